@@ -1,0 +1,70 @@
+"""Configuration of data preparation (section ``data``) and of what models read of it (section ``words``)."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class DataConfig:
+    """What is prepared, and how."""
+
+    path: str = ""
+    """Where the raw data lies; empty: the data set's own place."""
+    limit: int = 0
+    """Use at most this many pairs, drawn over all splits by their shares; 0: all. Applied when reading, not to the store."""
+    root: str = "data"
+    """Folder that holds the prepared data sets."""
+    min_query_words: int = 3
+    """Shortest query, in words (CodeSearchNet: 3)."""
+    min_method_lines: int = 3
+    """Shortest method, in lines (CodeSearchNet: 3)."""
+    near_duplicate: float = 0.8
+    """Methods whose words have this Jaccard similarity or more are near-duplicates; one of them is kept. 1: exact only."""
+    valid_share: float = 0.05
+    """Share of the pairs, by whole files, that goes to validation."""
+    test_share: float = 0.125
+    """Share of the pairs, by whole files, that goes to the test."""
+    split_seed: int = 0
+    """Seed of the split by file."""
+    processes: int = 0
+    """Processes that parse; 0: one a processor."""
+
+    def __post_init__(self) -> None:
+        if self.limit < 0:
+            raise ValueError(f"--data.limit takes 0 (all) or a number of pairs, not {self.limit}")
+        for flag, share in (("valid_share", self.valid_share), ("test_share", self.test_share)):
+            if not 0 < share < 0.5:
+                raise ValueError(f"--data.{flag} takes a share above 0 and below 0.5, not {share}")
+        if not 0 < self.near_duplicate <= 1:
+            raise ValueError(f"--data.near_duplicate takes a similarity above 0, at most 1, not {self.near_duplicate}")
+        for flag, least in (("min_query_words", 1), ("min_method_lines", 1), ("processes", 0)):
+            if getattr(self, flag) < least:
+                raise ValueError(f"--data.{flag} takes a whole number of {least} or more, not {getattr(self, flag)}")
+
+
+@dataclass(frozen=True, slots=True)
+class WordsConfig:
+    """Vocabularies and lengths: what of the prepared words a model reads."""
+
+    min_count: int = 2
+    """Rarest word, by its count in the training split, that gets a vector of its own."""
+    query_size: int = 30_000
+    """Largest query vocabulary, in words."""
+    code_size: int = 60_000
+    """Largest code vocabulary, in words (name, tokens and api share one: models.md's reading of one embedding layer)."""
+    unknown_buckets: int = 1
+    """Ids for words outside the vocabulary; 1: a single UNK. More: by a hash of the word, the same on both sides."""
+    api: Literal["as_is", "lower", "split"] = "as_is"
+    """API words as written, lower-cased, or split like identifiers."""
+    query_length: int = 30
+    name_length: int = 6
+    tokens_length: int = 40
+    api_length: int = 30
+    ast_length: int = 20
+    """Longest list of words of each field that a model reads (the TabCS release's for CodeSearchNet)."""
+
+    def __post_init__(self) -> None:
+        for flag in self.__slots__:
+            value = getattr(self, flag)
+            if isinstance(value, int) and value < 1:
+                raise ValueError(f"--words.{flag} takes a whole number of 1 or more, not {value}")

@@ -1,0 +1,30 @@
+"""Splitting identifiers into the words a person reads: camel case, snake case, acronyms and digits."""
+
+import re
+from functools import lru_cache
+from typing import Final
+
+_PARTS: Final = re.compile(
+    r"[A-Z]{2,}s(?![a-z])"  # a plural acronym: IDs in userIDs
+    r"|[A-Z]+(?![a-z])"  # an acronym: XML in XMLReader, ID in userID
+    r"|[A-Z]?[a-z]+"  # a word
+    r"|\d+"
+)
+
+
+@lru_cache(maxsize=1 << 16)
+def split_identifier(identifier: str) -> tuple[str, ...]:
+    """Lower-case words of an identifier: ``parseHTTP2Header_v1`` -> parse, http, 2, header, v, 1."""
+    if identifier.isascii():
+        return tuple(part.lower() for part in _PARTS.findall(identifier))
+    outline = "".join(map(_outline, identifier))
+    return tuple(identifier[part.start() : part.end()].lower() for part in _PARTS.finditer(outline))
+
+
+def _outline(character: str) -> str:
+    """The ASCII character that is split like ``character``: A for a capital, a for another letter."""
+    if character.isascii():
+        return character
+    if character.isalpha():
+        return "A" if character.isupper() else "a"
+    return "0" if character.isdecimal() else "_"

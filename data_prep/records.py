@@ -1,0 +1,53 @@
+"""The records that data preparation passes along: a method as found, and the pair made of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+CODE_FIELDS: Final = ("name", "tokens", "api", "ast")
+"""Code fields of a method. In the papers: methodname, tokens, apiseq, sbt/staTree."""
+
+WORD_FIELDS: Final = ("query", *CODE_FIELDS)
+"""All fields of a pair that are lists of words."""
+
+SplitName = Literal["train", "valid", "test"]
+SPLITS: Final[tuple[SplitName, ...]] = ("train", "valid", "test")
+
+
+@dataclass(frozen=True, slots=True)
+class JavaFile:
+    """One Java source file as read from a folder or an archive; its bytes are untrusted."""
+
+    origin: str  # what it came from, e.g. "jdk-17.0.21"
+    path: str  # path inside the origin, "/"-separated
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method or constructor with a body, as it stands in its file."""
+
+    origin: str
+    path: str
+    start_line: int  # 1-based, of the declaration without its Javadoc
+    end_line: int  # 1-based, inclusive
+    type_name: str  # enclosing type, inner types dotted: "Outer.Inner"
+    name: str
+    kind: Literal["method", "constructor"]
+    source: str  # text of the declaration, annotations included, Javadoc excluded
+    javadoc: str  # raw comment with its delimiters, "" where there is none
+    fields: Mapping[str, tuple[str, ...]]  # CODE_FIELDS -> words
+    split: SplitName | None = None  # set where the origin gives official splits
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A method with the words of its query: what the store holds."""
+
+    method: Method
+    query_text: str  # the sentence a person reads
+    query: tuple[str, ...]  # its words, lower-case
+
+    def words(self, field: str) -> tuple[str, ...]:
+        """The words of ``field``, one of WORD_FIELDS."""
+        return self.query if field == "query" else self.method.fields[field]

@@ -1,0 +1,97 @@
+"""Vocabularies built from the training split only, with ids of their own for padding and for unknown words."""
+
+import json
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from jaxtyping import Int
+
+PAD: Final = 0
+FIRST_UNKNOWN: Final = 1
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Ids of words: 0 is PAD, 1 to ``unknown_buckets`` stand for unknown words, then the known ones.
+
+    With several buckets an unknown word goes to the one that a hash of its letters names, so that the same unknown
+    word has the same bucket in every vocabulary with as many buckets.
+    """
+
+    words: tuple[str, ...]
+    unknown_buckets: int = 1
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        first = FIRST_UNKNOWN + self.unknown_buckets
+        return {word: first + place for place, word in enumerate(self.words)}
+
+    def __len__(self) -> int:
+        """How many ids there are, PAD and unknown ones included."""
+        return FIRST_UNKNOWN + self.unknown_buckets + len(self.words)
+
+    def id(self, word: str) -> int:
+        """The id of ``word``; one of the unknown ids where the vocabulary lacks it."""
+        known = self._index.get(word)
+        return FIRST_UNKNOWN + zlib.crc32(word.encode()) % self.unknown_buckets if known is None else known
+
+    def ids(self, words: Iterable[str]) -> Int[np.ndarray, " words"]:
+        """The ids of ``words``, in order."""
+        return np.fromiter((self.id(word) for word in words), dtype=np.int32)
+
+    def word(self, word_id: int) -> str:
+        """The word of an id, ``<pad>`` or ``<unk>`` where it has none."""
+        place = word_id - FIRST_UNKNOWN - self.unknown_buckets
+        return self.words[place] if place >= 0 else "<pad>" if word_id == PAD else "<unk>"
+
+    @classmethod
+    def build(
+        cls,
+        counts: Int[np.ndarray, " lexicon"],
+        lexicon: Sequence[str],
+        *,
+        largest: int,
+        min_count: int,
+        unknown_buckets: int = 1,
+    ) -> "Vocabulary":
+        """The ``largest`` most frequent words of at least ``min_count``; ties in the lexicon's order."""
+        order = np.argsort(-counts, kind="stable")[:largest]
+        return cls(tuple(lexicon[place] for place in order if counts[place] >= min_count), unknown_buckets)
+
+
+@dataclass(frozen=True)
+class Vocabularies:
+    """The vocabularies of a model: name, tokens and api share ``code``."""
+
+    query: Vocabulary
+    code: Vocabulary
+    ast: Vocabulary
+
+    def of(self, field: str) -> Vocabulary:
+        """The vocabulary that reads ``field``."""
+        return {"query": self.query, "ast": self.ast}.get(field, self.code)
+
+    def save(self, path: Path) -> None:
+        """Write them as JSON."""
+        sides = {side: getattr(self, side) for side in ("query", "code", "ast")}
+        content = {side: {"unknown_buckets": v.unknown_buckets, "words": v.words} for side, v in sides.items()}
+        path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path) -> "Vocabularies":
+        """Read what :meth:`save` wrote.
+
+        Raises:
+            ValueError: the file is missing or is not such a file.
+        """
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            sides = {k: Vocabulary(tuple(v["words"]), int(v["unknown_buckets"])) for k, v in content.items()}
+            return cls(**sides)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"expected the vocabularies of a run in {path}, but they cannot be read: {error}") from error

@@ -1,0 +1,68 @@
+"""The alignment graph of a query and a method, equation by equation: nodes are words, edges their affinities.
+
+Paper: Global Alignment Learning for Code Search (GALM), eqs. 7 to 11. Symbols: Q -> ``nodes``, C -> ``context``,
+A -> ``attention``, Q̂ -> ``aligned``, V -> block cosines, E -> edges; i blocks of width k.
+
+This is the plain form: padded, masked, one tensor an equation. ``blocked.py`` computes the same faster.
+"""
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from galm.config import Logits
+
+CLAMP = 1e-8
+"""Least product of norms in a block cosine: a zero block has cosine 0."""
+
+
+def masked_softmax(
+    logits: Float[Tensor, "*batch rows columns"], mask: Bool[Tensor, "*#batch #rows columns"]
+) -> Float[Tensor, "*batch rows columns"]:
+    """Softmax over the last axis where ``mask`` is True; 0 elsewhere, and all 0 in a row without a True."""
+    weights = torch.softmax(logits.masked_fill(~mask, float("-inf")), dim=-1)
+    return weights.masked_fill(~mask, 0.0)  # a row without a True is NaN before this line
+
+
+def prepared(words: Float[Tensor, "*batch words dim"], logits: Logits, temperature: float) -> tuple[Tensor, Tensor]:
+    """Left and right factor whose product gives the logits of ``words`` with themselves."""
+    if logits == "cosine":
+        unit = normalize(words, dim=-1)
+        return unit * temperature, unit
+    if logits == "scaled":
+        return words / words.shape[-1] ** 0.5, words
+    return words, words
+
+
+def attention(
+    nodes: Float[Tensor, "*batch nodes dim"],
+    context: Float[Tensor, "*batch context dim"],
+    context_mask: Bool[Tensor, "*batch context"],
+    logits: Logits = "raw",
+    temperature: float = 1.0,
+) -> Float[Tensor, "*batch nodes context"]:
+    """A = softmax over the context words of (Q Cᵀ), eq. 7; rows sum to 1."""
+    left, right = prepared(nodes, logits, temperature)[0], prepared(context, logits, temperature)[1]
+    return masked_softmax(left @ right.transpose(-1, -2), context_mask[..., None, :])
+
+
+def block_cosines(
+    aligned: Float[Tensor, "*batch nodes dim"], nodes: Float[Tensor, "*batch nodes dim"], blocks: int
+) -> Float[Tensor, "*batch nodes blocks"]:
+    """V[j, b] = cos(Q̂[j, b], Q[j, b]) over the b-th contiguous slice of width dim / blocks, eqs. 8 and 9."""
+    left, right = aligned.unflatten(-1, (blocks, -1)), nodes.unflatten(-1, (blocks, -1))  # [batch, nodes, blocks, k]
+    product = (left * right).sum(-1)  # [batch, nodes, blocks]
+    norms = left.square().sum(-1) * right.square().sum(-1)  # [batch, nodes, blocks]
+    return product / norms.clamp(min=CLAMP**2).sqrt()
+
+
+def edge_weights(
+    states: Float[Tensor, "*batch nodes width"],
+    mask: Bool[Tensor, "*batch nodes"],
+    logits: Logits = "raw",
+    temperature: float = 1.0,
+) -> Float[Tensor, "*batch nodes nodes"]:
+    """E = row softmax of (H Hᵀ): eq. 10 on the query's own words, eq. 11 on a layer's nodes; the graph is complete."""
+    left, right = prepared(states, logits, temperature)
+    return masked_softmax(left @ right.transpose(-1, -2), mask[..., None, :])

@@ -1,0 +1,74 @@
+"""Configuration of GALM (section ``model``): the paper's values where it states them, a stated reading where it does not."""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+FIELDS: Final = ("name", "tokens", "api")
+"""The code fields that the paper reads, in its order of concatenation."""
+
+Logits = Literal["raw", "scaled", "cosine"]
+
+
+@dataclass(frozen=True, slots=True)
+class GalmConfig:
+    """Every choice that changes a score."""
+
+    dim: int = 256
+    """Width of a word vector (stated in the paper)."""
+    blocks: int = 16
+    """Blocks that a word vector is cut into (stated)."""
+    layers: int = 2
+    """Graph convolutions L; 2 is the least that uses both eq. 10 and eq. 11 (not stated)."""
+    graph_width: int = 16
+    """Width of the graph's nodes after the first layer (not stated: 256, GSMN's 32, or 16, where W_d is square)."""
+    attention: Logits = "raw"
+    """Logits of eq. 7: dot product; divided by the root of the width; cosine times ``attention_temperature``."""
+    attention_temperature: float = 9.0
+    """Factor of the cosine in ``attention=cosine`` (SCAN: 9)."""
+    edges: Logits = "raw"
+    """Logits of the edges, eqs. 10 and 11."""
+    edge_temperature: float = 9.0
+    """Factor of the cosine in ``edges=cosine``."""
+    nodes: Literal["query", "code", "both"] = "query"
+    """Whose words are the graph's nodes (eqs. 7 to 10: query; eq. 4: code; GSMN sums both)."""
+    layer_input: Literal["previous", "first"] = "previous"
+    """What a layer transforms: the layer before (as GCNs do) or always V with new edges (eq. 12 as printed)."""
+    share_layers: bool = False
+    """One weight for all layers instead of one each; needs ``graph_width`` = ``blocks``."""
+    weight_norm: bool = False
+    """Weight-normalised head (GSMN)."""
+    normalise: bool = False
+    """Scale word vectors to length 1 (GSMN, SCAN); the paper does not say so."""
+    tied: bool = False
+    """One embedding table for query and code words of the same spelling; the paper has a query embedding layer."""
+    code_tables: Literal["one", "per_field"] = "one"
+    """One code embedding layer (the paper's E over name, tokens and API) or a table a field."""
+    start: Literal["uniform", "shared", "statistics"] = "uniform"
+    """Starting vectors: uniform; uniform, the same for the same word on both sides; or from co-occurrence in training pairs."""
+    start_range: float = 0.1
+    """Half-width of the uniform start; small, so that the softmaxes start nearly flat."""
+    dropout: float = 0.0
+    """Dropout on word vectors (the paper states none; its baselines use 0.25)."""
+    word_dropout: float = 0.0
+    """Share of code words left out at random in training."""
+    readout: Literal["mean", "weighted"] = "mean"
+    """How eq. 13 joins the nodes: their mean, or a mean weighted by a learned importance of each word."""
+
+    def __post_init__(self) -> None:
+        if self.dim % self.blocks or self.blocks < 1:
+            raise ValueError(f"--model.dim must be a multiple of --model.blocks, but {self.dim} is none of {self.blocks}")
+        if self.layers < 1:
+            raise ValueError(f"--model.layers takes 1 or more, not {self.layers}")
+        if self.share_layers and self.graph_width != self.blocks:
+            raise ValueError(
+                f"--model.share_layers needs --model.graph_width={self.blocks} (= --model.blocks), not {self.graph_width}"
+            )
+        if self.layer_input == "first" and self.share_layers:
+            raise ValueError("--model.layer_input=first has layers of one shape only; leave --model.share_layers=false")
+        for flag in ("dropout", "word_dropout"):
+            if not 0 <= getattr(self, flag) < 1:
+                raise ValueError(f"--model.{flag} takes a share from 0 to below 1, not {getattr(self, flag)}")
+        if self.graph_width < 1 or self.start_range <= 0:
+            raise ValueError("--model.graph_width and --model.start_range take numbers above 0")
+        if self.tied and (self.code_tables == "per_field" or self.start != "uniform"):
+            raise ValueError("--model.tied=true is one table: it needs --model.code_tables=one and --model.start=uniform")

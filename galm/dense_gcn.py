@@ -1,0 +1,53 @@
+"""Global alignment: graph convolutions over the alignment graph, and the score read from its nodes.
+
+Paper: GALM, eqs. 12 and 13 in their consistent reading: the printed shapes do not conform (V E_D with V n x 16 and
+E_D n x n; the two shapes of the head swapped; the sum over nodes missing). Read as in GSMN, whose equations they are:
+
+    H¹ = ReLU(E_q V W_1 + b_1);   Hˡ = ReLU(E_D(Hˡ⁻¹) Hˡ⁻¹ W_l + b_l)
+    s  = mean over the words j of  w_o · tanh(W_i H_j + b_i) + b_o
+"""
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+from torch.nn.utils.parametrizations import weight_norm
+from torch_geometric.nn import DenseGCNConv
+
+from galm.alignment_graph import edge_weights
+from galm.config import GalmConfig
+
+
+class GlobalAlignment(nn.Module):
+    """The dense GCN and the head: block cosines and first edges in, one score a graph out."""
+
+    def __init__(self, config: GalmConfig) -> None:
+        """Weights of ``config.layers`` convolutions and of the head."""
+        super().__init__()
+        self.config = config
+        widths = [config.blocks] + [config.graph_width] * config.layers
+        inputs = [config.blocks] * config.layers if config.layer_input == "first" else widths[:-1]
+        layers = [DenseGCNConv(width, config.graph_width) for width in inputs[: 1 if config.share_layers else None]]
+        self.layers = nn.ModuleList(layers * config.layers if config.share_layers else layers)
+        inner, outer = nn.Linear(config.graph_width, config.graph_width), nn.Linear(config.graph_width, 1)
+        self.head_in, self.head_out = (weight_norm(inner), weight_norm(outer)) if config.weight_norm else (inner, outer)
+
+    def forward(
+        self,
+        cosines: Float[Tensor, "graphs nodes blocks"],
+        first_edges: Float[Tensor, "#graphs nodes nodes"],
+        mask: Bool[Tensor, "graphs nodes"],
+        weights: Float[Tensor, "graphs nodes"],
+    ) -> Float[Tensor, " graphs"]:
+        """Score each graph; ``weights`` (rows summing to 1, or 0 without a word) join the nodes."""
+        states, edges = cosines, first_edges
+        for number, layer in enumerate(self.layers):
+            if number:
+                edges = edge_weights(states, mask, self.config.edges, self.config.edge_temperature)
+            below = cosines if self.config.layer_input == "first" else states
+            # Rows of the edges sum to 1, so the layer's degree normalisation changes nothing.
+            states = layer(below, edges, add_loop=False).relu()  # [graphs, nodes, width]
+        return (self.read(states) * weights).sum(-1)
+
+    def read(self, states: Float[Tensor, "*graphs nodes width"]) -> Float[Tensor, "*graphs nodes"]:
+        """Each node's own score, eq. 13 before its mean."""
+        return self.head_out(torch.tanh(self.head_in(states))).squeeze(-1)

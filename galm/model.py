@@ -1,0 +1,175 @@
+"""GALM: Global Alignment Learning for Code Search, in the consistent reading of its equations 5 to 13.
+
+A query word attends to the words of a method (eq. 7); the cosines between the blocks of the word and of what it
+attended to are the features of a graph node (eqs. 8, 9); a complete graph joins the query's words (eqs. 10, 11); a
+dense graph convolution and a small head read one score from it (eqs. 12, 13).
+
+Departures from the paper, where its printed shapes do not conform: see ``dense_gcn.py``. Pads are masked everywhere.
+Words have no position: a score does not depend on the order of the words on either side.
+"""
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from data_prep.batching import Batch, PairIds
+from data_prep.vocabulary import PAD, Vocabularies
+from galm import starting_vectors
+from galm.alignment_graph import attention, block_cosines, edge_weights, masked_softmax, prepared
+from galm.blocked import all_block_cosines
+from galm.config import FIELDS, GalmConfig
+from galm.dense_gcn import GlobalAlignment
+from matching.contract import Encoded, Matcher
+
+
+def tied_rows(vocabularies: Vocabularies) -> Int[Tensor, " querywords"]:
+    """Row of each query word in a table of all code words, followed by the words that only queries have."""
+    query, code = vocabularies.query, vocabularies.code
+    rows, after = [PAD], len(code)
+    known = set(code.words)
+    for number in range(1, len(query)):
+        word = query.word(number)
+        if number <= query.unknown_buckets:
+            rows.append(min(number, code.unknown_buckets))
+        elif word in known:
+            rows.append(code.id(word))
+        else:
+            rows.append(after)
+            after += 1
+    return torch.tensor(rows)
+
+
+class Galm(Matcher):
+    """Scores a query against a method by the alignment graph of their words."""
+
+    config_type = GalmConfig
+    config: GalmConfig
+
+    def __init__(self, config: GalmConfig, vocabularies: Vocabularies) -> None:
+        """Embedding layers, graph and head."""
+        super().__init__(config, vocabularies)
+        tables = FIELDS if config.code_tables == "per_field" else FIELDS[:1]
+        rows = tied_rows(vocabularies) if config.tied else None
+        self.query_rows: Tensor | None
+        self.register_buffer("query_rows", rows, persistent=False)  # query id -> row of the one table, where tied
+        code_size = len(vocabularies.code) if rows is None else max(len(vocabularies.code), int(rows.max()) + 1)
+        self.code_words = nn.ModuleList(nn.Embedding(code_size, config.dim, padding_idx=PAD) for _ in tables)
+        if rows is None:
+            self.query_words = nn.Embedding(len(vocabularies.query), config.dim, padding_idx=PAD)
+        self.dropout = nn.Dropout(config.dropout)
+        sides = ("query", "code") if config.nodes == "both" else (config.nodes,)
+        self.graphs = nn.ModuleDict({side: GlobalAlignment(config) for side in sides})
+        self.importance = nn.ModuleDict()
+        if config.readout == "weighted":
+            self.importance.update({side: nn.Linear(config.dim, 1, bias=False) for side in sides})
+            for linear in self.importance.values():
+                nn.init.zeros_(linear.weight)
+        starting_vectors.uniform(self)
+
+    def tables(self) -> list[nn.Embedding]:
+        """All embedding tables."""
+        own = [] if self.query_rows is not None else [self.query_words]
+        return [*own, *self.code_words]  # type: ignore[list-item]
+
+    def start_from(self, train: PairIds) -> None:
+        """Starting vectors as ``--model.start`` names them."""
+        if self.config.start != "uniform":
+            starting_vectors.shared(self)
+        if self.config.start == "statistics":
+            starting_vectors.from_statistics(self, train)
+
+    def encode_query(self, queries: Batch) -> Encoded:
+        """The query's word vectors, eq. 6."""
+        words = queries["query"]
+        if self.query_rows is not None:
+            return self._encoded(self.code_words[0](self.query_rows[words.ids]), words.mask)
+        return self._encoded(self.query_words(words.ids), words.mask)
+
+    def encode_code(self, codes: Batch) -> Encoded:
+        """The method's word vectors, eq. 5: name, tokens and API joined along the length."""
+        fields = [codes[field] for field in FIELDS]
+        tables = list(self.code_words) * (len(FIELDS) // len(self.code_words))
+        states = torch.cat([table(words.ids) for table, words in zip(tables, fields, strict=True)], dim=1)
+        mask = torch.cat([words.mask for words in fields], dim=1)
+        if self.training and self.config.word_dropout:
+            kept = mask & (torch.rand(mask.shape, device=mask.device) >= self.config.word_dropout)
+            mask = torch.where(kept.any(1, keepdim=True), kept, mask)
+        return self._encoded(states, mask)
+
+    def _encoded(self, states: Float[Tensor, "batch words dim"], mask: Bool[Tensor, "batch words"]) -> Encoded:
+        states = normalize(states, dim=-1) if self.config.normalise else states
+        return Encoded(self.dropout(states), mask)
+
+    def score_pairs(self, queries: Encoded, codes: Encoded) -> Float[Tensor, " pairs"]:
+        """Score query i against code i by the plain equations."""
+        sides = {"query": (queries, codes), "code": (codes, queries)}
+        scores = []
+        for side, graph in self.graphs.items():
+            nodes, context = sides[side]
+            weights = self.attention_of(nodes, context)  # [pairs, nodes, context]
+            cosines = block_cosines(weights @ context.states, nodes.states, self.config.blocks)
+            scores.append(graph(cosines, self.edges_of(nodes), nodes.mask, self.word_weights(side, nodes)))
+        return torch.stack(scores).sum(0)
+
+    def attention_of(self, nodes: Encoded, context: Encoded) -> Float[Tensor, "pairs nodes context"]:
+        """How much each node word attends to each word of the other side, eq. 7."""
+        config = self.config
+        return attention(nodes.states, context.states, context.mask, config.attention, config.attention_temperature)
+
+    def edges_of(self, nodes: Encoded) -> Float[Tensor, "batch nodes nodes"]:
+        """Edges between the words of one side, eq. 10."""
+        return edge_weights(nodes.states, nodes.mask, self.config.edges, self.config.edge_temperature)
+
+    def word_weights(self, side: str, nodes: Encoded) -> Float[Tensor, "batch nodes"]:
+        """Weight of each node in the score: 1/n over its side's words, or learned; 0 at pads."""
+        if side in self.importance:
+            return masked_softmax(self.importance[side](nodes.states).squeeze(-1), nodes.mask)
+        weights = nodes.mask.to(nodes.states.dtype)
+        return weights / weights.sum(1, keepdim=True).clamp(min=1e-8)
+
+    def score_matrix(
+        self, queries: Encoded, codes: Encoded, *, pairs_per_block: int = 4096
+    ) -> Float[Tensor, "queries codes"]:
+        """Every query against every code by the ragged form; equal to the plain one."""
+        scores = torch.zeros(len(queries), len(codes), dtype=queries.states.dtype, device=queries.states.device)
+        if "query" in self.graphs:
+            scores = scores + self._matrix("query", queries, codes, pairs_per_block).T
+        if "code" in self.graphs:
+            scores = scores + self._matrix("code", codes, queries, pairs_per_block)
+        return scores
+
+    def _matrix(
+        self, side: str, nodes: Encoded, context: Encoded, pairs_per_block: int
+    ) -> Float[Tensor, "contexts graphs"]:
+        """Scores of every context (rows) against every graph that ``nodes`` span (columns), some of each at a time."""
+        columns = []
+        for at in range(0, len(nodes), 64):  # as many graphs as keep a block of their words in the processor's cache
+            part = nodes.rows(slice(at, at + 64))
+            longest = max(1, int(part.mask.sum(1).max()))
+            if bool(part.mask[:, :longest].sum() == part.mask.sum()):  # words stand first: drop the pads behind them
+                part = Encoded(part.states[:, :longest], part.mask[:, :longest])
+            edges, weights = self.edges_of(part), self.word_weights(side, part)
+            step = max(1, pairs_per_block // len(part))
+            rows = [
+                self._block(self.graphs[side], part, context.rows(slice(row, row + step)), edges, weights)
+                for row in range(0, len(context), step)
+            ]
+            columns.append(torch.cat(rows))
+        return torch.cat(columns, dim=1)
+
+    def _block(
+        self, graph: nn.Module, nodes: Encoded, context: Encoded, edges: Tensor, weights: Tensor
+    ) -> Float[Tensor, "contexts graphs"]:
+        config, size = self.config, (len(context), *nodes.mask.shape)
+        words, context_words = nodes.states[nodes.mask], context.states[context.mask]  # [words, dim], [contextwords, dim]
+        left = prepared(words, config.attention, config.attention_temperature)[0]
+        logits = left @ prepared(context_words, config.attention, config.attention_temperature)[1].T
+        lengths = context.mask.sum(1).tolist()
+        ragged = all_block_cosines(logits, words, context_words, lengths, config.blocks)  # [contexts, words, blocks]
+        cosines = ragged.new_zeros(*size, config.blocks)
+        cosines[:, nodes.mask] = ragged
+        pairs = cosines.flatten(0, 1)  # [contexts * graphs, nodes, blocks]
+        spread = [tensor.expand(len(context), *tensor.shape).flatten(0, 1) for tensor in (edges, nodes.mask, weights)]
+        scores: Tensor = graph(pairs, *spread)
+        return scores.view(size[:2])

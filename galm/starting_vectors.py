@@ -1,0 +1,83 @@
+"""Starting values of GALM's word vectors: uniform, shared by equal words, or from co-occurrence in training pairs."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from jaxtyping import Int
+from torch import nn
+
+from data_prep.batching import PairIds
+from data_prep.vocabulary import PAD, Vocabulary
+from galm.config import FIELDS
+
+if TYPE_CHECKING:
+    from galm.model import Galm
+
+SHARED_PART = 0.5
+"""Share of a vector's energy that says which word it is; the rest says which words it occurs with."""
+
+
+@torch.no_grad()
+def uniform(model: "Galm") -> None:
+    """U(-start_range, start_range) for every word (the paper states none), 0 for PAD."""
+    for table in model.tables():
+        nn.init.uniform_(table.weight, -model.config.start_range, model.config.start_range)
+        table.weight[PAD] = 0.0
+
+
+@torch.no_grad()
+def shared(model: "Galm") -> None:
+    """The same starting vector for the same word on both sides; unknown words meet by their bucket."""
+    query, code = model.vocabularies.query, model.vocabularies.code
+    places = same_words(query, code)
+    for table in model.code_words:
+        table.weight.copy_(model.code_words[0].weight)
+        table.weight[places[:, 1]] = model.query_words.weight[places[:, 0]]
+
+
+def same_words(query: Vocabulary, code: Vocabulary) -> Int[torch.Tensor, "words 2"]:
+    """Query id and code id of every word (and unknown bucket) that both vocabularies have."""
+    buckets = min(query.unknown_buckets, code.unknown_buckets)
+    pairs = [(number, number) for number in range(1, 1 + buckets)]
+    first = 1 + query.unknown_buckets
+    known = set(code.words)
+    pairs += [(first + place, code.id(word)) for place, word in enumerate(query.words) if word in known]
+    return torch.tensor(pairs, dtype=torch.long).view(-1, 2)
+
+
+@torch.no_grad()
+def from_statistics(model: "Galm", train: PairIds) -> None:
+    """Add to the shared vectors a factorisation of how often a query word meets a code word in training pairs.
+
+    The positive pointwise mutual information of query word w and code word c over the training pairs, max(0, log
+    p(w, c) / (p(w) p(c))), is factorised by a truncated SVD, P = (U √S)(V √S)ᵀ; a random rotation spreads the factors
+    over all blocks. Both parts are scaled to the length of a uniform start.
+    """
+    width, length = model.config.dim, model.config.start_range * (model.config.dim / 3) ** 0.5
+    information = mutual_information(train, len(model.vocabularies.query), len(model.vocabularies.code))
+    rank = min(width, *information.shape)
+    left, values, right = torch.svd_lowrank(information, q=rank, niter=4)
+    rotation = torch.linalg.qr(torch.randn(width, rank))[0].T  # [rank, width], orthonormal rows
+    for table, factor in ((model.query_words, left), *((table, right) for table in model.code_words)):
+        part = (factor * values.sqrt()) @ rotation  # [words, dim]
+        part = part / part.norm(dim=1, keepdim=True).clamp(min=1e-8) * length
+        table.weight.mul_(SHARED_PART**0.5).add_(part, alpha=(1 - SHARED_PART) ** 0.5)
+        table.weight[PAD] = 0.0
+
+
+def mutual_information(train: PairIds, queries: int, codes: int) -> torch.Tensor:
+    """Positive pointwise mutual information of query and code words over pairs, sparse [query words, code words]."""
+    keys: list[np.ndarray] = []
+    for row in range(len(train)):
+        left = np.unique(train.fields["query"][row]).astype(np.int64)
+        right = np.unique(np.concatenate([train.fields[field][row] for field in FIELDS])).astype(np.int64)
+        keys.append((left[:, None] * codes + right).ravel())
+    cells, counts = np.unique(np.concatenate(keys), return_counts=True)
+    rows, columns = cells // codes, cells % codes
+    row_sums, column_sums = np.bincount(rows, counts, queries), np.bincount(columns, counts, codes)
+    gain = np.log(counts * counts.sum() / (row_sums[rows] * column_sums[columns]))
+    kept = (gain > 0) & (counts > 1)
+    places = torch.from_numpy(np.stack([rows[kept], columns[kept]]))
+    values = torch.from_numpy(gain[kept].astype(np.float32))
+    return torch.sparse_coo_tensor(places, values, (queries, codes), check_invariants=True).coalesce()

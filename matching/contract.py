@@ -1,0 +1,94 @@
+"""What every model promises: encode each side once, then score pairs of them.
+
+The trainer, the evaluator and the search know these classes and no model.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from data_prep.batching import Batch, PairIds
+from data_prep.store import Split
+from data_prep.vocabulary import Vocabularies
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """One side of a batch, encoded without the other: what an index may store."""
+
+    states: Float[Tensor, "batch words dim"]
+    mask: Bool[Tensor, "batch words"]
+
+    def __len__(self) -> int:
+        return self.states.shape[0]
+
+    def rows(self, rows: slice | Int[Tensor, " rows"]) -> "Encoded":
+        """Some of the batch, by a slice or by row numbers (which may repeat)."""
+        return Encoded(self.states[rows], self.mask[rows])
+
+
+class Matcher(nn.Module, ABC):
+    """A neural model that scores queries against codes; higher is better."""
+
+    config_type: ClassVar[type]
+    """The frozen dataclass that ``__init__`` takes: section ``model`` of the configuration."""
+
+    def __init__(self, config: Any, vocabularies: Vocabularies) -> None:
+        """Build the model; ``config`` is a ``config_type``. Reads the global torch seed."""
+        super().__init__()
+        self.config = config
+        self.vocabularies = vocabularies
+
+    def start_from(self, train: PairIds) -> None:
+        """Set starting values from statistics of the training split; a model that has none leaves this as it is."""
+
+    @abstractmethod
+    def encode_query(self, queries: Batch) -> Encoded:
+        """Encode queries, ``{"query": Words}``."""
+
+    @abstractmethod
+    def encode_code(self, codes: Batch) -> Encoded:
+        """Encode methods, ``{"name": Words, "tokens": Words, "api": Words, "ast": Words}``."""
+
+    @abstractmethod
+    def score_pairs(self, queries: Encoded, codes: Encoded) -> Float[Tensor, " pairs"]:
+        """Score query i against code i."""
+
+    def score_matrix(
+        self, queries: Encoded, codes: Encoded, *, pairs_per_block: int = 4096
+    ) -> Float[Tensor, "queries codes"]:
+        """Score every query against every code, at most ``pairs_per_block`` pairs at a time.
+
+        A model overrides this only where it has a faster form with the same result.
+        """
+        blocks = []
+        step = max(1, pairs_per_block // max(1, len(codes)))  # queries a block
+        columns = torch.arange(len(codes), device=codes.mask.device)
+        for start in range(0, len(queries), step):
+            rows = torch.arange(start, min(start + step, len(queries)), device=queries.mask.device)
+            left, right = rows.repeat_interleave(len(codes)), columns.repeat(len(rows))
+            scores = [
+                self.score_pairs(queries.rows(left[at : at + pairs_per_block]), codes.rows(right[at : at + pairs_per_block]))
+                for at in range(0, len(left), pairs_per_block)
+            ]
+            blocks.append(torch.cat(scores).view(len(rows), len(codes)))
+        return torch.cat(blocks)
+
+
+class Ranker(Protocol):
+    """What the evaluator and the search see; BM25 is one without being a :class:`Matcher`."""
+
+    def index(self, corpus: Split) -> None:
+        """Take the methods of ``corpus`` as the pool that queries are ranked over."""
+
+    def scores(self, queries: Split) -> Iterator[Float[np.ndarray, "block codes"]]:
+        """Score the queries of ``queries`` against the whole pool, some rows at a time, in order.
+
+        The caller is done with a block before it asks for the next.
+        """

@@ -1,0 +1,96 @@
+"""Every equation of the alignment graph against a plain double loop, and what must always hold."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from galm.alignment_graph import attention, block_cosines, edge_weights
+
+shapes = st.tuples(st.integers(1, 6), st.integers(1, 7), st.integers(0, 10_000))
+
+
+def draw(n: int, m: int, seed: int, dim: int = 12) -> tuple[torch.Tensor, torch.Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    return (
+        torch.randn(n, dim, generator=generator, dtype=torch.float64),
+        torch.randn(m, dim, generator=generator, dtype=torch.float64),
+    )
+
+
+@pytest.mark.parametrize("logits", ["raw", "scaled", "cosine"])
+def test_attention_is_equation_7(logits: str) -> None:
+    query, code = draw(4, 5, seed=1)
+    mask = torch.tensor([True, True, False, True, True])
+    found = attention(query, code, mask, logits, 9.0)
+    for j in range(4):
+        terms = []
+        for t in range(5):
+            dot = sum(float(query[j, d] * code[t, d]) for d in range(12))
+            if logits == "scaled":
+                dot /= math.sqrt(12)
+            elif logits == "cosine":
+                dot *= 9.0 / (math.sqrt(sum(float(x) ** 2 for x in query[j])) * math.sqrt(sum(float(x) ** 2 for x in code[t])))
+            terms.append(math.exp(dot) if mask[t] else 0.0)
+        assert found[j].tolist() == pytest.approx([term / sum(terms) for term in terms])
+
+
+def test_block_cosines_are_equation_9() -> None:
+    aligned, query = draw(3, 3, seed=2)
+    found = block_cosines(aligned, query, blocks=4)
+    assert found.shape == (3, 4)
+    for j in range(3):
+        for b in range(4):
+            left, right = aligned[j, 3 * b : 3 * b + 3].tolist(), query[j, 3 * b : 3 * b + 3].tolist()
+            dot = sum(x * y for x, y in zip(left, right, strict=True))
+            assert found[j, b].item() == pytest.approx(dot / (math.hypot(*left) * math.hypot(*right)))
+
+
+def test_edges_are_equations_10_and_11() -> None:
+    states, _ = draw(4, 1, seed=3)
+    mask = torch.tensor([True, True, True, False])
+    found = edge_weights(states, mask)
+    for i in range(4):
+        terms = [math.exp(float(states[i] @ states[j])) if mask[j] else 0.0 for j in range(4)]
+        assert found[i].tolist() == pytest.approx([term / sum(terms) for term in terms])
+
+
+@given(shapes)
+@settings(deadline=None)
+def test_rows_sum_to_one_and_cosines_stay_in_range(shape: tuple[int, int, int]) -> None:
+    query, code = draw(*shape)
+    weights = attention(query, code, torch.ones(len(code), dtype=torch.bool))
+    assert torch.allclose(weights.sum(-1), torch.ones(len(query), dtype=torch.float64))
+    assert block_cosines(weights @ code, query, 4).abs().max() <= 1 + 1e-12
+    edges = edge_weights(query, torch.ones(len(query), dtype=torch.bool))
+    assert torch.allclose(edges.sum(-1), torch.ones(len(query), dtype=torch.float64))
+
+
+@given(shapes)
+@settings(deadline=None)
+def test_a_word_aligned_to_itself_has_cosine_one(shape: tuple[int, int, int]) -> None:
+    query, _ = draw(*shape)
+    assert torch.allclose(block_cosines(query, query, 4), torch.ones(len(query), 4, dtype=torch.float64))
+
+
+def test_a_single_code_word_is_what_every_query_word_aligns_to() -> None:
+    query, code = draw(5, 1, seed=4)
+    assert torch.allclose(attention(query, code, torch.tensor([True])) @ code, code.expand(5, -1))
+
+
+def test_a_single_query_word_has_one_edge() -> None:
+    assert edge_weights(draw(1, 1, seed=5)[0], torch.tensor([True])).tolist() == [[1.0]]
+
+
+def test_nothing_to_align_to_is_zero_and_not_nan() -> None:
+    query, code = draw(2, 3, seed=6)
+    query.requires_grad_()
+    weights = attention(query, code, torch.zeros(3, dtype=torch.bool))
+    cosines = block_cosines(weights @ code, query, 4)
+    cosines.sum().backward()
+    assert weights.abs().sum() == 0
+    assert cosines.abs().sum() == 0
+    assert query.grad is not None
+    assert query.grad.isfinite().all()

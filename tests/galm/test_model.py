@@ -1,0 +1,157 @@
+"""GALM as a whole: the fast form against the plain one, and what no score may depend on."""
+
+import numpy as np
+import pytest
+import torch
+
+from data_prep.batching import Batch, PairIds, Words
+from data_prep.records import WORD_FIELDS
+from data_prep.store import Ragged
+from data_prep.vocabulary import Vocabularies, Vocabulary
+from galm.blocked import all_block_cosines
+from galm.config import GalmConfig
+from galm.model import Galm
+from galm.starting_vectors import mutual_information
+from matching.contract import Matcher
+
+VOCABULARIES = Vocabularies(
+    Vocabulary(tuple(f"w{number}" for number in range(40))),
+    Vocabulary(tuple(f"w{number}" for number in range(20, 80))),
+    Vocabulary(()),
+)
+CHOICES = [
+    {},
+    {"graph_width": 7, "layers": 3},
+    {"layers": 1, "layer_input": "first"},
+    {"nodes": "code"},
+    {"nodes": "both", "readout": "weighted"},
+    {"attention": "cosine", "edges": "cosine"},
+    {"attention": "scaled", "edges": "scaled", "weight_norm": True},
+    {"tied": True, "share_layers": True, "graph_width": 4},
+    {"code_tables": "per_field", "normalise": True},
+    {"start_range": 2.0},
+]
+
+
+def build(**choices: object) -> Galm:
+    torch.manual_seed(0)
+    return Galm(GalmConfig(**{"dim": 16, "blocks": 4} | choices), VOCABULARIES).double()  # type: ignore[arg-type]
+
+
+def words(rows: int, least: int, most: int, ids: int, seed: int) -> Words:
+    generator = torch.Generator().manual_seed(seed)
+    lengths = torch.randint(least, most + 1, (rows,), generator=generator)
+    mask = torch.arange(max(1, int(lengths.max())))[None, :] < lengths[:, None]
+    return Words(torch.randint(1, ids, mask.shape, generator=generator) * mask, mask)
+
+
+QUERIES: Batch = {"query": words(7, 1, 9, 41, seed=1)}
+CODES: Batch = {field: words(9, 0, 12, 61, seed=2 + place) for place, field in enumerate(("name", "tokens", "api"))}
+
+
+def padded(batch: Batch, more: int) -> Batch:
+    return {
+        field: Words(torch.nn.functional.pad(each.ids, (0, more), value=3), torch.nn.functional.pad(each.mask, (0, more)))
+        for field, each in batch.items()
+    }
+
+
+@pytest.mark.parametrize("choices", CHOICES, ids=str)
+@pytest.mark.parametrize("pairs_per_block", [1, 20, 4096])
+def test_the_fast_matrix_equals_the_plain_one_in_values_and_gradients(choices: dict[str, object], pairs_per_block: int) -> None:
+    model, results = build(**choices), []
+    for form in (Galm.score_matrix, Matcher.score_matrix):
+        model.zero_grad()
+        scores = form(model, model.encode_query(QUERIES), model.encode_code(CODES), pairs_per_block=pairs_per_block)
+        (scores * torch.linspace(-1, 1, scores.numel(), dtype=scores.dtype).view_as(scores)).sum().backward()
+        results.append((scores.detach(), {name: each.grad for name, each in model.named_parameters()}))
+    (fast, fast_gradients), (plain, plain_gradients) = results
+    assert torch.allclose(fast, plain, rtol=1e-12, atol=1e-14)
+    for name, gradient in plain_gradients.items():
+        assert (gradient is None) == (fast_gradients[name] is None), name
+        if gradient is not None:
+            assert torch.allclose(fast_gradients[name], gradient, rtol=1e-9, atol=1e-13), name
+
+
+@pytest.mark.parametrize("choices", CHOICES, ids=str)
+def test_a_score_depends_neither_on_word_order_nor_on_padding(choices: dict[str, object]) -> None:
+    model = build(**choices)
+    expected = model.score_matrix(model.encode_query(QUERIES), model.encode_code(CODES))
+    more = model.score_matrix(model.encode_query(padded(QUERIES, 3)), model.encode_code(padded(CODES, 5)))
+    assert torch.allclose(more, expected, rtol=1e-12, atol=1e-14)
+    turned = [{f: Words(w.ids.flip(1), w.mask.flip(1)) for f, w in batch.items()} for batch in (QUERIES, CODES)]
+    flipped = model.score_matrix(model.encode_query(turned[0]), model.encode_code(turned[1]))
+    assert torch.allclose(flipped, expected, rtol=1e-12, atol=1e-14)
+
+
+def test_gradients_of_the_fast_form_are_the_slopes_of_its_values() -> None:
+    torch.manual_seed(1)
+    logits, nodes, context = (torch.randn(*shape, dtype=torch.float64, requires_grad=True) for shape in ((3, 5), (3, 6), (5, 6)))
+    assert torch.autograd.gradcheck(lambda *inputs: all_block_cosines(*inputs, lengths=[2, 0, 3], blocks=2), (logits, nodes, context))
+
+
+def test_tied_words_have_one_vector_and_others_their_own() -> None:
+    model = build(tied=True)
+    query, code = VOCABULARIES.query, VOCABULARIES.code
+    assert model.query_rows is not None
+    assert int(model.query_rows[query.id("w25")]) == code.id("w25")
+    assert int(model.query_rows[query.id("w3")]) >= len(code)
+    assert len(set(model.query_rows.tolist())) == len(query)
+
+
+def test_shared_start_gives_equal_words_equal_vectors() -> None:
+    model = build(start="shared")
+    model.start_from(PairIds({}))
+    query, code = VOCABULARIES.query, VOCABULARIES.code
+    assert torch.equal(model.query_words.weight[query.id("w30")], model.code_words[0].weight[code.id("w30")])
+    assert not torch.equal(model.query_words.weight[query.id("w30")], model.code_words[0].weight[code.id("w31")])
+
+
+def training_pairs() -> PairIds:
+    rng = np.random.default_rng(0)
+    lists = {f: Ragged.of([rng.integers(1, 12, rng.integers(1, 6)).tolist() for _ in range(60)]) for f in WORD_FIELDS}
+    return PairIds(lists)
+
+
+def test_mutual_information_is_its_definition() -> None:
+    train = training_pairs()
+    found = mutual_information(train, 12, 12).to_dense()
+    together = np.zeros((12, 12))
+    for row in range(len(train)):
+        for left in set(train.fields["query"][row].tolist()):
+            for right in {word for field in ("name", "tokens", "api") for word in train.fields[field][row].tolist()}:
+                together[left, right] += 1
+    for left in range(12):
+        for right in range(12):
+            joint = together[left, right]
+            value = 0.0
+            if joint > 1:
+                value = max(0.0, np.log(joint * together.sum() / (together[left].sum() * together[:, right].sum())))
+            assert found[left, right].item() == pytest.approx(value, abs=1e-6)
+    assert (found > 0).any()
+
+
+def test_start_from_statistics_draws_words_that_meet_together() -> None:
+    rng, rows = np.random.default_rng(1), 200
+    topics = rng.integers(0, 4, rows)  # topic t: query words 1 + 3t.., code words 21 + 3t..
+    query = [(1 + 3 * t + rng.integers(0, 3, 4)).tolist() for t in topics]
+    code = [(31 + 3 * t + rng.integers(0, 3, 6)).tolist() for t in topics]
+    empty: list[list[int]] = [[] for _ in range(rows)]
+    train = PairIds({k: Ragged.of(v) for k, v in {"query": query, "name": empty, "tokens": code, "api": empty}.items()})
+    torch.manual_seed(0)
+    model = Galm(GalmConfig(dim=16, blocks=4, start="statistics"), VOCABULARIES)
+    model.start_from(train)
+    left = torch.nn.functional.normalize(model.query_words.weight[1:13], dim=1)
+    right = torch.nn.functional.normalize(model.code_words[0].weight[31:43], dim=1)
+    near = (left @ right.T).view(4, 3, 4, 3).mean((1, 3))
+    assert near.argmax(1).tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"dim": 10}, {"layers": 0}, {"share_layers": True, "graph_width": 5}, {"dropout": 1.0}, {"tied": True, "start": "shared"}],
+    ids=str,
+)
+def test_bad_configurations_name_the_flag(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="--model."):
+        build(**wrong)
