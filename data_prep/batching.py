@@ -1,10 +1,11 @@
 """From a split's words to padded batches: every padded tensor travels with its mask."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import Stemmer
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
@@ -77,7 +78,7 @@ class PairIds:
     @cached_property
     def code_lengths(self) -> Int[np.ndarray, " pairs"]:
         """Name, tokens and api words of each pair."""
-        return sum((self.fields[field].lengths for field in ("name", "tokens", "api")), start=np.int64(0))  # type: ignore[return-value]
+        return np.sum([self.fields[field].lengths for field in ("name", "tokens", "api")], axis=0)
 
 
 def _group(*fields: Ragged) -> Int[np.ndarray, " pairs"]:
@@ -96,52 +97,66 @@ class Encoder:
     @classmethod
     def build(cls, train: Split, config: WordsConfig) -> "Encoder":
         """An encoder whose vocabularies come from ``train`` alone."""
-        lexicon, api = _api_words(train, config)
+        lexicon, words = _as_read(train, config)
 
-        def vocabulary(fields: Sequence[Ragged], largest: int, buckets: int) -> Vocabulary:
-            counts = sum(np.bincount(lists.values, minlength=len(lexicon)) for lists in fields)
+        def vocabulary(fields: Sequence[str], largest: int, buckets: int) -> Vocabulary:
+            counts = np.zeros(len(lexicon), np.int64)
+            for field in fields:
+                counts += np.bincount(words[field].values, minlength=len(lexicon))
             return Vocabulary.build(
-                np.asarray(counts), lexicon, largest=largest, min_count=config.min_count, unknown_buckets=buckets
+                counts, lexicon, largest=largest, min_count=config.min_count, unknown_buckets=buckets
             )
 
-        words, buckets = train.words, config.unknown_buckets
         return cls(
             Vocabularies(
-                query=vocabulary([words["query"]], config.query_size, buckets),
-                code=vocabulary([words["name"], words["tokens"], api], config.code_size, buckets),
-                ast=vocabulary([words["ast"]], config.code_size, 1),
+                query=vocabulary(["query"], config.query_size, config.unknown_buckets),
+                code=vocabulary(["name", "tokens", "api"], config.code_size, config.unknown_buckets),
+                ast=vocabulary(["ast"], config.code_size, 1),
             ),
             config,
         )
 
     def encode(self, split: Split) -> PairIds:
         """``split`` as ids, each field cut to its configured length."""
-        lexicon, api = _api_words(split, self.config)
+        lexicon, words = _as_read(split, self.config)
         tables = {side: self.vocabularies.of(side).ids(lexicon) for side in ("query", "code", "ast")}
         fields = {}
         for field in WORD_FIELDS:
-            lists = api if field == "api" else split.words[field]
-            table = tables.get(field, tables["code"])
-            cut = lists.cut(getattr(self.config, f"{field}_length"))
-            fields[field] = Ragged(table[cut.values], cut.offsets)
+            cut = words[field].cut(getattr(self.config, f"{field}_length"))
+            fields[field] = Ragged(tables.get(field, tables["code"])[cut.values], cut.offsets)
         return PairIds(fields)
 
 
-def _api_words(split: Split, config: WordsConfig) -> tuple[Sequence[str], Ragged]:
-    """The API words as configured, and the lexicon, longer where they need new words."""
-    api = split.words["api"]
-    if config.api == "as_is":
-        return split.lexicon, api
-    lexicon = list(split.lexicon)
-    place = {word: number for number, word in enumerate(lexicon)}
-    forms: dict[int, list[int]] = {}
-    for number in np.unique(api.values):
-        word = split.lexicon[number]
-        parts = [word.lower()] if config.api == "lower" else list(split_identifier(word))
-        for part in parts:
-            if part not in place:
-                place[part] = len(lexicon)
-                lexicon.append(part)
-        forms[int(number)] = [place[part] for part in parts]
-    lists = [[part for number in api[row] for part in forms[int(number)]] for row in range(len(api))]
-    return lexicon, Ragged.of(lists)
+def _as_read(split: Split, config: WordsConfig) -> tuple[Sequence[str], Mapping[str, Ragged]]:
+    """The fields in the word forms of the configuration, and the lexicon with the forms added."""
+    lexicon, words = _Lexicon(split.lexicon), dict(split.words)
+    if config.api == "lower":
+        words["api"] = lexicon.reworded(words["api"], lambda word: (word.lower(),))
+    elif config.api == "split":
+        words["api"] = lexicon.reworded(words["api"], split_identifier)
+    if config.stem:
+        stemmer = Stemmer.Stemmer("english")
+        for field in ("query", "name", "tokens", "api"):
+            words[field] = lexicon.reworded(words[field], lambda word: (stemmer.stemWord(word),))
+    return lexicon.words, words
+
+
+class _Lexicon:
+    """A lexicon that takes new words."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = list(words)
+        self._place = {word: number for number, word in enumerate(words)}
+
+    def reworded(self, lists: Ragged, forms: Callable[[str], Sequence[str]]) -> Ragged:
+        """``lists`` with each word replaced by its forms, of which there may be none or several."""
+        seen, inverse = np.unique(lists.values, return_inverse=True)
+        parts = Ragged.of([[self._number(form) for form in forms(self.words[number])] for number in seen])
+        spread = parts.take(inverse)  # a list a word
+        return Ragged(spread.values, spread.offsets[lists.offsets])
+
+    def _number(self, word: str) -> int:
+        if word not in self._place:
+            self._place[word] = len(self.words)
+            self.words.append(word)
+        return self._place[word]

@@ -56,6 +56,8 @@ class WordsConfig:
     """Ids for words outside the vocabulary; 1: a single UNK. More: by a hash of the word, the same on both sides."""
     api: Literal["as_is", "lower", "split"] = "as_is"
     """API words as written, lower-cased, or split like identifiers."""
+    stem: bool = False
+    """Reduce query, name, token and API words to their English stems (Snowball), as the BM25 control does."""
     query_length: int = 30
     name_length: int = 6
     tokens_length: int = 40
@@ -66,5 +68,5 @@ class WordsConfig:
     def __post_init__(self) -> None:
         for flag in self.__slots__:
             value = getattr(self, flag)
-            if isinstance(value, int) and value < 1:
+            if type(value) is int and value < 1:
                 raise ValueError(f"--words.{flag} takes a whole number of 1 or more, not {value}")

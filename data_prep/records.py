@@ -15,12 +15,21 @@ SPLITS: Final[tuple[SplitName, ...]] = ("train", "valid", "test")
 
 
 @dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Where a :class:`JavaFile` comes from that holds one method of a file, wrapped in a class of one name."""
+
+    split: SplitName  # official
+    lines_before: int  # to add to line numbers; negative where the wrapping is longer
+
+
+@dataclass(frozen=True, slots=True)
 class JavaFile:
     """One Java source file as read from a folder or an archive; its bytes are untrusted."""
 
     origin: str  # what it came from, e.g. "jdk-17.0.21"
     path: str  # path inside the origin, "/"-separated
     data: bytes
+    excerpt: Excerpt | None = None  # None: a whole file
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ The trainer, the evaluator and the search know these classes and no model.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -81,6 +81,7 @@ class Matcher(nn.Module, ABC):
         return torch.cat(blocks)
 
 
+@runtime_checkable
 class Ranker(Protocol):
     """What the evaluator and the search see; BM25 is one without being a :class:`Matcher`."""
 

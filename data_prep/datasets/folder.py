@@ -1,0 +1,46 @@
+"""Any directory, zip, jar or tar of Java sources (``folder``, ``--data.path=``)."""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from data_prep.archives import read_java_files
+from data_prep.config import DataConfig
+from data_prep.records import JavaFile
+
+
+class Folder:
+    """The Java sources under ``--data.path``; each path has a prepared folder of its own."""
+
+    def __init__(self, config: DataConfig) -> None:
+        """Take ``config.path``.
+
+        Raises:
+            ValueError: when there is none.
+        """
+        if not config.path:
+            raise ValueError("data set folder needs --data.path=, a directory, zip, jar or tar of Java sources")
+        self._path = Path(config.path).expanduser().resolve()
+        slug = re.sub(r"[^a-z0-9]+", "-", self._path.name.lower()).strip("-")[:40] or "root"
+        self.cache_name = f"folder-{slug}-{hashlib.sha256(bytes(self._path)).hexdigest()[:8]}"
+        self.left_out: list[tuple[str, str]] = []  # path, why it could not be read
+
+    def inputs(self) -> list[Path]:
+        """The directory or archive.
+
+        Raises:
+            ValueError: when there is none at the path.
+        """
+        if not self._path.exists():
+            raise ValueError(f"--data.path={self._path} does not exist: expected a directory, zip, jar or tar")
+        return [self._path]
+
+    def origin(self) -> str:
+        """The name of the directory or archive."""
+        return self._path.name or "root"
+
+    def java_files(self) -> Iterator[JavaFile]:
+        """Every ``*.java`` file, sorted by path."""
+        self.left_out.clear()
+        return read_java_files(self._path, self.origin(), lambda path, reason: self.left_out.append((path, reason)))

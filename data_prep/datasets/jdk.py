@@ -1,0 +1,144 @@
+"""The Java sources that come with a JDK (``jdk``): of an installed one, else of Debian's source package.
+
+``--data.path=`` may name a ``src.zip``, a Debian package that holds one, or a JDK's home.
+"""
+
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from data_prep.archives import read_java_files
+from data_prep.config import DataConfig
+from data_prep.jdk_package import HOW, fetch_package, is_zip, unpack_package
+from data_prep.records import JavaFile
+
+REFERENCE_RELEASE: Final = 17
+"""Preferred where several are installed, so that results are of the same methods on most machines."""
+
+_RELEASE_IN_NAME: Final = re.compile(
+    r"(?:^|(?:jdk|java|temurin|corretto|zulu|graalvm|semeru|liberica)\D{0,9}?)(?P<release>\d+(?:[._]\d+)*)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class JdkSources:
+    """A ``src.zip`` and the release it is of, e.g. "17.0.21"; "" where nothing tells."""
+
+    zip: Path
+    release: str
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The release as numbers: 1.8.0 is 8.0."""
+        numbers = tuple(int(number) for number in re.findall(r"\d+", self.release))
+        return numbers[1:] if numbers[:1] == (1,) and len(numbers) > 1 else numbers
+
+
+class Jdk:
+    """Java sources of one JDK."""
+
+    cache_name = "jdk"
+
+    def __init__(self, config: DataConfig) -> None:
+        self._config = config
+        self._found: JdkSources | None = None
+        self.left_out: list[tuple[str, str]] = []  # path, why it could not be read
+
+    def inputs(self) -> list[Path]:
+        """The ``src.zip``, fetched where none is installed.
+
+        Raises:
+            ValueError: when there is none and none can be fetched.
+        """
+        return [self._sources().zip]
+
+    def origin(self) -> str:
+        """``jdk-`` and the release."""
+        release = ".".join(map(str, self._sources().numbers))
+        return f"jdk-{release}" if release else "jdk"
+
+    def java_files(self) -> Iterator[JavaFile]:
+        """Every source file, sorted by path."""
+        self.left_out.clear()
+        sources, skipped = self._sources().zip, lambda path, reason: self.left_out.append((path, reason))
+        return read_java_files(sources, self.origin(), skipped)
+
+    def _sources(self) -> JdkSources:
+        if self._found is None:
+            kept = Path(self._config.root) / "raw" / "jdk"
+            if self._config.path:
+                self._found = _named(Path(self._config.path).expanduser(), kept)
+            else:
+                found = choose(find_sources(homes(os.environ))) or choose(find_sources(_folders(kept)))
+                self._found = found or _of_home(fetch_package(kept))
+        return self._found
+
+
+def choose(found: Iterable[JdkSources]) -> JdkSources | None:
+    """The sources of the reference release, else the newest; of equal ones the first by path."""
+
+    def key(sources: JdkSources) -> tuple[bool, tuple[int, ...]]:
+        return sources.numbers[:1] == (REFERENCE_RELEASE,), sources.numbers
+
+    return max(sorted(found, key=lambda sources: str(sources.zip)), key=key, default=None)
+
+
+def homes(environment: Mapping[str, str]) -> list[Path]:
+    """Places where JDKs lie, whether or not there is one."""
+    places = [Path(environment["JAVA_HOME"])] if environment.get("JAVA_HOME") else []
+    places += _folders(Path("/usr/lib/jvm"))
+    places += [place / "Contents" / "Home" for place in _folders(Path("/Library/Java/JavaVirtualMachines"))]
+    if environment.get("HOME"):
+        places += _folders(Path(environment["HOME"]) / ".sdkman" / "candidates" / "java")
+    if java := shutil.which("java", path=environment.get("PATH")):
+        places += list(Path(java).resolve().parents[1:3])  # <home>/bin/java, or <home>/jre/bin/java
+    return places
+
+
+def find_sources(places: Iterable[Path]) -> list[JdkSources]:
+    """The ``src.zip`` files that homes really have; a link to nothing is none. Each file is named once."""
+    homes_of: dict[Path, list[Path]] = {}
+    for home in places:
+        for zip_file in (home / "lib" / "src.zip", home / "src.zip"):
+            if is_zip(zip_file):
+                homes_of.setdefault(zip_file.resolve(), []).append(home)
+                break
+    return [JdkSources(zip_file, _release_of(homes)) for zip_file, homes in homes_of.items()]
+
+
+def _named(path: Path, kept: Path) -> JdkSources:
+    """The sources that ``--data.path`` names."""
+    if not path.exists():
+        raise ValueError(f"--data.path={path} does not exist; {HOW}")
+    if path.suffix == ".deb":
+        return _of_home(unpack_package(path, kept))
+    if is_zip(path):
+        return JdkSources(path, _release_of(path.resolve().parents[:2]))
+    return _of_home(path)
+
+
+def _of_home(home: Path) -> JdkSources:
+    found = find_sources([home, home / "Contents" / "Home"]) if home.is_dir() else []
+    if not found:
+        raise ValueError(f"{home} is no src.zip, .deb or JDK's home with a src.zip; {HOW}")
+    return found[0]
+
+
+def _folders(place: Path) -> list[Path]:
+    return sorted(each for each in place.glob("*") if each.is_dir())
+
+
+def _release_of(homes: Iterable[Path]) -> str:
+    """The release by the first ``release`` file, else by a home's name, like openjdk-17 or 17.0.9-tem; "" without."""
+    places = list(homes)
+    for home in places:
+        file = home / "release"
+        text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+        if found := re.search(r'^JAVA_VERSION="?([0-9._]+)', text, re.MULTILINE):
+            return found[1]
+    names = (_RELEASE_IN_NAME.search(home.name) for home in places)
+    return next((found["release"] for found in names if found), "")

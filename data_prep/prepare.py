@@ -1,0 +1,222 @@
+"""From raw data to the prepared data set: found in the cache, or made by all steps in order."""
+
+import hashlib
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+from tqdm import tqdm
+
+from data_prep.config import DataConfig
+from data_prep.duplicates import drop_duplicates
+from data_prep.extraction import Chunk, Extracted
+from data_prep.filters import FILTERS
+from data_prep.records import JavaFile, Pair
+from data_prep.registry import data_set
+from data_prep.splits import split_pairs
+from data_prep.store import (
+    FORMAT_VERSION,
+    MANIFEST,
+    DamagedStore,
+    PreparedData,
+    file_sha256,
+    limit_pairs,
+    open_prepared,
+    write_prepared,
+)
+from data_prep.worker_pool import map_ordered
+
+_EXTRACT: Final = "data_prep.extraction:extract"
+_CHUNK_BYTES: Final = 1 << 20
+_LISTED: Final = 1000
+"""Broken files named in the manifest; all are counted."""
+_ELSEWHERE: Final = frozenset(("path", "limit", "root", "processes"))
+"""Fields of DataConfig that leave the prepared pairs as they are, or show in the inputs."""
+_READERS: Final = frozenset(("batching.py", "vocabulary.py"))
+"""Modules that read prepared data and have no part in making them."""
+
+
+def prepare(
+    name: str, config: DataConfig, *, command: str, say: Callable[[str], None], progress: bool = True
+) -> PreparedData:
+    """The data set ``name`` prepared under ``config.root``, cut to ``config.limit`` pairs.
+
+    What is there is used again when raw data, settings and program are the same and no file is damaged; otherwise it is
+    made anew, whole or not at all.
+
+    Args:
+        name: one of ``data_prep.registry.DATASETS``.
+        config: section ``data`` of the configuration.
+        command: what the user typed, for the manifest.
+        say: told in one line why the data set is made anew, and then what came out.
+        progress: whether a bar may show on a terminal.
+
+    Raises:
+        ValueError: the name or a setting is wrong, or the raw data cannot be had or give too few pairs.
+        OSError: a file cannot be read or written, or a process was killed.
+    """
+    raw = data_set(name, config)
+    sources = Sources.of(name, raw.inputs(), raw.origin(), config)
+    folder = Path(config.root) / raw.cache_name
+    try:
+        data = open_prepared(folder)
+        why = sources.change_since(data.manifest.get("sources", {}))
+    except DamagedStore as damage:
+        why = str(damage) if (folder / MANIFEST).exists() else "not prepared yet"
+    if why:
+        say(f"preparing {name}: {why}")
+        say(_make(raw, sources, folder, config, command, progress))
+        data = open_prepared(folder)
+    return limit_pairs(data, config.limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """All that decides what the prepared data set holds."""
+
+    dataset: str
+    origin: str
+    inputs: list[dict[str, Any]]  # name, bytes, sha256
+    settings: dict[str, Any]
+    program: str  # sha256 over this package's source and the parser's version
+
+    @classmethod
+    def of(cls, name: str, inputs: Iterable[Path], origin: str, config: DataConfig) -> "Sources":
+        """What holds now; reads every input once."""
+        settings = {f.name: getattr(config, f.name) for f in fields(config) if f.name not in _ELSEWHERE}
+        return cls(name, origin, [_input(path) for path in inputs], settings, _program())
+
+    @property
+    def fingerprint(self) -> str:
+        """One sha256 over everything."""
+        return hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True).encode()).hexdigest()
+
+    def as_dict(self) -> dict[str, Any]:
+        """As it stands in the manifest."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def change_since(self, before: dict[str, Any]) -> str:
+        """What is different from the manifest's record, in a few words; "" where nothing is."""
+        now = self.as_dict()
+        if before == now:
+            return ""
+        if before.get("inputs") != self.inputs or before.get("origin") != self.origin:
+            return f"the raw data changed, now {self.origin}"
+        was = before.get("settings", {})
+        changed = [f"{key} {was.get(key)} -> {value}" for key, value in self.settings.items() if was.get(key) != value]
+        if changed:
+            return f"settings changed: {', '.join(changed)}"
+        return "the program that prepares it changed"
+
+
+def _input(path: Path) -> dict[str, Any]:
+    if not path.is_dir():
+        return {"name": path.name, "bytes": path.stat().st_size, "sha256": file_sha256(path)}
+    digest, size = hashlib.sha256(), 0
+    for file in sorted(path.rglob("*.java")):
+        if file.is_file() and not file.is_symlink():
+            try:
+                data = file.read_bytes()
+            except OSError:
+                continue  # left out and listed where the sources are read
+            size += len(data)
+            digest.update(b"%d %s\n" % (len(data), os.fsencode(file.relative_to(path))) + data)
+    return {"name": path.name, "bytes": size, "sha256": digest.hexdigest()}
+
+
+def _program() -> str:
+    here = Path(__file__).parent
+    digest = hashlib.sha256(f"{FORMAT_VERSION} {version('tree-sitter')} {version('tree-sitter-java')}".encode())
+    for file in sorted(here.rglob("*.py")):
+        if file.name not in _READERS:
+            digest.update(file.relative_to(here).as_posix().encode() + b"\n" + file.read_bytes())
+    return digest.hexdigest()
+
+
+@dataclass(slots=True)
+class _Stopwatch:
+    """Seconds of each stage."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    last: float = field(default_factory=time.perf_counter)
+
+    def stage(self, name: str) -> None:
+        now = time.perf_counter()
+        self.seconds[name] = round(now - self.last, 2)
+        self.last = now
+
+
+def _make(raw: Any, sources: Sources, folder: Path, config: DataConfig, command: str, progress: bool) -> str:
+    watch = _Stopwatch()
+    found = _extract_all(raw.java_files(), config, progress)
+    found.broken += raw.left_out
+    watch.stage("extract")
+    distinct = drop_duplicates(found.pairs, config.near_duplicate)
+    watch.stage("duplicates")
+    splits = split_pairs(distinct.pairs, config)
+    watch.stage("split")
+    manifest = {
+        "dataset": sources.dataset,
+        "origin": sources.origin,
+        "command": command,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "fingerprint": sources.fingerprint,
+        "sources": sources.as_dict(),
+        "counts": {
+            "files": found.files,
+            "broken_files": len(found.broken),
+            "documented_methods": found.methods,
+            "dropped": {reason: found.dropped[reason] for reason in FILTERS},
+            "duplicates": distinct.dropped,
+            "pairs": len(distinct.pairs),
+        },
+        "broken_files": [{"path": path, "reason": reason} for path, reason in found.broken[:_LISTED]],
+        "seconds": watch.seconds,
+    }
+    write_prepared(folder, splits, manifest)
+    sizes = ", ".join(f"{name} {len(pairs):,}" for name, pairs in splits.items())
+    broken = f", {len(found.broken):,} of them broken" if found.broken else ""
+    return (
+        f"prepared {sources.origin} in {sum(watch.seconds.values()):.0f} s: {len(distinct.pairs):,} pairs ({sizes}) "
+        f"of {found.methods:,} documented methods in {found.files:,} files{broken}"
+    )
+
+
+def _extract_all(files: Iterable[JavaFile], config: DataConfig, progress: bool) -> Extracted:
+    whole = Extracted()
+    processes = config.processes or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    with tqdm(desc="files", unit=" files", disable=None if progress else True) as bar:
+        for part in map_ordered(_EXTRACT, _chunks(files, config), processes or 1):
+            whole.pairs += part.pairs
+            whole.files += part.files
+            whole.methods += part.methods
+            whole.dropped += Counter(part.dropped)
+            whole.broken += part.broken
+            bar.update(part.files)
+    return whole
+
+
+def _chunks(files: Iterable[JavaFile], config: DataConfig) -> Iterator[Chunk]:
+    """Files by the megabyte, so that each process has as much to do."""
+    chunk: list[JavaFile] = []
+    size = 0
+    for file in files:
+        chunk.append(file)
+        size += len(file.data)
+        if size >= _CHUNK_BYTES:
+            yield Chunk(chunk, config)
+            chunk, size = [], 0
+    if chunk:
+        yield Chunk(chunk, config)
+
+
+def pairs_of(files: Iterable[JavaFile], config: DataConfig) -> list[Pair]:
+    """The pairs of ``files`` that pass the filters, duplicates included."""
+    return _extract_all(files, config, progress=False).pairs

@@ -1,0 +1,323 @@
+"""The prepared data set on disk: memory-mapped arrays, one lexicon, texts as JSON Lines, and a manifest.
+
+Layout of a folder: ``manifest.json`` (what the data are, with size and sha256 of every other file), ``lexicon.json``
+(all distinct words of all splits, sorted: string interning, not a model's vocabulary), and for each split
+``<split>-<field>-values.npy`` (int32 lexicon ids), ``<split>-<field>-offsets.npy`` (int64), ``<split>-texts.jsonl``
+(what a person reads of each pair) and ``<split>-texts-offsets.npy``. The same pairs give the same bytes.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from jaxtyping import Int, Int32, Int64, UInt8
+
+from data_prep.atomic import atomic_folder
+from data_prep.records import SPLITS, WORD_FIELDS, Pair, SplitName
+
+FORMAT_VERSION: Final = 1
+"""Raised when the layout changes; a store of another version is rebuilt."""
+
+MANIFEST: Final = "manifest.json"
+_LEXICON: Final = "lexicon.json"
+
+
+class DamagedStore(ValueError):  # noqa: N818 - the state found, named as the callers speak of it
+    """A prepared data set that cannot be used as it lies there; the message says why."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Ragged:
+    """Lists of ints of any length, end to end; list i is ``values[offsets[i]:offsets[i + 1]]``."""
+
+    values: Int32[np.ndarray, " total"]
+    offsets: Int64[np.ndarray, " edges"]  # lists + 1, from 0 to total
+
+    @classmethod
+    def of(cls, lists: Sequence[Sequence[int]]) -> "Ragged":
+        """The same lists as arrays."""
+        offsets = _edges(np.fromiter((len(each) for each in lists), dtype=np.int64, count=len(lists)))
+        values = np.fromiter(chain.from_iterable(lists), dtype=np.int32, count=int(offsets[-1]))
+        return cls(values, offsets)
+
+    @property
+    def lengths(self) -> Int64[np.ndarray, " lists"]:
+        """How many ints each list has."""
+        return np.diff(self.offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, row: int) -> Int32[np.ndarray, " ints"]:
+        return self.values[self.offsets[:-1][row] : self.offsets[1:][row]]
+
+    def take(self, rows: Int[np.ndarray, " rows"]) -> "Ragged":
+        """The lists ``rows``, in that order; a row may repeat."""
+        starts = self.offsets[:-1][rows]
+        return self._slices(starts, self.offsets[1:][rows] - starts)
+
+    def cut(self, longest: int) -> "Ragged":
+        """Each list's first ``longest`` ints."""
+        lengths = self.lengths
+        if lengths.max(initial=0) <= longest:
+            return self
+        return self._slices(self.offsets[:-1], np.minimum(lengths, longest))
+
+    def _slices(self, starts: Int[np.ndarray, " lists"], lengths: Int[np.ndarray, " lists"]) -> "Ragged":
+        offsets = _edges(lengths)
+        places = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
+        return Ragged(self.values[places], offsets)
+
+
+@dataclass(frozen=True, slots=True)
+class PairText:
+    """What a person reads of a pair: where the method stands, the query's sentence and the source."""
+
+    origin: str
+    path: str
+    start_line: int  # 1-based
+    end_line: int  # 1-based, inclusive
+    type_name: str
+    method_name: str
+    query_text: str
+    source: str
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Texts:
+    """The texts of a split, decoded one by one as they are asked for."""
+
+    data: UInt8[np.ndarray, " bytes"]  # JSON Lines
+    offsets: Int64[np.ndarray, " edges"]
+    rows: Int64[np.ndarray, " rows"]  # line of each row
+
+    @classmethod
+    def of(cls, texts: Iterable[PairText]) -> "Texts":
+        """The same texts as JSON Lines."""
+        lines = [json.dumps(asdict(text), separators=(",", ":")).encode() + b"\n" for text in texts]
+        offsets = _edges(np.fromiter(map(len, lines), dtype=np.int64, count=len(lines)))
+        return cls(np.frombuffer(b"".join(lines), dtype=np.uint8), offsets, np.arange(len(lines)))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, row: int) -> PairText:
+        line = self.rows[row]
+        return PairText(**json.loads(self.data[self.offsets[line] : self.offsets[line + 1]].tobytes()))
+
+    def take(self, rows: Int[np.ndarray, " rows"]) -> "Texts":
+        """The texts of ``rows``, in that order."""
+        return replace(self, rows=self.rows[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Pairs in a fixed order: row i's query is the description of row i's method."""
+
+    name: str
+    lexicon: Sequence[str]
+    words: Mapping[str, Ragged]  # WORD_FIELDS -> lexicon ids
+    texts: Texts
+
+    @classmethod
+    def of(cls, name: str, pairs: Sequence[Pair], lexicon: Sequence[str] | None = None) -> "Split":
+        """A split in memory; ``lexicon`` must hold all its words, by default it holds just these, sorted."""
+        lexicon = _lexicon_of(pairs) if lexicon is None else lexicon
+        place = {word: number for number, word in enumerate(lexicon)}
+        words = {
+            field: Ragged.of([[place[word] for word in pair.words(field)] for pair in pairs]) for field in WORD_FIELDS
+        }
+        return cls(name, lexicon, words, Texts.of(map(_text_of, pairs)))
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def take(self, rows: Int[np.ndarray, " rows"]) -> "Split":
+        """The pairs ``rows``, in that order."""
+        words = {field: lists.take(rows) for field, lists in self.words.items()}
+        return replace(self, words=words, texts=self.texts.take(rows))
+
+    def text(self, row: int) -> PairText:
+        """What a person reads of pair ``row``."""
+        return self.texts[row]
+
+    def word_list(self, field: str, row: int) -> list[str]:
+        """The words of ``field`` (one of WORD_FIELDS) of pair ``row``."""
+        return [self.lexicon[number] for number in self.words[field][row]]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PreparedData:
+    """A prepared data set as opened from its folder."""
+
+    folder: Path
+    manifest: dict[str, Any]
+    splits: Mapping[SplitName, Split]
+
+
+def write_prepared(folder: Path, splits: Mapping[SplitName, Sequence[Pair]], manifest: Mapping[str, Any]) -> None:
+    """Write pairs and ``manifest`` to ``folder``, whole or not at all; an older folder of that name is replaced.
+
+    Added to the manifest: ``format_version``, ``split_sizes``, ``files`` (name, bytes, sha256) and its own sha256.
+
+    Raises:
+        OSError: when the folder cannot be written.
+    """
+    lexicon = _lexicon_of(chain.from_iterable(splits.values()))
+    with atomic_folder(folder) as new:
+        (new / _LEXICON).write_text(json.dumps(lexicon), encoding="utf-8")
+        for name in SPLITS:
+            _save_split(new, Split.of(name, splits.get(name, ()), lexicon))
+        whole = {
+            **manifest,
+            "format_version": FORMAT_VERSION,
+            "split_sizes": {name: len(splits.get(name, ())) for name in SPLITS},
+            "files": [_seal(new / name) for name in _file_names()],
+        }
+        whole["manifest_sha256"] = _manifest_sha256(whole)
+        (new / MANIFEST).write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+
+
+def open_prepared(folder: Path) -> PreparedData:
+    """Open what :func:`write_prepared` wrote, after checking every file by size and sha256.
+
+    Raises:
+        DamagedStore: when a file is missing, cut short or changed, or the format is another version's.
+    """
+    manifest = _read_manifest(folder)
+    for seal in manifest["files"]:
+        _check(folder, seal)
+    try:
+        lexicon = tuple(json.loads((folder / _LEXICON).read_bytes()))
+        splits = {name: _open_split(folder, name, lexicon) for name in SPLITS}
+    except (OSError, ValueError) as error:
+        raise DamagedStore(f"{folder} cannot be read: {error}") from error
+    return PreparedData(folder, manifest, splits)
+
+
+def limit_pairs(data: PreparedData, limit: int, seed: int = 0) -> PreparedData:
+    """At most ``limit`` pairs (0: all), drawn at random by ``seed``; rows stay in order.
+
+    Each split gets its share, and at least 1.
+
+    Raises:
+        ValueError: when ``limit`` is smaller than the number of splits.
+    """
+    sizes = np.array([len(data.splits[name]) for name in SPLITS])
+    if limit == 0 or limit >= sizes.sum():
+        return data
+    if limit < np.count_nonzero(sizes):
+        raise ValueError(f"--data.limit takes 0 (all) or at least {np.count_nonzero(sizes)}, one a split, not {limit}")
+    splits = {}
+    for place, (name, share) in enumerate(zip(SPLITS, _shares(sizes, limit), strict=True)):
+        drawn = np.random.default_rng([seed, place]).choice(len(data.splits[name]), size=share, replace=False)
+        splits[name] = data.splits[name].take(np.sort(drawn))
+    return replace(data, splits=splits)
+
+
+def _shares(sizes: Int[np.ndarray, " splits"], limit: int) -> list[int]:
+    """``limit`` parted in proportion to ``sizes``, at least 1 where there is any: largest remainders first."""
+    exact = sizes * limit / sizes.sum()
+    shares = np.maximum(np.floor(exact).astype(np.int64), (sizes > 0).astype(np.int64))
+    while shares.sum() < limit:
+        shares[np.argmax(exact - shares)] += 1
+    while shares.sum() > limit:
+        shares[np.argmax(shares - exact - 2 * limit * (shares <= 1))] -= 1
+    return [int(share) for share in shares]
+
+
+def _edges(lengths: Int[np.ndarray, " lists"]) -> Int64[np.ndarray, " edges"]:
+    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)), dtype=np.int64)
+
+
+def _lexicon_of(pairs: Iterable[Pair]) -> list[str]:
+    words: set[str] = set()
+    for pair in pairs:
+        words.update(*(pair.words(field) for field in WORD_FIELDS))
+    return sorted(words)
+
+
+def _text_of(pair: Pair) -> PairText:
+    method = pair.method
+    place = (method.origin, method.path, method.start_line, method.end_line, method.type_name, method.name)
+    return PairText(*place, query_text=pair.query_text, source=method.source)
+
+
+def _file_names() -> list[str]:
+    arrays = [f"{field}-{part}.npy" for field in WORD_FIELDS for part in ("values", "offsets")]
+    return [_LEXICON, *(f"{name}-{each}" for name in SPLITS for each in (*arrays, "texts.jsonl", "texts-offsets.npy"))]
+
+
+def _save_split(folder: Path, split: Split) -> None:
+    for field, lists in split.words.items():
+        np.save(folder / f"{split.name}-{field}-values.npy", lists.values)
+        np.save(folder / f"{split.name}-{field}-offsets.npy", lists.offsets)
+    (folder / f"{split.name}-texts.jsonl").write_bytes(split.texts.data.tobytes())
+    np.save(folder / f"{split.name}-texts-offsets.npy", split.texts.offsets)
+
+
+def _open_split(folder: Path, name: str, lexicon: Sequence[str]) -> Split:
+    words = {
+        field: Ragged(*(_mapped(folder / f"{name}-{field}-{part}.npy") for part in ("values", "offsets")))
+        for field in WORD_FIELDS
+    }
+    text_file, offsets = folder / f"{name}-texts.jsonl", _mapped(folder / f"{name}-texts-offsets.npy")
+    empty = not text_file.stat().st_size  # an empty file cannot be mapped
+    data = np.empty(0, np.uint8) if empty else np.asarray(np.memmap(text_file, dtype=np.uint8, mode="r"))
+    return Split(name, lexicon, words, Texts(data, offsets, np.arange(len(offsets) - 1)))
+
+
+def _mapped(path: Path) -> np.ndarray:
+    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+
+
+def _seal(path: Path) -> dict[str, str | int]:
+    return {"name": path.name, "bytes": path.stat().st_size, "sha256": file_sha256(path)}
+
+
+def file_sha256(path: Path) -> str:
+    """The sha256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _manifest_sha256(manifest: Mapping[str, Any]) -> str:
+    rest = {key: value for key, value in manifest.items() if key != "manifest_sha256"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    path = folder / MANIFEST
+    try:
+        manifest = json.loads(path.read_bytes())
+    except FileNotFoundError as error:
+        raise DamagedStore(f"{path} is missing") from error
+    except (OSError, ValueError) as error:
+        raise DamagedStore(f"{path} cannot be read: {error}") from error
+    version = manifest.get("format_version") if isinstance(manifest, dict) else None
+    if version != FORMAT_VERSION:
+        raise DamagedStore(f"{path} is of format {version}, this program reads format {FORMAT_VERSION}")
+    if manifest.get("manifest_sha256") != _manifest_sha256(manifest):
+        raise DamagedStore(f"{path} was changed after it was written")
+    if [seal["name"] for seal in manifest["files"]] != _file_names():
+        raise DamagedStore(f"{path} lists other files than format {FORMAT_VERSION} has")
+    return manifest
+
+
+def _check(folder: Path, seal: Mapping[str, Any]) -> None:
+    path = folder / seal["name"]
+    try:
+        size = path.stat().st_size
+        if size != seal["bytes"]:
+            raise DamagedStore(f"{path} has {size} bytes instead of {seal['bytes']}")
+        if file_sha256(path) != seal["sha256"]:
+            raise DamagedStore(f"{path} was changed: its sha256 is not the manifest's")
+    except FileNotFoundError as error:
+        raise DamagedStore(f"{path} is missing") from error
+    except OSError as error:
+        raise DamagedStore(f"{path} cannot be read: {error}") from error

@@ -1,0 +1,38 @@
+"""Configuration of the evaluation (section ``evaluate``)."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluateConfig:
+    """Over which pool the queries are ranked, and what is kept of it."""
+
+    pool: int = 0
+    """Methods to rank, drawn from the split together with their queries; 0, or more than there are: the whole split."""
+    pool_seed: int = 0
+    """Seed that draws a smaller pool; the same for every model."""
+    also: str = ""
+    """Other data sets to test on after training: comma-separated DATASET or DATASET:PATH."""
+    run_depth: int = 100
+    """Best methods kept for each query, which the TREC run file lists."""
+    resamples: int = 10_000
+    """Bootstrap samples behind the interval of a difference in MRR."""
+
+    def __post_init__(self) -> None:
+        if self.pool < 0:
+            raise ValueError(f"--evaluate.pool takes 0 (the whole split) or a number of methods, not {self.pool}")
+        for flag, least in (("pool_seed", 0), ("run_depth", 1), ("resamples", 100)):
+            if getattr(self, flag) < least:
+                raise ValueError(
+                    f"--evaluate.{flag} takes a whole number of {least} or more, not {getattr(self, flag)}"
+                )
+        if not all(name for name, _ in self.also_sets):
+            raise ValueError(f"--evaluate.also takes comma-separated DATASET or DATASET:PATH, not {self.also!r}")
+
+    @property
+    def also_sets(self) -> tuple[tuple[str, str], ...]:
+        """The data sets of ``also`` with their paths, "" where none is given."""
+        if not self.also.strip():
+            return ()
+        parts = (part.strip().partition(":") for part in self.also.split(","))
+        return tuple((name.strip(), path.strip()) for name, _, path in parts)

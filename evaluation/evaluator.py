@@ -1,0 +1,119 @@
+"""Ranks every query over the whole pool; knows the :class:`Ranker` contract and no model.
+
+Scores come in blocks of queries and are dropped after counting: of each query stay its gold's rank, how many codes were
+better or tied, and the best few codes. Memory is one block of scores plus ``run_depth`` codes a query.
+"""
+
+import logging
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Float32, Int, Int64
+from tqdm import tqdm
+
+from data_prep.store import Split
+from evaluation.config import EvaluateConfig
+from evaluation.metrics import count_better_and_tied
+from matching.contract import Ranker
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Evaluation:
+    """What a ranker did on a pool: query i's gold is code i of ``pool``."""
+
+    pool: Split
+    rows: Int64[np.ndarray, " queries"]  # row in the split of each query and of its gold
+    better: Int64[np.ndarray, " queries"]  # codes that scored higher than the gold
+    tied: Int64[np.ndarray, " queries"]  # other codes that scored as high as the gold
+    top_codes: Int64[np.ndarray, "queries depth"]  # best first, as rows of ``pool``; a gold stands last among its ties
+    top_scores: Float32[np.ndarray, "queries depth"]
+    index_seconds: float
+    score_seconds: float
+
+    @property
+    def ranks(self) -> Int64[np.ndarray, " queries"]:
+        """Rank of each query's gold, ties counted against the ranker."""
+        return 1 + self.better + self.tied
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of query and code were scored."""
+        return len(self.pool) ** 2
+
+    @property
+    def seconds(self) -> float:
+        """Time of indexing and scoring together."""
+        return self.index_seconds + self.score_seconds
+
+    @property
+    def pairs_per_second(self) -> float:
+        """Pairs a second while scoring."""
+        return self.pairs / self.score_seconds
+
+
+def pool_rows(size: int, config: EvaluateConfig) -> Int64[np.ndarray, " pool"]:
+    """The rows of a split of ``size`` pairs that make the pool, in order."""
+    if config.pool == 0 or config.pool >= size:
+        if config.pool > size:
+            _log.warning(
+                "--evaluate.pool=%d is more than the %d pairs there are: all of them are used", config.pool, size
+            )
+        return np.arange(size, dtype=np.int64)
+    drawn = np.random.default_rng(config.pool_seed).choice(size, size=config.pool, replace=False)
+    return np.sort(drawn).astype(np.int64)
+
+
+def evaluate(ranker: Ranker, split: Split, config: EvaluateConfig, *, progress: bool = True) -> Evaluation:
+    """Rank the queries of ``split`` over its methods, or of a part drawn by ``config.pool`` over that part.
+
+    Raises:
+        ValueError: when the split is empty or a score is NaN.
+    """
+    if not len(split):
+        raise ValueError(f"split {split.name} has no pairs to test on; prepare more data or raise --data.limit")
+    rows = pool_rows(len(split), config)
+    pool = split if len(rows) == len(split) else split.take(rows)
+    start = time.perf_counter()
+    ranker.index(pool)
+    indexed = time.perf_counter()
+    counts, tops = [], []
+    for at, block in _blocks(ranker, pool, progress=progress):
+        gold = np.arange(at, at + len(block))
+        counts.append(count_better_and_tied(block, gold))
+        tops.append(_top(block, gold, config.run_depth))
+    better, tied = (np.concatenate(part).astype(np.int64) for part in zip(*counts, strict=True))
+    codes, scores = (np.concatenate(part) for part in zip(*tops, strict=True))
+    ended = time.perf_counter()
+    return Evaluation(pool, rows, better, tied, codes, scores, indexed - start, ended - indexed)
+
+
+def _blocks(ranker: Ranker, pool: Split, *, progress: bool) -> Iterator[tuple[int, Float[np.ndarray, "block codes"]]]:
+    """Blocks of scores with the number of their first query, under a progress bar in pairs."""
+    at, size = 0, len(pool)
+    what = f"ranking {pool.name}"
+    with tqdm(total=size**2, desc=what, unit=" pairs", unit_scale=True, disable=not progress, leave=False) as bar:
+        for block in ranker.scores(pool):
+            assert block.shape[1] == size, f"scores are {block.shape}, but the pool has {size} codes"
+            yield at, block
+            at += len(block)
+            bar.update(block.size)
+    assert at == size, f"the ranker scored {at} of {size} queries"
+
+
+def _top(
+    block: Float[np.ndarray, "block codes"], gold: Int[np.ndarray, " block"], depth: int
+) -> tuple[Int64[np.ndarray, "block depth"], Float32[np.ndarray, "block depth"]]:
+    """The best codes of each row: by score, then by row in the pool, but the gold last among its ties."""
+    depth = min(depth, block.shape[1])
+    codes = np.empty((len(block), depth), dtype=np.int64)
+    for place, row in enumerate(block):
+        least = -np.partition(-row, depth - 1)[depth - 1]  # ten times quicker than from below, where most are 0
+        above, at_least = np.flatnonzero(row > least), np.flatnonzero(row == least)
+        at_least = at_least[np.argsort(at_least == gold[place], kind="stable")]
+        found = np.concatenate((above, at_least[: depth - len(above)]))
+        codes[place] = found[np.lexsort((found, found == gold[place], -row[found]))]
+    return codes, np.take_along_axis(block, codes, axis=1).astype(np.float32)

@@ -1,0 +1,65 @@
+"""Frozen dataclasses from and to JSON objects, checked field by field."""
+
+import math
+import types
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+Record = TypeVar("Record")
+
+
+def to_json(value: object) -> Any:
+    """``value``, a dataclass of dataclasses, mappings, texts and numbers, as what :mod:`json` writes."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): to_json(each) for key, each in value.items()}
+    return [to_json(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def from_json(record: type[Record], content: object, where: str) -> Record:
+    """``content``, as :mod:`json` reads it, as a ``record``; fields that it does not know are passed over.
+
+    Raises:
+        ValueError: when a field is missing, has another type or is not finite; ``where`` says in which file.
+    """
+    return _read(record, content, where)
+
+
+def _read(kind: Any, content: object, where: str) -> Any:
+    origin = get_origin(kind)
+    if kind is Any or kind is object:
+        return content
+    if origin in (Union, types.UnionType):
+        (inner,) = (each for each in get_args(kind) if each is not type(None))
+        return None if content is None else _read(inner, content, where)
+    if is_dataclass(kind):
+        return _read_fields(kind, _expect(Mapping, content, where), where)
+    if origin is not None:
+        inner = get_args(kind)[1]
+        return {key: _read(inner, each, f"{where}: {key}") for key, each in _expect(Mapping, content, where).items()}
+    return _expect(kind, content, where)
+
+
+def _read_fields(kind: Any, content: Mapping[str, object], where: str) -> Any:
+    hints = get_type_hints(kind)
+    missing = [field.name for field in fields(kind) if field.name not in content]
+    if missing:
+        raise ValueError(f"{where}: field {missing[0]} is missing; was it written by another version?")
+    values = {f.name: _read(hints[f.name], content[f.name], f"{where}: {f.name}") for f in fields(kind)}
+    try:
+        return kind(**values)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from error
+
+
+def _expect(kind: Any, content: object, where: str) -> Any:
+    names = {Mapping: "an object", str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
+    if kind is float and isinstance(content, int) and not isinstance(content, bool):
+        content = float(content)
+    if not isinstance(content, kind) or (kind is not bool and isinstance(content, bool)):
+        raise ValueError(f"{where}: expected {names[kind]}, not {content!r:.80}")
+    if isinstance(content, float) and not math.isfinite(content):
+        raise ValueError(f"{where}: expected a finite number, not {content}")
+    return content

@@ -1,0 +1,99 @@
+"""Measures of a ranking: per-query ranks first, aggregates after.
+
+Every query has one relevant method, its gold. ``rank = 1 + better + tied``: codes that score as high as the gold stand
+before it, so that a constant scorer gets no credit. The functions take ranks as arrays, 1-based.
+"""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int, Num
+
+Ranks = Num[np.ndarray, " queries"]  # 1-based; whole numbers, or halves under the average tie rule
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """The four numbers of a result table, each from 0 to 1."""
+
+    top1: float
+    top5: float
+    top10: float
+    mrr: float
+
+
+def count_better_and_tied(
+    scores: Float[np.ndarray, "block codes"], gold: Int[np.ndarray, " block"]
+) -> tuple[Int[np.ndarray, " block"], Int[np.ndarray, " block"]]:
+    """How many codes score higher than the gold code of each row, and how many others score the same.
+
+    Raises:
+        ValueError: when a score is NaN.
+    """
+    if np.isnan(scores).any():
+        row, code = np.argwhere(np.isnan(scores))[0]
+        raise ValueError(f"scores must be numbers, but query {row} of this block scores NaN against code {code}")
+    of_gold = np.take_along_axis(scores, gold[:, None], axis=1)  # [block, 1]
+    return (scores > of_gold).sum(axis=1), (scores == of_gold).sum(axis=1) - 1
+
+
+def top_at_k(ranks: Ranks, k: int) -> float:
+    """Share of queries whose gold stands among the first ``k`` (the papers' SuccessRate@k)."""
+    return float(np.mean(_checked(ranks) <= k))
+
+
+def mrr(ranks: Ranks) -> float:
+    """Mean of 1 / rank, not truncated."""
+    return float(np.mean(1 / _checked(ranks)))
+
+
+def mrr_at_k(ranks: Ranks, k: int) -> float:
+    """Mean of 1 / rank where the gold stands among the first ``k``, of 0 elsewhere."""
+    return float(np.mean((_checked(ranks) <= k) / ranks))
+
+
+def ndcg_at_k(ranks: Ranks, k: int) -> float:
+    """Mean of 1 / log2(1 + rank) where the gold stands among the first ``k``: nDCG with one relevant item."""
+    return float(np.mean((_checked(ranks) <= k) / np.log2(1 + ranks)))
+
+
+def exact(ranks: Ranks) -> Measures:
+    """Top@1, 5, 10 and MRR by their definitions."""
+    return Measures(top_at_k(ranks, 1), top_at_k(ranks, 5), top_at_k(ranks, 10), mrr(ranks))
+
+
+def published_convention(ranks: Ranks) -> Measures:
+    """What the released evaluators of DeepCS, UNIF, CARLCS, TabCS and FcarCS compute under the same names.
+
+    They count a hit where the 0-based position is at most K, that is rank <= K + 1, and MRR in the first 10 only.
+    """
+    return Measures(top_at_k(ranks, 2), top_at_k(ranks, 6), top_at_k(ranks, 11), mrr_at_k(ranks, 10))
+
+
+def chance_ranks(pool: int) -> Int[np.ndarray, " pool"]:
+    """Ranks whose measures are those that a random order of ``pool`` codes has on average: each rank once."""
+    return np.arange(1, pool + 1)
+
+
+def average_ranks(better: Int[np.ndarray, " queries"], tied: Int[np.ndarray, " queries"]) -> Ranks:
+    """Ranks if the gold stood in the middle of its ties: 1 + better + tied / 2."""
+    return 1 + better + tied / 2
+
+
+def optimistic_ranks(better: Int[np.ndarray, " queries"]) -> Ranks:
+    """Ranks if the gold stood before its ties: what no honest table shows, as the upper bound."""
+    return 1 + better
+
+
+def ceiling_top1(queries: Sequence[Hashable]) -> float:
+    """Highest Top@1 that scores can reach: of queries that read the same, only one can have its gold first."""
+    return len(set(queries)) / len(queries)
+
+
+def _checked(ranks: Ranks) -> Ranks:
+    if not len(ranks):
+        raise ValueError("measures need the rank of at least one query, but there is none")
+    if not (ranks >= 1).all():  # NaN is not
+        raise ValueError(f"ranks are numbers of 1 or more, not {ranks[~(ranks >= 1)][0]}")
+    return ranks

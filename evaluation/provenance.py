@@ -1,0 +1,84 @@
+"""Where a result comes from: the machine without its name, the code's version, the memory used; and no paths."""
+
+import hashlib
+import os
+import platform
+import re
+import resource
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+
+_CODE: Final = ("*.py", "*.sh", "requirements*.txt", "pyproject.toml")
+_PATH: Final = re.compile(r"(?<![^\s='\":,])(?:~|\.{1,2})?/(?!/)[^\s'\",]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """What the speed of a run depends on."""
+
+    cpu: str
+    cores: int  # that this process may use
+    platform: str
+    python: str
+    torch: str
+
+
+def machine() -> Machine:
+    """The machine that this runs on."""
+    return Machine(
+        cpu=_cpu(),
+        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        platform=f"{platform.system()} {platform.machine()}",
+        python=platform.python_version(),
+        torch=metadata.version("torch"),
+    )
+
+
+def code_version(root: Path) -> str:
+    """The git commit of ``root``, "-dirty" where code differs from it; outside git a hash of the code."""
+    try:
+        if Path(_git(root, "rev-parse", "--show-toplevel")) != root.resolve():
+            return _source_hash(root)
+        commit = _git(root, "rev-parse", "--short=12", "HEAD")
+        return f"{commit}-dirty" if _git(root, "status", "--porcelain", "--", *_CODE) else commit
+    except (OSError, subprocess.SubprocessError):
+        return _source_hash(root)
+
+
+def peak_memory_mb() -> float:
+    """Highest resident memory so far, in MiB, of this process or of the largest child that has ended."""
+    unit = 1 if sys.platform == "darwin" else 1024  # bytes there, KiB elsewhere
+    peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return peak * unit / 2**20
+
+
+def without_paths(text: str) -> str:
+    """``text`` with each path that leads out of the working folder cut to its last name: fit to leave this machine."""
+    return _PATH.sub(lambda found: Path(found[0]).name or found[0], text)
+
+
+def _git(root: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(root), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=30).stdout.strip()
+
+
+def _source_hash(root: Path) -> str:
+    digest = hashlib.sha256()
+    for folder in sorted(child for child in root.iterdir() if (child / "__init__.py").is_file()):
+        for path in sorted(folder.rglob("*.py")):
+            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return f"source-{digest.hexdigest()[:12]}"
+
+
+def _cpu() -> str:
+    if sys.platform == "darwin":
+        command = ["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"]
+        return subprocess.run(command, check=False, capture_output=True, text=True).stdout.strip() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    text = info.read_text(encoding="utf-8", errors="replace") if info.is_file() else ""
+    found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    return found[1] if found else platform.machine()

@@ -1,0 +1,224 @@
+"""The result of a run as ``metrics.json``, and its per-query ranks: one schema for runs and for kept results."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from data_prep.atomic import atomic_file, write_atomically
+from evaluation import metrics
+from evaluation.evaluator import Evaluation
+from evaluation.json_records import from_json, to_json
+from evaluation.metrics import Measures
+from evaluation.provenance import Machine, machine, peak_memory_mb, without_paths
+from evaluation.significance import Difference, compare
+from evaluation.trec import query_ids
+
+_FIRST: Final = ("dataset", "model", "seed", "command", "code_version", "date", "data", "split", "pool_size", "queries")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataSource:
+    """Which data were used."""
+
+    origin: str  # e.g. "jdk-17.0.21"
+    fingerprint: str  # of the prepared data set
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seconds:
+    """How long the parts of a run took."""
+
+    prepare: float
+    train: float
+    evaluate: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ties:
+    """How much the tie rule matters; the table counts ties against the ranker."""
+
+    queries: float  # share of queries whose gold ties with another code
+    average: Measures  # if golds stood in the middle of their ties
+    optimistic: Measures  # if they stood first
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranking:
+    """What one ranker reached on a pool."""
+
+    exact: Measures
+    published_convention: Measures
+    ties: Ties
+    score_pairs_per_second: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Control(Ranking):
+    """Another ranker on the same queries and pool."""
+
+    seconds_evaluate: float
+    mrr_difference: Difference  # the model's MRR minus this ranker's
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tested(Ranking):
+    """A model on the pool of one data set, with what to hold it against."""
+
+    data: DataSource
+    split: str
+    pool_size: int
+    queries: int
+    chance: Measures  # of a random order, on average
+    ceiling_top1: float  # highest that repeated queries leave
+    controls: Mapping[str, Control]
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.queries <= self.pool_size:
+            raise ValueError(f"a result has 1 to pool_size ({self.pool_size}) queries, not {self.queries}")
+        for measures in (self.exact, self.published_convention, self.chance):
+            if not all(0 <= getattr(measures, field.name) <= 1 for field in fields(measures)):
+                raise ValueError(f"measures of a result lie from 0 to 1, not {measures}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result(Tested):
+    """A whole run: what ``metrics.json`` holds."""
+
+    dataset: str
+    model: str
+    seed: int
+    command: str
+    code_version: str
+    date: str  # ISO 8601, UTC
+    seconds: Seconds
+    peak_memory_mb: float
+    train_pairs_per_second: float  # 0 where nothing is trained
+    parameters: int
+    machine: Machine
+    also: Mapping[str, Tested]  # the same weights on other data sets
+    config: Mapping[str, Any]  # the resolved configuration
+
+
+def measure(
+    evaluation: Evaluation,
+    *,
+    data: DataSource,
+    split: str = "test",
+    controls: Mapping[str, Evaluation] | None = None,
+    resamples: int = 10_000,
+) -> Tested:
+    """All measures of an evaluation, beside those of other rankers on the same pool.
+
+    Raises:
+        ValueError: when a control was evaluated on another pool.
+    """
+    queries = evaluation.pool.words["query"]
+    pool_size = len(evaluation.pool)
+    return Tested(
+        **_ranking(evaluation),
+        data=replace(data, origin=without_paths(data.origin)),
+        split=split,
+        pool_size=pool_size,
+        queries=len(evaluation.ranks),
+        chance=metrics.exact(metrics.chance_ranks(pool_size)),
+        ceiling_top1=metrics.ceiling_top1([queries[row].tobytes() for row in range(len(queries))]),
+        controls={name: _control(name, evaluation, other, resamples) for name, other in (controls or {}).items()},
+    )
+
+
+def result_of(
+    tested: Tested,
+    *,
+    dataset: str,
+    model: str,
+    seed: int,
+    command: str,
+    code_version: str,
+    seconds: Seconds,
+    train_pairs_per_second: float,
+    parameters: int,
+    also: Mapping[str, Tested],
+    config: Mapping[str, Any],
+) -> Result:
+    """``tested`` with the facts of its run, this machine's, the peak memory so far and the time; paths are cut off."""
+    known = {field.name: getattr(tested, field.name) for field in fields(tested)}
+    return Result(
+        **known,
+        dataset=without_paths(dataset),
+        model=model,
+        seed=seed,
+        command=without_paths(command),
+        code_version=code_version,
+        date=datetime.now(UTC).isoformat(timespec="seconds"),
+        seconds=seconds,
+        peak_memory_mb=peak_memory_mb(),
+        train_pairs_per_second=train_pairs_per_second,
+        parameters=parameters,
+        machine=machine(),
+        also={without_paths(name): other for name, other in also.items()},
+        config=_without_paths(config),
+    )
+
+
+def save_result(result: Result, path: Path) -> None:
+    """Write ``result`` as JSON, what it is about first."""
+    content = to_json(result)
+    ordered = {name: content[name] for name in (*_FIRST, *content)}
+    write_atomically(path, json.dumps(ordered, indent=1, allow_nan=False) + "\n")
+
+
+def load_result(path: Path) -> Result:
+    """Read what :func:`save_result` wrote.
+
+    Raises:
+        ValueError: the file is missing or is not such a file; the message is one line.
+    """
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise ValueError(f"expected the result of a run in {path}, but it cannot be read: {error}") from error
+    return from_json(Result, content, str(path))
+
+
+def save_ranks(evaluation: Evaluation, path: Path) -> None:
+    """Write one JSON line a query: its name, rank, how many codes were better or tied, and its text."""
+    columns = (evaluation.ranks.tolist(), evaluation.better.tolist(), evaluation.tied.tolist())
+    with atomic_file(path) as new, new.open("w", encoding="utf-8") as file:
+        for row, (query, rank, better, tied) in enumerate(zip(query_ids(evaluation), *columns, strict=True)):
+            text = evaluation.pool.text(row).query_text
+            line = {"query": query, "rank": rank, "better": better, "tied": tied, "text": text}
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def _ranking(evaluation: Evaluation) -> dict[str, Any]:
+    average = metrics.average_ranks(evaluation.better, evaluation.tied)
+    return {
+        "exact": metrics.exact(evaluation.ranks),
+        "published_convention": metrics.published_convention(evaluation.ranks),
+        "ties": Ties(
+            queries=float(np.mean(evaluation.tied > 0)),
+            average=metrics.exact(average),
+            optimistic=metrics.exact(metrics.optimistic_ranks(evaluation.better)),
+        ),
+        "score_pairs_per_second": evaluation.pairs_per_second,
+    }
+
+
+def _control(name: str, evaluation: Evaluation, other: Evaluation, resamples: int) -> Control:
+    if not np.array_equal(evaluation.rows, other.rows):
+        raise ValueError(f"{name} was evaluated on other rows than the model; use one pool and one seed for both")
+    difference = compare(1 / evaluation.ranks, 1 / other.ranks, resamples=resamples)
+    return Control(**_ranking(other), seconds_evaluate=other.seconds, mrr_difference=difference)
+
+
+def _without_paths(value: object) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _without_paths(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_paths(each) for each in value]
+    return without_paths(value) if isinstance(value, str) else value

@@ -1,0 +1,103 @@
+"""Results as tables, for the terminal and for Markdown: a row a ranker, one table for each data set and pool."""
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass
+from typing import Final
+
+from evaluation import metrics
+from evaluation.metrics import Measures
+from evaluation.results import Result, Tested
+
+_COLUMNS: Final = ("Top@1", "Top@5", "Top@10", "MRR")
+_WIDTH: Final = 100
+
+Row = tuple[str, ...]
+DataKey = tuple[str, str, int]  # fingerprint, split, pool size
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    caption: str
+    header: (
+        Row  # "ranker", the exact columns, the published ones, and the lead over the first control where there is one
+    )
+    rows: list[Row]
+
+
+def render_table(results: Sequence[Result]) -> str:
+    """Plain text tables with captions, of runs on one or more data sets."""
+    convention = " Left: exact, ties against the ranker. Right: as earlier papers count (rank <= K + 1, MRR@10)."
+    texts = (f"{_grid(table)}\n{textwrap.fill(table.caption + convention, _WIDTH)}" for table in _tables(results))
+    return "\n\n".join(texts)
+
+
+def render_markdown(results: Sequence[Result]) -> str:
+    """The same tables in Markdown, captions above them."""
+    convention = " Ties count against the ranker. *: as earlier papers count (rank <= K + 1, MRR@10)."
+    return "\n\n".join(f"{table.caption}{convention}\n\n{_markdown(table)}" for table in _tables(results))
+
+
+def _tables(results: Sequence[Result]) -> Iterator[_Table]:
+    groups: dict[tuple[str, DataKey], list[tuple[Result, Tested]]] = {}
+    for result in results:
+        for dataset, tested in ((result.dataset, result), *result.also.items()):
+            key = (tested.data.fingerprint, tested.split, tested.pool_size)
+            groups.setdefault((dataset, key), []).append((result, tested))
+    for (dataset, _), runs in groups.items():
+        against = next((name for _, tested in runs for name in tested.controls), "")
+        lead = (f"MRR - {against}", "95 % interval") if against else ()
+        header = ("ranker", *_COLUMNS, *(f"{name}*" for name in _COLUMNS), *lead)
+        yield _Table(_caption(dataset, runs), header, _rows(runs, against))
+
+
+def _rows(runs: Sequence[tuple[Result, Tested]], against: str) -> list[Row]:
+    controls = {name: control for _, tested in runs for name, control in tested.controls.items()}
+    times = Counter(result.model for result, _ in runs)
+    rows = []
+    for result, tested in runs:
+        label = result.model if times[result.model] == 1 else f"{result.model}, seed {result.seed}"
+        rows.append((label, *_numbers(tested.exact, tested.published_convention), *_lead(tested, against)))
+    empty = ("", "") if against else ()
+    for name, control in controls.items():
+        if name not in times:
+            rows.append((name, *_numbers(control.exact, control.published_convention), *empty))
+    ranks = metrics.chance_ranks(runs[0][1].pool_size)
+    return [*rows, ("chance", *_numbers(metrics.exact(ranks), metrics.published_convention(ranks)), *empty)]
+
+
+def _numbers(exact: Measures, published: Measures) -> Row:
+    values = (*astuple(exact), *astuple(published))
+    return tuple(f"{value:.3f}" if value >= 0.0005 or value == 0 else f"{value:.1g}" for value in values)
+
+
+def _lead(tested: Tested, against: str) -> Row:
+    if not against:
+        return ()
+    if against not in tested.controls:
+        return "", ""
+    difference = tested.controls[against].mrr_difference
+    return f"{difference.mean:+.3f}", f"{difference.low:+.3f} to {difference.high:+.3f}"
+
+
+def _caption(dataset: str, runs: Sequence[tuple[Result, Tested]]) -> str:
+    tested = runs[0][1]
+    seeds = ", ".join(dict.fromkeys(str(result.seed) for result, _ in runs))
+    return (
+        f"{dataset} ({tested.data.origin}), {tested.split} split: {tested.queries:,} queries over a pool of "
+        f"{tested.pool_size:,} methods, seed {seeds}. Repeated queries cap Top@1 at {tested.ceiling_top1:.3f}."
+    )
+
+
+def _grid(table: _Table) -> str:
+    lines = [tuple(cell.rstrip("*") for cell in table.header), *table.rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    texts = ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip() for line in lines]
+    exact, published = widths[0] + 2, widths[0] + 2 + sum(widths[1:5]) + 2 * 4
+    return "\n".join([f"{'':{exact}}{'exact':{published - exact}}published convention", *texts])
+
+
+def _markdown(table: _Table) -> str:
+    lines = [table.header, ("---", *["---:"] * (len(table.header) - 1)), *table.rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

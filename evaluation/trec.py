@@ -1,0 +1,70 @@
+"""An evaluation as TREC run and qrels files, which trec_eval, ir_measures and ranx read.
+
+The run lists the ``run_depth`` best codes of each query, so a gold beyond that depth counts 0 in those tools: their
+RR is our MRR cut at that depth, their Success@k our Top@k. They sort by score, and ties by name, in single precision:
+the scores written here therefore strictly decrease, with the gold last among its ties, as our ranks have it.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+import numpy as np
+from jaxtyping import Float32
+
+from data_prep.atomic import atomic_file
+from data_prep.store import Split
+from evaluation.evaluator import Evaluation
+
+_LEAST_STEP: Final = np.float32(1e-9)
+
+
+def query_ids(evaluation: Evaluation) -> list[str]:
+    """A name for each query: ``q`` and its row in the split."""
+    return [f"q{row}" for row in evaluation.rows.tolist()]
+
+
+def code_ids(pool: Split) -> list[str]:
+    """A name for each code, ``origin/path:line`` with what is not plain as %XX; ``#2`` marks a second on its line."""
+    ids, seen = [], dict[str, int]()
+    for row in range(len(pool)):
+        text = pool.text(row)
+        name = f"{quote(text.origin)}/{quote(text.path)}:{text.start_line}"
+        seen[name] = seen.get(name, 0) + 1
+        ids.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
+    return ids
+
+
+def write_trec(evaluation: Evaluation, run: Path, qrels: Path, *, tag: str) -> None:
+    """Write the run, ``query Q0 code rank score tag``, and the qrels, ``query 0 code 1``.
+
+    Raises:
+        OSError: when a file cannot be written.
+    """
+    queries, codes = query_ids(evaluation), code_ids(evaluation.pool)
+    _write(qrels, (f"{query} 0 {code} 1\n" for query, code in zip(queries, codes, strict=True)))
+    _write(run, _run_lines(evaluation, queries, codes, quote(tag, safe="")))
+
+
+def strictly_decreasing(scores: Float32[np.ndarray, "queries depth"]) -> Float32[np.ndarray, "queries depth"]:
+    """The same scores, each lowered by as little as makes it smaller than the one before it."""
+    largest = np.finfo(np.float32).max / 2
+    lowered = np.clip(scores, -largest, largest)
+    for place in range(1, lowered.shape[1]):
+        before = lowered[:, place - 1]
+        step = np.maximum(np.spacing(np.abs(before)), _LEAST_STEP)
+        lowered[:, place] = np.minimum(lowered[:, place], before - step)
+    return lowered
+
+
+def _run_lines(evaluation: Evaluation, queries: list[str], codes: list[str], tag: str) -> Iterator[str]:
+    scores = strictly_decreasing(evaluation.top_scores)
+    for query, top, row in zip(queries, evaluation.top_codes.tolist(), scores, strict=True):
+        for rank, (code, score) in enumerate(zip(top, row, strict=True), start=1):
+            yield f"{query} Q0 {codes[code]} {rank} {score:.9g} {tag}\n"
+
+
+def _write(path: Path, lines: Iterator[str]) -> None:
+    with atomic_file(path) as new, new.open("w", encoding="ascii", newline="\n") as file:
+        file.writelines(lines)

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# The one entry. `bash run.sh help` lists data sets, models and every option.
+#
+#   bash run.sh DATASET MODEL [--section.field=value ...]   prepare, train, test; leaves a folder in runs/
+#   bash run.sh prepare DATASET [--data.field=value ...]    only prepare the data set (a run does it when needed)
+#   bash run.sh evaluate RUN_DIR [--evaluate.field=value]   test a finished run again, on another pool or data set
+#   bash run.sh board [tensorboard options]                 curves and pictures of all runs, at http://localhost:6006
+#   bash run.sh tables                                      write the README's result table from experiments/results/
+#   bash run.sh test [pytest options]                       every check there is
+set -euo pipefail
+
+root=$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+. "$root/experiments/environment.sh"
+
+# The tools run where you are, so that paths you type mean what you expect.
+experiments() { exec "$python" -m experiments.entry "$@"; }
+
+# Curves, texts and pictures of every run, on this machine only.
+board() {
+  mkdir -p "$root/runs"
+  echo "showing $root/runs; stop with Ctrl-C"
+  exec "$python" -m tensorboard.main --logdir "$root/runs" --host localhost "$@"
+}
+
+# Green is: no lint, formatted, typed, imports point one way, every test passes.
+check() {
+  local imports
+  cd "$root"
+  "$python" -m ruff check --quiet .
+  "$python" -m ruff format --quiet --check . || { echo "not formatted: .venv/bin/python -m ruff format ." >&2; exit 1; }
+  "$python" -m mypy
+  imports=$("$python" -c 'from importlinter.cli import lint_imports_command as lint; lint()' 2>&1) || { echo "$imports"; exit 1; }
+  exec "$python" -m pytest --quiet --numprocesses="${GALM_TEST_PROCESSES:-2}" "$@"
+}
+
+case "${1:-help}" in
+  test)  shift; set_up requirements.txt requirements-dev.txt; check "$@" ;;
+  board) shift; set_up requirements.txt; board "$@" ;;
+  *)     set_up requirements.txt; experiments "$@" ;;
+esac

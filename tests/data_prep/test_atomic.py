@@ -1,0 +1,88 @@
+"""A write is whole or absent."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from data_prep.atomic import atomic_folder, write_atomically
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(each.name for each in folder.iterdir())
+
+
+def test_text_and_bytes_arrive(tmp_path: Path) -> None:
+    write_atomically(tmp_path / "a.txt", "é\n")
+    write_atomically(tmp_path / "b", b"\x00\xff")
+    assert (tmp_path / "a.txt").read_bytes() == b"\xc3\xa9\n"
+    assert (tmp_path / "b").read_bytes() == b"\x00\xff"
+    assert names(tmp_path) == ["a.txt", "b"]
+
+
+def test_permissions_are_those_of_any_new_file(tmp_path: Path) -> None:
+    write_atomically(tmp_path / "a", "")
+    (tmp_path / "plain").touch()
+    with atomic_folder(tmp_path / "f"):
+        pass
+    (tmp_path / "plain_folder").mkdir()
+    assert (tmp_path / "a").stat().st_mode == (tmp_path / "plain").stat().st_mode
+    assert (tmp_path / "f").stat().st_mode == (tmp_path / "plain_folder").stat().st_mode
+
+
+def test_failed_folder_leaves_the_old_one(tmp_path: Path) -> None:
+    target = tmp_path / "data"
+    with atomic_folder(target) as new:
+        (new / "x").write_text("old")
+
+    def fail() -> None:
+        with atomic_folder(target) as new:
+            (new / "x").write_text("new")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert (target / "x").read_text() == "old"
+    assert names(tmp_path) == ["data"]
+
+
+def test_folder_replaces_the_old_one_whole(tmp_path: Path) -> None:
+    target = tmp_path / "deep" / "data"
+    for name in ("first", "second"):
+        with atomic_folder(target) as new:
+            (new / name).write_text(name)
+    assert names(target) == ["second"]
+    assert names(target.parent) == ["data"]
+
+
+def test_killed_writer_leaves_no_target_and_the_next_one_tidies(tmp_path: Path) -> None:
+    target = tmp_path / "data"
+    code = (
+        "import os, signal, sys, pathlib\n"
+        "from data_prep.atomic import atomic_folder\n"
+        "with atomic_folder(pathlib.Path(sys.argv[1])) as new:\n"
+        "    (new / 'x').write_text('half')\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    repository = Path(__file__).resolve().parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(target)], env={**os.environ, "PYTHONPATH": str(repository)}, check=False
+    )
+    assert done.returncode == -9
+    assert not target.exists()
+    assert len(names(tmp_path)) == 1  # what the killed one left
+    with atomic_folder(target) as new:
+        (new / "x").write_text("whole")
+    assert names(tmp_path) == ["data"]
+
+
+def test_a_living_writer_is_left_alone(tmp_path: Path) -> None:
+    with atomic_folder(tmp_path / "data") as slow:
+        (slow / "x").write_text("slow")
+        with atomic_folder(tmp_path / "data") as quick:
+            (quick / "x").write_text("quick")
+        assert (slow / "x").exists()
+    assert (tmp_path / "data" / "x").read_text() == "slow"
+    assert names(tmp_path) == ["data"]

@@ -1,0 +1,94 @@
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from evaluation.provenance import code_version, machine, without_paths
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "galm").mkdir()
+    (tmp_path / "galm" / "__init__.py").write_text("")
+    (tmp_path / "galm" / "model.py").write_text("x = 1\n")
+    return tmp_path
+
+
+def git(folder, *arguments):
+    who = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_a_commit_and_whether_code_differs_from_it(project):
+    git(project, "init")
+    git(project, "add", ".")
+    git(project, "commit", "-m", "first")
+    clean = code_version(project)
+    assert re.fullmatch(r"[0-9a-f]{12}", clean)
+    (project / "notes.txt").write_text("not code")
+    assert code_version(project) == clean
+    (project / "galm" / "new.py").write_text("y = 2\n")
+    assert code_version(project) == f"{clean}-dirty"
+
+
+def test_outside_git_the_code_itself_is_hashed(project, monkeypatch):
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(project.parent))
+    version = code_version(project)
+    assert re.fullmatch(r"source-[0-9a-f]{12}", version)
+    assert code_version(project) == version
+    (project / "galm" / "model.py").write_text("x = 2\n")
+    assert code_version(project) != version
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_another_projects_commit_is_not_ours(project):
+    inner = project / "inside"
+    shutil.copytree(project / "galm", inner / "galm")
+    git(project, "init")
+    git(project, "add", ".")
+    git(project, "commit", "-m", "first")
+    assert code_version(inner).startswith("source-")
+
+
+MEASURED = """
+import subprocess, sys
+from evaluation.provenance import peak_memory_mb
+before = peak_memory_mb()
+size = int(before) + 100
+subprocess.run([sys.executable, "-c", f"x = b'1' * ({size} << 20)"], check=True)
+print(before, size, peak_memory_mb())
+"""
+
+
+def test_memory_is_in_mebibytes_and_counts_children():
+    printed = subprocess.run([sys.executable, "-c", MEASURED], check=True, capture_output=True, text=True).stdout
+    before, size, after = map(float, printed.split())
+    assert 5 < before < 500
+    assert size <= after < size + 100
+
+
+def test_the_machine_is_described_without_its_name():
+    found = machine()
+    assert 1 <= found.cores <= (os.cpu_count() or 1)
+    assert found.python.startswith(f"{sys.version_info.major}.{sys.version_info.minor}.")
+    assert all((found.cpu, found.platform, found.torch))
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("run.sh jdk galm --out=/tmp/a/b", "run.sh jdk galm --out=b"),
+        ("/opt/venv/bin/python -m x", "python -m x"),
+        ("--data.path='/a/b c'", "--data.path='b c'"),
+        ("--evaluate.also=folder:/x/y,csn:~/z", "--evaluate.also=folder:y,csn:z"),
+        ("--out=../elsewhere/run", "--out=run"),
+        ("runs/jdk-galm and https://a.org/b", "runs/jdk-galm and https://a.org/b"),
+        ("a / b", "a / b"),
+    ],
+)
+def test_paths_are_cut_to_their_last_name(text, kept):
+    assert without_paths(text) == kept

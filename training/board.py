@@ -1,0 +1,125 @@
+"""Curves, samples, pictures and word vectors of a run, as events that TensorBoard shows."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from jaxtyping import Float
+from matplotlib.figure import Figure
+from torch import Tensor
+from torch.utils.tensorboard import SummaryWriter
+from torch.utils.tensorboard.summary import hparams
+
+from data_prep.atomic import write_atomically
+from training.pictures import pixels
+
+EVERY: Final = 25
+"""Steps between points of the training curves."""
+
+_LINES: Final = 12  # of a method in a sample
+_LINE: Final = 110  # letters of a line in a sample
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A query with its method and the rank that the method has, as a person reads them."""
+
+    query: str
+    code: str
+    rank: int
+    first: str = ""  # source of what stands at rank 1 in its place, "" where that is the method itself
+
+
+class Board:
+    """Writes a run's events, each at the step that training has come to."""
+
+    def __init__(self, folder: Path) -> None:
+        """Choose the folder; nothing is written before :meth:`open` or the first entry."""
+        self.folder = folder
+        self.step = 0  # batches trained on
+        self._opened: SummaryWriter | None = None
+
+    def open(self, step: int) -> None:
+        """Begin, or go on after ``step``: what a stopped run wrote beyond it is no longer shown."""
+        self.step = step
+        self._opened = SummaryWriter(str(self.folder), purge_step=step + 1 if step else 0)
+
+    def training(
+        self, step: int, loss: float, learning_rate: float, gradient_norm: float, pairs_per_second: float
+    ) -> None:
+        """One step of training; the first and one in ``EVERY`` are drawn."""
+        self.step = step
+        if step == 1 or step % EVERY == 0:
+            values = {"loss": loss, "learning_rate": learning_rate, "gradient_norm": gradient_norm}
+            self._scalars("train", values | {"pairs_per_second": pairs_per_second})
+
+    def validation(self, measures: Mapping[str, float]) -> None:
+        """The measures on the validation pairs."""
+        self._scalars("valid", measures)
+
+    def samples(self, name: str, samples: Sequence[Sample]) -> None:
+        """Queries with their methods and ranks, as a table."""
+        rows = [(str(each.rank), _cell(each.query), _cell(each.code), _cell(each.first)) for each in samples]
+        head = ("rank", "query", "its code", "code at rank 1 instead")
+        lines = [" | ".join(row) for row in (head, ("---",) * len(head), *rows)]
+        self._writer.add_text(name, "\n".join(f"| {line} |" for line in lines), self.step)
+
+    def picture(self, name: str, figure: Figure) -> None:
+        """A picture, under a name such as ``alignment/3``."""
+        self._writer.add_image(name, pixels(figure), self.step, dataformats="HWC")
+
+    def word_vectors(self, tables: Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]) -> None:
+        """Vectors with their words, by the name of their table, for the projector; an earlier set is replaced."""
+        entries = []
+        for name, (vectors, words) in tables.items():
+            if len(vectors) != len(words):
+                raise ValueError(f"expected a word for each of {len(vectors)} vectors of {name}, but got {len(words)}")
+            values = ["\t".join(f"{value:.5g}" for value in row) for row in vectors.detach().cpu().tolist()]
+            write_atomically(self.folder / f"{name}-vectors.tsv", "\n".join(values) + "\n")
+            labels = [re.sub(r"\s", " ", word) or '""' for word in words]  # the format's cells and lines
+            write_atomically(self.folder / f"{name}-words.tsv", "\n".join(labels) + "\n")
+            paths = f'tensor_path: "{name}-vectors.tsv" metadata_path: "{name}-words.tsv"'
+            entries.append(f'embeddings {{ tensor_name: "{name}" {paths} }}\n')
+        write_atomically(self.folder / "projector_config.pbtxt", "".join(entries))
+
+    def results(self, settings: Mapping[str, bool | int | float | str], results: Mapping[str, float]) -> None:
+        """The hyper-parameters with what they led to, in the same run as the curves."""
+        plain = {name: str(value) if isinstance(value, bool) else value for name, value in settings.items()}
+        named = {f"test/{name}": value for name, value in results.items()}
+        for summary in hparams(plain, named):
+            self._writer._get_file_writer().add_summary(summary, self.step)  # add_hparams would open another run
+        self._scalars("test", results)
+        self.flush()
+
+    def flush(self) -> None:
+        """Bring what was written to the disk."""
+        self._writer.flush()
+
+    def close(self) -> None:
+        """Write the rest and end."""
+        if self._opened:
+            self._opened.close()
+
+    @property
+    def _writer(self) -> SummaryWriter:
+        if self._opened is None:
+            self.open(self.step)
+        assert self._opened
+        return self._opened
+
+    def _scalars(self, group: str, values: Mapping[str, float]) -> None:
+        for name, value in values.items():
+            self._writer.add_scalar(f"{group}/{name}", value, self.step)
+
+
+def _cell(text: str) -> str:
+    """``text`` as it stands, in a cell of a Markdown table: no letter of it is taken for markup."""
+    lines = [line.rstrip() for line in text.strip().splitlines()]
+    shown = [*lines[:_LINES], "…"] if len(lines) > _LINES else lines
+    return "<br>".join(re.sub(r"[^\w ,;:=/…]|_|^ +|(?<= ) ", _entities, line[:_LINE]) for line in shown)
+
+
+def _entities(found: re.Match[str]) -> str:
+    return "".join("&nbsp;" if letter == " " else f"&#{ord(letter)};" for letter in found[0])

@@ -1,0 +1,102 @@
+"""Configuration of training (section ``train``)."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class TrainConfig:
+    """How a model is trained, and when that ends."""
+
+    epochs: int = 6
+    """Passes over the training split, at most (GALM's paper: 30)."""
+    seed: int = 0
+    """Seed of starting values, dropout and the order of batches."""
+    resume: str = ""
+    """Run folder to go on with from its last checkpoint; empty: a new run."""
+    batch_size: int = 32
+    """Pairs a batch; the other pairs of the batch are the negatives."""
+    learning_rate: float = 3e-4
+    """Adam's step size at first, after the warm-up (GALM's paper: 3e-4)."""
+    schedule: Literal["step", "constant", "cosine", "linear"] = "step"
+    """After the warm-up: `step` lowers the rate to `late_rate` after half of the epochs (GALM's paper), `constant`
+    keeps it, `cosine` and `linear` bring it down to `late_rate` at the end of the last epoch."""
+    late_rate: float = 5e-5
+    """Adam's step size that the schedule goes to (GALM's paper: 5e-5)."""
+    warmup_steps: int = 0
+    """Batches over which the rate rises in a line from nothing; 0: none."""
+    gradient_clip: float = 2.0
+    """Largest norm of all gradients together, longer ones are shortened to it (GSMN's release: 2); 0: none."""
+    beta1: float = 0.9
+    """Adam's share of the old mean in the new mean of gradients (Adam's paper: 0.9)."""
+    beta2: float = 0.999
+    """Adam's share of the old mean in the new mean of squared gradients (Adam's paper: 0.999)."""
+    weight_decay: float = 0.0
+    """Share of each weight that a step of rate 1 takes away, apart from the gradient (AdamW); 0: Adam."""
+    checkpoint_minutes: float = 5.0
+    """Minutes between checkpoints inside an epoch; 0: only after each epoch."""
+    patience: int = 0
+    """Epochs without a better validation MRR after which training stops; 0: never."""
+    validate_pool: int = 1000
+    """Validation queries, and methods they are ranked over; 0: the whole validation split."""
+    validate_every: int = 1
+    """Epochs between validations; the last epoch is always validated."""
+    threads: int = 0
+    """Threads torch computes with; 0: as many as it finds fit."""
+
+    def __post_init__(self) -> None:
+        for flag, least in _LEAST.items():
+            if not getattr(self, flag) >= least:
+                raise ValueError(f"--train.{flag} takes {least} or more, not {getattr(self, flag)}")
+        for flag in ("learning_rate", "late_rate"):
+            if not 0 < getattr(self, flag) < 1:
+                raise ValueError(f"--train.{flag} takes a rate above 0 and below 1, not {getattr(self, flag)}")
+        for flag in ("beta1", "beta2"):
+            if not 0 <= getattr(self, flag) < 1:
+                raise ValueError(f"--train.{flag} takes a share of 0 or more and below 1, not {getattr(self, flag)}")
+        self._check_together()
+
+    def _check_together(self) -> None:
+        if self.schedule != "constant" and self.late_rate > self.learning_rate:
+            raise ValueError(
+                f"--train.late_rate={self.late_rate} is above --train.learning_rate={self.learning_rate}, but "
+                f"--train.schedule={self.schedule} lowers the rate: lower the one, raise the other, or take constant"
+            )
+        if self.validate_every > self.epochs:
+            raise ValueError(
+                f"--train.validate_every={self.validate_every} is more than --train.epochs={self.epochs}: "
+                f"take {self.epochs} or less"
+            )
+        if 0 < self.patience < self.validate_every:
+            raise ValueError(
+                f"--train.patience={self.patience} is less than --train.validate_every={self.validate_every}: training "
+                "would stop before it is validated again, so raise the one or lower the other"
+            )
+
+    def differences(self, stored: Mapping[str, object]) -> list[str]:
+        """The flags that change a run's numbers and differ from the ``stored`` ones, as a person reads them."""
+        return [
+            f"--train.{flag}={value} (was {stored.get(flag)})"
+            for flag, value in asdict(self).items()
+            if flag not in _FREE and value != stored.get(flag)
+        ]
+
+
+_LEAST = {
+    "epochs": 1,
+    "seed": 0,
+    "batch_size": 2,
+    "warmup_steps": 0,
+    "gradient_clip": 0,
+    "weight_decay": 0,
+    "checkpoint_minutes": 0,
+    "patience": 0,
+    "validate_pool": 0,
+    "validate_every": 1,
+    "threads": 0,
+}
+"""Flag -> the least it takes."""
+
+_FREE = ("epochs", "resume", "checkpoint_minutes", "patience", "threads")
+"""Flags that a resumed run may change: how long it goes on, not what it has done."""

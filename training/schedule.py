@@ -1,0 +1,26 @@
+"""The learning rate of every step."""
+
+import math
+
+from training.config import TrainConfig
+
+
+def learning_rate(config: TrainConfig, step: int, steps: int) -> float:
+    """The rate of batch ``step`` (0-based) of all ``steps`` batches of a run.
+
+    ``step`` is GALM's: ``learning_rate`` for the first half of the epochs, ``late_rate`` from there on. ``linear`` and
+    ``cosine`` go from the one to the other over the steps after the warm-up.
+    """
+    if step < config.warmup_steps:
+        return config.learning_rate * (step + 1) / (config.warmup_steps + 1)
+    high, low = config.learning_rate, config.late_rate
+    passed = (step - config.warmup_steps) / max(1, steps - config.warmup_steps)  # 0 to 1
+    match config.schedule:
+        case "constant":
+            return high
+        case "step":
+            return high if 2 * step < steps else low
+        case "linear":
+            return high + (low - high) * passed
+        case "cosine":
+            return low + (high - low) * (1 + math.cos(math.pi * passed)) / 2
