@@ -30,7 +30,7 @@ class Words:
 
 
 Batch = Mapping[str, Words]
-"""Field -> its words: {"query": ...} on the query side, {"name": ..., "tokens": ..., "api": ..., "ast": ...} on the other."""
+"""Field -> its words: {"query": ...} on the query side, the code fields (CODE_FIELDS) on the other."""
 
 
 def pad(lists: Ragged) -> Words:

@@ -11,7 +11,7 @@ class DataConfig:
     path: str = ""
     """Where the raw data lies; empty: the data set's own place."""
     limit: int = 0
-    """Use at most this many pairs, drawn over all splits by their shares; 0: all. Applied when reading, not to the store."""
+    """Use at most this many pairs, drawn over all splits by their shares; 0: all. The store keeps all."""
     root: str = "data"
     """Folder that holds the prepared data sets."""
     min_query_words: int = 3
@@ -19,7 +19,7 @@ class DataConfig:
     min_method_lines: int = 3
     """Shortest method, in lines (CodeSearchNet: 3)."""
     near_duplicate: float = 0.8
-    """Methods whose words have this Jaccard similarity or more are near-duplicates; one of them is kept. 1: exact only."""
+    """Methods whose words have this Jaccard similarity or more are near-duplicates: one is kept; 1: exact only."""
     valid_share: float = 0.05
     """Share of the pairs, by whole files, that goes to validation."""
     test_share: float = 0.125
@@ -51,7 +51,7 @@ class WordsConfig:
     query_size: int = 30_000
     """Largest query vocabulary, in words."""
     code_size: int = 60_000
-    """Largest code vocabulary, in words (name, tokens and api share one: models.md's reading of one embedding layer)."""
+    """Largest code vocabulary, in words; name, tokens and api share one, as in GALM's eq. 5."""
     unknown_buckets: int = 1
     """Ids for words outside the vocabulary; 1: a single UNK. More: by a hash of the word, the same on both sides."""
     api: Literal["as_is", "lower", "split"] = "as_is"

@@ -67,7 +67,7 @@ def _exact(pairs: Sequence[Pair], order: Sequence[int], dropped: dict[str, int])
 
 
 def near_duplicates(pairs: Sequence[Pair], similarity: float) -> set[int]:
-    """Rows whose name is that of an earlier, kept row, and whose words are nearly so; found by MinHash, then checked."""
+    """Rows with the name and nearly the words of an earlier, kept row; found by MinHash, then checked."""
     rows, names = _rows_of_shared_names(pairs)
     words = [_multiset(pairs[row]) for row in rows]
     dropped: set[int] = set()

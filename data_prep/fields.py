@@ -16,6 +16,7 @@ LONGEST: Final = 1000
 """Words kept of a field."""
 
 _IDENTIFIERS: Final = frozenset(("identifier", "type_identifier"))
+_ANNOTATIONS: Final = frozenset(("annotation", "marker_annotation"))
 _COMMENTS: Final = frozenset(("block_comment", "line_comment"))
 
 
@@ -24,7 +25,7 @@ def clean_fields(found: FoundMethod) -> dict[str, tuple[str, ...]]:
 
     - name: the words of its name, in order.
     - tokens: the words of the identifiers in its body, in order, each at its first place only; single characters,
-      keywords, literals and comments are left out.
+      keywords, literals, annotations and comments are left out.
     - api: class word and method word of each call (``api_sequence``).
     - ast: the kinds of the nodes of the declaration, parents before children.
     """
@@ -32,13 +33,16 @@ def clean_fields(found: FoundMethod) -> dict[str, tuple[str, ...]]:
     return {
         "name": split_identifier(found.name)[:LONGEST],
         "tokens": _tokens(found.node.child_by_field_name("body"), steps)[:LONGEST],
-        "api": api_sequence(steps, found.type, found.node)[:LONGEST],
+        "api": api_sequence(found.node, steps, found.type)[:LONGEST],
         "ast": tuple(kind for _, kind, leaving in steps if not leaving)[:LONGEST],
     }
 
 
 def walk(root: Node) -> list[Step]:
-    """Every named node but comments as entered, and those of LEFT_KINDS as left, in source order; depth costs no stack."""
+    """Every named node but comments as entered, and those of LEFT_KINDS as left, in source order.
+
+    Iterative, so that text nested as deep as one likes costs no stack.
+    """
     steps: list[Step] = []
     todo: list[Node | Step] = [root]
     while todo:
@@ -62,6 +66,10 @@ def _tokens(body: Node | None, steps: list[Step]) -> tuple[str, ...]:
     start = body.start_byte
     words: dict[str, None] = {}
     for node, kind, leaving in steps:
-        if not leaving and kind in _IDENTIFIERS and node.start_byte >= start:
+        if leaving:
+            continue
+        if kind in _ANNOTATIONS:
+            start = max(start, node.end_byte)
+        elif kind in _IDENTIFIERS and node.start_byte >= start:
             words.update(dict.fromkeys(split_identifier(text(node))))
     return tuple(word for word in words if len(word) > 1)

@@ -1,5 +1,6 @@
 """Source file -> its methods and constructors with a body, by tree-sitter: fast, and not stopped by broken files."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -12,6 +13,8 @@ from data_prep.java_types import JavaFileTypes, JavaType, erased, text
 LARGEST_FILE: Final = 4 << 20
 """Largest file that is parsed, in bytes: longer ones are tables written by a generator."""
 
+_BLANK: Final = re.compile(rb"(?:\s|//[^\r\n]*+[\r\n])*+")
+
 JAVA: Final = Language(tree_sitter_java.language())
 _QUERY: Final = Query(
     JAVA,
@@ -22,10 +25,19 @@ _QUERY: Final = Query(
     (method_declaration body: (block)) @method
     [(constructor_declaration) (compact_constructor_declaration)] @constructor
     (block_comment) @comment
-    (ERROR) @error
-    (MISSING) @error
     """,
 )
+_MARKS: Final = {
+    "import_declaration": "import",
+    **dict.fromkeys(("class_declaration", "interface_declaration", "enum_declaration"), "type"),
+    **dict.fromkeys(("record_declaration", "annotation_type_declaration"), "type"),
+    **dict.fromkeys(("object_creation_expression", "enum_constant"), "type"),  # where they have a class body
+    "method_declaration": "method",
+    **dict.fromkeys(("constructor_declaration", "compact_constructor_declaration"), "constructor"),
+    "block_comment": "comment",
+    "ERROR": "error",
+}
+"""The query's captures by kind, and errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,15 +109,46 @@ def parse_java(data: bytes) -> ParsedFile:
     if len(data) > LARGEST_FILE:
         raise ValueError(f"longer than {LARGEST_FILE >> 20} MiB")
     tree = Parser(JAVA).parse(data)
-    return ParsedFile(data, tree, QueryCursor(_QUERY).captures(tree.root_node))
+    root = tree.root_node
+    return ParsedFile(data, tree, _captures_of_broken(tree) if root.has_error else QueryCursor(_QUERY).captures(root))
+
+
+def _captures_of_broken(tree: Tree) -> dict[str, list[Node]]:
+    """What the query gives, and the errors: a query takes time quadratic in the children of an error."""
+    captures: dict[str, list[Node]] = {}
+    cursor = tree.walk()
+    inside = True
+    while inside:
+        node = cursor.node
+        if node is not None and (mark := _mark(node)):
+            captures.setdefault(mark, []).append(node)
+        inside = cursor.goto_first_child() or cursor.goto_next_sibling()
+        while not inside and cursor.goto_parent():
+            inside = cursor.goto_next_sibling()
+    return captures
+
+
+def _mark(node: Node) -> str:
+    kind = node.type
+    mark = "error" if node.is_missing else _MARKS.get(kind, "")
+    if kind in ("object_creation_expression", "enum_constant"):
+        return mark if any(child.type == "class_body" for child in node.named_children) else ""
+    if kind == "method_declaration":
+        body = node.child_by_field_name("body")
+        return mark if body is not None and body.type == "block" else ""
+    return mark
 
 
 def find_methods(parsed: ParsedFile, *, documented_only: bool = True) -> Iterator[FoundMethod]:
     """Methods and constructors with a body, in source order; those with broken text inside are left out."""
     docs = _Docs(parsed.data, parsed.captures.get("comment", []))
-    marks = [(node.start_byte, -node.end_byte, node, name) for name, nodes in parsed.captures.items() for node in nodes]
     types = _Types(parsed.captures.get("import", []))
-    for start, end, node, mark in sorted((m for m in marks if m[3] not in ("comment", "import", "error")), key=lambda m: m[:2]):
+    marks = [
+        (node.start_byte, -node.end_byte, node, mark)
+        for mark in ("type", "method", "constructor")
+        for node in parsed.captures.get(mark, [])
+    ]
+    for start, end, node, mark in sorted(marks, key=lambda each: each[:2]):
         enclosing = types.around(start)
         if mark == "type":
             types.enter(node, -end, enclosing)
@@ -129,7 +172,7 @@ class _Docs:
             self.place += 1
         for place in range(self.place - 1, -1, -1):
             comment = self.comments[place]
-            if self.data[comment.end_byte : start].strip():
+            if not _BLANK.fullmatch(self.data, comment.end_byte, start):
                 return ""
             raw = text(comment)
             if raw.startswith("/**") and len(raw) > len("/**/"):

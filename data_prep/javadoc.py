@@ -54,7 +54,7 @@ def first_sentence(comment: str) -> str:
     tag = _BLOCK_TAG.search(body)
     body = body[: tag.start()] if tag else body
     plain = html.unescape(_without_markup(_resolved(body.strip(), 0)))
-    return " ".join(_cut(plain).split()).replace(_HELD_PERIOD, ".")
+    return " ".join(_cut(plain).split()).replace(_HELD_PERIOD, ".").lstrip("*-;, ").rstrip(":,; ")
 
 
 def query_words(sentence: str) -> tuple[str, ...]:
@@ -151,6 +151,6 @@ def _ends_sentence(before: str, after: str) -> bool:
         return False
     if after.startswith(("e.", "g.")) and before.endswith((" i.", " e.", "(i.", "(e.")):
         return False
-    if after[0].isdigit() and _BEFORE_NUMBER.search(before[-6:]):
+    if (after[0].isdigit() or after[0].islower()) and _BEFORE_NUMBER.search(before[-6:]):
         return False
     return not (after[0].islower() and before.endswith(("..", "etc.")))

@@ -39,8 +39,8 @@ _LISTED: Final = 1000
 """Broken files named in the manifest; all are counted."""
 _ELSEWHERE: Final = frozenset(("path", "limit", "root", "processes"))
 """Fields of DataConfig that leave the prepared pairs as they are, or show in the inputs."""
-_READERS: Final = frozenset(("batching.py", "vocabulary.py"))
-"""Modules that read prepared data and have no part in making them."""
+_WITHOUT_PART: Final = frozenset(("batching.py", "vocabulary.py", "config.py", "download.py"))
+"""Modules that have no part in what is prepared, or whose part shows in the settings and inputs."""
 
 
 def prepare(
@@ -135,7 +135,7 @@ def _program() -> str:
     here = Path(__file__).parent
     digest = hashlib.sha256(f"{FORMAT_VERSION} {version('tree-sitter')} {version('tree-sitter-java')}".encode())
     for file in sorted(here.rglob("*.py")):
-        if file.name not in _READERS:
+        if file.name not in _WITHOUT_PART:
             digest.update(file.relative_to(here).as_posix().encode() + b"\n" + file.read_bytes())
     return digest.hexdigest()
 
@@ -191,9 +191,8 @@ def _make(raw: Any, sources: Sources, folder: Path, config: DataConfig, command:
 
 def _extract_all(files: Iterable[JavaFile], config: DataConfig, progress: bool) -> Extracted:
     whole = Extracted()
-    processes = config.processes or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     with tqdm(desc="files", unit=" files", disable=None if progress else True) as bar:
-        for part in map_ordered(_EXTRACT, _chunks(files, config), processes or 1):
+        for part in map_ordered(_EXTRACT, _chunks(files, config), config.processes or _processors()):
             whole.pairs += part.pairs
             whole.files += part.files
             whole.methods += part.methods
@@ -201,6 +200,11 @@ def _extract_all(files: Iterable[JavaFile], config: DataConfig, progress: bool) 
             whole.broken += part.broken
             bar.update(part.files)
     return whole
+
+
+def _processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _chunks(files: Iterable[JavaFile], config: DataConfig) -> Iterator[Chunk]:

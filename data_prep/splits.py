@@ -35,11 +35,12 @@ def _splits_of_files(pairs: Sequence[Pair], config: DataConfig) -> dict[File, Sp
     """Files in the order of a hash go to the test until its share is reached, then to validation, then to training."""
     sizes = Counter(_file_of(pair) for pair in pairs)
     splits: dict[File, SplitName] = {}
-    test, valid = config.test_share * len(pairs), (config.test_share + config.valid_share) * len(pairs)
-    placed = 0
+    missing = {"test": config.test_share * len(pairs), "valid": config.valid_share * len(pairs)}
     for file in sorted(sizes, key=lambda file: _place(file, config.split_seed)):
-        splits[file] = "test" if placed < test else "valid" if placed < valid else "train"
-        placed += sizes[file]
+        split: SplitName = "test" if missing["test"] > 0 else "valid" if missing["valid"] > 0 else "train"
+        splits[file] = split
+        if split in missing:
+            missing[split] -= sizes[file]
     return splits
 
 

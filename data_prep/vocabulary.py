@@ -94,4 +94,6 @@ class Vocabularies:
             sides = {k: Vocabulary(tuple(v["words"]), int(v["unknown_buckets"])) for k, v in content.items()}
             return cls(**sides)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"expected the vocabularies of a run in {path}, but they cannot be read: {error}") from error
+            raise ValueError(
+                f"expected the vocabularies of a run in {path}, but they cannot be read: {error}"
+            ) from error

@@ -12,6 +12,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Final
@@ -35,32 +36,42 @@ def map_ordered(function: str, items: Iterable[Any], processes: int) -> Iterator
     if processes == 1:
         yield from map(_resolve(function), items)
         return
-    workers = [_Worker(function) for _ in range(processes)]
-    idle: SimpleQueue[_Worker] = SimpleQueue()
-    for worker in workers:
-        idle.put(worker)
+    with _Pool(function, processes) as pool:
+        waiting: deque[Future[Any]] = deque()
+        for item in items:
+            waiting.append(pool.threads.submit(pool.run, item))
+            if len(waiting) >= _AHEAD * processes:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
-    def run(item: Any) -> Any:
-        worker = idle.get()
+
+class _Pool:
+    """Processes, and as many threads that each wait for one of them."""
+
+    def __init__(self, function: str, processes: int) -> None:
+        self.workers = [_Worker(function) for _ in range(processes)]
+        self.threads = ThreadPoolExecutor(processes)
+        self.idle: SimpleQueue[_Worker] = SimpleQueue()
+        for worker in self.workers:
+            self.idle.put(worker)
+
+    def run(self, item: Any) -> Any:
+        worker = self.idle.get()
         try:
             return worker.run(item)
         finally:
-            idle.put(worker)
+            self.idle.put(worker)
 
-    with ThreadPoolExecutor(processes) as threads:
-        waiting: deque[Future[Any]] = deque()
-        try:
-            for item in items:
-                waiting.append(threads.submit(run, item))
-                if len(waiting) >= _AHEAD * processes:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
-            for worker in workers:
-                worker.end()
+    def __enter__(self) -> "_Pool":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self.workers:
+            worker.child.kill()
+        self.threads.shutdown(cancel_futures=True)
+        for worker in self.workers:
+            worker.close()
 
 
 class _Worker:
@@ -82,7 +93,8 @@ class _Worker:
             self.child.stdin.flush()
             failure, result = pickle.load(self.child.stdout)
         except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:
-            raise ChildProcessError(f"a process that prepares data ended {self._ending()}; run the same again") from error
+            ending = self._ending()
+            raise ChildProcessError(f"a process that prepares data ended {ending}; run the same again") from error
         if failure:
             raise ChildProcessError(f"a process that prepares data failed: {failure}")
         return result
@@ -91,23 +103,21 @@ class _Worker:
         code = self.child.wait()
         return f"by signal {-code} (killed, or memory is full)" if code < 0 else f"with exit code {code}"
 
-    def end(self) -> None:
-        """End the process, whatever it is at."""
-        self.child.kill()
+    def close(self) -> None:
+        """Wait for the ended process and close the pipes to it."""
         self.child.wait()
         for pipe in (self.child.stdin, self.child.stdout):
             if pipe is not None:
-                try:
+                with suppress(OSError):  # what was still to be written has no reader any more
                     pipe.close()
-                except OSError:
-                    continue  # what was still to be written has no reader any more
 
 
 def serve(function: str) -> None:
     """Answer items from standard input on standard output until the input ends."""
     call = _resolve(function)
     items, results = sys.stdin.buffer, sys.stdout.buffer
-    gc.disable()  # nothing here makes cycles, and looking for them costs a tenth of the time
+    gc.disable()  # looking for cycles in the midst of an item costs a tenth of the time
+    gc.freeze()
     sys.stdout = sys.stderr  # a stray print must not end up among the results
     while True:
         try:
@@ -121,6 +131,8 @@ def serve(function: str) -> None:
             answer = f"{type(error).__name__}: {error}", None
         pickle.dump(answer, results, pickle.HIGHEST_PROTOCOL)
         results.flush()
+        del item, answer
+        gc.collect()
 
 
 def _resolve(function: str) -> Callable[[Any], Any]:

@@ -24,7 +24,7 @@ def interleaved(words: Float[Tensor, "words dim"], blocks: int) -> Float[Tensor,
 
 def block_sums(products: Float[Tensor, "words dim"], blocks: int) -> Float[Tensor, "words blocks"]:
     """Sums over each block of interleaved columns."""
-    return products.view(len(products), -1, blocks).sum(1)
+    return products.unflatten(1, (-1, blocks)).sum(1)
 
 
 class RaggedBlockCosines(torch.autograd.Function):
@@ -59,12 +59,12 @@ class RaggedBlockCosines(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, gradient: Float[Tensor, "contexts words blocks"]) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Float[Tensor, "contexts words blocks"]) -> tuple[Tensor | None, ...]:
         """Of V = d r with d = <Q̂, Q>, r = (|Q̂|² |Q|²)^(-1/2): dQ̂ = g r Q - g V / |Q̂|² Q̂, and the same for Q."""
         weights, nodes, context, node_norms, cosines = ctx.saved_tensors
         to_nodes, to_context, to_logits = torch.zeros_like(nodes), torch.zeros_like(context), torch.zeros_like(weights)
         aligned, own = torch.empty_like(nodes), torch.zeros_like(node_norms)
-        wide = nodes.view(len(nodes), -1, ctx.blocks)
+        wide = nodes.unflatten(1, (-1, ctx.blocks))
         start = 0
         for row, length in enumerate(ctx.lengths):
             if length:
@@ -95,7 +95,7 @@ def all_block_cosines(
     lengths: Sequence[int],
     blocks: int,
 ) -> Float[Tensor, "contexts words blocks"]:
-    """V[c, j] of node word j against context c (eqs. 7 to 9); the c-th context has ``lengths[c]`` of the context words."""
+    """V[c, j] of node word j against context c (eqs. 7 to 9), the next ``lengths[c]`` of the context words."""
     left, right = interleaved(nodes, blocks), interleaved(context, blocks)
-    result: Tensor = RaggedBlockCosines.apply(logits, left, right, lengths, blocks)
+    result: Tensor = RaggedBlockCosines.apply(logits, left, right, lengths, blocks)  # type: ignore[no-untyped-call]
     return result

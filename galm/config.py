@@ -1,4 +1,4 @@
-"""Configuration of GALM (section ``model``): the paper's values where it states them, a stated reading where it does not."""
+"""Configuration of GALM (section ``model``): the paper's values where it states them, a reading where it does not."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -40,11 +40,11 @@ class GalmConfig:
     normalise: bool = False
     """Scale word vectors to length 1 (GSMN, SCAN); the paper does not say so."""
     tied: bool = False
-    """One embedding table for query and code words of the same spelling; the paper has a query embedding layer."""
+    """One vector for the same word on both sides (eqs. 5 and 6 print one E); false: queries have their own table."""
     code_tables: Literal["one", "per_field"] = "one"
     """One code embedding layer (the paper's E over name, tokens and API) or a table a field."""
     start: Literal["uniform", "shared", "statistics"] = "uniform"
-    """Starting vectors: uniform; uniform, the same for the same word on both sides; or from co-occurrence in training pairs."""
+    """Starting vectors: uniform; the same for the same word on both sides; or from co-occurrence in training pairs."""
     start_range: float = 0.1
     """Half-width of the uniform start; small, so that the softmaxes start nearly flat."""
     dropout: float = 0.0
@@ -56,19 +56,22 @@ class GalmConfig:
 
     def __post_init__(self) -> None:
         if self.dim % self.blocks or self.blocks < 1:
-            raise ValueError(f"--model.dim must be a multiple of --model.blocks, but {self.dim} is none of {self.blocks}")
+            raise ValueError(
+                f"--model.dim must be a multiple of --model.blocks, but {self.dim} is none of {self.blocks}"
+            )
         if self.layers < 1:
             raise ValueError(f"--model.layers takes 1 or more, not {self.layers}")
         if self.share_layers and self.graph_width != self.blocks:
             raise ValueError(
-                f"--model.share_layers needs --model.graph_width={self.blocks} (= --model.blocks), not {self.graph_width}"
+                f"--model.share_layers=true needs --model.graph_width={self.blocks} (= --model.blocks), "
+                f"not {self.graph_width}"
             )
-        if self.layer_input == "first" and self.share_layers:
-            raise ValueError("--model.layer_input=first has layers of one shape only; leave --model.share_layers=false")
         for flag in ("dropout", "word_dropout"):
             if not 0 <= getattr(self, flag) < 1:
                 raise ValueError(f"--model.{flag} takes a share from 0 to below 1, not {getattr(self, flag)}")
         if self.graph_width < 1 or self.start_range <= 0:
             raise ValueError("--model.graph_width and --model.start_range take numbers above 0")
         if self.tied and (self.code_tables == "per_field" or self.start != "uniform"):
-            raise ValueError("--model.tied=true is one table: it needs --model.code_tables=one and --model.start=uniform")
+            raise ValueError(
+                "--model.tied=true is one table: it needs --model.code_tables=one and --model.start=uniform"
+            )

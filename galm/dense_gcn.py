@@ -28,8 +28,11 @@ class GlobalAlignment(nn.Module):
         inputs = [config.blocks] * config.layers if config.layer_input == "first" else widths[:-1]
         layers = [DenseGCNConv(width, config.graph_width) for width in inputs[: 1 if config.share_layers else None]]
         self.layers = nn.ModuleList(layers * config.layers if config.share_layers else layers)
-        inner, outer = nn.Linear(config.graph_width, config.graph_width), nn.Linear(config.graph_width, 1)
-        self.head_in, self.head_out = (weight_norm(inner), weight_norm(outer)) if config.weight_norm else (inner, outer)
+        self.head_in = nn.Linear(config.graph_width, config.graph_width)
+        self.head_out = nn.Linear(config.graph_width, 1)
+        if config.weight_norm:
+            weight_norm(self.head_in)
+            weight_norm(self.head_out)
 
     def forward(
         self,

@@ -62,15 +62,20 @@ class Galm(Matcher):
         self.graphs = nn.ModuleDict({side: GlobalAlignment(config) for side in sides})
         self.importance = nn.ModuleDict()
         if config.readout == "weighted":
-            self.importance.update({side: nn.Linear(config.dim, 1, bias=False) for side in sides})
-            for linear in self.importance.values():
+            for side in sides:
+                linear = nn.Linear(config.dim, 1, bias=False)
                 nn.init.zeros_(linear.weight)
+                self.importance[side] = linear
         starting_vectors.uniform(self)
 
     def tables(self) -> list[nn.Embedding]:
         """All embedding tables."""
         own = [] if self.query_rows is not None else [self.query_words]
-        return [*own, *self.code_words]  # type: ignore[list-item]
+        return [*own, *self.code_tables()]
+
+    def code_tables(self) -> list[nn.Embedding]:
+        """The code side's tables: one, or one a field."""
+        return [table for table in self.code_words if isinstance(table, nn.Embedding)]
 
     def start_from(self, train: PairIds) -> None:
         """Starting vectors as ``--model.start`` names them."""
@@ -89,7 +94,7 @@ class Galm(Matcher):
     def encode_code(self, codes: Batch) -> Encoded:
         """The method's word vectors, eq. 5: name, tokens and API joined along the length."""
         fields = [codes[field] for field in FIELDS]
-        tables = list(self.code_words) * (len(FIELDS) // len(self.code_words))
+        tables = self.code_tables() * (len(FIELDS) // len(self.code_words))
         states = torch.cat([table(words.ids) for table, words in zip(tables, fields, strict=True)], dim=1)
         mask = torch.cat([words.mask for words in fields], dim=1)
         if self.training and self.config.word_dropout:
@@ -162,7 +167,10 @@ class Galm(Matcher):
         self, graph: nn.Module, nodes: Encoded, context: Encoded, edges: Tensor, weights: Tensor
     ) -> Float[Tensor, "contexts graphs"]:
         config, size = self.config, (len(context), *nodes.mask.shape)
-        words, context_words = nodes.states[nodes.mask], context.states[context.mask]  # [words, dim], [contextwords, dim]
+        words, context_words = (
+            nodes.states[nodes.mask],
+            context.states[context.mask],
+        )  # [words, dim], [contextwords, dim]
         left = prepared(words, config.attention, config.attention_temperature)[0]
         logits = left @ prepared(context_words, config.attention, config.attention_temperature)[1].T
         lengths = context.mask.sum(1).tolist()

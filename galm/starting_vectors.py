@@ -31,8 +31,9 @@ def shared(model: "Galm") -> None:
     """The same starting vector for the same word on both sides; unknown words meet by their bucket."""
     query, code = model.vocabularies.query, model.vocabularies.code
     places = same_words(query, code)
-    for table in model.code_words:
-        table.weight.copy_(model.code_words[0].weight)
+    tables = model.code_tables()
+    for table in tables:
+        table.weight.copy_(tables[0].weight)
         table.weight[places[:, 1]] = model.query_words.weight[places[:, 0]]
 
 
@@ -59,7 +60,7 @@ def from_statistics(model: "Galm", train: PairIds) -> None:
     rank = min(width, *information.shape)
     left, values, right = torch.svd_lowrank(information, q=rank, niter=4)
     rotation = torch.linalg.qr(torch.randn(width, rank))[0].T  # [rank, width], orthonormal rows
-    for table, factor in ((model.query_words, left), *((table, right) for table in model.code_words)):
+    for table, factor in ((model.query_words, left), *((table, right) for table in model.code_tables())):
         part = (factor * values.sqrt()) @ rotation  # [words, dim]
         part = part / part.norm(dim=1, keepdim=True).clamp(min=1e-8) * length
         table.weight.mul_(SHARED_PART**0.5).add_(part, alpha=(1 - SHARED_PART) ** 0.5)

@@ -74,7 +74,9 @@ class Matcher(nn.Module, ABC):
             rows = torch.arange(start, min(start + step, len(queries)), device=queries.mask.device)
             left, right = rows.repeat_interleave(len(codes)), columns.repeat(len(rows))
             scores = [
-                self.score_pairs(queries.rows(left[at : at + pairs_per_block]), codes.rows(right[at : at + pairs_per_block]))
+                self.score_pairs(
+                    queries.rows(left[at : at + pairs_per_block]), codes.rows(right[at : at + pairs_per_block])
+                )
                 for at in range(0, len(left), pairs_per_block)
             ]
             blocks.append(torch.cat(scores).view(len(rows), len(codes)))

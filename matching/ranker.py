@@ -11,6 +11,7 @@ from data_prep.store import Split
 from matching.contract import Encoded, Matcher
 
 CODES_PER_CHUNK = 512
+QUERIES_PER_BLOCK = 512
 SCORES_PER_BLOCK = 1 << 22
 """Scores held at a time: 16 MiB in float32."""
 ENCODED_BYTES = 1 << 30
@@ -42,22 +43,24 @@ class MatcherRanker:
             left -= 0 if encoded is None else encoded.states.nbytes
             self._kept.append(encoded)
 
-    @torch.inference_mode()
     def scores(self, queries: Split) -> Iterator[Float[np.ndarray, "block codes"]]:
         """Scores of the queries in order, some rows at a time."""
         self.matcher.eval()
         ids, pool = self.encoder.encode(queries), len(self._corpus)
-        step = max(1, min(512, SCORES_PER_BLOCK // max(1, pool)))
+        step = max(1, min(QUERIES_PER_BLOCK, SCORES_PER_BLOCK // max(1, pool)))
         for start in range(0, len(ids), step):
-            rows = np.arange(start, min(start + step, len(ids)))
-            rows = rows[np.argsort(ids.query_lengths[rows], kind="stable")]
-            encoded = self.matcher.encode_query(self._moved(ids.queries(rows)))
-            block = np.empty((len(rows), pool), dtype=np.float32)
-            for number, chunk in enumerate(self._chunks):
-                kept = self._kept[number]
-                codes = self._encode(number) if kept is None else kept
-                block[np.ix_(rows - start, chunk)] = self.matcher.score_matrix(encoded, codes).float().cpu().numpy()
-            yield block
+            yield self._block(ids, np.arange(start, min(start + step, len(ids))))
+
+    @torch.inference_mode()
+    def _block(self, ids: PairIds, rows: Int[np.ndarray, " rows"]) -> Float[np.ndarray, "rows codes"]:
+        by_length = np.argsort(ids.query_lengths[rows], kind="stable")
+        queries = self.matcher.encode_query(self._moved(ids.queries(rows[by_length])))
+        scores = np.empty((len(rows), len(self._corpus)), dtype=np.float32)
+        for number, chunk in enumerate(self._chunks):
+            kept = self._kept[number]
+            codes = self._encode(number) if kept is None else kept
+            scores[np.ix_(by_length, chunk)] = self.matcher.score_matrix(queries, codes).float().cpu().numpy()
+        return scores
 
     def _encode(self, number: int) -> Encoded:
         return self.matcher.encode_code(self._moved(self._corpus.codes(self._chunks[number])))

@@ -32,7 +32,9 @@ def test_attention_is_equation_7(logits: str) -> None:
             if logits == "scaled":
                 dot /= math.sqrt(12)
             elif logits == "cosine":
-                dot *= 9.0 / (math.sqrt(sum(float(x) ** 2 for x in query[j])) * math.sqrt(sum(float(x) ** 2 for x in code[t])))
+                dot *= 9.0 / (
+                    math.sqrt(sum(float(x) ** 2 for x in query[j])) * math.sqrt(sum(float(x) ** 2 for x in code[t]))
+                )
             terms.append(math.exp(dot) if mask[t] else 0.0)
         assert found[j].tolist() == pytest.approx([term / sum(terms) for term in terms])
 

@@ -48,13 +48,19 @@ def plain(graph: GlobalAlignment, query: torch.Tensor, cosines: torch.Tensor) ->
         for i in range(WORDS):
             mixed = [sum(around[i][j] * below[j][k] for j in range(WORDS)) for k in range(len(below[0]))]
             states.append(
-                [max(0.0, sum(w * x for w, x in zip(row, mixed, strict=True)) + b) for row, b in zip(weight, bias, strict=True)]
+                [
+                    max(0.0, sum(w * x for w, x in zip(row, mixed, strict=True)) + b)
+                    for row, b in zip(weight, bias, strict=True)
+                ]
             )
     inner, inner_bias = graph.head_in.weight.tolist(), graph.head_in.bias.tolist()
     outer, outer_bias = graph.head_out.weight.tolist()[0], graph.head_out.bias.item()
     total = 0.0
     for node in states:
-        hidden = [math.tanh(sum(w * x for w, x in zip(row, node, strict=True)) + b) for row, b in zip(inner, inner_bias, strict=True)]
+        hidden = [
+            math.tanh(sum(w * x for w, x in zip(row, node, strict=True)) + b)
+            for row, b in zip(inner, inner_bias, strict=True)
+        ]
         total += sum(w * x for w, x in zip(outer, hidden, strict=True)) + outer_bias
     return total / WORDS
 

@@ -51,14 +51,18 @@ CODES: Batch = {field: words(9, 0, 12, 61, seed=2 + place) for place, field in e
 
 def padded(batch: Batch, more: int) -> Batch:
     return {
-        field: Words(torch.nn.functional.pad(each.ids, (0, more), value=3), torch.nn.functional.pad(each.mask, (0, more)))
+        field: Words(
+            torch.nn.functional.pad(each.ids, (0, more), value=3), torch.nn.functional.pad(each.mask, (0, more))
+        )
         for field, each in batch.items()
     }
 
 
 @pytest.mark.parametrize("choices", CHOICES, ids=str)
 @pytest.mark.parametrize("pairs_per_block", [1, 20, 4096])
-def test_the_fast_matrix_equals_the_plain_one_in_values_and_gradients(choices: dict[str, object], pairs_per_block: int) -> None:
+def test_the_fast_matrix_equals_the_plain_one_in_values_and_gradients(
+    choices: dict[str, object], pairs_per_block: int
+) -> None:
     model, results = build(**choices), []
     for form in (Galm.score_matrix, Matcher.score_matrix):
         model.zero_grad()
@@ -86,8 +90,12 @@ def test_a_score_depends_neither_on_word_order_nor_on_padding(choices: dict[str,
 
 def test_gradients_of_the_fast_form_are_the_slopes_of_its_values() -> None:
     torch.manual_seed(1)
-    logits, nodes, context = (torch.randn(*shape, dtype=torch.float64, requires_grad=True) for shape in ((3, 5), (3, 6), (5, 6)))
-    assert torch.autograd.gradcheck(lambda *inputs: all_block_cosines(*inputs, lengths=[2, 0, 3], blocks=2), (logits, nodes, context))
+    logits, nodes, context = (
+        torch.randn(*shape, dtype=torch.float64, requires_grad=True) for shape in ((3, 5), (3, 6), (5, 6))
+    )
+    assert torch.autograd.gradcheck(
+        lambda *inputs: all_block_cosines(*inputs, lengths=[2, 0, 3], blocks=2), (logits, nodes, context)
+    )
 
 
 def test_tied_words_have_one_vector_and_others_their_own() -> None:
@@ -149,9 +157,15 @@ def test_start_from_statistics_draws_words_that_meet_together() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"dim": 10}, {"layers": 0}, {"share_layers": True, "graph_width": 5}, {"dropout": 1.0}, {"tied": True, "start": "shared"}],
+    [
+        {"dim": 10},
+        {"layers": 0},
+        {"share_layers": True, "graph_width": 5},
+        {"dropout": 1.0},
+        {"tied": True, "start": "shared"},
+    ],
     ids=str,
 )
 def test_bad_configurations_name_the_flag(wrong: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="--model."):
+    with pytest.raises(ValueError, match=r"--model\."):
         build(**wrong)

@@ -5,7 +5,8 @@ import math
 import pytest
 import torch
 
-from matching.losses import LossConfig, build_loss, cross_entropy, ranking_loss
+from matching.config import LossConfig
+from matching.losses import build_loss, cross_entropy, ranking_loss
 
 MARGIN = 0.2
 
@@ -27,7 +28,9 @@ def costs(scores: torch.Tensor, negatives: torch.Tensor) -> tuple[list[list[floa
 
 
 @pytest.mark.parametrize(
-    ("kind", "join"), [("average", lambda c: sum(c) / len(c)), ("sum", sum), ("hardest", max)], ids=["average", "sum", "hardest"]
+    ("kind", "join"),
+    [("average", lambda c: sum(c) / len(c)), ("sum", sum), ("hardest", max)],
+    ids=["average", "sum", "hardest"],
 )
 def test_ranking_loss_is_equation_14(kind: str, join: object) -> None:
     scores, negatives = example()
@@ -58,7 +61,11 @@ def test_cross_entropy_is_its_definition() -> None:
     assert cross_entropy(scores, negatives, 0.5).item() == pytest.approx(total / 10)
 
 
-@pytest.mark.parametrize("config", [LossConfig(negatives=k) for k in ("average", "sum", "hardest", "random")] + [LossConfig(kind="cross_entropy")], ids=str)
+@pytest.mark.parametrize(
+    "config",
+    [LossConfig(negatives=k) for k in ("average", "sum", "hardest", "random")] + [LossConfig(kind="cross_entropy")],
+    ids=str,
+)
 def test_duplicates_are_never_negatives(config: LossConfig) -> None:
     scores, negatives = example()
     scores.requires_grad_()
@@ -73,11 +80,15 @@ def test_duplicates_are_never_negatives(config: LossConfig) -> None:
 def test_hardest_negatives_wait_for_the_warm_up() -> None:
     scores, negatives = example()
     loss = build_loss(LossConfig(negatives="hardest", warmup_epochs=1.0))
-    assert loss(scores, negatives, 0.99).item() == pytest.approx(ranking_loss(scores, negatives, MARGIN, "average").item())
-    assert loss(scores, negatives, 1.0).item() == pytest.approx(ranking_loss(scores, negatives, MARGIN, "hardest").item())
+    assert loss(scores, negatives, 0.99).item() == pytest.approx(
+        ranking_loss(scores, negatives, MARGIN, "average").item()
+    )
+    assert loss(scores, negatives, 1.0).item() == pytest.approx(
+        ranking_loss(scores, negatives, MARGIN, "hardest").item()
+    )
 
 
 @pytest.mark.parametrize("wrong", [{"margin": 0.0}, {"temperature": -1.0}, {"warmup_epochs": -1.0}], ids=str)
 def test_refuses_what_makes_no_sense(wrong: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match="--loss."):
+    with pytest.raises(ValueError, match=r"--loss\."):
         LossConfig(**wrong)  # type: ignore[arg-type]

@@ -1,0 +1,91 @@
+"""What TensorBoard shows of validation pairs and word vectors: samples with ranks, alignments, edges, the projector."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from data_prep.batching import Batch, Encoder
+from data_prep.store import Split
+from evaluation.evaluator import Evaluation
+from galm.config import FIELDS
+from galm.model import Galm
+from matching.contract import Encoded, Matcher
+from training.board import Board, Sample
+from training.pictures import alignment_picture, edges_picture
+
+SAMPLES: Final = 12
+PICTURES: Final = 4
+MOST_VECTORS: Final = 5_000  # of a table in the projector, which draws no more quickly
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """Fills a board from evaluations of a matcher."""
+
+    board: Board
+    encoder: Encoder
+
+    def show(self, matcher: Matcher, evaluation: Evaluation) -> None:
+        """Samples of the evaluated pairs, spread over them, and pictures of a few."""
+        pool = evaluation.pool
+        rows = np.linspace(0, len(pool) - 1, min(SAMPLES, len(pool)), dtype=int).tolist()
+        self.board.samples("valid/samples", [_sample(evaluation, row) for row in rows])
+        if isinstance(matcher, Galm):
+            for number, row in enumerate(rows[:PICTURES]):
+                self._pictures(matcher, pool.take(np.array([row])), number)
+
+    @torch.inference_mode()
+    def _pictures(self, matcher: Galm, pair: Split, number: int) -> None:
+        ids, where, title = self.encoder.encode(pair), next(matcher.parameters()).device, pair.text(0).query_text
+        queries = {field: words.to(where) for field, words in ids.queries([0]).items()}
+        codes = {field: words.to(where) for field, words in ids.codes([0]).items()}
+        query, code = matcher.encode_query(queries), matcher.encode_code(codes)
+        if not (query.mask.any() and code.mask.any()):
+            return
+        asked = self._read(queries, ("query",), "query")
+        read, fields = self._read(codes, FIELDS, "code"), _field_of_each(codes)
+        if "query" in matcher.graphs:
+            weights = _unpadded(matcher.attention_of(query, code), query, code)
+            edges = _unpadded(matcher.edges_of(query), query, query)
+            self.board.picture(f"alignment/{number}", alignment_picture(weights, asked, read, fields, title))
+            self.board.picture(f"edges/{number}", edges_picture(edges, asked, title))
+        if "code" in matcher.graphs:
+            weights = _unpadded(matcher.attention_of(code, query), code, query).T
+            self.board.picture(f"alignment of code/{number}", alignment_picture(weights, asked, read, fields, title))
+
+    def _read(self, batch: Batch, fields: Sequence[str], side: str) -> list[str]:
+        vocabulary = self.encoder.vocabularies.of(side)
+        return [vocabulary.word(int(number)) for field in fields for number in batch[field].ids[batch[field].mask]]
+
+    def finish(self, matcher: Matcher) -> None:
+        """The word vectors of every table whose rows are words of one side."""
+        tables = {}
+        for name, module in matcher.named_modules():
+            for side in ("query", "code"):
+                vocabulary = self.encoder.vocabularies.of(side)
+                if isinstance(module, nn.Embedding) and module.num_embeddings == len(vocabulary) and name not in tables:
+                    first = 1 + vocabulary.unknown_buckets  # the known words, most frequent first
+                    words = vocabulary.words[:MOST_VECTORS]
+                    tables[name.replace(".", "-")] = (module.weight[first : first + len(words)], words)
+        self.board.word_vectors(tables)
+
+
+def _sample(evaluation: Evaluation, row: int) -> Sample:
+    rank = int(evaluation.ranks[row])
+    text, first = evaluation.pool.text(row), int(evaluation.top_codes[row, 0])
+    return Sample(text.query_text, text.source, rank, "" if first == row else evaluation.pool.text(first).source)
+
+
+def _field_of_each(codes: Batch) -> list[str]:
+    return [field for field in FIELDS for _ in range(int(codes[field].mask.sum()))]
+
+
+def _unpadded(
+    weights: Float[Tensor, "1 left right"], left: Encoded, right: Encoded
+) -> Float[np.ndarray, "rows columns"]:
+    return weights[0][left.mask[0]][:, right.mask[0]].float().cpu().numpy()

@@ -1,0 +1,123 @@
+"""What ``run.sh`` calls: reads the command line, runs it, and turns a user's mistake into one line.
+
+Nothing heavy is imported before the command line is known to be right.
+"""
+
+import os
+import shlex
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from data_prep.registry import DATASETS
+from experiments import config, console
+from experiments.help import help_lines
+from experiments.options import split_arguments, unknown
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a command line; the exit code is 0, 2 for a mistake or a full disk, 130 for Ctrl-C."""
+    console.open_terminal()
+    try:
+        run_command(arguments)
+    except KeyboardInterrupt:
+        console.complain("stopped by Ctrl-C")
+        return 130
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - else Python complains once more at its end
+        return 0
+    except (ValueError, OSError) as error:
+        if os.environ.get("GALM_TRACEBACK"):
+            raise
+        console.complain(f"galm: {_in_one_line(error)}")
+        return 2
+    return 0
+
+
+def run_command(arguments: Sequence[str]) -> None:
+    """Run a command line.
+
+    Raises:
+        ValueError: it asks for something that there is not.
+    """
+    if not arguments or {"help", "--help", "-h"} & set(arguments):
+        console.say("\n".join(help_lines()))
+        return
+    words, typed = split_arguments(arguments)
+    if not words:
+        raise ValueError("expected a data set and a model, such as jdk galm, or a command: see `bash run.sh help`")
+    command = _COMMANDS.get(words[0])
+    if command:
+        command(words[1:], typed)
+    else:
+        _train(words, typed)
+
+
+def _train(words: Sequence[str], typed: Mapping[str, str]) -> None:
+    known_dataset(words[0])
+    if len(words) != 2:
+        raise ValueError(f"expected a data set and a model, such as {words[0]} galm; got {' '.join(words)}")
+    plan = config.resolve(words[0], words[1], typed)
+    for name, _ in plan.evaluate.also_sets:
+        known_dataset(name)
+    from experiments.run import run
+
+    run(plan, typed)
+
+
+def _prepare(words: Sequence[str], typed: Mapping[str, str]) -> None:
+    if len(words) != 1:
+        raise ValueError("expected a data set: bash run.sh prepare DATASET")
+    known_dataset(words[0])
+    plan = config.resolve(words[0], "galm", typed)
+    from experiments.stages import prepare_stage
+
+    command = shlex.join(["bash", "run.sh", "prepare", *words, *(f"--{name}={text}" for name, text in typed.items())])
+    data = prepare_stage(words[0], plan.data, command)
+    sizes = ", ".join(f"{split} {len(pairs):,}" for split, pairs in data.splits.items())
+    console.say(f"{words[0]}: {sizes} pairs in {data.folder}")
+
+
+def _evaluate(words: Sequence[str], typed: Mapping[str, str]) -> None:
+    if len(words) != 1:
+        raise ValueError("expected the folder of a run: bash run.sh evaluate RUN_DIR")
+    from experiments.evaluate_run import evaluate_run
+
+    evaluate_run(Path(words[0]), typed)
+
+
+def _tables(words: Sequence[str], typed: Mapping[str, str]) -> None:
+    if words or typed:
+        raise ValueError("bash run.sh tables takes no options")
+    from experiments.tables import write_tables
+
+    write_tables()
+
+
+def known_dataset(name: str) -> None:
+    """Refuse a data set that there is not.
+
+    Raises:
+        ValueError: the message lists those there are.
+    """
+    if name not in DATASETS:
+        raise unknown("data set or command", name, [*DATASETS, *_COMMANDS, "test", "board", "help"])
+
+
+_COMMANDS: Final[dict[str, Callable[[Sequence[str], Mapping[str, str]], None]]] = {
+    "prepare": _prepare,
+    "evaluate": _evaluate,
+    "tables": _tables,
+}
+
+
+def _in_one_line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        where = f": {error.filename}" if error.filename else ""
+        return f"{error.strerror}{where}"
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

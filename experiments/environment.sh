@@ -1,0 +1,85 @@
+# Sourced by run.sh: sets $python to the interpreter of .venv, which `set_up FILE...` fills with the pinned
+# requirements once. A stamp of the files' checksum and Python's version decides; a set-up that was cut is redone.
+# GALM_PYTHON=/path/to/python uses that interpreter as it is, and sets nothing up.
+
+export PYTHONPATH="$root" PYTHONSAFEPATH=1 PYTHONUTF8=1
+
+set_up() {
+  if [ -n "${GALM_PYTHON:-}" ]; then python=$GALM_PYTHON; return; fi
+  venv=$root/.venv python=$root/.venv/bin/python
+  if is_set_up "$@"; then return; fi
+  lock
+  if ! is_set_up "$@"; then install "$@"; fi  # another run may have done it while this one waited
+  unlock
+}
+
+is_set_up() {
+  local file
+  [ ! -e "$venv/unfinished" ] && [ -x "$python" ] || return 1
+  for file in "$@"; do [ "$(stamp "$file")" = "$(cat "$venv/$file.stamp" 2>/dev/null)" ] || return 1; done
+}
+
+stamp() { cksum <"$root/$1" && "$python" -V 2>&1; }
+
+install() {
+  local file
+  if is_set_up requirements.txt; then
+    echo "adding the tools of the tests to .venv (once, about a minute)" >&2
+  else
+    make_venv
+  fi
+  touch "$venv/unfinished"
+  for file in "$@"; do
+    [ "$(stamp "$file")" = "$(cat "$venv/$file.stamp" 2>/dev/null)" ] && continue
+    "$python" -m pip install --quiet --disable-pip-version-check --no-input -r "$root/$file" >"$venv/pip.log" 2>&1 || {
+      tail -n 15 "$venv/pip.log" >&2
+      fail "could not install $file (above: the last lines of $venv/pip.log); mend the cause and run this again"
+    }
+    stamp "$file" >"$venv/$file.stamp"
+  done
+  rm "$venv/unfinished"
+}
+
+make_venv() {
+  local base
+  base=$(find_python) || exit 2
+  echo "setting up .venv (once, about 2 minutes)" >&2
+  rm -rf "$venv"
+  "$base" -m venv "$venv" >&2 || fail "could not make $venv (see above)"
+}
+
+find_python() {
+  local name
+  for name in python3.13 python3.12 python3.11 python3; do
+    "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 || continue
+    "$name" -c 'import venv, ensurepip' >/dev/null 2>&1 ||
+      fail "$name lacks its venv module; on Debian or Ubuntu: sudo apt install $("$name" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')"
+    echo "$name"; return
+  done
+  fail "Python 3.11 or newer is needed, and none of python3.13, python3.12, python3.11, python3 is"
+}
+
+# One set-up at a time: flock where there is one, else a folder that holds the process id (macOS).
+lock() {
+  if command -v flock >/dev/null 2>&1; then
+    exec 9>"$root/.venv.lock"
+    flock -n 9 || { echo "waiting for another set-up of .venv" >&2; flock 9; }
+    return
+  fi
+  until mkdir "$root/.venv.lock.d" 2>/dev/null; do
+    kill -0 "$(cat "$root/.venv.lock.d/pid" 2>/dev/null)" 2>/dev/null || { sleep 1; forget_dead_lock; continue; }
+    sleep 2
+  done
+  echo $$ >"$root/.venv.lock.d/pid"
+  trap unlock EXIT
+}
+
+forget_dead_lock() {
+  kill -0 "$(cat "$root/.venv.lock.d/pid" 2>/dev/null)" 2>/dev/null || rm -rf "$root/.venv.lock.d"
+}
+
+unlock() {
+  if command -v flock >/dev/null 2>&1; then exec 9>&-; else rm -rf "$root/.venv.lock.d"; trap - EXIT; fi
+}
+
+fail() { echo "run.sh: $1" >&2; exit 2; }

@@ -1,0 +1,71 @@
+"""Tests a finished run again from its weights, with other options of section ``evaluate``."""
+
+import logging
+import time
+from collections.abc import Mapping
+from itertools import count
+from pathlib import Path
+
+from data_prep.batching import Encoder
+from data_prep.vocabulary import Vocabularies
+from evaluation.results import Result, Seconds, load_result, save_result
+from evaluation.tables import render_table
+from experiments.config import Configuration, change
+from experiments.console import logged_to, say
+from experiments.registry import class_of
+from experiments.run import command_line, parameters_of, result_from
+from experiments.run_folder import RunFolder
+from experiments.stages import also_stage, build_model, device, is_trained, prepare_stage, test_stage
+from matching.contract import Ranker
+from matching.ranker import MatcherRanker
+from training.checkpoint import load_weights
+
+_log = logging.getLogger(__name__)
+
+
+def evaluate_run(path: Path, typed: Mapping[str, str]) -> Result:
+    """Test the run in ``path`` again; the result goes beside its ``metrics.json``, which stays as it is.
+
+    Raises:
+        ValueError: there is no such run, or an option is not one of section ``evaluate``.
+    """
+    folder = RunFolder(path)
+    saved = Configuration.load(folder.config)
+    for name in typed:
+        if not name.startswith(("evaluate.", "data.path", "data.root")):
+            raise ValueError(f"a finished run keeps --{name}: only --evaluate.* (and where data lies) can change")
+    plan = change(saved, typed)
+    command = command_line("evaluate", str(path), typed)
+    started = time.perf_counter()
+    data = prepare_stage(plan.dataset, plan.data, command)
+    prepared = time.perf_counter() - started
+    with logged_to(folder.log):
+        if folder.metrics.exists() and load_result(folder.metrics).data.fingerprint != data.manifest["fingerprint"]:
+            _log.warning(
+                "the data have changed since this run: methods it was trained on may be among those it is tested on"
+            )
+        ranker = _ranker(plan, folder)
+        outcome, also = test_stage(plan, ranker, data), also_stage(plan, ranker, command)
+        seconds = Seconds(prepare=prepared, train=0.0, evaluate=outcome.seconds)
+        result = result_from(plan, outcome, also, command, seconds, None, parameters_of(ranker))
+        target = _free(folder.path / f"metrics-{time.strftime('%Y%m%d-%H%M%S')}.json")
+        save_result(result, target)
+        say(f"\n{render_table([result])}\n\n{target}")
+    return result
+
+
+def _ranker(plan: Configuration, folder: RunFolder) -> Ranker:
+    if not is_trained(plan.model_name):
+        return class_of(plan.model_name)(plan.model)
+    if not folder.weights.exists():
+        raise ValueError(f"the run in {folder.path} is not finished: go on with it by --train.resume={folder.path}")
+    encoder = Encoder(Vocabularies.load(folder.vocabulary), plan.words)
+    matcher = build_model(plan, encoder)
+    load_weights(matcher, folder.weights)
+    return MatcherRanker(matcher, encoder, device())
+
+
+def _free(path: Path) -> Path:
+    """``path``, or where that is taken the same with a number."""
+    numbered = (path.with_stem(f"{path.stem}-{number}") for number in count(2))
+    return path if not path.exists() else next(other for other in numbered if not other.exists())

@@ -1,0 +1,62 @@
+"""What ``bash run.sh help`` prints: data sets, models and every option with type, default and meaning."""
+
+import ast
+import textwrap
+from collections.abc import Iterable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from data_prep.registry import DATASETS
+from experiments.config import OUT, SECTIONS, section_types
+from experiments.options import Option, options_of
+from experiments.registry import MODELS
+
+_USAGE: Final = """\
+bash run.sh DATASET MODEL [--section.field=value ...]   prepare, train, test; leaves a folder in runs/
+bash run.sh prepare DATASET [--data.field=value ...]    only prepare the data set (a run does it when needed)
+bash run.sh evaluate RUN_DIR [--evaluate.field=value]   test a finished run again, on another pool or data set
+bash run.sh board                                       TensorBoard over runs/, on this machine only
+bash run.sh tables                                      write the README's result table
+bash run.sh test                                        every check there is
+bash run.sh help                                        this"""
+
+
+def help_lines() -> list[str]:
+    """The whole help."""
+    lines = [_USAGE, "", "data sets"]
+    lines += [f"  {name:<12}{_about(target)}" for name, target in DATASETS.items()]
+    lines += ["", "models"]
+    lines += [f"  {name:<12}{recipe.about}" for name, recipe in MODELS.items()]
+    lines += ["", "options, as --name=value"]
+    for section in SECTIONS:
+        for title, config_type in _types(section).items():
+            lines += ["", title, *_entries(options_of(section, config_type).values())]
+    return [*lines, "", "the run", *_entries([OUT])]
+
+
+def _about(target: str) -> str:
+    """First line of the docstring of a target's module, read without importing it."""
+    spec = find_spec(target.partition(":")[0])
+    if spec is None or not spec.origin:
+        return ""
+    text = ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))) or ""
+    return text.partition("\n")[0]
+
+
+def _types(section: str) -> dict[str, type]:
+    if section != "model":
+        return {section: section_types("galm")[section]}
+    names: dict[type, list[str]] = {}
+    for name in MODELS:
+        names.setdefault(section_types(name)["model"], []).append(name)
+    return {f"model, for {' and '.join(models)}": config_type for config_type, models in names.items()}
+
+
+def _entries(options: Iterable[Option]) -> list[str]:
+    lines = []
+    for option in options:
+        default = str(option.default).lower() if isinstance(option.default, bool) else option.default
+        lines.append(f"  --{option.name}={default}   ({option.accepts})")
+        lines += textwrap.wrap(option.doc, 108, initial_indent=" " * 6, subsequent_indent=" " * 6)
+    return lines

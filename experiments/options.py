@@ -1,0 +1,127 @@
+"""Options as a user types them, ``--section.field=value``, and the dataclass fields that they set."""
+
+import ast
+import difflib
+import inspect
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One field of one section."""
+
+    name: str  # "train.epochs"
+    annotation: Any
+    default: Any
+    doc: str  # the text below the field, one line
+
+    @property
+    def accepts(self) -> str:
+        """What a value may be, in words."""
+        return _accepts(self.annotation)
+
+
+def options_of(section: str, config_type: type) -> dict[str, Option]:
+    """The options that set ``config_type``'s fields, by field name."""
+    hints, docs = get_type_hints(config_type), field_docs(config_type)
+    found = {}
+    for field in fields(config_type):
+        default = field.default_factory() if field.default_factory is not MISSING else field.default
+        found[field.name] = Option(f"{section}.{field.name}", hints[field.name], default, docs[field.name])
+    return found
+
+
+@lru_cache
+def field_docs(config_type: type) -> Mapping[str, str]:
+    """The text below each field of a dataclass; fields in a row with one text below the last share it."""
+    tree = ast.parse(Path(inspect.getsourcefile(config_type) or "").read_text(encoding="utf-8"))
+    found = next(n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and n.name == config_type.__name__)
+    docs: dict[str, str] = {}
+    waiting: list[str] = []
+    for node in found.body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            waiting.append(node.target.id)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            docs.update(dict.fromkeys(waiting, " ".join(node.value.value.split())))
+            waiting = []
+    return docs | dict.fromkeys(waiting, "")
+
+
+def split_arguments(arguments: Iterable[str]) -> tuple[list[str], dict[str, str]]:
+    """Words and options of a command line, in order; of an option given twice the last one counts.
+
+    Raises:
+        ValueError: an option without ``=``.
+    """
+    words: list[str] = []
+    options: dict[str, str] = {}
+    bare = ""
+    for argument in arguments:
+        if bare:
+            raise ValueError(f"write {bare}={argument}, with = and no space, not {bare} {argument}")
+        if argument.startswith("-") and not argument.startswith("--"):
+            raise ValueError(f"unknown option {argument}: options are written --section.field=value")
+        if not argument.startswith("--"):
+            words.append(argument)
+        elif "=" in argument:
+            name, _, value = argument[2:].partition("=")
+            options[name] = value
+        else:
+            bare = argument
+    if bare:
+        raise ValueError(f"{bare} needs a value, such as true or false for a switch: write {bare}=VALUE")
+    return words, options
+
+
+def unknown(what: str, name: str, known: Sequence[str]) -> ValueError:
+    """The error for a name that is not among ``known``: it tells the nearest one, or all where they are few."""
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]}? " if near else ""
+    listing = f"known: {', '.join(known)}" if len(known) <= 12 else "`bash run.sh help` lists all"
+    return ValueError(f"unknown {what} {name!r}: {hint}{listing}")
+
+
+def parse(text: str, option: Option) -> Any:
+    """The value that ``text`` stands for.
+
+    Raises:
+        ValueError: it stands for none of the option's type; the message says what is accepted.
+    """
+    try:
+        return _value(text, option.annotation)
+    except ValueError:
+        raise ValueError(f"--{option.name} takes {option.accepts}, not {text!r}") from None
+
+
+def _value(text: str, annotation: Any) -> Any:
+    if get_origin(annotation) is tuple:
+        return tuple(_value(part.strip(), get_args(annotation)[0]) for part in text.split(",") if part.strip())
+    if get_origin(annotation) is Literal:
+        choices = {str(choice): choice for choice in get_args(annotation)}
+    elif annotation is bool:
+        choices = {"true": True, "false": False}
+    else:
+        return _number(annotation, text) if annotation in (int, float) else annotation(text)
+    if text not in choices:
+        raise ValueError(text)
+    return choices[text]
+
+
+def _number(kind: type, text: str) -> Any:
+    number = kind(text)
+    if not math.isfinite(number):
+        raise ValueError(text)
+    return number
+
+
+def _accepts(annotation: Any) -> str:
+    if get_origin(annotation) is Literal:
+        return f"one of {', '.join(map(str, get_args(annotation)))}"
+    if get_origin(annotation) is tuple:
+        return f"a comma list, each {_accepts(get_args(annotation)[0])}"
+    return {bool: "true or false", int: "a whole number", float: "a number"}.get(annotation, "text")

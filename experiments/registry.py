@@ -1,0 +1,55 @@
+"""The one place that knows models by name. A new model: its file, and one line here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pkgutil import resolve_name
+from typing import Any, Final
+
+from experiments.options import unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a named model is built and trained."""
+
+    target: str
+    """The class: a ``Matcher``, which is trained, or another ``Ranker``, which is not."""
+    config: str
+    """The dataclass of its section ``model``; named apart from the class so that help needs no torch."""
+    about: str
+    """One line for help."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Options as a user types them, set before the user's own."""
+
+
+MODELS: Final[dict[str, Recipe]] = {
+    "galm": Recipe("galm.model:Galm", "galm.config:GalmConfig", "the paper's model, read consistently"),
+    "galm_plus": Recipe(
+        "galm.model:Galm",
+        "galm.config:GalmConfig",
+        "the same with what validation showed to be better",
+        {"loss.kind": "cross_entropy"},
+    ),
+    "bm25": Recipe("baselines.bm25:Bm25", "baselines.bm25:Bm25Config", "BM25 over split identifiers: no training"),
+}
+
+
+def recipe_of(model: str) -> Recipe:
+    """The recipe of a model.
+
+    Raises:
+        ValueError: there is no such model; the message lists those there are.
+    """
+    if model not in MODELS:
+        raise unknown("model", model, list(MODELS))
+    return MODELS[model]
+
+
+def config_type_of(model: str) -> type:
+    """The dataclass of a model's section ``model``."""
+    return resolve_name(recipe_of(model).config)
+
+
+def class_of(model: str) -> Any:
+    """The class of a model; imports what it needs."""
+    return resolve_name(recipe_of(model).target)

@@ -1,0 +1,158 @@
+"""A whole run: data, training, test, and the folder that holds what came of it."""
+
+import shlex
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from data_prep.batching import Encoder
+from data_prep.store import PreparedData
+from data_prep.vocabulary import Vocabularies
+from evaluation.provenance import code_version
+from evaluation.results import Result, Seconds, load_result, result_of, save_ranks, save_result
+from evaluation.tables import render_table
+from evaluation.trec import write_trec
+from experiments.board_pages import Pages
+from experiments.config import REPOSITORY, SECTIONS, Configuration, as_lines
+from experiments.console import complain, logged_to, say
+from experiments.registry import class_of
+from experiments.resume import resumed
+from experiments.run_folder import RunFolder, check_out, new_run_folder
+from experiments.stages import (
+    Outcome,
+    also_stage,
+    build_model,
+    device,
+    is_trained,
+    prepare_stage,
+    test_stage,
+    train_stage,
+)
+from matching.contract import Matcher, Ranker
+from matching.ranker import MatcherRanker
+from training.board import Board
+from training.checkpoint import save_weights
+from training.trainer import CHECKPOINT, TrainingReport
+
+
+def run(plan: Configuration, typed: Mapping[str, str]) -> Result:
+    """Prepare, train, test; or go on with a run that was stopped; or print what a finished one came to."""
+    command = command_line(plan.dataset, plan.model_name, typed)
+    folder = RunFolder.of_resumed(plan)
+    if folder:
+        plan = resumed(plan, typed, folder)
+        if folder.metrics.exists():
+            return _reprint(folder)
+    check_out(plan)
+    started = time.perf_counter()
+    data = prepare_stage(plan.dataset, plan.data, command)
+    prepared = time.perf_counter() - started
+    folder = folder or new_run_folder(plan)
+    with logged_to(folder.log):
+        try:
+            return _run(plan, data, folder, command, prepared)
+        except KeyboardInterrupt:
+            words = [plan.dataset, plan.model_name, f"--train.resume={folder.path}"]
+            complain(f"go on with: bash run.sh {shlex.join(words)}")
+            raise
+
+
+def command_line(*words: str | Mapping[str, str]) -> str:
+    """The command as it would be typed again."""
+    typed: list[str] = []
+    for word in words:
+        typed += [word] if isinstance(word, str) else [f"--{name}={text}" for name, text in word.items()]
+    return f"bash run.sh {shlex.join(typed)}"
+
+
+def _reprint(folder: RunFolder) -> Result:
+    result = load_result(folder.metrics)
+    say(f"{folder.path} is finished; its result:\n\n{render_table([result])}")
+    return result
+
+
+def _run(plan: Configuration, data: PreparedData, folder: RunFolder, command: str, prepared: float) -> Result:
+    say("\n".join(as_lines(plan)))
+    sizes = ", ".join(f"{name} {len(split):,}" for name, split in data.splits.items())
+    say(f"{data.manifest['origin']}: {sizes} pairs; run folder {folder.path}")
+    if not plan.train.resume:
+        plan.save(folder.config)
+    if is_trained(plan.model_name):
+        ranker, report, pages = _trained(plan, data, folder)
+    else:
+        ranker, report, pages = class_of(plan.model_name)(plan.model), None, None
+    outcome, also = test_stage(plan, ranker, data), also_stage(plan, ranker, command)
+    write_evaluations(folder, outcome, plan.model_name)
+    seconds = Seconds(prepare=prepared, train=report.seconds if report else 0.0, evaluate=outcome.seconds)
+    result = result_from(plan, outcome, also, command, seconds, report, parameters_of(ranker))
+    if pages:
+        pages.board.results(_flat(plan), {"mrr": result.exact.mrr, "top1": result.exact.top1})
+        pages.board.close()
+    save_result(result, folder.metrics)  # last: a folder that has it is finished
+    (folder.path / CHECKPOINT).unlink(missing_ok=True)
+    say(f"\n{render_table([result])}\n\n{folder.path}")
+    return result
+
+
+def _trained(plan: Configuration, data: PreparedData, folder: RunFolder) -> tuple[MatcherRanker, TrainingReport, Pages]:
+    encoder = Encoder.build(data.splits["train"], plan.words)
+    _keep_vocabulary(encoder.vocabularies, folder)
+    matcher = build_model(plan, encoder)
+    pages = Pages(Board(folder.events), encoder)
+    say(f"{plan.model_name}: {parameters_of(matcher):,} parameters, on {device()}")
+    report = train_stage(plan, matcher, encoder, data, folder, pages)
+    save_weights(matcher, folder.weights)
+    pages.finish(matcher)
+    return MatcherRanker(matcher, encoder, device()), report, pages
+
+
+def _keep_vocabulary(vocabularies: Vocabularies, folder: RunFolder) -> None:
+    if not folder.vocabulary.exists():
+        vocabularies.save(folder.vocabulary)
+    elif Vocabularies.load(folder.vocabulary) != vocabularies:
+        raise ValueError(f"the data have changed since the run in {folder.path} began: start a new run")
+
+
+def write_evaluations(folder: RunFolder, outcome: Outcome, model: str) -> None:
+    """Per-query ranks and the TREC files."""
+    save_ranks(outcome.evaluation, folder.path / "ranks.jsonl")
+    write_trec(outcome.evaluation, folder.path / "run.trec", folder.path / "qrels.trec", tag=model)
+
+
+def result_from(
+    plan: Configuration,
+    outcome: Outcome,
+    also: Mapping[str, Outcome],
+    command: str,
+    seconds: Seconds,
+    report: TrainingReport | None,
+    parameters: int,
+) -> Result:
+    """The result of a run as ``metrics.json`` holds it."""
+    return result_of(
+        outcome.tested,
+        dataset=plan.dataset,
+        model=plan.model_name,
+        seed=plan.train.seed,
+        command=command,
+        code_version=code_version(REPOSITORY),
+        seconds=seconds,
+        train_pairs_per_second=report.pairs_per_second if report else 0.0,
+        parameters=parameters,
+        also={name: each.tested for name, each in also.items()},
+        config={section: plan.section(section) for section in SECTIONS},
+    )
+
+
+def parameters_of(ranker: Ranker | Matcher) -> int:
+    """Trainable numbers of a model, 0 where it has none."""
+    matcher = ranker.matcher if isinstance(ranker, MatcherRanker) else ranker
+    return sum(weight.numel() for weight in matcher.parameters()) if isinstance(matcher, Matcher) else 0
+
+
+def _flat(plan: Configuration) -> dict[str, Any]:
+    shown = ("words", "model", "loss", "train")
+    plan = replace(plan, train=replace(plan.train, resume=""))
+    flat = {f"{section}.{name}": value for section in shown for name, value in plan.section(section).items()}
+    return {name: value if isinstance(value, bool | int | float | str) else str(value) for name, value in flat.items()}

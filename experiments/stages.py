@@ -1,0 +1,109 @@
+"""The stages of a run, each of which can be called alone: data, model, training, test."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import torch
+
+from baselines.bm25 import Bm25, Bm25Config
+from data_prep.batching import Encoder
+from data_prep.config import DataConfig
+from data_prep.prepare import prepare
+from data_prep.store import PreparedData, Split
+from evaluation.config import EvaluateConfig
+from evaluation.evaluator import Evaluation, evaluate
+from evaluation.metrics import exact
+from evaluation.results import DataSource, Tested, measure
+from experiments.board_pages import Pages
+from experiments.config import REPOSITORY, Configuration
+from experiments.console import say
+from experiments.registry import class_of
+from experiments.run_folder import RunFolder
+from matching.contract import Matcher, Ranker
+from matching.losses import build_loss
+from matching.ranker import MatcherRanker
+from training.seeding import seed_everything
+from training.trainer import TrainingReport, train
+
+CONTROL = "bm25"
+"""The ranker that every model is held against."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A tested data set: the numbers, and the evaluations of the model and of its controls that they come from."""
+
+    tested: Tested
+    evaluation: Evaluation
+    seconds: float  # of the model's evaluation
+
+
+def prepare_stage(dataset: str, config: DataConfig, command: str) -> PreparedData:
+    """The prepared data set, made where it is missing or stale, cut to ``--data.limit``."""
+    root = REPOSITORY / config.root  # an absolute root stays what it is
+    return prepare(dataset, replace(config, root=str(root)), command=command, say=say)
+
+
+def device() -> str:
+    """Where models compute: a GPU where torch finds one."""
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def is_trained(model: str) -> bool:
+    """Whether a model is a Matcher, which learns; other rankers need no training."""
+    return issubclass(class_of(model), Matcher)
+
+
+def build_model(plan: Configuration, encoder: Encoder) -> Matcher:
+    """The model with random starting weights, which depend on ``--train.seed``."""
+    seed_everything(plan.train.seed, plan.train.threads)
+    return class_of(plan.model_name)(plan.model, encoder.vocabularies).to(device())
+
+
+def train_stage(
+    plan: Configuration, matcher: Matcher, encoder: Encoder, data: PreparedData, folder: RunFolder, pages: Pages
+) -> TrainingReport:
+    """Train; the weights of the best validation epoch are in ``matcher`` afterwards."""
+    ids = encoder.encode(data.splits["train"])
+    matcher.start_from(ids)
+    loss = build_loss(plan.loss)
+    validate = _validation(plan, encoder, data.splits["valid"], pages)
+    return train(matcher, loss, ids, validate, plan.train, folder.path, board=pages.board, device=device(), say=say)
+
+
+def _validation(
+    plan: Configuration, encoder: Encoder, valid: Split, pages: Pages
+) -> Callable[[Matcher], Mapping[str, float]]:
+    config = EvaluateConfig(pool=min(plan.train.validate_pool, len(valid)), run_depth=1)
+
+    def validate(matcher: Matcher) -> Mapping[str, float]:
+        evaluation = evaluate(MatcherRanker(matcher, encoder, device()), valid, config, progress=False)
+        pages.show(matcher, evaluation)
+        return asdict(exact(evaluation.ranks))
+
+    return validate
+
+
+def test_stage(plan: Configuration, ranker: Ranker, data: PreparedData) -> Outcome:
+    """Rank the queries of the test split, by the model and by the control."""
+    split = data.splits["test"]
+    evaluation = evaluate(ranker, split, plan.evaluate)
+    controls = {}
+    if plan.model_name != CONTROL:
+        controls[CONTROL] = evaluate(Bm25(Bm25Config()), split, plan.evaluate)
+    source = DataSource(origin=data.manifest["origin"], fingerprint=data.manifest["fingerprint"])
+    tested = measure(evaluation, data=source, controls=controls, resamples=plan.evaluate.resamples)
+    return Outcome(tested, evaluation, evaluation.seconds)
+
+
+def also_stage(plan: Configuration, ranker: Ranker, command: str) -> dict[str, Outcome]:
+    """The same ranker on the test splits of the data sets of ``--evaluate.also``."""
+    outcomes = {}
+    for dataset, path in plan.evaluate.also_sets:
+        place = str(Path(path).expanduser().absolute()) if path else ""
+        data = prepare_stage(dataset, replace(plan.data, path=place, limit=0), command)
+        name = f"{dataset}:{path}" if path else dataset
+        say(f"also testing on {name}")
+        outcomes[name] = test_stage(plan, ranker, data)
+    return outcomes

@@ -1,0 +1,28 @@
+"""Configuration of the loss."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Negatives = Literal["average", "sum", "hardest", "random"]
+
+
+@dataclass(frozen=True, slots=True)
+class LossConfig:
+    """Which loss, and how hard its negatives are (section ``loss``)."""
+
+    kind: Literal["ranking", "cross_entropy"] = "ranking"
+    """Bidirectional ranking loss (GALM eq. 14, SCAN, VSE++) or in-batch cross-entropy in both directions."""
+    margin: float = 0.2
+    """Margin of the ranking loss, in units of the score (VSE++, GSMN: 0.2; the TabCS release: 0.05)."""
+    negatives: Negatives = "hardest"
+    """All of the batch averaged or summed, the hardest of each row and column (VSE++), or a random one (eq. 14)."""
+    warmup_epochs: float = 1.0
+    """Epochs of averaged negatives before ``hardest``, which can stall from a random start."""
+    temperature: float = 1.0
+    """Scores are divided by this in the cross-entropy."""
+
+    def __post_init__(self) -> None:
+        if self.margin <= 0 or self.temperature <= 0 or self.warmup_epochs < 0:
+            raise ValueError(
+                "--loss.margin and --loss.temperature take numbers above 0, --loss.warmup_epochs 0 or more"
+            )

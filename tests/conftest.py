@@ -1,0 +1,49 @@
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+# Workers share the cores: more threads than that only slow each other, and sums would differ between machines.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+SMALL_PACKAGES = ("java.base/java/util/concurrent/", "java.base/java/util/stream/")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_thread_a_worker():
+    import torch
+
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def jdk_zip() -> Path:
+    """The sources of an installed JDK."""
+    from data_prep.datasets.jdk import choose, find_sources, homes
+
+    found = choose(find_sources(homes(os.environ)))
+    return found.zip if found else pytest.skip("no JDK with its sources, lib/src.zip, is installed")
+
+
+@pytest.fixture(scope="session")
+def java_folder(jdk_zip, tmp_path_factory) -> Path:
+    """Some packages of the JDK as a folder of Java files."""
+    folder = tmp_path_factory.mktemp("java sources")
+    with zipfile.ZipFile(jdk_zip) as archive:
+        for name in archive.namelist():
+            if name.startswith(SMALL_PACKAGES) and name.endswith(".java"):
+                archive.extract(name, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def small_data(java_folder, tmp_path_factory):
+    """The folder's pairs as a prepared data set."""
+    from data_prep.config import DataConfig
+    from data_prep.prepare import prepare
+
+    root = tmp_path_factory.mktemp("prepared")
+    config = DataConfig(path=str(java_folder), root=str(root), valid_share=0.2, test_share=0.2, processes=1)
+    return prepare("folder", config, command="the tests", say=lambda _: None)

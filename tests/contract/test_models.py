@@ -1,0 +1,191 @@
+"""What every neural model in the registry keeps; a new one is tested by being registered."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import pad
+
+from data_prep.batching import Batch, Encoder, PairIds, Words
+from data_prep.config import WordsConfig
+from data_prep.vocabulary import PAD
+from experiments.config import Configuration, resolve
+from experiments.registry import MODELS, class_of
+from experiments.stages import is_trained
+from matching.contract import Encoded, Matcher
+from matching.losses import build_loss
+from training.batches import negatives_mask
+from training.checkpoint import load_weights, save_weights
+from training.seeding import seed_everything
+
+NEURAL = [name for name in MODELS if is_trained(name)]
+PAIRS = 32
+
+
+@dataclass(frozen=True)
+class Built:
+    plan: Configuration
+    encoder: Encoder
+    ids: PairIds
+    matcher: Matcher
+
+    def scores(self, queries: Batch, codes: Batch) -> torch.Tensor:
+        self.matcher.eval()
+        with torch.no_grad():
+            return self.matcher.score_matrix(self.matcher.encode_query(queries), self.matcher.encode_code(codes))
+
+
+def build(plan: Configuration, encoder: Encoder, ids: PairIds, seed: int = 0) -> Matcher:
+    seed_everything(seed)
+    matcher = class_of(plan.model_name)(plan.model, encoder.vocabularies)
+    matcher.start_from(ids)
+    return matcher
+
+
+@pytest.fixture(scope="module", params=NEURAL)
+def built(request, small_data) -> Built:
+    plan = resolve("folder", request.param, {})
+    train = small_data.splits["train"]
+    encoder = Encoder.build(train, WordsConfig(**plan.section("words")))
+    ids = encoder.encode(train)
+    return Built(plan, encoder, ids, build(plan, encoder, ids))
+
+
+@pytest.fixture(scope="module")
+def rows(small_data) -> np.ndarray:
+    return np.random.default_rng(0).choice(len(small_data.splits["train"]), PAIRS, replace=False)
+
+
+def wider(batch: Batch, more: int) -> Batch:
+    return {
+        field: Words(pad(words.ids, (0, more), value=PAD), pad(words.mask, (0, more), value=False))
+        for field, words in batch.items()
+    }
+
+
+def without_words(batch: Batch, *fields: str) -> Batch:
+    empty = {
+        field: Words(torch.full_like(batch[field].ids, PAD), torch.zeros_like(batch[field].mask)) for field in fields
+    }
+    return {**batch, **empty}
+
+
+def test_padding_never_changes_a_score(built, rows):
+    queries, codes = built.ids.queries(rows), built.ids.codes(rows)
+    plain = built.scores(queries, codes)
+    torch.testing.assert_close(built.scores(wider(queries, 3), codes), plain, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(built.scores(queries, wider(codes, 7)), plain, rtol=1e-4, atol=1e-5)
+
+
+def test_a_pair_scores_the_same_alone_and_in_any_batch(built, rows):
+    together = built.scores(built.ids.queries(rows), built.ids.codes(rows))
+    for row in range(0, PAIRS, 7):
+        alone = built.scores(built.ids.queries(rows[[row]]), built.ids.codes(rows[[row]]))
+        torch.testing.assert_close(alone[0, 0], together[row, row], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("pairs_per_block", [1, 50, 4096])
+def test_the_matrix_holds_the_scores_of_pairs(built, rows, pairs_per_block):
+    matcher = built.matcher.eval()
+    with torch.no_grad():
+        queries = matcher.encode_query(built.ids.queries(rows[:9]))
+        codes = matcher.encode_code(built.ids.codes(rows))
+        matrix = matcher.score_matrix(queries, codes, pairs_per_block=pairs_per_block)
+        for column in range(0, PAIRS, 5):
+            same = codes.rows(torch.full((9,), column))
+            torch.testing.assert_close(matcher.score_pairs(queries, same), matrix[:, column], rtol=1e-4, atol=1e-5)
+    assert matrix.shape == (9, PAIRS)
+    assert matrix.std() > 0
+
+
+def test_gradients_of_the_matrix_are_those_of_pairs(built, rows):
+    matcher = built.matcher.eval()
+
+    def gradients(whole: bool) -> list[torch.Tensor]:
+        matcher.zero_grad()
+        queries = matcher.encode_query(built.ids.queries(rows[:5]))
+        codes = matcher.encode_code(built.ids.codes(rows[:6]))
+        left, right = torch.arange(5).repeat_interleave(6), torch.arange(6).repeat(5)
+        pairs = lambda: matcher.score_pairs(queries.rows(left), codes.rows(right)).view(5, 6)  # noqa: E731
+        scores = matcher.score_matrix(queries, codes) if whole else pairs()
+        (scores * torch.linspace(-1, 1, 30).view(5, 6)).sum().backward()
+        return [weight.grad.clone() for weight in matcher.parameters() if weight.grad is not None]
+
+    for by_matrix, by_pairs in zip(gradients(True), gradients(False), strict=True):
+        torch.testing.assert_close(by_matrix, by_pairs, rtol=1e-3, atol=1e-5)
+    matcher.zero_grad()
+
+
+def test_permuting_candidates_permutes_the_scores(built, rows):
+    order = np.random.default_rng(1).permutation(PAIRS)
+    queries = built.ids.queries(rows)
+    plain = built.scores(queries, built.ids.codes(rows))
+    permuted = built.scores(queries, built.ids.codes(rows[order]))
+    torch.testing.assert_close(permuted, plain[:, torch.from_numpy(order)], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("fields", [("name",), ("tokens",), ("api",), ("ast",), ("name", "tokens", "api", "ast")])
+def test_empty_code_fields_have_finite_scores(built, rows, fields):
+    scores = built.scores(built.ids.queries(rows), without_words(built.ids.codes(rows), *fields))
+    assert torch.isfinite(scores).all()
+
+
+def test_an_empty_query_has_finite_scores_and_gradients(built, rows):
+    matcher = built.matcher.train()
+    queries = matcher.encode_query(without_words(built.ids.queries(rows), "query"))
+    codes = matcher.encode_code(without_words(built.ids.codes(rows), "name", "tokens", "api", "ast"))
+    scores = matcher.score_matrix(queries, codes)
+    assert torch.isfinite(scores).all()
+    if scores.requires_grad:
+        scores.sum().backward()
+        assert all(torch.isfinite(weight.grad).all() for weight in matcher.parameters() if weight.grad is not None)
+        matcher.zero_grad()
+
+
+def test_it_overfits_a_few_pairs(built, rows):
+    queries, codes = built.ids.queries(rows), built.ids.codes(rows)
+    negatives = torch.from_numpy(negatives_mask(built.ids.query_keys[rows], built.ids.code_keys[rows]))
+    loss, matcher = build_loss(built.plan.loss), build(built.plan, built.encoder, built.ids)
+    optimiser = torch.optim.Adam(matcher.parameters(), lr=1e-2)
+
+    def all_first() -> bool:
+        scores = Built(built.plan, built.encoder, built.ids, matcher).scores(queries, codes)
+        return bool((scores.masked_fill(~negatives, -torch.inf).amax(1) < scores.diagonal()).all())
+
+    assert not all_first()
+    for step in range(150):
+        matcher.train()
+        scores = matcher.score_matrix(matcher.encode_query(queries), matcher.encode_code(codes))
+        optimiser.zero_grad()
+        loss(scores, negatives, step / 40).backward()
+        optimiser.step()
+        if step % 10 == 9 and all_first():
+            return
+    pytest.fail("150 steps on 32 pairs did not bring every gold to the first rank")
+
+
+def test_weights_come_back_to_the_last_bit(built, rows, tmp_path):
+    save_weights(built.matcher, tmp_path / "weights.safetensors")
+    other = build(built.plan, built.encoder, built.ids, seed=1)
+    again = Built(built.plan, built.encoder, built.ids, other)
+    queries, codes = built.ids.queries(rows), built.ids.codes(rows)
+    assert not torch.equal(again.scores(queries, codes), built.scores(queries, codes))
+    load_weights(other, tmp_path / "weights.safetensors")
+    assert torch.equal(again.scores(queries, codes), built.scores(queries, codes))
+
+
+def test_the_seed_decides_the_start(built):
+    same, other = (build(built.plan, built.encoder, built.ids, seed) for seed in (0, 1))
+    states = [matcher.state_dict() for matcher in (built.matcher, same, other)]
+    assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
+    assert not all(torch.equal(states[0][name], states[2][name]) for name in states[0])
+
+
+def test_encoded_sides_are_as_long_as_their_batch(built, rows):
+    for encoded in (
+        built.matcher.encode_query(built.ids.queries(rows)),
+        built.matcher.encode_code(built.ids.codes(rows)),
+    ):
+        assert isinstance(encoded, Encoded)
+        assert len(encoded) == len(encoded.mask) == PAIRS

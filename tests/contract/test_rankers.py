@@ -1,0 +1,57 @@
+"""What every ranker in the registry keeps, trained or not: the evaluator and the search rely on it."""
+
+import numpy as np
+import pytest
+
+from data_prep.batching import Encoder
+from evaluation.config import EvaluateConfig
+from evaluation.evaluator import evaluate
+from experiments.config import resolve
+from experiments.registry import MODELS, class_of
+from experiments.stages import build_model, is_trained
+from matching.ranker import MatcherRanker
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def ranker(request, small_data):
+    plan = resolve("folder", request.param, {})
+    if not is_trained(request.param):
+        return class_of(request.param)(plan.model)
+    encoder = Encoder.build(small_data.splits["train"], plan.words)
+    return MatcherRanker(build_model(plan, encoder), encoder)
+
+
+def matrix(ranker, corpus, queries) -> np.ndarray:
+    ranker.index(corpus)
+    return np.concatenate([block.copy() for block in ranker.scores(queries)])
+
+
+def test_every_query_is_scored_against_the_whole_pool_in_order(ranker, small_data):
+    test = small_data.splits["test"]
+    scores = matrix(ranker, test, test)
+    assert scores.shape == (len(test), len(test))
+    assert np.isfinite(scores).all()
+    some = np.array([3, 0, 7])
+    np.testing.assert_allclose(matrix(ranker, test, test.take(some)), scores[some], rtol=1e-4, atol=1e-5)
+
+
+def test_the_score_of_a_method_stays_with_it(ranker, small_data):
+    test = small_data.splits["test"]
+    order = np.random.default_rng(0).permutation(len(test))
+    some = test.take(np.arange(10))
+    np.testing.assert_allclose(
+        matrix(ranker, test.take(order), some), matrix(ranker, test, some)[:, order], rtol=1e-4, atol=1e-5
+    )
+
+
+def test_indexing_again_forgets_the_pool_before(ranker, small_data):
+    test, few = small_data.splits["test"], small_data.splits["test"].take(np.arange(5))
+    alone = matrix(ranker, few, few)
+    ranker.index(test)
+    np.testing.assert_array_equal(matrix(ranker, few, few), alone)
+
+
+def test_the_evaluator_takes_it(ranker, small_data):
+    evaluation = evaluate(ranker, small_data.splits["test"], EvaluateConfig(pool=50), progress=False)
+    assert evaluation.ranks.shape == (50,)
+    assert 1 <= evaluation.ranks.min() <= evaluation.ranks.max() <= 50

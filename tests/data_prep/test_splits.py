@@ -1,0 +1,62 @@
+import os
+import zipfile
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from java import pair
+
+from data_prep.config import DataConfig
+from data_prep.datasets.jdk import choose, find_sources, homes
+from data_prep.prepare import pairs_of
+from data_prep.records import JavaFile
+from data_prep.splits import split_pairs
+
+PAIRS = [pair(f"{n}.java", line) for n in range(60) for line in range(n % 7 + 1)]
+
+
+def files(pairs):
+    return {(one.method.origin, one.method.path) for one in pairs}
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(), st.floats(0.02, 0.4), st.floats(0.02, 0.4))
+def test_whole_files_by_share(seed, valid, test):
+    splits = split_pairs(PAIRS, DataConfig(split_seed=seed, valid_share=valid, test_share=test))
+    assert sum(map(len, splits.values())) == len(PAIRS)
+    assert sum(len(files(pairs)) for pairs in splits.values()) == 60
+    assert 0 <= len(splits["test"]) - test * len(PAIRS) < 7
+    assert 0 <= len(splits["valid"]) - valid * len(PAIRS) < 7
+
+
+def test_the_seed_decides_and_order_does_not():
+    one, again = split_pairs(PAIRS, DataConfig()), split_pairs(PAIRS[::-1], DataConfig())
+    other = split_pairs(PAIRS, DataConfig(split_seed=1))
+    assert {name: files(pairs) for name, pairs in one.items()} == {name: files(pairs) for name, pairs in again.items()}
+    assert files(one["test"]) != files(other["test"])
+    assert one["train"] == [each for each in PAIRS if each in one["train"]]
+
+
+def test_official_splits_are_kept():
+    official = [pair("A.java", split="test"), pair("A.java", split="train"), pair("B.java", split="valid")]
+    assert {name: len(pairs) for name, pairs in split_pairs(official, DataConfig()).items()} == {
+        "train": 1, "valid": 1, "test": 1,
+    }  # fmt: skip
+
+
+def test_too_few_files_are_told():
+    with pytest.raises(ValueError, match=r"2 documented methods in 1 files .* too few"):
+        split_pairs([pair("A.java", 1), pair("A.java", 9)], DataConfig())
+
+
+def test_no_file_of_the_jdk_is_on_two_sides():
+    sources = choose(find_sources(homes(os.environ)))
+    if sources is None:
+        pytest.skip("no JDK with lib/src.zip is installed here")
+    with zipfile.ZipFile(sources.zip) as archive:
+        names = [n for n in archive.namelist() if n.startswith("java.base/java/util/") and n.endswith(".java")]
+        found = pairs_of((JavaFile("jdk", n, archive.read(n)) for n in names[:40]), DataConfig(processes=1))
+    splits = split_pairs(found, DataConfig())
+    assert len(found) > 200
+    sides = [files(pairs) for pairs in splits.values()]
+    assert sum(map(len, sides)) == len(set().union(*sides)) == len(files(found))

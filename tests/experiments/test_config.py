@@ -1,0 +1,93 @@
+import dataclasses
+
+import pytest
+
+from experiments.config import SECTIONS, Configuration, all_options, as_lines, change, resolve, section_types
+from experiments.options import parse
+from experiments.registry import MODELS, class_of, config_type_of, recipe_of
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_configuration_survives_its_file(model, tmp_path):
+    plan = resolve("jdk", model, {"train.epochs": "3", "out": str(tmp_path / "x y")})
+    plan.save(tmp_path / "config.json")
+    assert Configuration.load(tmp_path / "config.json") == plan
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_option_has_a_text_and_its_default_is_accepted(model):
+    for name, option in all_options(model).items():
+        assert option.doc, f"--{name} has no text below its field"
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_recipe_reaches_the_configuration(model):
+    plan, known = resolve("jdk", model, {}), all_options(model)
+    for name, text in recipe_of(model).settings.items():
+        section, _, field = name.partition(".")
+        assert getattr(getattr(plan, section), field) == parse(text, known[name])
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_registered_section_is_the_models_own(model):
+    assert class_of(model).config_type is config_type_of(model)
+
+
+def test_a_recipe_stands_above_defaults_and_below_the_user():
+    default = dataclasses.fields(section_types("galm")["loss"])[0].default
+    assert resolve("jdk", "galm_plus", {}).loss.kind != default
+    assert resolve("jdk", "galm_plus", {"loss.kind": default}).loss.kind == default
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ({"train.epoch": "3"}, "did you mean --train.epochs"),
+        ({"trian.epochs": "3"}, "did you mean --train.epochs"),
+        ({"train.epochs": "many"}, "--train.epochs takes a whole number, not 'many'"),
+        ({"data.limit": "-1"}, "--data.limit takes"),
+        ({"loss.kind": "rank"}, "one of ranking, cross_entropy"),
+    ],
+)
+def test_mistakes_are_named(typed, message):
+    with pytest.raises(ValueError, match=message):
+        resolve("jdk", "galm", typed)
+
+
+def test_an_unknown_model_lists_those_there_are():
+    with pytest.raises(ValueError, match=r"did you mean galm\? known: galm, galm_plus, bm25"):
+        resolve("jdk", "glam", {})
+
+
+def test_change_keeps_the_rest():
+    plan = resolve("jdk", "galm_plus", {"train.epochs": "3"})
+    changed = change(plan, {"evaluate.pool": "50"})
+    assert changed.evaluate.pool == 50
+    assert dataclasses.replace(changed, evaluate=plan.evaluate) == plan
+
+
+def test_paths_are_kept_as_absolute_ones(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    plan = resolve("folder", "galm", {"data.path": "my code", "out": "there"})
+    assert plan.data.path == str(tmp_path / "my code")
+    assert plan.out == str(tmp_path / "there")
+
+
+def test_a_damaged_file_is_one_line(tmp_path):
+    path = tmp_path / "config.json"
+    for content in ("", "[]", "{}", '{"dataset": 1'):
+        path.write_text(content)
+        with pytest.raises(ValueError, match="expected the configuration of a run"):
+            Configuration.load(path)
+
+
+def test_the_printed_configuration_has_every_option_and_marks_changes():
+    lines = as_lines(resolve("jdk", "galm", {"train.epochs": "3"}))
+    text = "\n".join(lines)
+    assert "epochs=3*" in text
+    assert "seed=0 " in text
+    assert max(map(len, lines)) <= 110
+    for name in all_options("galm"):
+        section, _, field = name.partition(".")
+        assert section == "out" or f" {field}=" in text
+    assert all(f"\n  {section}" in text for section in SECTIONS)
