@@ -49,7 +49,7 @@ def test_padding_keeps_every_word_in_place(lists: list[list[int]]) -> None:
 def test_vocabularies_come_from_training_words_alone() -> None:
     encoder = Encoder.build(TRAIN, WordsConfig(min_count=1))
     vocabularies = encoder.vocabularies
-    assert set(vocabularies.query.words) == set(["returns", "the", "month", "of", "year", "number", "keys", "names"])
+    assert set(vocabularies.query.words) == {"returns", "the", "month", "of", "year", "number", "keys", "names"}
     assert set(vocabularies.code.words) == set(
         [
             "get",
