@@ -50,22 +50,20 @@ def test_vocabularies_come_from_training_words_alone() -> None:
     encoder = Encoder.build(TRAIN, WordsConfig(min_count=1))
     vocabularies = encoder.vocabularies
     assert set(vocabularies.query.words) == {"returns", "the", "month", "of", "year", "number", "keys", "names"}
-    assert set(vocabularies.code.words) == set(
-        [
-            "get",
-            "month",
-            "of",
-            "Month",
-            "size",
-            "keys",
-            "map",
-            "HashMap",
-            "containsKey",
-            "months",
-            "names",
-            "getDisplayName",
-        ]
-    )
+    assert set(vocabularies.code.words) == {
+        "get",
+        "month",
+        "of",
+        "Month",
+        "size",
+        "keys",
+        "map",
+        "HashMap",
+        "containsKey",
+        "months",
+        "names",
+        "getDisplayName",
+    }
     test = encoder.encode(TEST)
     read = [vocabularies.query.word(int(number)) for number in test.fields["query"][0]]
     assert read == ["<unk>", "the", "<unk>", "of", "year"]
