@@ -29,8 +29,8 @@ class GalmConfig:
     """Logits of the edges, eqs. 10 and 11."""
     edge_temperature: float = 9.0
     """Factor of the cosine in ``edges=cosine``."""
-    nodes: Literal["query", "code", "both"] = "query"
-    """Whose words are the graph's nodes (eqs. 7 to 10: query; eq. 4: code; GSMN sums both)."""
+    nodes: Literal["query", "code", "both", "query_and_name"] = "query"
+    """Whose words are nodes (eqs. 7 to 10: query; eq. 4: code; GSMN sums both; or of the code only the name's)."""
     layer_input: Literal["previous", "first"] = "previous"
     """What a layer transforms: the layer before (as GCNs do) or always V with new edges (eq. 12 as printed)."""
     share_layers: bool = False

@@ -8,6 +8,8 @@ Departures from the paper, where its printed shapes do not conform: see ``dense_
 Words have no position: a score does not depend on the order of the words on either side.
 """
 
+from dataclasses import dataclass
+
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
@@ -40,6 +42,13 @@ def tied_rows(vocabularies: Vocabularies) -> Int[Tensor, " querywords"]:
     return torch.tensor(rows)
 
 
+@dataclass(frozen=True, slots=True)
+class EncodedCode(Encoded):
+    """A method's words, and which of them may be nodes of a graph."""
+
+    nodes: Bool[Tensor, "batch words"]
+
+
 class Galm(Matcher):
     """Scores a query against a method by the alignment graph of their words."""
 
@@ -58,7 +67,7 @@ class Galm(Matcher):
         if rows is None:
             self.query_words = nn.Embedding(len(vocabularies.query), config.dim, padding_idx=PAD)
         self.dropout = nn.Dropout(config.dropout)
-        sides = ("query", "code") if config.nodes == "both" else (config.nodes,)
+        sides = (config.nodes,) if config.nodes in ("query", "code") else ("query", "code")
         self.graphs = nn.ModuleDict({side: GlobalAlignment(config) for side in sides})
         self.importance = nn.ModuleDict()
         if config.readout == "weighted":
@@ -88,10 +97,12 @@ class Galm(Matcher):
         """The query's word vectors, eq. 6."""
         words = queries["query"]
         if self.query_rows is not None:
-            return self._encoded(self.code_words[0](self.query_rows[words.ids]), words.mask)
-        return self._encoded(self.query_words(words.ids), words.mask)
+            states = self.code_words[0](self.query_rows[words.ids])
+        else:
+            states = self.query_words(words.ids)
+        return Encoded(self._finished(states), words.mask)
 
-    def encode_code(self, codes: Batch) -> Encoded:
+    def encode_code(self, codes: Batch) -> EncodedCode:
         """The method's word vectors, eq. 5: name, tokens and API joined along the length."""
         fields = [codes[field] for field in FIELDS]
         tables = self.code_tables() * (len(FIELDS) // len(self.code_words))
@@ -100,15 +111,19 @@ class Galm(Matcher):
         if self.training and self.config.word_dropout:
             kept = mask & (torch.rand(mask.shape, device=mask.device) >= self.config.word_dropout)
             mask = torch.where(kept.any(1, keepdim=True), kept, mask)
-        return self._encoded(states, mask)
+        nodes = mask
+        if self.config.nodes == "query_and_name":
+            nodes = mask & (torch.arange(mask.shape[1], device=mask.device) < codes["name"].mask.shape[1])
+        return EncodedCode(self._finished(states), mask, nodes)
 
-    def _encoded(self, states: Float[Tensor, "batch words dim"], mask: Bool[Tensor, "batch words"]) -> Encoded:
+    def _finished(self, states: Float[Tensor, "batch words dim"]) -> Float[Tensor, "batch words dim"]:
         states = normalize(states, dim=-1) if self.config.normalise else states
-        return Encoded(self.dropout(states), mask)
+        finished: Tensor = self.dropout(states)
+        return finished
 
-    def score_pairs(self, queries: Encoded, codes: Encoded) -> Float[Tensor, " pairs"]:
+    def score_pairs(self, queries: Encoded, codes: EncodedCode) -> Float[Tensor, " pairs"]:  # type: ignore[override]
         """Score query i against code i by the plain equations."""
-        sides = {"query": (queries, codes), "code": (codes, queries)}
+        sides = {"query": (queries, codes), "code": (Encoded(codes.states, codes.nodes), queries)}
         scores = []
         for side, graph in self.graphs.items():
             nodes, context = sides[side]
@@ -133,15 +148,16 @@ class Galm(Matcher):
         weights = nodes.mask.to(nodes.states.dtype)
         return weights / weights.sum(1, keepdim=True).clamp(min=1e-8)
 
-    def score_matrix(
-        self, queries: Encoded, codes: Encoded, *, pairs_per_block: int = 4096
+    def score_matrix(  # type: ignore[override]
+        self, queries: Encoded, codes: EncodedCode, *, pairs_per_block: int = 4096
     ) -> Float[Tensor, "queries codes"]:
         """Every query against every code by the ragged form; equal to the plain one."""
         scores = torch.zeros(len(queries), len(codes), dtype=queries.states.dtype, device=queries.states.device)
         if "query" in self.graphs:
             scores = scores + self._matrix("query", queries, codes, pairs_per_block).T
         if "code" in self.graphs:
-            scores = scores + self._matrix("code", codes, queries, pairs_per_block)
+            nodes = Encoded(codes.states, codes.nodes)
+            scores = scores + self._matrix("code", nodes, queries, pairs_per_block)
         return scores
 
     def _matrix(

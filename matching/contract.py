@@ -5,8 +5,8 @@ The trainer, the evaluator and the search know these classes and no model.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import torch
@@ -17,10 +17,15 @@ from data_prep.batching import Batch, PairIds
 from data_prep.store import Split
 from data_prep.vocabulary import Vocabularies
 
+Side = TypeVar("Side", bound="Encoded")
+
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """One side of a batch, encoded without the other: what an index may store."""
+    """One side of a batch, encoded without the other: what an index may store.
+
+    A model that needs more of a side adds tensors in a subclass; the first axis of each is the batch.
+    """
 
     states: Float[Tensor, "batch words dim"]
     mask: Bool[Tensor, "batch words"]
@@ -28,9 +33,9 @@ class Encoded:
     def __len__(self) -> int:
         return self.states.shape[0]
 
-    def rows(self, rows: slice | Int[Tensor, " rows"]) -> "Encoded":
+    def rows(self: Side, rows: slice | Int[Tensor, " rows"]) -> Side:
         """Some of the batch, by a slice or by row numbers (which may repeat)."""
-        return Encoded(self.states[rows], self.mask[rows])
+        return replace(self, **{each.name: getattr(self, each.name)[rows] for each in fields(self)})
 
 
 class Matcher(nn.Module, ABC):

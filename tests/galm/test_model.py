@@ -25,6 +25,7 @@ CHOICES = [
     {"layers": 1, "layer_input": "first"},
     {"nodes": "code"},
     {"nodes": "both", "readout": "weighted"},
+    {"nodes": "query_and_name"},
     {"attention": "cosine", "edges": "cosine"},
     {"attention": "scaled", "edges": "scaled", "weight_norm": True},
     {"tied": True, "share_layers": True, "graph_width": 4},
