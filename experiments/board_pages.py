@@ -7,13 +7,11 @@ from typing import Final
 import numpy as np
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from data_prep.batching import Batch, Encoder
 from data_prep.store import Split
 from evaluation.evaluator import Evaluation
-from galm.config import FIELDS
-from galm.model import Galm
 from matching.contract import Encoded, Matcher
 from training.board import Board, Sample
 from training.pictures import alignment_picture, edges_picture
@@ -21,6 +19,8 @@ from training.pictures import alignment_picture, edges_picture
 SAMPLES: Final = 12
 PICTURES: Final = 4
 MOST_VECTORS: Final = 5_000  # of a table in the projector, which draws no more quickly
+FIELDS: Final = ("name", "tokens", "api")
+"""Code fields in the order in which a model's code words stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,11 @@ class Pages:
         pool = evaluation.pool
         rows = np.linspace(0, len(pool) - 1, min(SAMPLES, len(pool)), dtype=int).tolist()
         self.board.samples("valid/samples", [_sample(evaluation, row) for row in rows])
-        if isinstance(matcher, Galm):
-            for number, row in enumerate(rows[:PICTURES]):
-                self._pictures(matcher, pool.take(np.array([row])), number)
+        for number, row in enumerate(rows[:PICTURES]):
+            self._pictures(matcher, pool.take(np.array([row])), number)
 
     @torch.inference_mode()
-    def _pictures(self, matcher: Galm, pair: Split, number: int) -> None:
+    def _pictures(self, matcher: Matcher, pair: Split, number: int) -> None:
         ids, where, title = self.encoder.encode(pair), next(matcher.parameters()).device, pair.text(0).query_text
         queries = {field: words.to(where) for field, words in ids.queries([0]).items()}
         codes = {field: words.to(where) for field, words in ids.codes([0]).items()}
@@ -48,31 +47,27 @@ class Pages:
         if not (query.mask.any() and code.mask.any()):
             return
         asked = self._read(queries, ("query",), "query")
-        read, fields = self._read(codes, FIELDS, "code"), _field_of_each(codes)
-        if "query" in matcher.graphs:
-            weights = _unpadded(matcher.attention_of(query, code), query, code)
-            edges = _unpadded(matcher.edges_of(query), query, query)
-            self.board.picture(f"alignment/{number}", alignment_picture(weights, asked, read, fields, title))
-            self.board.picture(f"edges/{number}", edges_picture(edges, asked, title))
-        if "code" in matcher.graphs:
-            weights = _unpadded(matcher.attention_of(code, query), code, query).T
-            self.board.picture(f"alignment of code/{number}", alignment_picture(weights, asked, read, fields, title))
+        weights, edges = matcher.alignment(query, code), matcher.edges(query)
+        if weights is not None:
+            read, fields = self._read(codes, FIELDS, "code"), _field_of_each(codes)
+            picture = alignment_picture(_unpadded(weights, query, code), asked, read, fields, title)
+            self.board.picture(f"alignment/{number}", picture)
+        if edges is not None:
+            self.board.picture(f"edges/{number}", edges_picture(_unpadded(edges, query, query), asked, title))
 
     def _read(self, batch: Batch, fields: Sequence[str], side: str) -> list[str]:
         vocabulary = self.encoder.vocabularies.of(side)
         return [vocabulary.word(int(number)) for field in fields for number in batch[field].ids[batch[field].mask]]
 
     def finish(self, matcher: Matcher) -> None:
-        """The word vectors of every table whose rows are words of one side."""
-        tables = {}
-        for name, module in matcher.named_modules():
-            for side in ("query", "code"):
-                vocabulary = self.encoder.vocabularies.of(side)
-                if isinstance(module, nn.Embedding) and module.num_embeddings == len(vocabulary) and name not in tables:
-                    first = 1 + vocabulary.unknown_buckets  # the known words, most frequent first
-                    words = vocabulary.words[:MOST_VECTORS]
-                    tables[name.replace(".", "-")] = (module.weight[first : first + len(words)], words)
-        self.board.word_vectors(tables)
+        """The most frequent words of every table of word vectors."""
+        tables = matcher.word_vectors()
+        self.board.word_vectors(
+            {
+                name.replace(" ", "-"): (vectors[:MOST_VECTORS], words[:MOST_VECTORS])
+                for name, (vectors, words) in tables.items()
+            }
+        )
 
 
 def _sample(evaluation: Evaluation, row: int) -> Sample:

@@ -8,6 +8,7 @@ Departures from the paper, where its printed shapes do not conform: see ``dense_
 Words have no position: a score does not depend on the order of the words on either side.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -140,6 +141,24 @@ class Galm(Matcher):
     def edges_of(self, nodes: Encoded) -> Float[Tensor, "batch nodes nodes"]:
         """Edges between the words of one side, eq. 10."""
         return edge_weights(nodes.states, nodes.mask, self.config.edges, self.config.edge_temperature)
+
+    def alignment(self, queries: Encoded, codes: Encoded) -> Float[Tensor, "pairs querywords codewords"]:
+        """The attention of eq. 7; where only code words are nodes, theirs to the query's words."""
+        if "query" in self.graphs:
+            return self.attention_of(queries, codes)
+        return self.attention_of(codes, queries).transpose(-1, -2)
+
+    def edges(self, queries: Encoded) -> Float[Tensor, "queries words words"] | None:
+        """The edges of eq. 10, where query words are nodes."""
+        return self.edges_of(queries) if "query" in self.graphs else None
+
+    def word_vectors(self) -> Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]:
+        """The tables' known words, without PAD and unknown ones."""
+        query, code = self.vocabularies.query, self.vocabularies.code
+        names = ["code words"] if self.config.code_tables == "one" else [f"{field} words" for field in FIELDS]
+        sides = [(name, table, code) for name, table in zip(names, self.code_tables(), strict=True)]
+        sides += [] if self.query_rows is not None else [("query words", self.query_words, query)]
+        return {name: (table.weight[len(v) - len(v.words) : len(v)], v.words) for name, table, v in sides}
 
     def word_weights(self, side: str, nodes: Encoded) -> Float[Tensor, "batch nodes"]:
         """Weight of each node in the score: 1/n over its side's words, or learned; 0 at pads."""

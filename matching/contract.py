@@ -4,7 +4,7 @@ The trainer, the evaluator and the search know these classes and no model.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
@@ -64,6 +64,22 @@ class Matcher(nn.Module, ABC):
     @abstractmethod
     def score_pairs(self, queries: Encoded, codes: Encoded) -> Float[Tensor, " pairs"]:
         """Score query i against code i."""
+
+    def alignment(
+        self,
+        queries: Encoded,
+        codes: Encoded,  # noqa: ARG002
+    ) -> Float[Tensor, "pairs querywords codewords"] | None:
+        """How much each query word aligns to each code word, to be looked at; None where a model has no such thing."""
+        return None
+
+    def edges(self, queries: Encoded) -> Float[Tensor, "queries words words"] | None:  # noqa: ARG002
+        """Weights of the edges between a query's words, to be looked at; None where a model has none."""
+        return None
+
+    def word_vectors(self) -> Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]:
+        """Tables of word vectors with their words, most frequent first; empty where a model has none."""
+        return {}
 
     def score_matrix(
         self, queries: Encoded, codes: Encoded, *, pairs_per_block: int = 4096
