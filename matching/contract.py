@@ -67,7 +67,7 @@ class Matcher(nn.Module, ABC):
 
     def alignment(
         self,
-        queries: Encoded,
+        queries: Encoded,  # noqa: ARG002
         codes: Encoded,  # noqa: ARG002
     ) -> Float[Tensor, "pairs querywords codewords"] | None:
         """How much each query word aligns to each code word, to be looked at; None where a model has no such thing."""
