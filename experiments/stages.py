@@ -26,8 +26,8 @@ from matching.ranker import MatcherRanker
 from training.seeding import seed_everything
 from training.trainer import TrainingReport, train
 
-CONTROL = "bm25"
-"""The ranker that every model is held against."""
+CONTROLS = {"bm25": Bm25Config(), "bm25, no stems": Bm25Config(stem=False)}
+"""The rankers that every model is held against: the stronger form first, then the one most papers mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +86,12 @@ def _validation(
 
 
 def test_stage(plan: Configuration, ranker: Ranker, data: PreparedData) -> Outcome:
-    """Rank the queries of the test split, by the model and by the control."""
+    """Rank the queries of the test split, by the model and by the controls."""
     split = data.splits["test"]
     evaluation = evaluate(ranker, split, plan.evaluate)
-    controls = {}
-    if plan.model_name != CONTROL:
-        controls[CONTROL] = evaluate(Bm25(Bm25Config()), split, plan.evaluate)
+    controls: dict[str, Evaluation] = {}
+    if is_trained(plan.model_name):
+        controls = {name: evaluate(Bm25(config), split, plan.evaluate) for name, config in CONTROLS.items()}
     source = DataSource(origin=data.manifest["origin"], fingerprint=data.manifest["fingerprint"])
     tested = measure(evaluation, data=source, controls=controls, resamples=plan.evaluate.resamples)
     return Outcome(tested, evaluation, evaluation.seconds)
