@@ -12,11 +12,14 @@ CHUNK: Final = 64
 """Batches a chunk: pairs are sorted by length inside a chunk. More: less padding, less mixing."""
 
 
-def epoch_batches(pairs: PairIds, batch_size: int, seed: int, epoch: int) -> list[Int[np.ndarray, " _"]]:
+def epoch_batches(
+    pairs: PairIds, batch_size: int, seed: int, epoch: int, neighbours: int = 1
+) -> list[Int[np.ndarray, " _"]]:
     """All pairs once, as rows of ``pairs``, cut into batches of ``batch_size``.
 
-    The pairs are shuffled, cut into chunks, sorted by length inside each chunk, cut into batches, and the batches are
-    shuffled. Each batch has at least two pairs: a pair left over joins another batch.
+    The pairs are shuffled, sorted by length inside chunks, cut into batches, and the batches are shuffled. With
+    ``neighbours`` above 1 this is done with runs of as many rows, which are mostly methods of one file; where the runs
+    begin differs by epoch. Each batch has at least two pairs: a pair left over joins another batch.
 
     Raises:
         ValueError: there are fewer than two pairs, so that no pair has a negative.
@@ -26,9 +29,12 @@ def epoch_batches(pairs: PairIds, batch_size: int, seed: int, epoch: int) -> lis
             f"training takes 2 pairs or more, because pairs are each other's negatives, but got {len(pairs)}"
         )
     random = np.random.default_rng((seed, epoch))
-    order = random.permutation(len(pairs))
-    chunks = [order[start : start + CHUNK * batch_size] for start in range(0, len(order), CHUNK * batch_size)]
-    batches = [batch for chunk in chunks for batch in _cut(_by_length(pairs, chunk), batch_size)]
+    first = int(random.integers(neighbours)) or neighbours
+    runs = np.split(np.arange(len(pairs)), np.arange(first, len(pairs), neighbours))
+    order, size = random.permutation(len(runs)), max(1, CHUNK * batch_size // neighbours)  # runs a chunk
+    chunks = [[runs[place] for place in order[start : start + size]] for start in range(0, len(order), size)]
+    rows = np.concatenate([run for chunk in chunks for run in _by_length(pairs, chunk)])
+    batches = [rows[start : start + batch_size] for start in range(0, len(rows), batch_size)]
     if len(batches[-1]) == 1:
         batches[-2:] = [np.concatenate(batches[-2:])]
     return [batches[place] for place in random.permutation(len(batches))]
@@ -47,9 +53,6 @@ def negatives_mask(
     return np.logical_not(same)  # [queries, codes]
 
 
-def _by_length(pairs: PairIds, rows: Int[np.ndarray, " rows"]) -> Int[np.ndarray, " rows"]:
-    return rows[np.lexsort((pairs.code_lengths[rows], pairs.query_lengths[rows]))]
-
-
-def _cut(rows: Int[np.ndarray, " rows"], size: int) -> Sequence[Int[np.ndarray, " _"]]:
-    return [rows[start : start + size] for start in range(0, len(rows), size)]
+def _by_length(pairs: PairIds, runs: Sequence[Int[np.ndarray, " _"]]) -> list[Int[np.ndarray, " _"]]:
+    means = [(pairs.query_lengths[run].mean(), pairs.code_lengths[run].mean()) for run in runs]
+    return [runs[place] for place in sorted(range(len(runs)), key=means.__getitem__)]

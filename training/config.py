@@ -17,6 +17,8 @@ class TrainConfig:
     """Run folder to go on with from its last checkpoint; empty: a new run."""
     batch_size: int = 32
     """Pairs a batch; the other pairs of the batch are the negatives."""
+    neighbours: int = 1
+    """Methods that stand next to each other in a file and stay together in a batch, as each other's hard negatives."""
     learning_rate: float = 3e-4
     """Adam's step size at first, after the warm-up (GALM's paper: 3e-4)."""
     schedule: Literal["step", "constant", "cosine", "linear"] = "step"
@@ -87,6 +89,7 @@ _LEAST = {
     "epochs": 1,
     "seed": 0,
     "batch_size": 2,
+    "neighbours": 1,
     "warmup_steps": 0,
     "gradient_clip": 0,
     "weight_decay": 0,

@@ -131,7 +131,7 @@ class _Run:
     def _epoch(self, interrupt: HeldInterrupt, bar: "tqdm[NoReturn]") -> None:
         done = self.state.progress
         self.state.matcher.train()
-        for rows in epoch_batches(self.pairs, self.config.batch_size, self.config.seed, done.epoch)[done.batch :]:
+        for rows in self._batches(done.epoch)[done.batch :]:
             self._step(rows)
             bar.set_postfix(epoch=done.epoch + 1, loss=f"{done.loss:.4f}", refresh=False)
             bar.update(len(rows))
@@ -143,6 +143,10 @@ class _Run:
         self._save()
         if interrupt.pending:
             self._stop()
+
+    def _batches(self, epoch: int) -> list[Int[np.ndarray, " _"]]:
+        config = self.config
+        return epoch_batches(self.pairs, config.batch_size, config.seed, epoch, config.neighbours)
 
     def _step(self, rows: Int[np.ndarray, " rows"]) -> None:
         started, done, matcher = time.perf_counter(), self.state.progress, self.state.matcher

@@ -1,4 +1,4 @@
-"""Any directory, zip, jar or tar of Java sources (``folder``, ``--data.path=``)."""
+"""Any directory, zip, jar or tar of Java sources, at ``--data.path=``."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""The Java sources that come with a JDK (``jdk``): of an installed one, else of Debian's source package.
+"""The Java sources that come with a JDK: of an installed one, else of Debian's source package.
 
 ``--data.path=`` may name a ``src.zip``, a Debian package that holds one, or a JDK's home.
 """

@@ -14,10 +14,10 @@ def pairs_of(lengths):
     return PairIds({field: Ragged.of(rows) for field in WORD_FIELDS})
 
 
-@given(st.lists(st.integers(0, 30), min_size=2, max_size=300), st.integers(2, 40), st.integers(0, 5))
+@given(st.lists(st.integers(0, 30), min_size=2, max_size=300), st.integers(2, 40), st.integers(0, 5), st.integers(1, 9))
 @settings(max_examples=150, deadline=None)
-def test_every_pair_stands_in_one_batch_of_two_or_more(lengths, size, epoch):
-    batches = epoch_batches(pairs_of(lengths), size, seed=3, epoch=epoch)
+def test_every_pair_stands_in_one_batch_of_two_or_more(lengths, size, epoch, neighbours):
+    batches = epoch_batches(pairs_of(lengths), size, seed=3, epoch=epoch, neighbours=neighbours)
     assert sorted(np.concatenate(batches).tolist()) == list(range(len(lengths)))
     assert all(2 <= len(batch) <= size + 1 for batch in batches)
     assert len(batches) == batch_count(len(lengths), size)
@@ -38,6 +38,23 @@ def test_pairs_of_a_batch_are_of_similar_length(setting):
 
     shuffled = np.random.default_rng(0).permutation(len(setting.train)).reshape(-1, 8)
     assert padding(epoch_batches(setting.train, 8, 0, 0)) < 1.1 < 1.5 < padding(shuffled)
+
+
+def test_neighbours_stay_together_and_are_not_the_same_in_every_epoch():
+    pairs = pairs_of([3] * 240)
+    together = [
+        {
+            (row, row + 1)
+            for batch in epoch_batches(pairs, 24, 0, epoch, neighbours=8)
+            for row in batch
+            if row + 1 in batch
+        }
+        for epoch in range(4)
+    ]
+    alone = epoch_batches(pairs, 24, 0, 0)
+    assert all(len(each) >= 240 * 7 / 8 - 8 for each in together)
+    assert len(set.union(*together)) > max(map(len, together))
+    assert sum(row + 1 in batch for batch in alone for row in batch) < 60
 
 
 def test_one_pair_has_no_negative():
