@@ -1,5 +1,6 @@
 """Heat maps of words against words, drawn so that the words can be read. They know arrays and words, no model."""
 
+import textwrap
 from collections.abc import Sequence
 from functools import cache
 from typing import Final
@@ -16,6 +17,7 @@ MOST_COLUMNS: Final = 40
 _FONT: Final = "DejaVu Sans"
 _CELL: Final = 0.3  # inches a word
 _LONGEST: Final = 24  # letters of a word
+_LETTERS_AN_INCH: Final = 10  # of a title
 
 
 def alignment_picture(
@@ -72,7 +74,10 @@ def heat_map(
         ValueError: there is not a word for every row and column, or there is nothing to draw.
     """
     _fit(weights, rows, columns)
-    figure = Figure(figsize=(3.0 + _CELL * len(columns), 2.5 + _CELL * len(rows)), dpi=110, layout="constrained")
+    width = 3.0 + _CELL * len(columns)  # inches
+    lines = [part for line in title.splitlines() for part in textwrap.wrap(line, int(_LETTERS_AN_INCH * width))]
+    height = 2.5 + _CELL * len(rows) + 0.2 * len(lines)
+    figure = Figure(figsize=(width, height), dpi=110, layout="constrained")
     axes = figure.add_subplot()
     furthest = float(np.abs(weights).max()) or 1.0
     signed = bool((weights < 0).any())
@@ -89,7 +94,7 @@ def heat_map(
     axes.set_yticks(np.arange(len(rows) + 1) - 0.5, minor=True)
     axes.grid(which="minor", color="0.88", linewidth=0.6)
     axes.tick_params(which="minor", length=0)
-    figure.suptitle(readable(title, longest=400), fontsize=11, parse_math=False)
+    figure.suptitle(readable("\n".join(lines), longest=400), fontsize=11, parse_math=False)
     figure.colorbar(image, ax=axes, fraction=0.03, pad=0.02)
     return figure
 
