@@ -38,7 +38,7 @@ class Bm25Config:
     name_weight: int = 2
     """How many times the words of the name count; 0: not at all."""
     stem: bool = True
-    """Whether words are cut to English stems (Snowball). MRR on JDK 17's validation split: .504 with, .450 without."""
+    """Whether words are cut to English stems (Snowball), the stronger form; most papers' BM25 does not."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.k1 < float("inf"):

@@ -76,7 +76,7 @@ class Galm(Matcher):
                 linear = nn.Linear(config.dim, 1, bias=False)
                 nn.init.zeros_(linear.weight)
                 self.importance[side] = linear
-        starting_vectors.uniform(self)
+        starting_vectors.uniform(self.tables(), config.start_range)
 
     def tables(self) -> list[nn.Embedding]:
         """All embedding tables."""
@@ -90,9 +90,9 @@ class Galm(Matcher):
     def start_from(self, train: PairIds) -> None:
         """Starting vectors as ``--model.start`` names them."""
         if self.config.start != "uniform":
-            starting_vectors.shared(self)
+            starting_vectors.shared(self.query_words, self.code_tables(), self.vocabularies)
         if self.config.start == "statistics":
-            starting_vectors.from_statistics(self, train)
+            starting_vectors.from_statistics(self.query_words, self.code_tables(), train)
 
     def encode_query(self, queries: Batch) -> Encoded:
         """The query's word vectors, eq. 6."""

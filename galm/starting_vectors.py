@@ -1,6 +1,7 @@
 """Starting values of GALM's word vectors: uniform, shared by equal words, or from co-occurrence in training pairs."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 import torch
@@ -8,33 +9,28 @@ from jaxtyping import Int
 from torch import nn
 
 from data_prep.batching import PairIds
-from data_prep.vocabulary import PAD, Vocabulary
+from data_prep.vocabulary import PAD, Vocabularies, Vocabulary
 from galm.config import FIELDS
 
-if TYPE_CHECKING:
-    from galm.model import Galm
-
-SHARED_PART = 0.5
+SHARED_PART: Final = 0.5
 """Share of a vector's energy that says which word it is; the rest says which words it occurs with."""
 
 
 @torch.no_grad()
-def uniform(model: "Galm") -> None:
-    """U(-start_range, start_range) for every word (the paper states none), 0 for PAD."""
-    for table in model.tables():
-        nn.init.uniform_(table.weight, -model.config.start_range, model.config.start_range)
+def uniform(tables: Sequence[nn.Embedding], half_width: float) -> None:
+    """U(-half_width, half_width) for every word (the paper states none), 0 for PAD."""
+    for table in tables:
+        nn.init.uniform_(table.weight, -half_width, half_width)
         table.weight[PAD] = 0.0
 
 
 @torch.no_grad()
-def shared(model: "Galm") -> None:
+def shared(query: nn.Embedding, codes: Sequence[nn.Embedding], vocabularies: Vocabularies) -> None:
     """The same starting vector for the same word on both sides; unknown words meet by their bucket."""
-    query, code = model.vocabularies.query, model.vocabularies.code
-    places = same_words(query, code)
-    tables = model.code_tables()
-    for table in tables:
-        table.weight.copy_(tables[0].weight)
-        table.weight[places[:, 1]] = model.query_words.weight[places[:, 0]]
+    places = same_words(vocabularies.query, vocabularies.code)
+    for table in codes:
+        table.weight.copy_(codes[0].weight)
+        table.weight[places[:, 1]] = query.weight[places[:, 0]]
 
 
 def same_words(query: Vocabulary, code: Vocabulary) -> Int[torch.Tensor, "words 2"]:
@@ -48,19 +44,19 @@ def same_words(query: Vocabulary, code: Vocabulary) -> Int[torch.Tensor, "words 
 
 
 @torch.no_grad()
-def from_statistics(model: "Galm", train: PairIds) -> None:
+def from_statistics(query: nn.Embedding, codes: Sequence[nn.Embedding], train: PairIds) -> None:
     """Add to the shared vectors a factorisation of how often a query word meets a code word in training pairs.
 
     The positive pointwise mutual information of query word w and code word c over the training pairs, max(0, log
     p(w, c) / (p(w) p(c))), is factorised by a truncated SVD, P = (U √S)(V √S)ᵀ; a random rotation spreads the factors
-    over all blocks. Both parts are scaled to the length of a uniform start.
+    over all blocks. Both parts have the mean length of the vectors before.
     """
-    width, length = model.config.dim, model.config.start_range * (model.config.dim / 3) ** 0.5
-    information = mutual_information(train, len(model.vocabularies.query), len(model.vocabularies.code))
+    width, length = query.embedding_dim, query.weight.norm(dim=1).mean()
+    information = mutual_information(train, query.num_embeddings, codes[0].num_embeddings)
     rank = min(width, *information.shape)
     left, values, right = torch.svd_lowrank(information, q=rank, niter=4)
     rotation = torch.linalg.qr(torch.randn(width, rank))[0].T  # [rank, width], orthonormal rows
-    for table, factor in ((model.query_words, left), *((table, right) for table in model.code_tables())):
+    for table, factor in ((query, left), *((table, right) for table in codes)):
         part = (factor * values.sqrt()) @ rotation  # [words, dim]
         part = part / part.norm(dim=1, keepdim=True).clamp(min=1e-8) * length
         table.weight.mul_(SHARED_PART**0.5).add_(part, alpha=(1 - SHARED_PART) ** 0.5)
