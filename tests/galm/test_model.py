@@ -99,6 +99,23 @@ def test_gradients_of_the_fast_form_are_the_slopes_of_its_values() -> None:
     )
 
 
+@pytest.mark.parametrize("choices", [{}, {"nodes": "code"}, {"tied": True}, {"code_tables": "per_field"}], ids=str)
+def test_what_the_board_shows_is_what_the_score_reads(choices: dict[str, object]) -> None:
+    model = build(**choices)
+    queries, codes = model.encode_query(QUERIES).rows(slice(0, 7)), model.encode_code(CODES).rows(slice(0, 7))
+    weights, edges = model.alignment(queries, codes), model.edges(queries)
+    assert weights.shape == (7, queries.mask.shape[1], codes.mask.shape[1])
+    assert codes.mask[0].any()
+    sums = weights[0].sum(0)[codes.mask[0]] if "nodes" in choices else weights[0].sum(1)[queries.mask[0]]
+    assert torch.allclose(sums, torch.ones_like(sums))  # the side that attends
+    assert (edges is None) == ("nodes" in choices)
+    for vectors, words in model.word_vectors().values():
+        assert len(vectors) == len(words)
+    code = model.word_vectors()["name words" if "code_tables" in choices else "code words"]
+    word = code[1].index("w30")
+    assert torch.equal(code[0][word], model.code_tables()[0].weight[VOCABULARIES.code.id("w30")])
+
+
 def test_tied_words_have_one_vector_and_others_their_own() -> None:
     model = build(tied=True)
     query, code = VOCABULARIES.query, VOCABULARIES.code
