@@ -34,9 +34,9 @@ def test_the_registered_section_is_the_models_own(model):
 
 
 def test_a_recipe_stands_above_defaults_and_below_the_user():
-    default = dataclasses.fields(section_types("galm")["loss"])[0].default
-    assert resolve("jdk", "galm_plus", {}).loss.kind != default
-    assert resolve("jdk", "galm_plus", {"loss.kind": default}).loss.kind == default
+    default = {field.name: field.default for field in dataclasses.fields(section_types("galm_plus")["model"])}["nodes"]
+    assert resolve("jdk", "galm_plus", {}).model.nodes != default
+    assert resolve("jdk", "galm_plus", {"model.nodes": default}).model.nodes == default
 
 
 @pytest.mark.parametrize(
