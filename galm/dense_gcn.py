@@ -7,6 +7,8 @@ E_D n x n; the two shapes of the head swapped; the sum over nodes missing). Read
     s  = mean over the words j of  w_o · tanh(W_i H_j + b_i) + b_o
 """
 
+from collections.abc import Sequence
+
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
@@ -15,6 +17,7 @@ from torch_geometric.nn import DenseGCNConv
 
 from galm.alignment_graph import edge_weights
 from galm.config import GalmConfig
+from galm.ragged import Graphs, convolution
 
 
 class GlobalAlignment(nn.Module):
@@ -50,6 +53,21 @@ class GlobalAlignment(nn.Module):
             # Rows of the edges sum to 1, so the layer's degree normalisation changes nothing.
             states = layer(below, edges, add_loop=False).relu()  # [graphs, nodes, width]
         return (self.read(states) * weights).sum(-1)
+
+    def ragged(
+        self, cosines: Float[Tensor, "contexts words blocks"], parts: Sequence[Graphs]
+    ) -> Float[Tensor, "contexts graphs"]:
+        """:meth:`forward` for every context and the graphs of every part, one part after the other."""
+        layers = [layer for layer in self.layers if isinstance(layer, DenseGCNConv)]
+        below = layers[0].lin(cosines)  # [contexts, words, width], for each distinct word once
+        scale = self.config.graph_width**-0.5 if self.config.edges == "scaled" else 1.0
+        scores = []
+        for graphs in parts:
+            states = convolution(graphs, below, layers[0].bias, edges=graphs.edges)
+            for layer in layers[1:]:
+                states = convolution(graphs, layer.lin(states), layer.bias, states=states, scale=scale)
+            scores.append(self.read(states) @ graphs.pooling)
+        return torch.cat(scores, dim=1)
 
     def read(self, states: Float[Tensor, "*graphs nodes width"]) -> Float[Tensor, "*graphs nodes"]:
         """Each node's own score, eq. 13 before its mean."""

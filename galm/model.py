@@ -9,18 +9,18 @@ Words have no position: a score does not depend on the order of the words on eit
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from data_prep.batching import Batch, PairIds
 from data_prep.vocabulary import PAD, Vocabularies
 from galm import starting_vectors
-from galm.alignment_graph import attention, block_cosines, edge_weights, masked_softmax, prepared
-from galm.blocked import all_block_cosines
+from galm.alignment_graph import attention, block_cosines, edge_weights, masked_softmax
+from galm.all_pairs import EncodedWords, Nodes, all_scores, distinct_words
 from galm.config import FIELDS, GalmConfig
 from galm.dense_gcn import GlobalAlignment
 from matching.contract import Encoded, Matcher
@@ -41,13 +41,6 @@ def tied_rows(vocabularies: Vocabularies) -> Int[Tensor, " querywords"]:
             rows.append(after)
             after += 1
     return torch.tensor(rows)
-
-
-@dataclass(frozen=True, slots=True)
-class EncodedCode(Encoded):
-    """A method's words, and which of them may be nodes of a graph."""
-
-    nodes: Bool[Tensor, "batch words"]
 
 
 class Galm(Matcher):
@@ -94,20 +87,22 @@ class Galm(Matcher):
         if self.config.start == "statistics":
             starting_vectors.from_statistics(self.query_words, self.code_tables(), train)
 
-    def encode_query(self, queries: Batch) -> Encoded:
+    def encode_query(self, queries: Batch) -> EncodedWords:
         """The query's word vectors, eq. 6."""
         words = queries["query"]
         if self.query_rows is not None:
             states = self.code_words[0](self.query_rows[words.ids])
         else:
             states = self.query_words(words.ids)
-        return Encoded(self._finished(states), words.mask)
+        return EncodedWords(self._finished(states, words.ids), words.mask, words.ids, words.mask)
 
-    def encode_code(self, codes: Batch) -> EncodedCode:
+    def encode_code(self, codes: Batch) -> EncodedWords:
         """The method's word vectors, eq. 5: name, tokens and API joined along the length."""
         fields = [codes[field] for field in FIELDS]
         tables = self.code_tables() * (len(FIELDS) // len(self.code_words))
         states = torch.cat([table(words.ids) for table, words in zip(tables, fields, strict=True)], dim=1)
+        steps = [tables.index(table) * len(self.vocabularies.code) for table in tables]  # other tables, other words
+        ids = torch.cat([words.ids + step for words, step in zip(fields, steps, strict=True)], dim=1)
         mask = torch.cat([words.mask for words in fields], dim=1)
         if self.training and self.config.word_dropout:
             kept = mask & (torch.rand(mask.shape, device=mask.device) >= self.config.word_dropout)
@@ -115,16 +110,22 @@ class Galm(Matcher):
         nodes = mask
         if self.config.nodes == "query_and_name":
             nodes = mask & (torch.arange(mask.shape[1], device=mask.device) < codes["name"].mask.shape[1])
-        return EncodedCode(self._finished(states), mask, nodes)
+        return EncodedWords(self._finished(states, ids), mask, ids, nodes)
 
-    def _finished(self, states: Float[Tensor, "batch words dim"]) -> Float[Tensor, "batch words dim"]:
-        states = normalize(states, dim=-1) if self.config.normalise else states
-        finished: Tensor = self.dropout(states)
-        return finished
+    def _finished(
+        self, states: Float[Tensor, "batch words dim"], ids: Int[Tensor, "batch words"]
+    ) -> Float[Tensor, "batch words dim"]:
+        """Scaled and with dropout, the same wherever a word stands in the batch: equal words keep equal vectors."""
+        if self.config.normalise:
+            states = normalize(states, dim=-1)
+        if self.training and self.config.dropout:
+            distinct, places = torch.unique(ids, return_inverse=True)
+            states = states * self.dropout(states.new_ones(len(distinct), states.shape[-1]))[places]
+        return states
 
-    def score_pairs(self, queries: Encoded, codes: EncodedCode) -> Float[Tensor, " pairs"]:  # type: ignore[override]
+    def score_pairs(self, queries: EncodedWords, codes: EncodedWords) -> Float[Tensor, " pairs"]:  # type: ignore[override]
         """Score query i against code i by the plain equations."""
-        sides = {"query": (queries, codes), "code": (Encoded(codes.states, codes.nodes), queries)}
+        sides = {"query": (queries, codes), "code": (replace(codes, mask=codes.nodes), queries)}
         scores = []
         for side, graph in self.graphs.items():
             nodes, context = sides[side]
@@ -168,51 +169,17 @@ class Galm(Matcher):
         return weights / weights.sum(1, keepdim=True).clamp(min=1e-8)
 
     def score_matrix(  # type: ignore[override]
-        self, queries: Encoded, codes: EncodedCode, *, pairs_per_block: int = 4096
+        self, queries: EncodedWords, codes: EncodedWords, *, pairs_per_block: int = 4096
     ) -> Float[Tensor, "queries codes"]:
         """Every query against every code by the ragged form; equal to the plain one."""
-        scores = torch.zeros(len(queries), len(codes), dtype=queries.states.dtype, device=queries.states.device)
-        if "query" in self.graphs:
-            scores = scores + self._matrix("query", queries, codes, pairs_per_block).T
-        if "code" in self.graphs:
-            nodes = Encoded(codes.states, codes.nodes)
-            scores = scores + self._matrix("code", nodes, queries, pairs_per_block)
-        return scores
+        scores = []
+        for side, graph in self.graphs.items():
+            assert isinstance(graph, GlobalAlignment)
+            words, context = (queries, codes) if side == "query" else (replace(codes, mask=codes.nodes), queries)
+            found = all_scores(self.config, graph, self._nodes(side, words), context, pairs_per_block)
+            scores.append(found.T if side == "query" else found)
+        return torch.stack(scores).sum(0)
 
-    def _matrix(
-        self, side: str, nodes: Encoded, context: Encoded, pairs_per_block: int
-    ) -> Float[Tensor, "contexts graphs"]:
-        """Scores of every context (rows) against every graph that ``nodes`` span (columns), some of each at a time."""
-        columns = []
-        for at in range(0, len(nodes), 64):  # as many graphs as keep a block of their words in the processor's cache
-            part = nodes.rows(slice(at, at + 64))
-            longest = max(1, int(part.mask.sum(1).max()))
-            if bool(part.mask[:, :longest].sum() == part.mask.sum()):  # words stand first: drop the pads behind them
-                part = Encoded(part.states[:, :longest], part.mask[:, :longest])
-            edges, weights = self.edges_of(part), self.word_weights(side, part)
-            step = max(1, pairs_per_block // len(part))
-            rows = [
-                self._block(self.graphs[side], part, context.rows(slice(row, row + step)), edges, weights)
-                for row in range(0, len(context), step)
-            ]
-            columns.append(torch.cat(rows))
-        return torch.cat(columns, dim=1)
-
-    def _block(
-        self, graph: nn.Module, nodes: Encoded, context: Encoded, edges: Tensor, weights: Tensor
-    ) -> Float[Tensor, "contexts graphs"]:
-        config, size = self.config, (len(context), *nodes.mask.shape)
-        words, context_words = (
-            nodes.states[nodes.mask],
-            context.states[context.mask],
-        )  # [words, dim], [contextwords, dim]
-        left = prepared(words, config.attention, config.attention_temperature)[0]
-        logits = left @ prepared(context_words, config.attention, config.attention_temperature)[1].T
-        lengths = context.mask.sum(1).tolist()
-        ragged = all_block_cosines(logits, words, context_words, lengths, config.blocks)  # [contexts, words, blocks]
-        cosines = ragged.new_zeros(*size, config.blocks)
-        cosines[:, nodes.mask] = ragged
-        pairs = cosines.flatten(0, 1)  # [contexts * graphs, nodes, blocks]
-        spread = [tensor.expand(len(context), *tensor.shape).flatten(0, 1) for tensor in (edges, nodes.mask, weights)]
-        scores: Tensor = graph(pairs, *spread)
-        return scores.view(size[:2])
+    def _nodes(self, side: str, words: EncodedWords) -> Nodes:
+        """The graphs that one side's words span."""
+        return Nodes(*distinct_words(words), words.mask, self.edges_of(words), self.word_weights(side, words))

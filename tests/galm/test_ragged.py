@@ -1,0 +1,140 @@
+"""The kernels against the plain equations, in float32 on real shapes and odd ones."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from galm import native
+from galm.alignment_graph import attention, block_cosines, edge_weights
+from galm.ragged import Graphs, block_cosines_of, convolution, interleaved, offsets_of
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+needs_kernels = pytest.mark.skipif(native.kernels() is None, reason="there is no C compiler here (cc)")
+
+
+def values_and_gradients(results: Tensor, inputs: tuple[Tensor, ...]) -> list[Tensor]:
+    weights = torch.randn(results.shape, generator=torch.Generator().manual_seed(3))
+    return [results.detach(), *torch.autograd.grad((results * weights).sum(), inputs)]
+
+
+def assert_close(found: list[Tensor], expected: list[Tensor]) -> None:
+    for one, other in zip(found, expected, strict=True):
+        assert (one - other).norm() <= 2e-6 * other.norm()
+
+
+@needs_kernels
+@pytest.mark.parametrize(("dim", "blocks"), [(256, 16), (64, 4), (128, 32), (96, 6), (96, 48), (16, 1)])
+def test_block_cosines_are_those_of_the_equations(dim: int, blocks: int) -> None:
+    torch.manual_seed(0)
+    lengths = torch.tensor([5, 0, 22, 1, 16, 17, 33])
+    nodes = (torch.randn(37, dim) * 0.3).requires_grad_()
+    context = (torch.randn(int(lengths.sum()), dim) * 0.3).requires_grad_()
+
+    def plain() -> Tensor:
+        parts = []
+        for words in context.split(lengths.tolist()):
+            weights = attention(nodes, words, torch.ones(len(words), dtype=torch.bool))
+            parts.append(block_cosines(weights @ words, nodes, blocks))
+        return torch.stack(parts)
+
+    found = block_cosines_of(
+        nodes @ context.T, interleaved(nodes, blocks), interleaved(context, blocks), offsets_of(lengths), blocks
+    )
+    assert_close(values_and_gradients(found, (nodes, context)), values_and_gradients(plain(), (nodes, context)))
+
+
+@needs_kernels
+def test_a_block_of_zeros_has_cosine_and_gradient_zero_not_nan() -> None:
+    nodes, context = torch.zeros(2, 32, requires_grad=True), torch.ones(3, 32, requires_grad=True)
+    found = block_cosines_of(nodes @ context.T, nodes, context, offsets_of(torch.tensor([3])), 4)
+    found.sum().backward()
+    assert found.eq(0).all()
+    assert nodes.grad is not None
+    assert nodes.grad.isfinite().all()
+    assert context.grad is not None
+    assert context.grad.eq(0).all()
+
+
+def graphs_of(lengths: list[int], distinct: int) -> Graphs:
+    mask = torch.arange(max(lengths))[None, :] < torch.tensor(lengths)[:, None]
+    words = torch.randint(0, distinct, mask.shape)
+    return Graphs.of(words, mask, torch.rand(*mask.shape, mask.shape[1]), torch.rand(mask.shape))
+
+
+def parts(tensor: Tensor, bounds: Tensor) -> list[Tensor]:
+    return list(tensor.split(bounds.diff().tolist(), dim=-2 if tensor.dim() == 3 else -1))
+
+
+@needs_kernels
+@pytest.mark.parametrize("width", [16, 32, 48, 64, 112, 256])
+def test_a_convolution_with_given_edges_is_that_of_the_equation(width: int) -> None:
+    torch.manual_seed(1)
+    graphs = graphs_of([3, 11, 0, 16, 35, 1], distinct=20)
+    below, bias = torch.randn(5, 20, width, requires_grad=True), torch.randn(width, requires_grad=True)
+    edges = graphs.edges.clone().requires_grad_()
+    found = convolution(graphs, below, bias, edges=edges)
+    plain = []
+    for words, cells in zip(parts(graphs.words, graphs.offsets), parts(edges, graphs.cells), strict=True):
+        plain.append(torch.relu(cells.view(len(words), len(words)) @ below[:, words.long()] + bias))
+    inputs = (below, bias, edges)
+    assert_close(values_and_gradients(found, inputs), values_and_gradients(torch.cat(plain, dim=1), inputs))
+
+
+@needs_kernels
+@pytest.mark.parametrize("width", [16, 32, 48, 64, 112, 256])
+@pytest.mark.parametrize("scale", [1.0, 0.25])
+def test_a_convolution_with_its_own_edges_is_that_of_the_equation(width: int, scale: float) -> None:
+    torch.manual_seed(2)
+    graphs = graphs_of([3, 11, 0, 16, 35, 1], distinct=20)
+    nodes = len(graphs.words)
+    below, bias = torch.randn(5, nodes, width, requires_grad=True), torch.randn(width, requires_grad=True)
+    states = (torch.randn(5, nodes, width) / width**0.5).requires_grad_()
+    found = convolution(graphs, below, bias, states=states, scale=scale)
+    plain = []
+    for own, rows in zip(parts(states, graphs.offsets), parts(below, graphs.offsets), strict=True):
+        all_nodes = torch.ones(own.shape[:2], dtype=torch.bool)
+        plain.append(torch.relu(edge_weights(own * scale**0.5, all_nodes) @ rows + bias))
+    inputs = (below, bias, states)
+    assert_close(values_and_gradients(found, inputs), values_and_gradients(torch.cat(plain, dim=1), inputs))
+
+
+@needs_kernels
+@pytest.mark.parametrize("steepness", [0.0, 1.0, 30.0, 80.0])
+def test_the_exponential_of_the_kernels_is_exact_to_rounding(steepness: float) -> None:
+    torch.manual_seed(4)
+    graphs = graphs_of([31], distinct=31)
+    states = torch.zeros(1, 31, 16)
+    states[0, :, 0] = torch.linspace(-1, 1, 31) * steepness**0.5
+    found = convolution(graphs, torch.eye(31, 32)[None], torch.zeros(32), states=torch.cat([states, states * 0], -1))
+    wanted = torch.softmax(states[0, :, :1].double() @ states[0, :, :1].double().T, -1)
+    assert torch.allclose(found[0, :, :31].double(), wanted, rtol=2e-5, atol=1e-37)
+
+
+def test_without_a_compiler_the_plain_form_answers_and_one_line_says_so(tmp_path: Path) -> None:
+    program = (
+        "import logging, torch; logging.basicConfig(format='%(message)s'); from galm import native\n"
+        "print(native.kernels(), native.fits(torch.zeros(1), 16))"
+    )
+    environment = {"PATH": str(tmp_path), "PYTHONPATH": str(REPOSITORY)}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "None False\n"
+    assert done.stderr.count("\n") == 1
+    assert "no C compiler" in done.stderr
+
+
+@pytest.mark.parametrize("compiler", ["#!/bin/sh\nexit 1\n", "#!/bin/sh\ntouch kernels.o made.so\n"])
+def test_a_compiler_that_fails_is_no_failure(tmp_path: Path, compiler: str) -> None:
+    (tmp_path / "cc").write_text(compiler)
+    (tmp_path / "cc").chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:/bin:/usr/bin", "PYTHONPATH": str(REPOSITORY), "XDG_CACHE_HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", "from galm import native; print(native.kernels())"],
+        env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == "None\n"
+    assert "plain form" in done.stderr
