@@ -107,14 +107,10 @@ class Encoder:
                 counts, lexicon, largest=largest, min_count=config.min_count, unknown_buckets=buckets
             )
 
-        return cls(
-            Vocabularies(
-                query=vocabulary(["query"], config.query_size, config.unknown_buckets),
-                code=vocabulary(["name", "tokens", "api"], config.code_size, config.unknown_buckets),
-                ast=vocabulary(["ast"], config.code_size, 1),
-            ),
-            config,
-        )
+        code_words = ["query"] * config.joint + ["name", "tokens", "api"]
+        code = vocabulary(code_words, config.code_size, config.unknown_buckets)
+        query = code if config.joint else vocabulary(["query"], config.query_size, config.unknown_buckets)
+        return cls(Vocabularies(query, code, ast=vocabulary(["ast"], config.code_size, 1)), config)
 
     def encode(self, split: Split) -> PairIds:
         """``split`` as ids, each field cut to its configured length."""

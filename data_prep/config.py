@@ -52,6 +52,8 @@ class WordsConfig:
     """Largest query vocabulary, in words."""
     code_size: int = 60_000
     """Largest code vocabulary, in words; name, tokens and api share one, as in GALM's eq. 5."""
+    joint: bool = False
+    """One vocabulary for queries and code, of ``code_size`` words by their counts in both."""
     unknown_buckets: int = 1
     """Ids for words outside the vocabulary; 1: a single UNK. More: by a hash of the word, the same on both sides."""
     api: Literal["as_is", "lower", "split"] = "as_is"

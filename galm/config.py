@@ -41,8 +41,9 @@ class GalmConfig:
     """Scale word vectors to length 1 (GSMN, SCAN); the paper does not say so."""
     tied: bool = False
     """One vector for the same word on both sides (eqs. 5 and 6 print one E); false: queries have their own table."""
-    code_tables: Literal["one", "per_field"] = "one"
-    """One code embedding layer (the paper's E over name, tokens and API) or a table a field."""
+    code_tables: Literal["one", "per_field", "offsets"] = "one"
+    """One code embedding layer (the paper's E over name, tokens and API); a table a field; or one vector a word for
+    both sides, plus an offset a word for the query and each field, which is 0 at the start."""
     start: Literal["uniform", "shared", "statistics"] = "uniform"
     """Starting vectors: uniform; the same for the same word on both sides; or from co-occurrence in training pairs."""
     start_range: float = 0.1
@@ -71,7 +72,13 @@ class GalmConfig:
                 raise ValueError(f"--model.{flag} takes a share from 0 to below 1, not {getattr(self, flag)}")
         if self.graph_width < 1 or self.start_range <= 0:
             raise ValueError("--model.graph_width and --model.start_range take numbers above 0")
-        if self.tied and (self.code_tables == "per_field" or self.start != "uniform"):
+        self._check_tables()
+
+    def _check_tables(self) -> None:
+        if self.tied and self.code_tables != "one":
+            raise ValueError(f"--model.tied=true is one table, but --model.code_tables={self.code_tables} are several")
+        if self.start != "uniform" and (self.tied or self.code_tables == "offsets"):
             raise ValueError(
-                "--model.tied=true is one table: it needs --model.code_tables=one and --model.start=uniform"
+                f"--model.start={self.start} is for separate tables: with --model.tied=true and with "
+                "--model.code_tables=offsets equal words start from one vector anyway, so leave it out"
             )

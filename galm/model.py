@@ -17,30 +17,13 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from data_prep.batching import Batch, PairIds
-from data_prep.vocabulary import PAD, Vocabularies
-from galm import starting_vectors
+from data_prep.vocabulary import Vocabularies
 from galm.alignment_graph import attention, block_cosines, edge_weights, masked_softmax
 from galm.all_pairs import EncodedWords, Nodes, all_scores, distinct_words
 from galm.config import FIELDS, GalmConfig
 from galm.dense_gcn import GlobalAlignment
+from galm.word_tables import WordTables
 from matching.contract import Encoded, Matcher
-
-
-def tied_rows(vocabularies: Vocabularies) -> Int[Tensor, " querywords"]:
-    """Row of each query word in a table of all code words, followed by the words that only queries have."""
-    query, code = vocabularies.query, vocabularies.code
-    rows, after = [PAD], len(code)
-    known = set(code.words)
-    for number in range(1, len(query)):
-        word = query.word(number)
-        if number <= query.unknown_buckets:
-            rows.append(min(number, code.unknown_buckets))
-        elif word in known:
-            rows.append(code.id(word))
-        else:
-            rows.append(after)
-            after += 1
-    return torch.tensor(rows)
 
 
 class Galm(Matcher):
@@ -52,14 +35,7 @@ class Galm(Matcher):
     def __init__(self, config: GalmConfig, vocabularies: Vocabularies) -> None:
         """Embedding layers, graph and head."""
         super().__init__(config, vocabularies)
-        tables = FIELDS if config.code_tables == "per_field" else FIELDS[:1]
-        rows = tied_rows(vocabularies) if config.tied else None
-        self.query_rows: Tensor | None
-        self.register_buffer("query_rows", rows, persistent=False)  # query id -> row of the one table, where tied
-        code_size = len(vocabularies.code) if rows is None else max(len(vocabularies.code), int(rows.max()) + 1)
-        self.code_words = nn.ModuleList(nn.Embedding(code_size, config.dim, padding_idx=PAD) for _ in tables)
-        if rows is None:
-            self.query_words = nn.Embedding(len(vocabularies.query), config.dim, padding_idx=PAD)
+        self.words = WordTables(config, vocabularies)
         self.dropout = nn.Dropout(config.dropout)
         sides = (config.nodes,) if config.nodes in ("query", "code") else ("query", "code")
         self.graphs = nn.ModuleDict({side: GlobalAlignment(config) for side in sides})
@@ -69,57 +45,38 @@ class Galm(Matcher):
                 linear = nn.Linear(config.dim, 1, bias=False)
                 nn.init.zeros_(linear.weight)
                 self.importance[side] = linear
-        starting_vectors.uniform(self.tables(), config.start_range)
-
-    def tables(self) -> list[nn.Embedding]:
-        """All embedding tables."""
-        own = [] if self.query_rows is not None else [self.query_words]
-        return [*own, *self.code_tables()]
-
-    def code_tables(self) -> list[nn.Embedding]:
-        """The code side's tables: one, or one a field."""
-        return [table for table in self.code_words if isinstance(table, nn.Embedding)]
 
     def start_from(self, train: PairIds) -> None:
         """Starting vectors as ``--model.start`` names them."""
-        if self.config.start != "uniform":
-            starting_vectors.shared(self.query_words, self.code_tables(), self.vocabularies)
-        if self.config.start == "statistics":
-            starting_vectors.from_statistics(self.query_words, self.code_tables(), train)
+        self.words.start_from(train)
 
     def encode_query(self, queries: Batch) -> EncodedWords:
         """The query's word vectors, eq. 6."""
         words = queries["query"]
-        if self.query_rows is not None:
-            states = self.code_words[0](self.query_rows[words.ids])
-        else:
-            states = self.query_words(words.ids)
+        states = self.words("query", words.ids)
         return EncodedWords(self._finished(states, words.ids), words.mask, words.ids, words.mask)
 
     def encode_code(self, codes: Batch) -> EncodedWords:
         """The method's word vectors, eq. 5: name, tokens and API joined along the length."""
-        fields = [codes[field] for field in FIELDS]
-        tables = self.code_tables() * (len(FIELDS) // len(self.code_words))
-        states = torch.cat([table(words.ids) for table, words in zip(tables, fields, strict=True)], dim=1)
-        steps = [tables.index(table) * len(self.vocabularies.code) for table in tables]  # other tables, other words
-        ids = torch.cat([words.ids + step for words, step in zip(fields, steps, strict=True)], dim=1)
-        mask = torch.cat([words.mask for words in fields], dim=1)
+        states = torch.cat([self.words(field, codes[field].ids) for field in FIELDS], dim=1)
+        keys = torch.cat([self.words.keys(field, codes[field].ids) for field in FIELDS], dim=1)
+        mask = torch.cat([codes[field].mask for field in FIELDS], dim=1)
         if self.training and self.config.word_dropout:
             kept = mask & (torch.rand(mask.shape, device=mask.device) >= self.config.word_dropout)
             mask = torch.where(kept.any(1, keepdim=True), kept, mask)
         nodes = mask
         if self.config.nodes == "query_and_name":
             nodes = mask & (torch.arange(mask.shape[1], device=mask.device) < codes["name"].mask.shape[1])
-        return EncodedWords(self._finished(states, ids), mask, ids, nodes)
+        return EncodedWords(self._finished(states, keys), mask, keys, nodes)
 
     def _finished(
-        self, states: Float[Tensor, "batch words dim"], ids: Int[Tensor, "batch words"]
+        self, states: Float[Tensor, "batch words dim"], keys: Int[Tensor, "batch words"]
     ) -> Float[Tensor, "batch words dim"]:
         """Scaled and with dropout, the same wherever a word stands in the batch: equal words keep equal vectors."""
         if self.config.normalise:
             states = normalize(states, dim=-1)
         if self.training and self.config.dropout:
-            distinct, places = torch.unique(ids, return_inverse=True)
+            distinct, places = torch.unique(keys, return_inverse=True)
             states = states * self.dropout(states.new_ones(len(distinct), states.shape[-1]))[places]
         return states
 
@@ -154,12 +111,8 @@ class Galm(Matcher):
         return self.edges_of(queries) if "query" in self.graphs else None
 
     def word_vectors(self) -> Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]:
-        """The tables' known words, without PAD and unknown ones."""
-        query, code = self.vocabularies.query, self.vocabularies.code
-        names = ["code words"] if self.config.code_tables == "one" else [f"{field} words" for field in FIELDS]
-        sides = [(name, table, code) for name, table in zip(names, self.code_tables(), strict=True)]
-        sides += [] if self.query_rows is not None else [("query words", self.query_words, query)]
-        return {name: (table.weight[len(v) - len(v.words) : len(v)], v.words) for name, table, v in sides}
+        """The known words of each table."""
+        return self.words.known_words()
 
     def word_weights(self, side: str, nodes: Encoded) -> Float[Tensor, "batch nodes"]:
         """Weight of each node in the score: 1/n over its side's words, or learned; 0 at pads."""

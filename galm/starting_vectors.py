@@ -1,6 +1,6 @@
 """Starting values of GALM's word vectors: uniform, shared by equal words, or from co-occurrence in training pairs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import numpy as np
@@ -17,11 +17,18 @@ SHARED_PART: Final = 0.5
 
 
 @torch.no_grad()
-def uniform(tables: Sequence[nn.Embedding], half_width: float) -> None:
+def uniform(tables: Iterable[nn.Embedding], half_width: float) -> None:
     """U(-half_width, half_width) for every word (the paper states none), 0 for PAD."""
     for table in tables:
         nn.init.uniform_(table.weight, -half_width, half_width)
         table.weight[PAD] = 0.0
+
+
+@torch.no_grad()
+def zero(tables: Iterable[nn.Embedding]) -> None:
+    """0 for every word: where a table holds what is added to another's vectors."""
+    for table in tables:
+        nn.init.zeros_(table.weight)
 
 
 @torch.no_grad()

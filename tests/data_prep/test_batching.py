@@ -1,5 +1,7 @@
 """Batches and vocabularies, on real documented methods where it matters which words they hold."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -67,6 +69,18 @@ def test_vocabularies_come_from_training_words_alone() -> None:
     test = encoder.encode(TEST)
     read = [vocabularies.query.word(int(number)) for number in test.fields["query"][0]]
     assert read == ["<unk>", "the", "<unk>", "of", "year"]
+
+
+def test_a_joint_vocabulary_counts_both_sides() -> None:
+    words = WordsConfig(min_count=2)
+    assert "map" not in Encoder.build(TRAIN, words).vocabularies.query.words
+    apart, joint = (
+        Encoder.build(TRAIN, words).vocabularies,
+        Encoder.build(TRAIN, replace(words, joint=True)).vocabularies,
+    )
+    assert joint.query == joint.code
+    assert set(joint.code.words) > set(apart.query.words) | set(apart.code.words)
+    assert "keys" in joint.code.words  # once in a query, once in code
 
 
 def test_rare_words_are_unknown_and_frequent_ones_come_first() -> None:

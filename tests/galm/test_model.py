@@ -31,6 +31,7 @@ CHOICES = [
     {"attention": "scaled", "edges": "scaled", "weight_norm": True},
     {"tied": True, "share_layers": True, "graph_width": 4},
     {"code_tables": "per_field", "normalise": True},
+    {"code_tables": "offsets"},
     {"start_range": 2.0},
 ]
 
@@ -46,6 +47,7 @@ FAST_CHOICES = [
     {"attention": "scaled", "edges": "scaled", "weight_norm": True},
     {"tied": True, "share_layers": True, "blocks": 16},
     {"code_tables": "per_field", "normalise": True},
+    {"code_tables": "offsets"},
     {"start_range": 2.0},
 ]
 
@@ -135,24 +137,47 @@ def test_what_the_board_shows_is_what_the_score_reads(choices: dict[str, object]
         assert len(vectors) == len(words)
     code = model.word_vectors()["name words" if "code_tables" in choices else "code words"]
     word = code[1].index("w30")
-    assert torch.equal(code[0][word], model.code_tables()[0].weight[VOCABULARIES.code.id("w30")])
+    assert torch.equal(code[0][word], model.words.table("name").weight[VOCABULARIES.code.id("w30")])
 
 
 def test_tied_words_have_one_vector_and_others_their_own() -> None:
     model = build(tied=True)
     query, code = VOCABULARIES.query, VOCABULARIES.code
-    assert model.query_rows is not None
-    assert int(model.query_rows[query.id("w25")]) == code.id("w25")
-    assert int(model.query_rows[query.id("w3")]) >= len(code)
-    assert len(set(model.query_rows.tolist())) == len(query)
+    assert model.words.query_rows is not None
+    assert int(model.words.query_rows[query.id("w25")]) == code.id("w25")
+    assert int(model.words.query_rows[query.id("w3")]) >= len(code)
+    assert len(set(model.words.query_rows.tolist())) == len(query)
 
 
 def test_shared_start_gives_equal_words_equal_vectors() -> None:
     model = build(start="shared")
     model.start_from(PairIds({}))
     query, code = VOCABULARIES.query, VOCABULARIES.code
-    assert torch.equal(model.query_words.weight[query.id("w30")], model.code_words[0].weight[code.id("w30")])
-    assert not torch.equal(model.query_words.weight[query.id("w30")], model.code_words[0].weight[code.id("w31")])
+    left, right = model.words.table("query").weight[query.id("w30")], model.words.table("tokens").weight
+    assert torch.equal(left, right[code.id("w30")])
+    assert not torch.equal(left, right[code.id("w31")])
+
+
+def test_offsets_start_at_one_vector_a_word_and_move_it_on_both_sides() -> None:
+    model = build(code_tables="offsets", layers=1)
+    query, code = (
+        {field: Words(torch.tensor([[ids.id("w30")]]), torch.ones(1, 1, dtype=torch.bool))}
+        for field, ids in (("query", VOCABULARIES.query), ("tokens", VOCABULARIES.code))
+    )
+
+    def vectors() -> list[torch.Tensor]:
+        return [model.words(field, batch[field].ids)[0, 0] for batch in (query, code) for field in batch]
+
+    start = vectors()[0].detach().clone()
+    assert torch.equal(*vectors())
+    vectors()[0].sum().backward()
+    with torch.no_grad():
+        for parameter in model.words.parameters():
+            if parameter.grad is not None:
+                parameter -= parameter.grad
+    moved = vectors()
+    assert torch.allclose(moved[0], start - 2)  # the shared vector and the query's offset
+    assert torch.allclose(moved[1], start - 1)  # the shared vector alone
 
 
 def training_pairs() -> PairIds:
@@ -189,8 +214,8 @@ def test_start_from_statistics_draws_words_that_meet_together() -> None:
     torch.manual_seed(0)
     model = Galm(GalmConfig(dim=16, blocks=4, start="statistics"), VOCABULARIES)
     model.start_from(train)
-    left = torch.nn.functional.normalize(model.query_words.weight[1:13], dim=1)
-    right = torch.nn.functional.normalize(model.code_words[0].weight[31:43], dim=1)
+    left = torch.nn.functional.normalize(model.words.table("query").weight[1:13], dim=1)
+    right = torch.nn.functional.normalize(model.words.table("tokens").weight[31:43], dim=1)
     near = (left @ right.T).view(4, 3, 4, 3).mean((1, 3))
     assert near.argmax(1).tolist() == [0, 1, 2, 3]
 

@@ -1,0 +1,93 @@
+"""GALM's embedding layers, eqs. 5 and 6, in the arrangements that ``--model.tied`` and ``--model.code_tables`` name."""
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from data_prep.batching import PairIds
+from data_prep.vocabulary import PAD, Vocabularies
+from galm import starting_vectors
+from galm.config import FIELDS, GalmConfig
+
+
+def tied_rows(vocabularies: Vocabularies) -> Int[Tensor, " querywords"]:
+    """Row of each query word in a table of all code words, followed by the words that only queries have."""
+    query, code = vocabularies.query, vocabularies.code
+    rows, after = [PAD], len(code)
+    known = set(code.words)
+    for number in range(1, len(query)):
+        word = query.word(number)
+        if number <= query.unknown_buckets:
+            rows.append(min(number, code.unknown_buckets))
+        elif word in known:
+            rows.append(code.id(word))
+        else:
+            rows.append(after)
+            after += 1
+    return torch.tensor(rows)
+
+
+class WordTables(nn.Module):
+    """Word ids of the query or of a code field to vectors."""
+
+    def __init__(self, config: GalmConfig, vocabularies: Vocabularies) -> None:
+        """Tables with uniform starting vectors."""
+        super().__init__()
+        self.config, self.vocabularies = config, vocabularies
+        one = config.code_tables == "one"
+        self.table_of = {field: "code" if one else field for field in FIELDS}
+        self.table_of["query"] = "code" if config.tied else "query"
+        rows = tied_rows(vocabularies)
+        self.query_rows: Tensor  # query id -> row of a table for both sides
+        self.register_buffer("query_rows", rows, persistent=False)
+        both = max(len(vocabularies.code), int(rows.max()) + 1)
+        sizes = {table: both if config.tied else len(vocabularies.of(table)) for table in self.table_of.values()}
+        if config.code_tables == "offsets":
+            sizes["shared"] = both
+        tables = {table: nn.Embedding(size, config.dim, padding_idx=PAD) for table, size in sizes.items()}
+        self.tables = nn.ModuleDict(tables)
+        starting_vectors.uniform(tables.values(), config.start_range)
+        if config.code_tables == "offsets":
+            starting_vectors.zero([table for name, table in tables.items() if name != "shared"])
+
+    def forward(self, field: str, ids: Int[Tensor, "batch words"]) -> Float[Tensor, "batch words dim"]:
+        """Vectors of the words of a field."""
+        vectors: Tensor
+        shared_ids = self.query_rows[ids] if field == "query" else ids
+        vectors = self.tables[self.table_of[field]](shared_ids if self.config.tied else ids)
+        if self.config.code_tables == "offsets":
+            vectors = vectors + self.tables["shared"](shared_ids)
+        return vectors
+
+    def table(self, field: str) -> nn.Embedding:
+        """The table of a field."""
+        table = self.tables[self.table_of[field]]
+        assert isinstance(table, nn.Embedding)
+        return table
+
+    def keys(self, field: str, ids: Int[Tensor, "batch words"]) -> Int[Tensor, "batch words"]:
+        """A number for each word of a code field, equal where the vectors are equal."""
+        tables = list(dict.fromkeys(self.table_of[field] for field in FIELDS))
+        return ids + tables.index(self.table_of[field]) * len(self.vocabularies.code)
+
+    def start_from(self, train: PairIds) -> None:
+        """Starting vectors as ``--model.start`` names them."""
+        if self.config.start == "uniform":
+            return
+        query, codes = self.table("query"), list(dict.fromkeys(self.table(field) for field in FIELDS))
+        starting_vectors.shared(query, codes, self.vocabularies)
+        if self.config.start == "statistics":
+            starting_vectors.from_statistics(query, codes, train)
+
+    def known_words(self) -> Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]:
+        """The vectors of the known words of each table, without PAD and unknown ones."""
+        found = {}
+        for field, table in self.table_of.items():
+            vocabulary = self.vocabularies.of(field)
+            first = len(vocabulary) - len(vocabulary.words)
+            ids = torch.arange(first, len(vocabulary), device=self.query_rows.device)
+            if field != "query" or not self.config.tied:
+                found[f"{table} words"] = (self(field, ids[None])[0], vocabulary.words)
+        return found
