@@ -15,13 +15,15 @@ class EvaluateConfig:
     """Other data sets to test on after training: comma-separated DATASET or DATASET:PATH."""
     run_depth: int = 100
     """Best methods kept for each query, which the TREC run file lists."""
+    shards: int = 1
+    """Processes that share the queries, in `bash run.sh evaluate`; a run tests in its `--train.processes`."""
     resamples: int = 10_000
     """Bootstrap samples behind the interval of a difference in MRR."""
 
     def __post_init__(self) -> None:
         if self.pool < 0:
             raise ValueError(f"--evaluate.pool takes 0 (the whole split) or a number of methods, not {self.pool}")
-        for flag, least in (("pool_seed", 0), ("run_depth", 1), ("resamples", 100)):
+        for flag, least in (("pool_seed", 0), ("run_depth", 1), ("shards", 1), ("resamples", 100)):
             if getattr(self, flag) < least:
                 raise ValueError(
                     f"--evaluate.{flag} takes a whole number of {least} or more, not {getattr(self, flag)}"

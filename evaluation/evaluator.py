@@ -6,7 +6,6 @@ better or tied, and the best few codes. Memory is one block of scores plus ``run
 
 import logging
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +14,9 @@ from tqdm import tqdm
 
 from data_prep.store import Split
 from evaluation.config import EvaluateConfig
+from evaluation.kept_counts import Counts, KeptCounts
 from evaluation.metrics import count_better_and_tied
+from matching import processes
 from matching.contract import Ranker
 
 _log = logging.getLogger(__name__)
@@ -67,8 +68,13 @@ def pool_rows(size: int, config: EvaluateConfig) -> Int64[np.ndarray, " pool"]:
     return np.sort(drawn).astype(np.int64)
 
 
-def evaluate(ranker: Ranker, split: Split, config: EvaluateConfig, *, progress: bool = True) -> Evaluation:
+def evaluate(
+    ranker: Ranker, split: Split, config: EvaluateConfig, *, progress: bool = True, kept: KeptCounts | None = None
+) -> Evaluation:
     """Rank the queries of ``split`` over its methods, or of a part drawn by ``config.pool`` over that part.
+
+    The processes of a run share the queries, and each of them gets the whole result. What ``kept`` has of an
+    evaluation that was stopped is not done again.
 
     Raises:
         ValueError: when the split is empty or a score is NaN.
@@ -80,28 +86,32 @@ def evaluate(ranker: Ranker, split: Split, config: EvaluateConfig, *, progress: 
     start = time.perf_counter()
     ranker.index(pool)
     indexed = time.perf_counter()
-    counts, tops = [], []
-    for at, block in _blocks(ranker, pool, progress=progress):
-        gold = np.arange(at, at + len(block))
-        counts.append(count_better_and_tied(block, gold))
-        tops.append(_top(block, gold, config.run_depth))
-    better, tied = (np.concatenate(part).astype(np.int64) for part in zip(*counts, strict=True))
-    codes, scores = (np.concatenate(part) for part in zip(*tops, strict=True))
+    counts = _counts(ranker, pool, config.run_depth, kept, progress=progress and processes.is_first())
+    found = Counts.joined(processes.gathered(counts))
     ended = time.perf_counter()
-    return Evaluation(pool, rows, better, tied, codes, scores, indexed - start, ended - indexed)
+    return Evaluation(pool, rows, found.better, found.tied, found.codes, found.scores, indexed - start, ended - indexed)
 
 
-def _blocks(ranker: Ranker, pool: Split, *, progress: bool) -> Iterator[tuple[int, Float[np.ndarray, "block codes"]]]:
-    """Blocks of scores with the number of their first query, under a progress bar in pairs."""
-    at, size = 0, len(pool)
-    what = f"ranking {pool.name}"
-    with tqdm(total=size**2, desc=what, unit=" pairs", unit_scale=True, disable=not progress, leave=False) as bar:
-        for block in ranker.scores(pool):
-            assert block.shape[1] == size, f"scores are {block.shape}, but the pool has {size} codes"
-            yield at, block
+def _counts(ranker: Ranker, pool: Split, depth: int, kept: KeptCounts | None, *, progress: bool) -> Counts:
+    """Better, tied, best codes and their scores for this process's share of the queries."""
+    mine = processes.share(len(pool))
+    done = [(kept and kept.load()) or Counts.none(min(depth, len(pool)))]
+    at = mine.start + len(done[0])
+    queries = pool if (at, mine.stop) == (0, len(pool)) else pool.take(np.arange(at, mine.stop))
+    what, total = f"ranking {pool.name}", (mine.stop - mine.start) * len(pool)
+    with tqdm(total=total, desc=what, unit=" pairs", unit_scale=True, disable=not progress, leave=False) as bar:
+        bar.update((at - mine.start) * len(pool))
+        for block in ranker.scores(queries) if len(queries) else ():
+            assert block.shape[1] == len(pool), f"scores are {block.shape}, but the pool has {len(pool)} codes"
+            gold = np.arange(at, at + len(block))
+            better, tied = count_better_and_tied(block, gold)
+            done.append(Counts(better.astype(np.int64), tied.astype(np.int64), *_top(block, gold, depth)))
             at += len(block)
             bar.update(block.size)
-    assert at == size, f"the ranker scored {at} of {size} queries"
+            if kept:
+                kept.save(done)
+    assert at == mine.stop, f"the ranker scored {at - mine.start} of {mine.stop - mine.start} queries"
+    return Counts.joined(done)
 
 
 def _top(

@@ -39,6 +39,14 @@ def open_terminal() -> None:
         logging.getLogger(room).setLevel(logging.INFO)
 
 
+def be_silent() -> None:
+    """Print nothing: of several processes that run the same, the first speaks."""
+    root = logging.getLogger()
+    for handler in [each for each in root.handlers if isinstance(each, _Terminal)]:
+        root.removeHandler(handler)
+    root.addHandler(logging.NullHandler())
+
+
 def say(text: str) -> None:
     """Tell the user a line or a few."""
     _log.info("%s", text)

@@ -61,9 +61,17 @@ def _train(words: Sequence[str], typed: Mapping[str, str]) -> None:
     plan = config.resolve(words[0], words[1], typed)
     for name, _ in plan.evaluate.also_sets:
         known_dataset(name)
+    if plan.evaluate.shards not in (1, plan.train.processes):
+        raise ValueError(
+            f"--evaluate.shards={plan.evaluate.shards} is for `bash run.sh evaluate`: a run trains and tests in its "
+            "--train.processes"
+        )
+    from experiments.launch import together
+    from experiments.resume import processes_of
     from experiments.run import run
 
-    run(plan, typed)
+    with together(processes_of(plan)):
+        run(plan, typed)
 
 
 def _prepare(words: Sequence[str], typed: Mapping[str, str]) -> None:

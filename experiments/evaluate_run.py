@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Mapping
+from contextlib import nullcontext
 from itertools import count
 from pathlib import Path
 
@@ -12,10 +13,12 @@ from evaluation.results import Result, Seconds, load_result, save_result
 from evaluation.tables import render_table
 from experiments.config import Configuration, change
 from experiments.console import logged_to, say
+from experiments.launch import together
 from experiments.registry import class_of
-from experiments.run import command_line, parameters_of, result_from
+from experiments.run import command_line, kept_counts, parameters_of, result_from
 from experiments.run_folder import RunFolder
 from experiments.stages import also_stage, build_model, device, is_trained, prepare_stage, test_stage
+from matching import processes
 from matching.contract import Ranker
 from matching.ranker import MatcherRanker
 from training.checkpoint import load_weights
@@ -35,21 +38,31 @@ def evaluate_run(path: Path, typed: Mapping[str, str]) -> Result:
         if not name.startswith(("evaluate.", "data.path", "data.root")):
             raise ValueError(f"a finished run keeps --{name}: only --evaluate.* (and where data lies) can change")
     plan = change(saved, typed)
+    with together(plan.evaluate.shards):
+        return _evaluated(plan, folder, typed)
+
+
+def _evaluated(plan: Configuration, folder: RunFolder, typed: Mapping[str, str]) -> Result:
+    path = folder.path
     command = command_line("evaluate", str(path), typed)
     started = time.perf_counter()
     data = prepare_stage(plan.dataset, plan.data, command)
     prepared = time.perf_counter() - started
-    with logged_to(folder.log):
+    with logged_to(folder.log) if processes.is_first() else nullcontext():
         if folder.metrics.exists() and load_result(folder.metrics).data.fingerprint != data.manifest["fingerprint"]:
             _log.warning(
                 "the data have changed since this run: methods it was trained on may be among those it is tested on"
             )
         ranker = _ranker(plan, folder)
-        outcome, also = test_stage(plan, ranker, data), also_stage(plan, ranker, command)
+        kept = kept_counts(plan, folder, data) if is_trained(plan.model_name) else None
+        outcome, also = test_stage(plan, ranker, data, kept), also_stage(plan, ranker, command)
         seconds = Seconds(prepare=prepared, train=0.0, evaluate=outcome.seconds)
         result = result_from(plan, outcome, also, command, seconds, None, parameters_of(ranker))
         target = _free(folder.path / f"metrics-{time.strftime('%Y%m%d-%H%M%S')}.json")
-        save_result(result, target)
+        if processes.is_first():
+            save_result(result, target)
+        if kept:
+            kept.remove()
         say(f"\n{render_table([result])}\n\n{target}")
     return result
 

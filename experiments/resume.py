@@ -30,3 +30,13 @@ def resumed(plan: Configuration, typed: Mapping[str, str], folder: RunFolder) ->
     if plan.out and plan.out != str(folder.path):
         raise ValueError(f"a resumed run stays in its folder {folder.path}: leave out --out={plan.out}")
     return replace(saved, out="", train=replace(saved.train, resume=str(folder.path)))
+
+
+def processes_of(plan: Configuration) -> int:
+    """How many processes a run takes: its own number, where it is one that goes on.
+
+    Raises:
+        ValueError: the folder of the run that should go on holds none.
+    """
+    folder = RunFolder.of_resumed(plan)
+    return Configuration.load(folder.config).train.processes if folder else plan.train.processes

@@ -1,14 +1,17 @@
 """A whole run: data, training, test, and the folder that holds what came of it."""
 
+import hashlib
 import shlex
 import time
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
 from data_prep.batching import Encoder
 from data_prep.store import PreparedData
 from data_prep.vocabulary import Vocabularies
+from evaluation.kept_counts import KeptCounts
 from evaluation.provenance import code_version
 from evaluation.results import Result, Seconds, load_result, result_of, save_ranks, save_result
 from evaluation.tables import render_table
@@ -29,6 +32,7 @@ from experiments.stages import (
     test_stage,
     train_stage,
 )
+from matching import processes
 from matching.contract import Matcher, Ranker
 from matching.ranker import MatcherRanker
 from training.board import Board
@@ -44,12 +48,14 @@ def run(plan: Configuration, typed: Mapping[str, str]) -> Result:
         plan = resumed(plan, typed, folder)
         if folder.metrics.exists():
             return _reprint(folder)
-    check_out(plan)
+    if processes.is_first():
+        check_out(plan)
     started = time.perf_counter()
     data = prepare_stage(plan.dataset, plan.data, command)
     prepared = time.perf_counter() - started
-    folder = folder or new_run_folder(plan)
-    with logged_to(folder.log):
+    folder = folder or processes.of_first(new_run_folder(plan) if processes.is_first() else None)
+    assert folder is not None
+    with logged_to(folder.log) if processes.is_first() else nullcontext():
         try:
             return _run(plan, data, folder, command, prepared)
         except KeyboardInterrupt:
@@ -76,34 +82,56 @@ def _run(plan: Configuration, data: PreparedData, folder: RunFolder, command: st
     say("\n".join(as_lines(plan)))
     sizes = ", ".join(f"{name} {len(split):,}" for name, split in data.splits.items())
     say(f"{data.manifest['origin']}: {sizes} pairs; run folder {folder.path}")
-    if not plan.train.resume:
+    if not plan.train.resume and processes.is_first():
         plan.save(folder.config)
     if is_trained(plan.model_name):
         ranker, report, pages = _trained(plan, data, folder)
     else:
         ranker, report, pages = class_of(plan.model_name)(plan.model), None, None
-    outcome, also = test_stage(plan, ranker, data), also_stage(plan, ranker, command)
-    write_evaluations(folder, outcome, plan.model_name)
+    kept = kept_counts(plan, folder, data) if report else None
+    outcome, also = test_stage(plan, ranker, data, kept), also_stage(plan, ranker, command)
     seconds = Seconds(prepare=prepared, train=report.seconds if report else 0.0, evaluate=outcome.seconds)
     result = result_from(plan, outcome, also, command, seconds, report, parameters_of(ranker))
+    if processes.is_first():
+        _write(plan, folder, outcome, result, pages)
+    if kept:
+        kept.remove()
+    say(f"\n{render_table([result])}\n\n{folder.path}")
+    return result
+
+
+def _write(plan: Configuration, folder: RunFolder, outcome: Outcome, result: Result, pages: Pages | None) -> None:
+    write_evaluations(folder, outcome, plan.model_name)
     if pages:
         pages.board.results(_flat(plan), {"mrr": result.exact.mrr, "top1": result.exact.top1})
         pages.board.close()
     save_result(result, folder.metrics)  # last: a folder that has it is finished
     (folder.path / CHECKPOINT).unlink(missing_ok=True)
-    say(f"\n{render_table([result])}\n\n{folder.path}")
-    return result
 
 
-def _trained(plan: Configuration, data: PreparedData, folder: RunFolder) -> tuple[MatcherRanker, TrainingReport, Pages]:
+def kept_counts(plan: Configuration, folder: RunFolder, data: PreparedData) -> KeptCounts:
+    """Where the counts of this test are kept until it is done."""
+    weights = folder.weights.read_bytes() if folder.weights.exists() else b""
+    of = (data.manifest["fingerprint"], plan.data.limit, plan.evaluate.pool, plan.evaluate.pool_seed)
+    stamp = hashlib.sha256(weights + repr((*of, plan.evaluate.run_depth)).encode()).hexdigest()
+    return KeptCounts(folder.path / "test-under-way", stamp)
+
+
+def _trained(
+    plan: Configuration, data: PreparedData, folder: RunFolder
+) -> tuple[MatcherRanker, TrainingReport, Pages | None]:
     encoder = Encoder.build(data.splits["train"], plan.words)
-    _keep_vocabulary(encoder.vocabularies, folder)
     matcher = build_model(plan, encoder)
-    pages = Pages(Board(folder.events), encoder)
+    pages = None
+    if processes.is_first():
+        _keep_vocabulary(encoder.vocabularies, folder)
+        pages = Pages(Board(folder.events), encoder)
     say(f"{plan.model_name}: {parameters_of(matcher):,} parameters, on {device()}")
     report = train_stage(plan, matcher, encoder, data, folder, pages)
-    save_weights(matcher, folder.weights)
-    pages.finish(matcher)
+    if pages:
+        save_weights(matcher, folder.weights)
+        pages.finish(matcher)
+    processes.of_first(None)  # the weights are there now
     return MatcherRanker(matcher, encoder, device()), report, pages
 
 

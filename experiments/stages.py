@@ -13,6 +13,7 @@ from data_prep.prepare import prepare
 from data_prep.store import PreparedData, Split
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import Evaluation, evaluate
+from evaluation.kept_counts import KeptCounts
 from evaluation.metrics import exact
 from evaluation.results import DataSource, Tested, measure
 from experiments.board_pages import Pages
@@ -20,6 +21,7 @@ from experiments.config import REPOSITORY, Configuration
 from experiments.console import say
 from experiments.registry import class_of
 from experiments.run_folder import RunFolder
+from matching import processes
 from matching.contract import Matcher, Ranker
 from matching.losses import build_loss
 from matching.ranker import MatcherRanker
@@ -41,8 +43,13 @@ class Outcome:
 
 def prepare_stage(dataset: str, config: DataConfig, command: str) -> PreparedData:
     """The prepared data set, made where it is missing or stale, cut to ``--data.limit``."""
-    root = REPOSITORY / config.root  # an absolute root stays what it is
-    return prepare(dataset, replace(config, root=str(root)), command=command, say=say)
+    config = replace(config, root=str(REPOSITORY / config.root))  # an absolute root stays what it is
+    if processes.is_first():
+        data = prepare(dataset, config, command=command, say=say)
+        processes.of_first(None)
+        return data
+    processes.of_first(None)  # what the first process prepared is there now
+    return prepare(dataset, config, command=command, say=say)
 
 
 def device() -> str:
@@ -62,33 +69,44 @@ def build_model(plan: Configuration, encoder: Encoder) -> Matcher:
 
 
 def train_stage(
-    plan: Configuration, matcher: Matcher, encoder: Encoder, data: PreparedData, folder: RunFolder, pages: Pages
+    plan: Configuration, matcher: Matcher, encoder: Encoder, data: PreparedData, folder: RunFolder, pages: Pages | None
 ) -> TrainingReport:
     """Train; the weights of the best validation epoch are in ``matcher`` afterwards."""
     ids = encoder.encode(data.splits["train"])
     matcher.start_from(ids)
     loss = build_loss(plan.loss)
     validate = _validation(plan, encoder, data.splits["valid"], pages)
-    return train(matcher, loss, ids, validate, plan.train, folder.path, board=pages.board, device=device(), say=say)
+    return train(
+        matcher,
+        loss,
+        ids,
+        validate,
+        plan.train,
+        folder.path,
+        board=pages.board if pages else None,
+        device=device(),
+        say=say,
+    )
 
 
 def _validation(
-    plan: Configuration, encoder: Encoder, valid: Split, pages: Pages
+    plan: Configuration, encoder: Encoder, valid: Split, pages: Pages | None
 ) -> Callable[[Matcher], Mapping[str, float]]:
     config = EvaluateConfig(pool=min(plan.train.validate_pool, len(valid)), run_depth=1)
 
     def validate(matcher: Matcher) -> Mapping[str, float]:
         evaluation = evaluate(MatcherRanker(matcher, encoder, device()), valid, config, progress=False)
-        pages.show(matcher, evaluation)
+        if pages:
+            pages.show(matcher, evaluation)
         return asdict(exact(evaluation.ranks))
 
     return validate
 
 
-def test_stage(plan: Configuration, ranker: Ranker, data: PreparedData) -> Outcome:
-    """Rank the queries of the test split, by the model and by the controls."""
+def test_stage(plan: Configuration, ranker: Ranker, data: PreparedData, kept: KeptCounts | None) -> Outcome:
+    """Rank the queries of the test split, by the model and by the controls; goes on from what is ``kept``."""
     split = data.splits["test"]
-    evaluation = evaluate(ranker, split, plan.evaluate)
+    evaluation = evaluate(ranker, split, plan.evaluate, kept=kept)
     controls: dict[str, Evaluation] = {}
     if is_trained(plan.model_name):
         controls = {name: evaluate(Bm25(config), split, plan.evaluate) for name, config in CONTROLS.items()}
@@ -105,5 +123,5 @@ def also_stage(plan: Configuration, ranker: Ranker, command: str) -> dict[str, O
         data = prepare_stage(dataset, replace(plan.data, path=place, limit=0), command)
         name = f"{dataset}:{path}" if path else dataset
         say(f"also testing on {name}")
-        outcomes[name] = test_stage(plan, ranker, data)
+        outcomes[name] = test_stage(plan, ranker, data, kept=None)
     return outcomes

@@ -13,20 +13,22 @@ CHUNK: Final = 64
 
 
 def epoch_batches(
-    pairs: PairIds, batch_size: int, seed: int, epoch: int, neighbours: int = 1
+    pairs: PairIds, batch_size: int, seed: int, epoch: int, neighbours: int = 1, processes: int = 1
 ) -> list[Int[np.ndarray, " _"]]:
     """All pairs once, as rows of ``pairs``, cut into batches of ``batch_size``.
 
     The pairs are shuffled, sorted by length inside chunks, cut into batches, and the batches are shuffled. With
     ``neighbours`` above 1 this is done with runs of as many rows, which are mostly methods of one file; where the runs
-    begin differs by epoch. Each batch has at least two pairs: a pair left over joins another batch.
+    begin differs by epoch. Each batch has at least two pairs, and one a process: those left over join another batch.
 
     Raises:
-        ValueError: there are fewer than two pairs, so that no pair has a negative.
+        ValueError: there are fewer than two pairs, so that no pair has a negative, or fewer than processes.
     """
-    if len(pairs) < 2:
+    least = max(2, processes)
+    if len(pairs) < least:
         raise ValueError(
-            f"training takes 2 pairs or more, because pairs are each other's negatives, but got {len(pairs)}"
+            f"training takes {least} pairs or more, because pairs are each other's negatives and each process needs "
+            f"one, but got {len(pairs)}"
         )
     random = np.random.default_rng((seed, epoch))
     first = int(random.integers(neighbours)) or neighbours
@@ -35,14 +37,14 @@ def epoch_batches(
     chunks = [[runs[place] for place in order[start : start + size]] for start in range(0, len(order), size)]
     rows = np.concatenate([run for chunk in chunks for run in _by_length(pairs, chunk)])
     batches = [rows[start : start + batch_size] for start in range(0, len(rows), batch_size)]
-    if len(batches[-1]) == 1:
+    if len(batches) > 1 and len(batches[-1]) < least:
         batches[-2:] = [np.concatenate(batches[-2:])]
     return [batches[place] for place in random.permutation(len(batches))]
 
 
-def batch_count(pairs: int, batch_size: int) -> int:
+def batch_count(pairs: int, batch_size: int, processes: int = 1) -> int:
     """How many batches :func:`epoch_batches` gives, in every epoch."""
-    return max(1, -(-pairs // batch_size) - (pairs % batch_size == 1))
+    return max(1, -(-pairs // batch_size) - (0 < pairs % batch_size < max(2, processes)))
 
 
 def negatives_mask(

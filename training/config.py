@@ -46,6 +46,8 @@ class TrainConfig:
     """Epochs between validations; the last epoch is always validated."""
     threads: int = 0
     """Threads torch computes with; 0: as many as it finds fit."""
+    processes: int = 1
+    """Processes that share each batch; the loss is that of the whole batch. For several machines: see the README."""
 
     def __post_init__(self) -> None:
         for flag, least in _LEAST.items():
@@ -57,6 +59,11 @@ class TrainConfig:
         for flag in ("beta1", "beta2"):
             if not 0 <= getattr(self, flag) < 1:
                 raise ValueError(f"--train.{flag} takes a share of 0 or more and below 1, not {getattr(self, flag)}")
+        if self.batch_size < self.processes:
+            raise ValueError(
+                f"--train.processes={self.processes} is more than --train.batch_size={self.batch_size}: each process "
+                "needs a pair of every batch"
+            )
         self._check_together()
 
     def _check_together(self) -> None:
@@ -98,6 +105,7 @@ _LEAST = {
     "validate_pool": 0,
     "validate_every": 1,
     "threads": 0,
+    "processes": 1,
 }
 """Flag -> the least it takes."""
 

@@ -16,6 +16,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from data_prep.batching import Batch, PairIds
+from matching import processes
 from matching.contract import Matcher
 from training.batches import batch_count, epoch_batches, negatives_mask
 from training.board import Board
@@ -89,6 +90,7 @@ def train(
         KeyboardInterrupt: Ctrl-C, after a checkpoint.
     """
     seed_everything(config.seed, config.threads)
+    processes.same_weights(matcher)
     state = RunState(matcher.to(device), config, train_ids)
     run = _Run(state, loss, train_ids, validate, run_dir / CHECKPOINT, board, device, say)
     run.go()
@@ -110,7 +112,7 @@ class _Run:
 
     def __post_init__(self) -> None:
         self.config = self.state.config
-        self.batches = batch_count(len(self.pairs), self.config.batch_size)  # an epoch
+        self.batches = batch_count(len(self.pairs), self.config.batch_size, self.config.processes)  # an epoch
         self.saved_at = time.monotonic()
 
     def go(self) -> None:
@@ -135,31 +137,30 @@ class _Run:
             self._step(rows)
             bar.set_postfix(epoch=done.epoch + 1, loss=f"{done.loss:.4f}", refresh=False)
             bar.update(len(rows))
-            if interrupt.pending:
+            if processes.of_first(interrupt.pending):
                 self._stop()
             if 0 < self.config.checkpoint_minutes * 60 <= time.monotonic() - self.saved_at:
                 self._save()
         self._end_epoch()
         self._save()
-        if interrupt.pending:
+        if processes.of_first(interrupt.pending):
             self._stop()
 
     def _batches(self, epoch: int) -> list[Int[np.ndarray, " _"]]:
         config = self.config
-        return epoch_batches(self.pairs, config.batch_size, config.seed, epoch, config.neighbours)
+        return epoch_batches(self.pairs, config.batch_size, config.seed, epoch, config.neighbours, config.processes)
 
     def _step(self, rows: Int[np.ndarray, " rows"]) -> None:
         started, done, matcher = time.perf_counter(), self.state.progress, self.state.matcher
         rate = learning_rate(self.config, done.step, self.config.epochs * self.batches)
         for group in self.state.optimiser.param_groups:
             group["lr"] = rate
-        queries = matcher.encode_query(self._moved(self.pairs.queries(rows)))
-        codes = matcher.encode_code(self._moved(self.pairs.codes(rows)))
-        scores = matcher.score_matrix(queries, codes)  # [queries, codes]
+        scores = self._scores(rows)  # [queries, codes]
         negatives = torch.from_numpy(negatives_mask(self.pairs.query_keys[rows], self.pairs.code_keys[rows]))
         loss = self.loss(scores, negatives.to(self.device), done.epoch + done.batch / self.batches)
         self.state.optimiser.zero_grad()
         loss.backward()
+        processes.sum_gradients(matcher)
         norm = torch.nn.utils.clip_grad_norm_(matcher.parameters(), self.config.gradient_clip or math.inf).item()
         self._check_finite(loss.item(), norm)
         self.state.optimiser.step()
@@ -169,6 +170,16 @@ class _Run:
         done.seconds += seconds
         if self.board:
             self.board.training(done.step, loss.item(), rate, norm, len(rows) / seconds)
+
+    def _scores(self, rows: Int[np.ndarray, " rows"]) -> Float[Tensor, "rows rows"]:
+        """Every query of the batch against every code; each process encodes its share, and scores its queries."""
+        matcher, own = self.state.matcher, rows[processes.share(len(rows))]
+        if processes.count() > 1:  # dropout that depends on the step and the process alone, so that a run can go on
+            step = self.config.seed * 1_000_003 + self.state.progress.step
+            torch.manual_seed(step * processes.count() + processes.rank())
+        queries = matcher.encode_query(self._moved(self.pairs.queries(own)))
+        codes = processes.all_encoded(matcher.encode_code(self._moved(self.pairs.codes(own))))
+        return processes.all_rows(matcher.score_matrix(queries, codes))
 
     def _check_finite(self, loss: float, norm: float) -> None:
         if math.isfinite(loss) and math.isfinite(norm):
@@ -228,7 +239,8 @@ class _Run:
     def _save(self) -> None:
         if self.board:
             self.board.flush()
-        self.state.save(self.path)
+        if processes.is_first():
+            self.state.save(self.path)
         self.saved_at = time.monotonic()
 
     def _stop(self) -> NoReturn:
@@ -246,6 +258,6 @@ class _Run:
         total, done = self.config.epochs * len(self.pairs), self.state.progress.pairs
         bar: tqdm[NoReturn] = tqdm(
             desc="train", total=total, initial=done, unit=" pairs", unit_scale=True, dynamic_ncols=True,
-            mininterval=wait, maxinterval=2 * wait, smoothing=0.1,
+            mininterval=wait, maxinterval=2 * wait, smoothing=0.1, disable=not processes.is_first(),
         )  # fmt: skip
         return bar

@@ -1,0 +1,80 @@
+"""What an evaluation that was stopped has done already: counts of the queries ranked so far, in one file a process."""
+
+import io
+import time
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from jaxtyping import Float32, Int64
+
+from data_prep.atomic import remove_leftovers, write_atomically
+from matching import processes
+
+_EVERY: Final = 20.0
+"""Seconds between writes."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Counts:
+    """What is known of some queries once they are ranked."""
+
+    better: Int64[np.ndarray, " queries"]  # codes that scored higher than the gold
+    tied: Int64[np.ndarray, " queries"]  # other codes that scored as high as the gold
+    codes: Int64[np.ndarray, "queries depth"]  # the best, as rows of the pool
+    scores: Float32[np.ndarray, "queries depth"]  # theirs
+
+    def __len__(self) -> int:
+        return len(self.better)
+
+    @classmethod
+    def none(cls, depth: int) -> "Counts":
+        """The counts of no query."""
+        empty = np.empty(0, np.int64)
+        return cls(empty, empty, np.empty((0, depth), np.int64), np.empty((0, depth), np.float32))
+
+    @classmethod
+    def joined(cls, blocks: Sequence["Counts"]) -> "Counts":
+        """Blocks of counts as one; there is at least one."""
+        return cls(*(np.concatenate([getattr(block, each.name) for block in blocks]) for each in fields(cls)))
+
+
+@dataclass
+class KeptCounts:
+    """Counts in a file, which belong to one model, pool and depth: those that ``stamp`` tells."""
+
+    path: Path
+    stamp: str
+    _saved: float = field(default_factory=time.monotonic)
+
+    @property
+    def _file(self) -> Path:
+        """This process's file."""
+        return self.path.with_name(f"{self.path.name}.{processes.rank()}-of-{processes.count()}")
+
+    def load(self) -> Counts | None:
+        """What is kept; None where nothing is, or of something else, or damaged."""
+        try:
+            with np.load(io.BytesIO(self._file.read_bytes()), allow_pickle=False) as kept:
+                if str(kept["stamp"]) != self.stamp:
+                    return None
+                return Counts(*(kept[each.name] for each in fields(Counts)))
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+            return None
+
+    def save(self, done: Sequence[Counts]) -> None:
+        """Keep these blocks of counts, unless the last were kept a moment ago."""
+        if time.monotonic() - self._saved < _EVERY:
+            return
+        buffer, counts = io.BytesIO(), Counts.joined(done)
+        np.savez(buffer, stamp=self.stamp, **{each.name: getattr(counts, each.name) for each in fields(counts)})
+        remove_leftovers(self._file)
+        write_atomically(self._file, buffer.getvalue())
+        self._saved = time.monotonic()
+
+    def remove(self) -> None:
+        """Forget what is kept: the evaluation is done."""
+        self._file.unlink(missing_ok=True)

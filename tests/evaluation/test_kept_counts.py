@@ -1,0 +1,73 @@
+"""An evaluation that was stopped goes on where it was, and only then."""
+
+import numpy as np
+import pytest
+
+from baselines.bm25 import Bm25, Bm25Config
+from evaluation import kept_counts
+from evaluation.config import EvaluateConfig
+from evaluation.evaluator import evaluate
+from evaluation.kept_counts import KeptCounts
+from tests.evaluation.real_data import jdk_split
+
+CONFIG = EvaluateConfig(run_depth=3)
+
+
+class StoppedError(Exception):
+    """As by Ctrl-C."""
+
+
+class InBlocks:
+    """BM25, one query a block; stops after some, and notes how many it was asked for."""
+
+    def __init__(self, most: int = 100) -> None:
+        self.inner, self.most, self.asked = Bm25(Bm25Config()), most, 0
+
+    def index(self, corpus) -> None:
+        self.inner.index(corpus)
+
+    def scores(self, queries):
+        for block in self.inner.scores(queries):
+            for row in block:
+                if self.asked == self.most:
+                    raise StoppedError
+                self.asked += 1
+                yield row[None]
+
+
+@pytest.fixture(autouse=True)
+def every_block(monkeypatch):
+    monkeypatch.setattr(kept_counts, "_EVERY", 0.0)
+
+
+@pytest.fixture
+def stopped(tmp_path) -> KeptCounts:
+    kept = KeptCounts(tmp_path / "under-way", "a")
+    with pytest.raises(StoppedError):
+        evaluate(InBlocks(4), jdk_split(), CONFIG, progress=False, kept=kept)
+    return kept
+
+
+def test_it_goes_on_with_the_query_after_the_last_one_kept(stopped):
+    ranker = InBlocks()
+    again = evaluate(ranker, jdk_split(), CONFIG, progress=False, kept=stopped)
+    whole = evaluate(InBlocks(), jdk_split(), CONFIG, progress=False)
+    assert ranker.asked == len(whole.ranks) - 4
+    for name in ("better", "tied", "top_codes", "top_scores"):
+        assert np.array_equal(getattr(again, name), getattr(whole, name)), name
+
+
+def test_of_another_model_or_pool_nothing_is_kept(stopped):
+    ranker = InBlocks()
+    evaluate(ranker, jdk_split(), CONFIG, progress=False, kept=KeptCounts(stopped.path, "b"))
+    assert ranker.asked == len(jdk_split())
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"no archive at all"])
+def test_a_damaged_file_is_as_none(stopped, content):
+    (file,) = stopped.path.parent.iterdir()
+    file.write_bytes(content)
+    assert stopped.load() is None
+    stopped.remove()
+    assert not file.exists()
+    stopped.remove()
