@@ -1,6 +1,7 @@
 """Configuration of the evaluation (section ``evaluate``)."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,8 @@ class EvaluateConfig:
     """Best methods kept for each query, which the TREC run file lists."""
     shards: int = 1
     """Processes that share the queries, in `bash run.sh evaluate`; a run tests in its `--train.processes`."""
+    products: Literal["float32", "bfloat16"] = "float32"
+    """Precision of a model's large matrix products while it scores; bfloat16 is quicker and moves some ranks."""
     resamples: int = 10_000
     """Bootstrap samples behind the interval of a difference in MRR."""
 

@@ -75,7 +75,7 @@ def _ranker(plan: Configuration, folder: RunFolder) -> Ranker:
     encoder = Encoder(Vocabularies.load(folder.vocabulary), plan.words)
     matcher = build_model(plan, encoder)
     load_weights(matcher, folder.weights)
-    return MatcherRanker(matcher, encoder, device())
+    return MatcherRanker(matcher, encoder, device(), bfloat16=plan.evaluate.products == "bfloat16")
 
 
 def _free(path: Path) -> Path:

@@ -112,7 +112,13 @@ def _write(plan: Configuration, folder: RunFolder, outcome: Outcome, result: Res
 def kept_counts(plan: Configuration, folder: RunFolder, data: PreparedData) -> KeptCounts:
     """Where the counts of this test are kept until it is done."""
     weights = folder.weights.read_bytes() if folder.weights.exists() else b""
-    of = (data.manifest["fingerprint"], plan.data.limit, plan.evaluate.pool, plan.evaluate.pool_seed)
+    of = (
+        data.manifest["fingerprint"],
+        plan.data.limit,
+        plan.evaluate.pool,
+        plan.evaluate.pool_seed,
+        plan.evaluate.products,
+    )
     stamp = hashlib.sha256(weights + repr((*of, plan.evaluate.run_depth)).encode()).hexdigest()
     return KeptCounts(folder.path / "test-under-way", stamp)
 
@@ -132,7 +138,7 @@ def _trained(
         save_weights(matcher, folder.weights)
         pages.finish(matcher)
     processes.of_first(None)  # the weights are there now
-    return MatcherRanker(matcher, encoder, device()), report, pages
+    return MatcherRanker(matcher, encoder, device(), bfloat16=plan.evaluate.products == "bfloat16"), report, pages
 
 
 def _keep_vocabulary(vocabularies: Vocabularies, folder: RunFolder) -> None:

@@ -18,6 +18,8 @@ from matching.contract import Encoded
 
 GRAPHS_PER_PART = 64
 """Graphs taken together: as many as keep their nodes in the processor's cache."""
+NARROW = 32
+"""Widest nodes of which a whole block of pairs fits the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +74,27 @@ def distinct_words(encoded: EncodedWords) -> tuple[Float[Tensor, "distinct dim"]
 
 
 def all_scores(
-    config: GalmConfig, graph: GlobalAlignment, nodes: Nodes, context: EncodedWords, pairs_per_block: int
+    config: GalmConfig,
+    graph: GlobalAlignment,
+    nodes: Nodes,
+    context: EncodedWords,
+    pairs_per_block: int,
+    *,
+    bfloat16: bool,
 ) -> Float[Tensor, "contexts graphs"]:
-    """The score of every graph in every context, at most ``pairs_per_block`` at a time where there are more graphs.
+    """The score of every graph in every context, at most about ``pairs_per_block`` at a time.
 
     Equal to the plain form within rounding, and much faster where the kernels can be used.
     """
-    step = max(1, pairs_per_block // min(len(nodes), GRAPHS_PER_PART))  # contexts
+    at_once = pairs_per_block * NARROW // max(NARROW, config.graph_width)  # pairs, fewer of wide nodes
+    step = max(1, at_once // min(len(nodes), GRAPHS_PER_PART))  # contexts
     parts, fast = nodes.parts(), is_fast(config, nodes.vectors)
     ragged = [Graphs.of(part.places, part.mask, part.edges, part.weights) for part in parts] if fast else []
     rows = []
     for at in range(0, len(context), step):
         block = context.rows(slice(at, at + step))
         if fast:
-            rows.append(graph.ragged(ragged_cosines(config, nodes.vectors, block), ragged))
+            rows.append(graph.ragged(ragged_cosines(config, nodes.vectors, block), ragged, bfloat16=bfloat16))
         else:
             cosines = padded_cosines(config, nodes.vectors, block)
             rows.append(torch.cat([padded_scores(graph, cosines, part) for part in parts], dim=1))

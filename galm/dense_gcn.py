@@ -55,9 +55,12 @@ class GlobalAlignment(nn.Module):
         return (self.read(states) * weights).sum(-1)
 
     def ragged(
-        self, cosines: Float[Tensor, "contexts words blocks"], parts: Sequence[Graphs]
+        self, cosines: Float[Tensor, "contexts words blocks"], parts: Sequence[Graphs], *, bfloat16: bool = False
     ) -> Float[Tensor, "contexts graphs"]:
-        """:meth:`forward` for every context and the graphs of every part, one part after the other."""
+        """:meth:`forward` for every context and the graphs of every part, one part after the other.
+
+        With ``bfloat16`` the products with the weights of the later layers and of the head are rounded to it.
+        """
         layers = [layer for layer in self.layers if isinstance(layer, DenseGCNConv)]
         below = layers[0].lin(cosines)  # [contexts, words, width], for each distinct word once
         scale = self.config.graph_width**-0.5 if self.config.edges == "scaled" else 1.0
@@ -65,10 +68,20 @@ class GlobalAlignment(nn.Module):
         for graphs in parts:
             states = convolution(graphs, below, layers[0].bias, edges=graphs.edges)
             for layer in layers[1:]:
-                states = convolution(graphs, layer.lin(states), layer.bias, states=states, scale=scale)
-            scores.append(self.read(states) @ graphs.pooling)
+                states = convolution(
+                    graphs, rounded(layer.lin, states, bfloat16), layer.bias, states=states, scale=scale
+                )
+            inner = torch.tanh(rounded(self.head_in, states, bfloat16))
+            scores.append(self.head_out(inner).squeeze(-1) @ graphs.pooling)
         return torch.cat(scores, dim=1)
 
     def read(self, states: Float[Tensor, "*graphs nodes width"]) -> Float[Tensor, "*graphs nodes"]:
         """Each node's own score, eq. 13 before its mean."""
         return self.head_out(torch.tanh(self.head_in(states))).squeeze(-1)
+
+
+def rounded(linear: nn.Module, states: Float[Tensor, "*rows width"], bfloat16: bool) -> Float[Tensor, "*rows out"]:
+    """A linear layer, its product in bfloat16 where that is asked for, its result in the precision of ``states``."""
+    with torch.autocast(states.device.type, torch.bfloat16, enabled=bfloat16):
+        product: Tensor = linear(states)
+    return product.to(states.dtype)

@@ -124,12 +124,24 @@ class Galm(Matcher):
     def score_matrix(  # type: ignore[override]
         self, queries: EncodedWords, codes: EncodedWords, *, pairs_per_block: int = 4096
     ) -> Float[Tensor, "queries codes"]:
-        """Every query against every code by the ragged form; equal to the plain one."""
+        """Every query against every code by the ragged form; equal to the plain one.
+
+        Under autocast to bfloat16 only the products that may be rounded are.
+        """
+        device = queries.states.device.type
+        bfloat16 = torch.is_autocast_enabled(device)
+        with torch.autocast(device, enabled=False):
+            return self._score_matrix(queries, codes, pairs_per_block, bfloat16=bfloat16)
+
+    def _score_matrix(
+        self, queries: EncodedWords, codes: EncodedWords, pairs_per_block: int, *, bfloat16: bool
+    ) -> Float[Tensor, "queries codes"]:
         scores = []
         for side, graph in self.graphs.items():
             assert isinstance(graph, GlobalAlignment)
             words, context = (queries, codes) if side == "query" else (replace(codes, mask=codes.nodes), queries)
-            found = all_scores(self.config, graph, self._nodes(side, words), context, pairs_per_block)
+            nodes = self._nodes(side, words)
+            found = all_scores(self.config, graph, nodes, context, pairs_per_block, bfloat16=bfloat16)
             scores.append(found.T if side == "query" else found)
         return torch.stack(scores).sum(0)
 

@@ -65,8 +65,8 @@ def call(name: str, *arguments: ctypes.Structure | Tensor) -> None:
 
 
 def address(tensor: Tensor | None) -> int | None:
-    """Where a contiguous tensor's values begin."""
-    assert tensor is None or tensor.is_contiguous()
+    """Where the values of a contiguous tensor of 32-bit numbers begin."""
+    assert tensor is None or (tensor.is_contiguous() and tensor.dtype in (torch.float32, torch.int32))
     return None if tensor is None else tensor.data_ptr()
 
 

@@ -21,11 +21,14 @@ ENCODED_BYTES = 1 << 30
 class MatcherRanker:
     """A :class:`matching.contract.Ranker` over a matcher; memory stays bounded whatever the corpus."""
 
-    def __init__(self, matcher: Matcher, encoder: Encoder, device: torch.device | str = "cpu") -> None:
-        """Score with ``matcher`` on ``device``, over words that ``encoder`` turns into ids."""
+    def __init__(
+        self, matcher: Matcher, encoder: Encoder, device: torch.device | str = "cpu", *, bfloat16: bool = False
+    ) -> None:
+        """Score with ``matcher`` on ``device``, over words that ``encoder`` turns into ids; by bfloat16 products?"""
         self.matcher = matcher.to(device)
         self.encoder = encoder
         self.device = device
+        self.bfloat16 = bfloat16
         self._corpus = PairIds({})
         self._chunks: list[Int[np.ndarray, " rows"]] = []
         self._kept: list[Encoded | None] = []
@@ -59,7 +62,9 @@ class MatcherRanker:
         for number, chunk in enumerate(self._chunks):
             kept = self._kept[number]
             codes = self._encode(number) if kept is None else kept
-            scores[np.ix_(by_length, chunk)] = self.matcher.score_matrix(queries, codes).float().cpu().numpy()
+            with torch.autocast(torch.device(self.device).type, torch.bfloat16, enabled=self.bfloat16):
+                found = self.matcher.score_matrix(queries, codes)
+            scores[np.ix_(by_length, chunk)] = found.float().cpu().numpy()
         return scores
 
     def _encode(self, number: int) -> Encoded:
