@@ -6,6 +6,7 @@
 #   bash run.sh evaluate RUN_DIR [--evaluate.field=value]   test a finished run again, on another pool or data set
 #   bash run.sh board [tensorboard options]                 curves and pictures of all runs, at http://localhost:6006
 #   bash run.sh tables                                      write the README's result table from experiments/results/
+#   bash run.sh speed [--speed.field=value ...]             measure scoring, training, pools and extraction on the JDK
 #   bash run.sh test [pytest options]                       every check there is
 set -euo pipefail
 

@@ -14,6 +14,7 @@ from data_prep.registry import DATASETS
 from experiments import config, console
 from experiments.help import help_lines
 from experiments.options import split_arguments, unknown
+from experiments.speed_config import resolve_speed
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -103,6 +104,15 @@ def _tables(words: Sequence[str], typed: Mapping[str, str]) -> None:
     write_tables()
 
 
+def _speed(words: Sequence[str], typed: Mapping[str, str]) -> None:
+    if words:
+        raise ValueError(f"bash run.sh speed takes options only, not {' '.join(words)}")
+    speed, data = resolve_speed(typed)
+    from experiments.speed import measure_speed
+
+    measure_speed(speed, data, typed)
+
+
 def known_dataset(name: str) -> None:
     """Refuse a data set that there is not.
 
@@ -117,6 +127,7 @@ _COMMANDS: Final[dict[str, Callable[[Sequence[str], Mapping[str, str]], None]]] 
     "prepare": _prepare,
     "evaluate": _evaluate,
     "tables": _tables,
+    "speed": _speed,
 }
 
 

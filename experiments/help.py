@@ -11,6 +11,7 @@ from data_prep.registry import DATASETS
 from experiments.config import OUT, SECTIONS, section_types
 from experiments.options import Option, options_of
 from experiments.registry import MODELS
+from experiments.speed_config import SpeedConfig
 
 _USAGE: Final = """\
 bash run.sh DATASET MODEL [--section.field=value ...]   prepare, train, test; leaves a folder in runs/
@@ -18,6 +19,7 @@ bash run.sh prepare DATASET [--data.field=value ...]    only prepare the data se
 bash run.sh evaluate RUN_DIR [--evaluate.field=value]   test a finished run again, on another pool or data set
 bash run.sh board                                       TensorBoard over runs/, on this machine only
 bash run.sh tables                                      write the README's result table
+bash run.sh speed [--speed.field=value ...]             measure scoring, training, pools and extraction on the JDK
 bash run.sh test                                        every check there is
 bash run.sh help                                        this"""
 
@@ -32,7 +34,8 @@ def help_lines() -> list[str]:
     for section in SECTIONS:
         for title, config_type in _types(section).items():
             lines += ["", title, *_entries(options_of(section, config_type).values())]
-    return [*lines, "", "the run", *_entries([OUT])]
+    lines += ["", "the run", *_entries([OUT])]
+    return [*lines, "", "speed, for bash run.sh speed", *_entries(options_of("speed", SpeedConfig).values())]
 
 
 def _about(target: str) -> str:
@@ -56,7 +59,13 @@ def _types(section: str) -> dict[str, type]:
 def _entries(options: Iterable[Option]) -> list[str]:
     lines = []
     for option in options:
-        default = str(option.default).lower() if isinstance(option.default, bool) else option.default
-        lines.append(f"  --{option.name}={default}   ({option.accepts})")
+        lines.append(f"  --{option.name}={_typed(option.default)}   ({option.accepts})")
         lines += textwrap.wrap(option.doc, 108, initial_indent=" " * 6, subsequent_indent=" " * 6)
     return lines
+
+
+def _typed(value: object) -> object:
+    """A value as a user types it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(map(str, value)) if isinstance(value, tuple) else value

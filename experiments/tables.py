@@ -10,6 +10,7 @@ from experiments.config import REPOSITORY
 from experiments.console import say
 
 RESULTS: Final = REPOSITORY / "experiments" / "results"
+SPEED: Final = "speed.json"
 README: Final = REPOSITORY / "README.md"
 START: Final = "<!-- results:start -->"
 END: Final = "<!-- results:end -->"
@@ -19,7 +20,12 @@ def write_tables(readme: Path = README, results: Path = RESULTS) -> None:
     """Bring the README's section of results in step with the kept results."""
     text = readme.read_text(encoding="utf-8")
     write_atomically(readme, with_tables(text, results))
-    say(f"{readme.name}: tables of {len(list(results.glob('*.json')))} results in {results}")
+    say(f"{readme.name}: tables of {len(kept_results(results))} results in {results}")
+
+
+def kept_results(results: Path) -> list[Path]:
+    """The results of runs; what ``bash run.sh speed`` measured lies beside them."""
+    return sorted(path for path in results.glob("*.json") if path.name != SPEED)
 
 
 def with_tables(text: str, results: Path) -> str:
@@ -32,7 +38,7 @@ def with_tables(text: str, results: Path) -> str:
     _, end, after = rest.partition(END)
     if not start or not end:
         raise ValueError(f"expected the lines {START} and {END} in README.md, to write the tables between them")
-    kept = [load_result(path) for path in sorted(results.glob("*.json"))]
+    kept = [load_result(path) for path in kept_results(results)]
     kept.sort(key=lambda result: (result.dataset, -result.exact.mrr))
     tables = render_markdown(kept) if kept else "No results are kept yet."
     return f"{before}{START}\n{tables}\n{END}{after}"

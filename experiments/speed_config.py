@@ -1,0 +1,58 @@
+"""Configuration of the speed measurements (section ``speed``), and how their command line is read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from data_prep.config import DataConfig
+from experiments import config
+from experiments.options import options_of, parse, unknown
+
+
+@dataclass(frozen=True, slots=True)
+class SpeedConfig:
+    """What is measured, and how often."""
+
+    repeats: int = 5
+    """Times that each is measured; large pools fewer times, from 2,500 methods on once."""
+    pools: tuple[int, ...] = (1000, 2000, 5000, 10_000)
+    """Sizes of the pools that time and memory are measured on."""
+    files: int = 150
+    """Java files that methods are extracted from."""
+    train: bool = True
+    """Whether to train for two epochs, for the time to BM25's MRR."""
+    out: str = ""
+    """Folder for speed.json, speed.md and speed.png; empty: experiments/results."""
+
+    def __post_init__(self) -> None:
+        for flag in ("repeats", "files"):
+            if getattr(self, flag) < 1:
+                raise ValueError(f"--speed.{flag} takes a whole number of 1 or more, not {getattr(self, flag)}")
+        if len(set(self.pools)) < 2 or min(self.pools) < 2:
+            raise ValueError(
+                "--speed.pools takes two different sizes of 2 or more at least, for a growth to be seen, "
+                f"not {','.join(map(str, self.pools))!r}"
+            )
+
+    @property
+    def folder(self) -> Path:
+        """Where the results go."""
+        return Path(self.out) if self.out else config.REPOSITORY / "experiments" / "results"
+
+
+def resolve_speed(typed: Mapping[str, str]) -> tuple[SpeedConfig, DataConfig]:
+    """The sections ``speed`` and ``data`` as the user typed them (option -> text).
+
+    Raises:
+        ValueError: an option of neither section, or a bad value.
+    """
+    own = {option.name: option for option in options_of("speed", SpeedConfig).values()}
+    data = [option.name for option in options_of("data", DataConfig).values()]
+    for name in typed:
+        if name not in own and name not in data:
+            raise unknown("option of speed", f"--{name}", [f"--{each}" for each in (*own, *data)])
+    values = {name.partition(".")[2]: parse(text, own[name]) for name, text in typed.items() if name in own}
+    if values.get("out"):
+        values["out"] = str(Path(values["out"]).expanduser().absolute())
+    plan = config.resolve("jdk", "galm", {name: text for name, text in typed.items() if name in data})
+    return SpeedConfig(**values), plan.data

@@ -1,0 +1,102 @@
+"""Methods a second: tree-sitter, which data preparation uses, against javalang, over the same files of the JDK."""
+
+import hashlib
+import heapq
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import javalang
+from javalang.tree import ConstructorDeclaration, MethodDeclaration
+
+from data_prep.extraction import methods_of
+from data_prep.java_methods import find_methods, parse_java
+from data_prep.records import JavaFile
+from experiments.speed_timing import Spread, in_turn, timed
+
+_SPARE = 2
+"""Files drawn for each that is wanted: javalang does not know the newest Java."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parser:
+    """One way to find methods."""
+
+    methods: int
+    methods_per_second: Spread
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """All ways over the same files."""
+
+    files: int
+    skipped: int  # drawn too, but javalang cannot parse them
+    megabytes: float
+    extracted: Parser  # tree-sitter: methods with name, tokens, API words and tree, as data preparation takes them
+    found: Parser  # tree-sitter: declarations only
+    javalang: Parser  # declarations only
+    speedup: Spread  # extracted to javalang
+    found_speedup: Spread  # found to javalang
+
+
+def drawn(files: Iterable[JavaFile], count: int, seed: int = 0) -> list[JavaFile]:
+    """``count`` files in an order that depends on their paths and the seed alone."""
+    return heapq.nsmallest(count, files, key=lambda file: hashlib.sha256(f"{seed} {file.path}".encode()).digest())
+
+
+def javalang_methods(file: JavaFile) -> int:
+    """Methods and constructors with a body that javalang finds."""
+    tree = javalang.parse.parse(file.data.decode("utf-8", errors="replace"))
+    kinds = MethodDeclaration | ConstructorDeclaration
+    return sum(isinstance(node, kinds) and node.body is not None for _, node in tree)
+
+
+def javalang_parses(file: JavaFile) -> bool:
+    """Whether javalang can read a file."""
+    try:
+        javalang_methods(file)
+    except (javalang.parser.JavaSyntaxError, javalang.tokenizer.LexerError, RecursionError):
+        return False
+    return True
+
+
+def measure_extraction(files: Iterable[JavaFile], count: int, repeats: int) -> Extraction:
+    """Methods a second over ``count`` of ``files``, in one process."""
+    kept: list[JavaFile] = []
+    skipped = 0
+    for file in drawn(files, _SPARE * count):
+        if len(kept) == count:
+            break
+        if javalang_parses(file):
+            kept.append(file)
+        else:
+            skipped += 1
+    ways: dict[str, Callable[[JavaFile], int]] = {
+        "extracted": lambda file: sum(1 for _ in methods_of(file)),
+        "found": lambda file: sum(1 for _ in find_methods(parse_java(file.data), documented_only=False)),
+        "javalang": javalang_methods,
+    }
+    runs = in_turn({name: partial(timed, partial(_total, way, kept)) for name, way in ways.items()}, repeats)
+    parsers = {name: _parser(run) for name, run in runs.items()}
+    return Extraction(
+        files=len(kept),
+        skipped=skipped,
+        megabytes=sum(len(file.data) for file in kept) / 1e6,
+        **parsers,
+        speedup=_ratio(runs["extracted"], runs["javalang"]),
+        found_speedup=_ratio(runs["found"], runs["javalang"]),
+    )
+
+
+def _total(way: Callable[[JavaFile], int], files: Sequence[JavaFile]) -> int:
+    return sum(map(way, files))
+
+
+def _parser(run: Sequence[tuple[float, int]]) -> Parser:
+    return Parser(methods=run[0][1], methods_per_second=Spread.of([methods / seconds for seconds, methods in run]))
+
+
+def _ratio(run: Sequence[tuple[float, int]], other: Sequence[tuple[float, int]]) -> Spread:
+    rates = ((methods / seconds, m / s) for (seconds, methods), (s, m) in zip(run, other, strict=True))
+    return Spread.of([rate / against for rate, against in rates])

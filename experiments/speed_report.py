@@ -1,0 +1,195 @@
+"""What the speed measurements found: one record, and its tables in Markdown."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation.provenance import Machine
+from evaluation.results import DataSource
+from experiments.speed_extraction import Extraction
+from experiments.speed_pools import WIDTH, PoolSpeed
+from experiments.speed_scoring import Product, Scored, Scoring
+from experiments.speed_timing import Growth, Spread
+from experiments.speed_training import BATCH, BATCHES, Reached, StepSeconds, Training
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeedReport:
+    """All that one run of ``bash run.sh speed`` measured; the first numbers are of a graph of width 32."""
+
+    scoring_speedup: float  # pairs a second, fast form to plain form
+    training_speedup: float  # forward, loss and backward of a step
+    matmul_fraction: float  # operations a second by the equations, as a share of the machine's matrix product
+    ten_thousand_minutes: float  # to rank 10,000 methods for 10,000 queries
+    ten_thousand_measured: bool  # False: from the pairs a second of the largest pool
+    wide_ten_thousand_minutes: float  # the same at width 256, always from its pairs a second
+    peak_memory_mb: float  # of the largest pool
+    command: str
+    code_version: str
+    date: str  # ISO 8601, UTC
+    seconds: float  # of the whole run
+    data: DataSource
+    machine: Machine
+    threads: int
+    kernels: bool  # False: there was no C compiler, and the fast form ran without its kernels
+    matmul: Product
+    scored: Scored
+    scoring: Mapping[int, Scoring]  # by width
+    training: Mapping[int, Training]  # by width
+    pools_split: str
+    pools: Sequence[PoolSpeed]
+    growth_with_pairs: Growth
+    lengths: Sequence[PoolSpeed]
+    growth_with_length: Growth
+    extraction: Extraction
+    reached: Reached | None  # None: left out
+
+
+def markdown(report: SpeedReport) -> str:
+    """The report for a person."""
+    machine = report.machine
+    parts = [
+        "# Speed",
+        f"`{report.command}` on {machine.cpu}, {machine.cores} cores ({machine.platform}), {report.threads} threads, "
+        f"Python {machine.python}, torch {machine.torch}; {report.data.origin}; code {report.code_version}; "
+        f"{report.date}; {report.seconds / 60:.0f} minutes. Medians, with the least and the most in parentheses; forms "
+        "that are compared were measured in turn, and their ratios are of the same round.",
+        "" if report.kernels else "**Without a C compiler: the fast form ran without its kernels.**",
+        *_scoring_part(report),
+        *_training_part(report),
+        *_pools_part(report),
+        *_extraction_part(report.extraction),
+        *(_reached_part(report.reached) if report.reached else []),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _scoring_part(report: SpeedReport) -> list[str]:
+    scored, matmul = report.scored, report.matmul
+    rows: list[tuple[str, Any]] = [
+        ("pairs a second, fast", lambda s: _spread(s.fast_pairs_per_second)),
+        ("pairs a second, plain, little padding", lambda s: _spread(s.plain_pairs_per_second)),
+        ("pairs a second, plain, the ranker's padding", lambda s: _spread(s.padded_pairs_per_second)),
+        ("fast to plain, little padding", lambda s: _spread(s.speedup)),
+        ("fast to plain, the ranker's padding", lambda s: _spread(s.padded_speedup)),
+        ("operations a pair, by the equations", lambda s: digits(s.equation_operations)),
+        ("operations a pair, executed", lambda s: digits(s.executed_operations)),
+        ("of the matrix product's rate, by the equations", lambda s: f"{s.matmul_fraction:.2f}"),
+        ("of the matrix product's rate, executed", lambda s: f"{s.executed_fraction:.2f}"),
+        ("largest difference of scores, of the largest score", lambda s: f"{s.largest_difference:.1g}"),
+    ]
+    return [
+        "## Scoring",
+        f"{scored.queries:,} queries x {scored.codes:,} methods of the test split, in order of length "
+        f"({scored.query_words:.1f} and {scored.code_words:.1f} words on average), by the fast form in one piece. The "
+        f"plain form, equation by equation, scored {scored.plain_pairs:,} of the pairs: in small batches of like "
+        "length on both sides, each padded to its own longest, and once more with queries padded to the longest of "
+        "all, as the ranker's batches are. A product of two float32 matrices of "
+        f"{matmul.rows:,} x {matmul.rows:,} ran at {_spread(matmul.gflops)} GFLOP/s.",
+        _table(["graph width", *report.scoring], [[name, *map(cell, report.scoring.values())] for name, cell in rows]),
+        "Operations are counted by the equations from the real lengths, without padding, exponentials, roots and "
+        "tanh. Equal words of several queries are brought to a method once: the queries have "
+        f"{scored.distinct_query_words:,} distinct words among {scored.queries * scored.query_words:,.0f}. So the fast "
+        "form executes less than the equations say, and the fraction by the equations may be above what the processor "
+        "did; the executed one counts eqs. 7 to 9 and the first layer's weights once for each distinct word.",
+    ]
+
+
+def _training_part(report: SpeedReport) -> list[str]:
+    header = ["width", "form", "forward, loss", "backward", "clipping", "optimiser", "whole step"]
+    forms = [(width, form, getattr(t, form)) for width, t in report.training.items() for form in ("fast", "plain")]
+    rows = [[width, form, *_milliseconds(step)] for width, form, step in forms]
+    found = [
+        f"At width {width} the fast form is {_spread(t.speedup)} times as quick in forward, loss and backward, and "
+        f"{_spread(t.step_speedup)} times in the whole step; the gradients differ by {t.gradient_difference:.1g} of "
+        "their norm."
+        for width, t in report.training.items()
+    ]
+    return [
+        "## A training step",
+        f"{BATCH} x {BATCH} pairs, milliseconds a step over {BATCHES} batches of the trainer's, padded as it pads; "
+        "ranking loss over all negatives, AdamW fused.",
+        _table(header, rows),
+        " ".join(found),
+    ]
+
+
+def _milliseconds(step: StepSeconds) -> list[str]:
+    parts = (step.forward_and_loss, step.backward, step.clipping, step.optimiser, step.whole)
+    return [_spread(part, 1000) for part in parts]
+
+
+def _pools_part(report: SpeedReport) -> list[str]:
+    split = "the test split" if report.pools_split == "test" else "the training split, since the test split is smaller"
+    ten = "measured" if report.ten_thousand_measured else "extrapolated from the largest pool"
+    header = ["methods", "code words", "seconds", "times", "pairs a second", "peak MiB", "MiB before"]
+    return [
+        "## Whole pools",
+        f"Every query of a pool ranked over all its methods, graph width {WIDTH}, before training; pools drawn from "
+        f"{split}, each time in a new process. Seconds hold encoding and scoring; before them the process held the "
+        "model, its vocabulary and the data.",
+        _table(header, [_pool_row(pool) for pool in report.pools]),
+        f"Time grows with the number of pairs to the power of {report.growth_with_pairs.exponent:.2f}. 10,000 x 10,000 "
+        f"pairs take {report.ten_thousand_minutes:.1f} minutes ({ten}); at width 256 "
+        f"{report.wide_ten_thousand_minutes:.0f} minutes (extrapolated from its pairs a second).",
+        f"The {report.lengths[0].methods:,} longest methods of the training split, cut to fewer words:",
+        _table(header, [_pool_row(pool) for pool in report.lengths]),
+        f"Time grows with the words of a method to the power of {report.growth_with_length.exponent:.2f}.",
+    ]
+
+
+def _pool_row(pool: PoolSpeed) -> list[str]:
+    numbers = (digits(pool.pairs_per_second), f"{pool.peak_memory_mb:,.0f}", f"{pool.memory_before_mb:,.0f}")
+    return [f"{pool.methods:,}", f"{pool.code_words:.1f}", _spread(pool.seconds), str(pool.seconds.repeats), *numbers]
+
+
+def _extraction_part(found: Extraction) -> list[str]:
+    ways = {
+        "tree-sitter, with all fields": found.extracted,
+        "tree-sitter, declarations": found.found,
+        "javalang, declarations": found.javalang,
+    }
+    return [
+        "## Extraction",
+        f"Methods with a body in {found.files} files of the JDK ({found.megabytes:.1f} MB), one process; "
+        f"{found.skipped} more were drawn that javalang cannot parse.",
+        _table(
+            ["", "methods", "methods a second"],
+            [[name, f"{way.methods:,}", _spread(way.methods_per_second)] for name, way in ways.items()],
+        ),
+        f"With all fields {_spread(found.speedup)} times javalang's speed, declarations alone "
+        f"{_spread(found.found_speedup)} times.",
+    ]
+
+
+def _reached_part(reached: Reached) -> list[str]:
+    if reached.seconds is None:
+        end = "No epoch reached it."
+    else:
+        end = f"Epoch {reached.epochs} reached it, after {reached.seconds:.0f} seconds of training."
+    return [
+        "## Time to BM25",
+        f"BM25's MRR over {reached.pool:,} validation methods is {reached.bm25_mrr:.3f}. galm, trained for "
+        f"{len(reached.history)} epochs by its recipe, was validated on the same after each. {end}",
+        _table(
+            ["epoch", "seconds of training", "MRR"],
+            [[each.epoch, f"{each.seconds:.0f}", f"{each.mrr:.3f}"] for each in reached.history],
+        ),
+    ]
+
+
+def _table(header: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
+    lines: list[Iterable[object]] = [header := list(header), ["---", *["---:"] * (len(header) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+def _spread(spread: Spread, factor: float = 1) -> str:
+    middle, least, most = (digits(value * factor) for value in (spread.median, spread.least, spread.most))
+    return middle if spread.repeats == 1 else f"{middle} ({least} to {most})"
+
+
+def digits(value: float) -> str:
+    """Three digits, and no exponent."""
+    if value >= 100:
+        return f"{float(f'{value:.3g}'):,.0f}"
+    return f"{value:.3g}"
