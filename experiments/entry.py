@@ -14,7 +14,7 @@ from data_prep.registry import DATASETS
 from experiments import config, console
 from experiments.help import help_lines
 from experiments.options import split_arguments, unknown
-from experiments.speed_config import resolve_speed
+from experiments.speed.config import resolve_speed
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -108,7 +108,7 @@ def _speed(words: Sequence[str], typed: Mapping[str, str]) -> None:
     if words:
         raise ValueError(f"bash run.sh speed takes options only, not {' '.join(words)}")
     speed, data = resolve_speed(typed)
-    from experiments.speed import measure_speed
+    from experiments.speed.measure import measure_speed
 
     measure_speed(speed, data, typed)
 

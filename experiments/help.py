@@ -11,7 +11,7 @@ from data_prep.registry import DATASETS
 from experiments.config import OUT, SECTIONS, section_types
 from experiments.options import Option, options_of
 from experiments.registry import MODELS
-from experiments.speed_config import SpeedConfig
+from experiments.speed.config import SpeedConfig
 
 _USAGE: Final = """\
 bash run.sh DATASET MODEL [--section.field=value ...]   prepare, train, test; leaves a folder in runs/

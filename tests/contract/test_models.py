@@ -99,6 +99,26 @@ def test_the_matrix_holds_the_scores_of_pairs(built, rows, pairs_per_block):
     assert matrix.std() > 0
 
 
+def test_the_size_of_blocks_changes_no_score_by_more_than_rounding(built, rows):
+    matcher = built.matcher.eval()
+    with torch.no_grad():
+        queries, codes = (matcher.encode_query(built.ids.queries(rows)), matcher.encode_code(built.ids.codes(rows)))
+        whole = matcher.score_matrix(queries, codes)
+        for size in (1, 7, 64, 1000):
+            in_blocks = matcher.score_matrix(queries, codes, pairs_per_block=size)
+            assert (in_blocks - whole).abs().max() < 1e-5
+
+
+def test_scoring_by_bfloat16_products_moves_scores_little(built, rows):
+    matcher = built.matcher.eval()
+    with torch.no_grad():
+        queries, codes = (matcher.encode_query(built.ids.queries(rows)), matcher.encode_code(built.ids.codes(rows)))
+        exact = matcher.score_matrix(queries, codes)
+        with torch.autocast("cpu", torch.bfloat16):
+            rounded = matcher.score_matrix(queries, codes)
+    assert (rounded.float() - exact).abs().max() <= 0.02 * exact.abs().max()
+
+
 def test_gradients_of_the_matrix_are_those_of_pairs(built, rows):
     matcher = built.matcher.eval()
 

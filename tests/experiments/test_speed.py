@@ -12,15 +12,18 @@ import pytest
 from data_prep.batching import Encoder
 from data_prep.config import DataConfig
 from data_prep.records import JavaFile
-from experiments import speed, speed_pools, speed_scoring, speed_training
 from experiments.entry import main
-from experiments.speed_config import SpeedConfig, resolve_speed
-from experiments.speed_extraction import drawn, measure_extraction
-from experiments.speed_pools import PoolSpeed, Ranked, Task, in_rounds, longest_rows, perform, split_for, times
-from experiments.speed_report import markdown
-from experiments.speed_scoring import Block, all_operations, graph_operations, plan_of_width
-from experiments.speed_timing import Growth, Spread, in_turn
-from experiments.speed_training import Epoch, Reached
+from experiments.speed import measure
+from experiments.speed import pools as speed_pools
+from experiments.speed import scoring as speed_scoring
+from experiments.speed import training as speed_training
+from experiments.speed.config import SpeedConfig, resolve_speed
+from experiments.speed.extraction import drawn, measure_extraction
+from experiments.speed.pools import PoolSpeed, Ranked, Task, in_rounds, longest_rows, perform, split_for, times
+from experiments.speed.report import markdown
+from experiments.speed.scoring import Block, all_operations, graph_operations, plan_of_width
+from experiments.speed.timing import Growth, Spread, in_turn
+from experiments.speed.training import Epoch, Reached
 from experiments.tables import RESULTS, kept_results
 from galm.config import GalmConfig
 
@@ -160,8 +163,8 @@ def test_ten_thousand_is_measured_or_extrapolated():
                         memory_before_mb=0)  # fmt: skip
         return PoolSpeed.of([ranked])
 
-    assert speed.ten_thousand_minutes([pool(100, 1), pool(10_000, 120)]) == (2.0, True)
-    assert speed.ten_thousand_minutes([pool(100, 1), pool(1000, 6)]) == (10.0, False)
+    assert measure.ten_thousand_minutes([pool(100, 1), pool(10_000, 120)]) == (2.0, True)
+    assert measure.ten_thousand_minutes([pool(100, 1), pool(1000, 6)]) == (10.0, False)
 
 
 def test_both_parsers_find_the_same_methods_and_broken_files_are_skipped():
@@ -185,11 +188,11 @@ def test_bm25_is_reached_by_the_first_epoch_that_is_as_good():
 
 @pytest.mark.usefixtures("small")
 def test_a_run_leaves_its_numbers_tables_and_picture(small_data, java_folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(speed, "prepare_stage", lambda *_: small_data)
-    monkeypatch.setattr(speed, "data_set", lambda *_: resolve_folder(java_folder))
+    monkeypatch.setattr(measure, "prepare_stage", lambda *_: small_data)
+    monkeypatch.setattr(measure, "data_set", lambda *_: resolve_folder(java_folder))
     monkeypatch.setattr(speed_training, "EPOCHS", 1)
     config = SpeedConfig(repeats=1, pools=(4, 8), files=3, out=str(tmp_path / "out"))
-    report = speed.measure_speed(config, DataConfig(), {"speed.repeats": "1"})
+    report = measure.measure_speed(config, DataConfig(), {"speed.repeats": "1"})
     kept = json.loads((tmp_path / "out" / "speed.json").read_text())
     assert set(kept) == {field.name for field in dataclasses.fields(report)}
     for name in ("scoring_speedup", "training_speedup", "matmul_fraction", "ten_thousand_minutes", "peak_memory_mb"):

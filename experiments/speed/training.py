@@ -21,8 +21,8 @@ from evaluation.evaluator import evaluate
 from evaluation.metrics import exact
 from experiments.config import resolve
 from experiments.console import say
-from experiments.speed_scoring import WIDTHS, galm_of_width, plan_of_width
-from experiments.speed_timing import Spread, in_turn
+from experiments.speed.scoring import WIDTHS, galm_of_width, plan_of_width
+from experiments.speed.timing import Spread, in_turn
 from galm.all_pairs import EncodedWords
 from galm.model import Galm
 from matching.contract import Matcher

@@ -6,11 +6,11 @@ from typing import Any
 
 from evaluation.provenance import Machine
 from evaluation.results import DataSource
-from experiments.speed_extraction import Extraction
-from experiments.speed_pools import WIDTH, PoolSpeed
-from experiments.speed_scoring import Product, Scored, Scoring
-from experiments.speed_timing import Growth, Spread
-from experiments.speed_training import BATCH, BATCHES, Reached, StepSeconds, Training
+from experiments.speed.extraction import Extraction
+from experiments.speed.pools import WIDTH, PoolSpeed
+from experiments.speed.scoring import Product, Scored, Scoring
+from experiments.speed.timing import Growth, Spread
+from experiments.speed.training import BATCH, BATCHES, Reached, StepSeconds, Training
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from javalang.tree import ConstructorDeclaration, MethodDeclaration
 from data_prep.extraction import methods_of
 from data_prep.java_methods import find_methods, parse_java
 from data_prep.records import JavaFile
-from experiments.speed_timing import Spread, in_turn, timed
+from experiments.speed.timing import Spread, in_turn, timed
 
 _SPARE = 2
 """Files drawn for each that is wanted: javalang does not know the newest Java."""

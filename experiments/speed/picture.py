@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments.speed_pools import WIDTH, PoolSpeed
-from experiments.speed_report import SpeedReport, digits
-from experiments.speed_timing import Growth, Spread
+from experiments.speed.pools import WIDTH, PoolSpeed
+from experiments.speed.report import SpeedReport, digits
+from experiments.speed.timing import Growth, Spread
 
 _FAST: Final = "#1f77b4"
 _PLAIN: Final = "#ff7f0e"
@@ -58,12 +58,14 @@ def _draw_rates(axes: Axes, report: SpeedReport) -> None:
 
 
 def _draw_times(axes: Axes, runs: Sequence[PoolSpeed], places: Sequence[float]) -> None:
-    """The seconds of each run, with its peak memory beside it."""
+    """The seconds of each run, with its peak memory below it."""
     medians = [run.seconds.median for run in runs]
     axes.errorbar(places, medians, _reach([run.seconds for run in runs]), fmt="o", color=_FAST, capsize=4)
     for place, median, run in zip(places, medians, runs, strict=True):
         text = f"{digits(median)} s\n{run.peak_memory_mb:,.0f} MiB"
-        axes.annotate(text, (place, median), (0, -9), textcoords="offset points", ha="center", va="top", fontsize=9)
+        axes.annotate(
+            text, (place, run.seconds.least), (0, -9), textcoords="offset points", ha="center", va="top", fontsize=9
+        )
     axes.set_ylabel("seconds")
     axes.grid(color="0.9")
 

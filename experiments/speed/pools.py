@@ -1,6 +1,6 @@
 """Time and peak memory of ranking a whole pool, by the pool's size and by the methods' length.
 
-Each is measured in a process of its own, ``python -m experiments.speed_pools TASK``, so that the peak is its own.
+Each is measured in a process of its own, ``python -m experiments.speed.pools TASK``, so that the peak is its own.
 """
 
 import json
@@ -25,8 +25,8 @@ from evaluation.evaluator import evaluate
 from evaluation.json_records import from_json, to_json
 from experiments.config import REPOSITORY
 from experiments.console import open_terminal
-from experiments.speed_scoring import galm_of_width, plan_of_width
-from experiments.speed_timing import Growth, Spread
+from experiments.speed.scoring import galm_of_width, plan_of_width
+from experiments.speed.timing import Growth, Spread
 from matching.ranker import MatcherRanker
 
 WIDTH: Final = 32
@@ -149,7 +149,7 @@ def in_a_process(task: Task) -> Ranked:
     Raises:
         ValueError: the process failed.
     """
-    command = [sys.executable, "-m", "experiments.speed_pools", json.dumps(asdict(task))]
+    command = [sys.executable, "-m", "experiments.speed.pools", json.dumps(asdict(task))]
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environment, check=False)
     if done.returncode:

@@ -24,10 +24,10 @@ from evaluation.results import DataSource
 from experiments.config import REPOSITORY
 from experiments.console import say
 from experiments.run import command_line
-from experiments.speed_config import SpeedConfig
-from experiments.speed_extraction import Extraction, measure_extraction
-from experiments.speed_picture import picture
-from experiments.speed_pools import (
+from experiments.speed.config import SpeedConfig
+from experiments.speed.extraction import Extraction, measure_extraction
+from experiments.speed.picture import picture
+from experiments.speed.pools import (
     WIDTH,
     PoolSpeed,
     growth_with_length,
@@ -36,9 +36,9 @@ from experiments.speed_pools import (
     measure_pools,
     split_for,
 )
-from experiments.speed_report import SpeedReport, markdown
-from experiments.speed_scoring import WIDTHS, measure_scoring, plan_of_width
-from experiments.speed_training import Reached, measure_reached, measure_training
+from experiments.speed.report import SpeedReport, markdown
+from experiments.speed.scoring import WIDTHS, measure_scoring, plan_of_width
+from experiments.speed.training import Reached, measure_reached, measure_training
 from experiments.stages import prepare_stage
 from galm.native import kernels
 

@@ -24,7 +24,7 @@ from torch import Tensor
 
 from data_prep.batching import Encoder, PairIds
 from experiments.config import Configuration, resolve
-from experiments.speed_timing import Spread, in_turn, timed
+from experiments.speed.timing import Spread, in_turn, timed
 from galm.all_pairs import EncodedWords, distinct_words
 from galm.config import GalmConfig
 from galm.model import Galm
