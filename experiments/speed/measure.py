@@ -1,4 +1,4 @@
-"""How fast is it? ``bash run.sh speed`` measures it all on the JDK, on the processor, in about 15 minutes on 2 cores.
+"""How fast is it? ``bash run.sh speed`` measures it all on the JDK, on the processor, in about 20 minutes on 2 cores.
 
 Pairs a second of GALM's fast form against its plain form and against the machine's matrix product; a training step;
 whole pools; extraction; the time to BM25's MRR. Left: ``speed.json``, ``speed.md`` and ``speed.png`` in
