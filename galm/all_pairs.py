@@ -18,8 +18,8 @@ from matching.contract import Encoded
 
 GRAPHS_PER_PART = 64
 """Graphs taken together: as many as keep their nodes in the processor's cache."""
-NARROW = 32
-"""Widest nodes of which a whole block of pairs fits the processor's cache."""
+CACHED_FLOATS = 2048 * 32
+"""Of the graphs' states, a float a pair counted: as many as the processor's cache keeps the nodes of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def all_scores(
 
     Equal to the plain form within rounding, and much faster where the kernels can be used.
     """
-    at_once = pairs_per_block * NARROW // max(NARROW, config.graph_width)  # pairs, fewer of wide nodes
+    at_once = min(pairs_per_block, CACHED_FLOATS // config.graph_width)  # pairs
     step = max(1, at_once // min(len(nodes), GRAPHS_PER_PART))  # contexts
     parts, fast = nodes.parts(), is_fast(config, nodes.vectors)
     ragged = [Graphs.of(part.places, part.mask, part.edges, part.weights) for part in parts] if fast else []

@@ -17,7 +17,7 @@ from torch_geometric.nn import DenseGCNConv
 
 from galm.alignment_graph import edge_weights
 from galm.config import GalmConfig
-from galm.ragged import Graphs, convolution
+from galm.ragged import Graphs, convolution, readings
 
 
 class GlobalAlignment(nn.Module):
@@ -71,8 +71,8 @@ class GlobalAlignment(nn.Module):
                 states = convolution(
                     graphs, rounded(layer.lin, states, bfloat16), layer.bias, states=states, scale=scale
                 )
-            inner = torch.tanh(rounded(self.head_in, states, bfloat16))
-            scores.append(self.head_out(inner).squeeze(-1) @ graphs.pooling)
+            inner = rounded(self.head_in, states, bfloat16)
+            scores.append((readings(inner, self.head_out.weight[0]) + self.head_out.bias) @ graphs.pooling)
         return torch.cat(scores, dim=1)
 
     def read(self, states: Float[Tensor, "*graphs nodes width"]) -> Float[Tensor, "*graphs nodes"]:

@@ -27,10 +27,46 @@ INLINE void store(float *to, lanes value) { *(lanes *)to = value; }
 INLINE lanes all(float value) { return value - (lanes){0}; }
 INLINE lanes where_positive(lanes test, lanes value) { return (lanes)((int_lanes)value & (int_lanes)(test > 0)); }
 
+#ifdef __clang__
+#define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define PICK(a, b, ...) __builtin_shuffle(a, b, (int_lanes){__VA_ARGS__})
+#endif
+
+#define BY_8(v) PICK(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7)
+#define BY_4(v) PICK(v, v, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11)
+#define BY_2(v) PICK(v, v, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13)
+
 INLINE float sum(lanes v) {
-    float total = 0;
-    for (int i = 0; i < LANES; i++) total += v[i];
-    return total;
+    v += BY_8(v);
+    v += BY_4(v);
+    v += BY_2(v);
+    return v[0] + v[1];
+}
+
+INLINE lanes larger(lanes a, lanes b) {
+    int_lanes first = a > b;
+    return (lanes)(((int_lanes)a & first) | ((int_lanes)b & ~first));
+}
+
+INLINE float maximum(lanes v) {
+    v = larger(v, BY_8(v));
+    v = larger(v, BY_4(v));
+    v = larger(v, BY_2(v));
+    return v[0] > v[1] ? v[0] : v[1];
+}
+
+/* The square matrix turned: four times the upper half's rows are interleaved with the lower half's. */
+INLINE void transpose(lanes square[LANES]) {
+    for (int round = 0; round < 4; round++) {
+        lanes next[LANES];
+        for (int i = 0; i < LANES / 2; i++) {
+            lanes a = square[i], b = square[i + LANES / 2];
+            next[2 * i] = PICK(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+            next[2 * i + 1] = PICK(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+        }
+        for (int i = 0; i < LANES; i++) square[i] = next[i];
+    }
 }
 
 /* e^x as 2^n e^r with |r| <= ln 2 / 2, within 2 units in the last place; below -87 as at -87. */
@@ -51,12 +87,12 @@ INLINE lanes exponential(lanes x) {
 
 /* Softmax of row[0..n), whose room is UP(n); 0 behind. */
 INLINE void softmax(float *row, int n) {
-    float most = row[0];
-    for (int i = 1; i < n; i++) most = row[i] > most ? row[i] : most;
     for (int i = n; i < UP(n); i++) row[i] = -1e30f;
-    lanes total = {0};
+    lanes most = load(row), total = {0};
+    for (int i = LANES; i < UP(n); i += LANES) most = larger(load(row + i), most);
+    float largest = maximum(most);
     for (int i = 0; i < UP(n); i += LANES) {
-        lanes e = exponential(load(row + i) - most);
+        lanes e = exponential(load(row + i) - largest);
         store(row + i, e);
         total += e;
     }
@@ -71,60 +107,66 @@ typedef struct {
     int row, column;
 } matrix;
 
-/* Columns [at, at + vectors * LANES) of out[j] = sum over k < n of a[j, k] x[k], for `rows` rows held in registers. */
-INLINE void product_tile(float *out, int width, matrix a, const float *const *x, int rows, int n, int at, int vectors) {
-    lanes sums[4][4];
-    for (int j = 0; j < rows; j++)
+/* Row k at values + places[k] * width, or without places at values + k * width. */
+typedef struct {
+    const float *values;
+    int width;
+    const int32_t *places;
+} rows;
+
+INLINE const float *row_of(rows x, int k) { return x.values + (size_t)(x.places ? x.places[k] : k) * x.width; }
+
+/* Columns [at, at + vectors * LANES) of out[j] = sum over k < n of a[j, k] x[k], for `m` rows held in registers. */
+INLINE void product_tile(float *out, matrix a, rows x, int m, int n, int at, int vectors) {
+    lanes sums[8][4];
+    for (int j = 0; j < m; j++)
         for (int i = 0; i < vectors; i++) sums[j][i] = (lanes){0};
     for (int k = 0; k < n; k++) {
-        const float *row = x[k] + at;
-        for (int j = 0; j < rows; j++) {
+        const float *row = row_of(x, k) + at;
+        for (int j = 0; j < m; j++) {
             float share = a.values[j * a.row + k * a.column];
             for (int i = 0; i < vectors; i++) sums[j][i] += share * load(row + i * LANES);
         }
     }
-    for (int j = 0; j < rows; j++)
-        for (int i = 0; i < vectors; i++) store(out + j * width + at + i * LANES, sums[j][i]);
+    for (int j = 0; j < m; j++)
+        for (int i = 0; i < vectors; i++) store(out + j * x.width + at + i * LANES, sums[j][i]);
 }
 
-INLINE void product_rows(float *out, int width, matrix a, const float *const *x, int rows, int n) {
+INLINE void product_rows(float *out, matrix a, rows x, int m, int n) {
     int at = 0;
-    for (; at + 4 * LANES <= width; at += 4 * LANES) product_tile(out, width, a, x, rows, n, at, 4);
-    for (; at + 2 * LANES <= width; at += 2 * LANES) product_tile(out, width, a, x, rows, n, at, 2);
-    for (; at < width; at += LANES) product_tile(out, width, a, x, rows, n, at, 1);
+    for (; m <= 4 && at + 4 * LANES <= x.width; at += 4 * LANES) product_tile(out, a, x, m, n, at, 4);
+    for (; at + 2 * LANES <= x.width; at += 2 * LANES) product_tile(out, a, x, m, n, at, 2);
+    for (; at < x.width; at += LANES) product_tile(out, a, x, m, n, at, 1);
 }
 
 /* out[j] = sum over k < n of a[j, k] x[k], for j < m. */
-INLINE void product(float *out, int width, matrix a, const float *const *x, int m, int n) {
+INLINE void product(float *out, matrix a, rows x, int m, int n) {
     int j = 0;
-    for (; j + 4 <= m; j += 4, a.values += 4 * a.row) product_rows(out + j * width, width, a, x, 4, n);
-    for (; j < m; j++, a.values += a.row) product_rows(out + j * width, width, a, x, 1, n);
+    if (x.width <= 2 * LANES)
+        for (; j + 8 <= m; j += 8, a.values += 8 * a.row) product_rows(out + j * x.width, a, x, 8, n);
+    for (; j + 4 <= m; j += 4, a.values += 4 * a.row) product_rows(out + j * x.width, a, x, 4, n);
+    if (m - j == 3) product_rows(out + j * x.width, a, x, 3, n);
+    if (m - j == 2) product_rows(out + j * x.width, a, x, 2, n);
+    if (m - j == 1) product_rows(out + j * x.width, a, x, 1, n);
 }
 
-/* out[j, k] = <left[j], right[k]> for j < m, k < n; out's rows are UP(n) apart; `turned` has room for width * UP(n). */
-INLINE void dots(float *out, const float *const *left, const float *const *right, int m, int n, int width,
-                 float *turned) {
-    int room = UP(n);
-    for (int f = 0; f < width; f++) {
-        for (int k = 0; k < n; k++) turned[f * room + k] = right[k][f];
-        for (int k = n; k < room; k++) turned[f * room + k] = 0;
-    }
-    for (int at = 0; at < room; at += LANES) {
-        int j = 0;
-        for (; j + 4 <= m; j += 4) {
-            lanes sums[4] = {{0}, {0}, {0}, {0}};
-            for (int f = 0; f < width; f++) {
-                lanes column = load(turned + f * room + at);
-                for (int i = 0; i < 4; i++) sums[i] += left[j + i][f] * column;
-            }
-            for (int i = 0; i < 4; i++) store(out + (j + i) * room + at, sums[i]);
+/* turned[f, k] = x[k][f] for f < width, k < n, and 0 up to the end of its rows, which are UP(n) wide. */
+INLINE void turn(float *turned, rows x, int n) {
+    for (int f = 0; f < x.width; f += LANES)
+        for (int at = 0; at < n; at += LANES) {
+            lanes square[LANES];
+            for (int k = 0; k < LANES; k++) square[k] = at + k < n ? load(row_of(x, at + k) + f) : (lanes){0};
+            transpose(square);
+            for (int i = 0; i < LANES; i++) store(turned + (f + i) * UP(n) + at, square[i]);
         }
-        for (; j < m; j++) {
-            lanes sums = {0};
-            for (int f = 0; f < width; f++) sums += left[j][f] * load(turned + f * room + at);
-            store(out + j * room + at, sums);
-        }
-    }
+}
+
+/* out[j, k] = <left[j], right[k]> for j, k < n; out's rows are UP(n) wide; `turned` has room for width * UP(n). */
+INLINE void dots(float *out, const float *left, rows right, int n, float *turned) {
+    turn(turned, right, n);
+    matrix a = {left, right.width, 1};
+    if (UP(n) == LANES) product(out, a, (rows){turned, LANES, 0}, n, right.width);
+    else product(out, a, (rows){turned, UP(n), 0}, n, right.width);
 }
 
 static float *space(size_t floats) { return aligned_alloc(64, (4 * floats + 127) / 64 * 64); }
@@ -145,44 +187,75 @@ typedef struct {
     int32_t contexts, words, dim, blocks, longest, threads;
 } cosine_input;
 
+/* GROUP words at a time are brought to a context, so that its words are read from the cache once for all of them. */
+#define GROUP 4
+
 typedef struct {
-    float *shares, *to_shares, *aligned, *norms, *values, *cross, *turn;
-    const float **rows;
+    float *shares, *to_shares; /* [GROUP, UP(longest)] */
+    float *aligned;            /* [GROUP, dim] */
+    float *norms, *values;     /* [GROUP, blocks] */
+    float *cross, *turn;       /* [blocks] */
 } cosine_room;
 
 static cosine_room cosine_room_for(const cosine_input *in) {
-    cosine_room r = {space(UP(in->longest)), space(UP(in->longest)), space(in->dim),    space(in->blocks),
-                     space(in->blocks),      space(in->blocks),      space(in->blocks), malloc(8 * in->longest + 8)};
+    size_t shares = GROUP * UP(in->longest), blocks = in->blocks;
+    cosine_room r = {space(shares),         space(shares),         space(GROUP * in->dim), space(GROUP * blocks),
+                     space(GROUP * blocks), space(blocks),         space(blocks)};
     return r;
 }
 
 static void leave_cosines(cosine_room r) {
     free(r.shares), free(r.to_shares), free(r.aligned), free(r.norms);
-    free(r.values), free(r.cross), free(r.turn), free(r.rows);
+    free(r.values), free(r.cross), free(r.turn);
+}
+
+/* A context, and the widths that hold in it. */
+typedef struct {
+    const cosine_input *in;
+    int start, words, dim, blocks;
+} one_context;
+
+INLINE one_context context_of(const cosine_input *in, int c, int dim, int blocks) {
+    return (one_context){in, in->offsets[c], in->offsets[c + 1] - in->offsets[c], dim, blocks};
 }
 
 INLINE void block_sums(float *out, const float *left, const float *right, int dim, int blocks) {
+    if (blocks == LANES) {
+        lanes total = {0};
+        for (int at = 0; at < dim; at += LANES) total += load(left + at) * load(right + at);
+        store(out, total);
+        return;
+    }
     for (int b = 0; b < blocks; b++) out[b] = 0;
     for (int at = 0; at < dim; at += blocks)
         for (int b = 0; b < blocks; b++) out[b] += left[at + b] * right[at + b];
 }
 
-/* The shares of word u in a context's words (eq. 7), the mix Q^ of them, its norms and its products with the word. */
-INLINE void align(cosine_room r, const cosine_input *in, int u, int start, int m, int dim, int blocks) {
-    memcpy(r.shares, in->logits + (size_t)u * in->offsets[in->contexts] + start, 4 * m);
-    softmax(r.shares, m);
-    product_rows(r.aligned, dim, (matrix){r.shares, 0, 1}, r.rows, 1, m);
-    block_sums(r.norms, r.aligned, r.aligned, dim, blocks);
-    block_sums(r.values, r.aligned, in->nodes + (size_t)u * dim, dim, blocks);
+/* Of `group` words from u on: the shares in the context's words (eq. 7), the mix Q^ of them, its norms and its
+ * products with the word. */
+INLINE void align(cosine_room r, one_context at, int u, int group) {
+    const cosine_input *in = at.in;
+    int step = UP(at.words), dim = at.dim, blocks = at.blocks;
+    for (int i = 0; i < group; i++) {
+        memcpy(r.shares + i * step, in->logits + (size_t)(u + i) * in->offsets[in->contexts] + at.start, 4 * at.words);
+        softmax(r.shares + i * step, at.words);
+    }
+    rows words = {in->context + (size_t)at.start * dim, dim, 0};
+    product(r.aligned, (matrix){r.shares, step, 1}, words, group, at.words);
+    for (int i = 0; i < group; i++) {
+        const float *aligned = r.aligned + i * dim;
+        block_sums(r.norms + i * blocks, aligned, aligned, dim, blocks);
+        block_sums(r.values + i * blocks, aligned, in->nodes + (size_t)(u + i) * dim, dim, blocks);
+    }
 }
 
-INLINE void cosines_of(float *out, cosine_room r, const cosine_input *in, int start, int m, int dim, int blocks) {
-    for (int i = 0; i < m; i++) r.rows[i] = in->context + (size_t)(start + i) * dim;
-    for (int u = 0; u < in->words; u++, out += blocks) {
-        align(r, in, u, start, m, dim, blocks);
-        for (int b = 0; b < blocks; b++) {
-            float both = r.norms[b] * in->node_norms[(size_t)u * blocks + b];
-            out[b] = r.values[b] / __builtin_sqrtf(both > CLAMP ? both : CLAMP);
+INLINE void cosines_of(float *out, cosine_room r, one_context at) {
+    for (int u = 0; u < at.in->words; u += GROUP) {
+        int group = at.in->words - u < GROUP ? at.in->words - u : GROUP;
+        align(r, at, u, group);
+        for (int i = 0; i < group * at.blocks; i++) {
+            float both = r.norms[i] * at.in->node_norms[(size_t)u * at.blocks + i];
+            *out++ = r.values[i] / __builtin_sqrtf(both > CLAMP ? both : CLAMP);
         }
     }
 }
@@ -195,10 +268,9 @@ void cosines_forward(const cosine_input *in, float *out) {
         cosine_room r = cosine_room_for(in);
         MY_CONTEXTS(in->contexts);
         for (; c < end; c++) {
-            int start = in->offsets[c], m = in->offsets[c + 1] - start;
-            if (!m) memset(out + c * size, 0, 4 * size);
-            else if (in->dim == 256 && in->blocks == 16) cosines_of(out + c * size, r, in, start, m, 256, 16);
-            else cosines_of(out + c * size, r, in, start, m, in->dim, in->blocks);
+            if (in->offsets[c] == in->offsets[c + 1]) memset(out + c * size, 0, 4 * size);
+            else if (in->dim == 256 && in->blocks == 16) cosines_of(out + c * size, r, context_of(in, c, 256, 16));
+            else cosines_of(out + c * size, r, context_of(in, c, in->dim, in->blocks));
         }
         leave_cosines(r);
     }
@@ -211,58 +283,77 @@ typedef struct {
     float *context; /* [context words, dim], 0 before */
 } cosine_output;
 
-/* Of V = d r with d = <Q^, Q>, r = (|Q^|^2 |Q|^2)^(-1/2): dQ^ = g r Q - g V / |Q^|^2 Q^, and the same for Q. */
-INLINE void gradient_of_aligned(cosine_room r, const float *gradient, const float *node, const float *node_norms,
-                                float *to_node, float *own, int dim, int blocks) {
+/* Of V = d r with d = <Q^, Q>, r = (|Q^|^2 |Q|^2)^(-1/2): dQ^ = g r Q - g V / |Q^|^2 Q^, and the same for Q. The first
+ * takes the place of Q^; g, V and what comes of them are of one word. */
+INLINE void gradient_of_aligned(cosine_room r, one_context at, cosine_output to, const float *gradient, int u, int i) {
+    int dim = at.dim, blocks = at.blocks;
+    const float *node = at.in->nodes + (size_t)(u + i) * dim, *norms = r.norms + i * blocks;
+    float *aligned = r.aligned + i * dim, *to_node = to.nodes + (size_t)(u + i) * dim;
     for (int b = 0; b < blocks; b++) {
-        float both = r.norms[b] * node_norms[b];
+        size_t here = (size_t)(u + i) * blocks + b;
+        float both = norms[b] * at.in->node_norms[here];
         int alive = both > CLAMP; /* below it r is constant */
-        float scale = 1.0f / __builtin_sqrtf(alive ? both : CLAMP), turned = alive ? gradient[b] * r.values[b] * scale : 0;
-        r.cross[b] = gradient[b] * scale;
-        r.turn[b] = turned / (r.norms[b] > CLAMP ? r.norms[b] : CLAMP);
-        own[b] += turned;
+        float scale = 1.0f / __builtin_sqrtf(alive ? both : CLAMP);
+        float turned = alive ? gradient[here] * r.values[i * blocks + b] * scale : 0;
+        r.cross[b] = gradient[here] * scale;
+        r.turn[b] = turned / (norms[b] > CLAMP ? norms[b] : CLAMP);
+        to.own[here] += turned;
     }
-    for (int at = 0; at < dim; at += blocks)
-        for (int b = 0; b < blocks; b++) {
-            float seen = r.aligned[at + b];
-            to_node[at + b] += r.cross[b] * seen;
-            r.aligned[at + b] = r.cross[b] * node[at + b] - r.turn[b] * seen;
+    if (blocks == LANES) {
+        lanes cross = load(r.cross), turn = load(r.turn);
+        for (int f = 0; f < dim; f += LANES) {
+            lanes seen = load(aligned + f);
+            store(to_node + f, load(to_node + f) + cross * seen);
+            store(aligned + f, cross * load(node + f) - turn * seen);
         }
+        return;
+    }
+    for (int f = 0; f < dim; f++) {
+        float seen = aligned[f], cross = r.cross[f % blocks];
+        to_node[f] += cross * seen;
+        aligned[f] = cross * node[f] - r.turn[f % blocks] * seen;
+    }
 }
 
-/* to_word += share * aligned; the result is <aligned, word>. */
-INLINE float gradient_of_word(float *to_word, const float *aligned, const float *word, float share, int dim) {
-    lanes even = {0}, odd = {0};
-    int at = 0;
-    for (; at + 2 * LANES <= dim; at += 2 * LANES) {
-        lanes a = load(aligned + at), b = load(aligned + at + LANES);
-        even += a * load(word + at), odd += b * load(word + at + LANES);
-        store(to_word + at, load(to_word + at) + share * a);
-        store(to_word + at + LANES, load(to_word + at + LANES) + share * b);
+/* For each word w of the context: to_word += the sum of shares[i, w] aligned[i], and to_shares[i, w] = <aligned[i], w>. */
+INLINE void gradient_of_words(cosine_room r, one_context at, cosine_output to, int group) {
+    for (int w = 0; w < at.words; w++) {
+        const float *word = at.in->context + (size_t)(at.start + w) * at.dim;
+        float *to_word = to.context + (size_t)(at.start + w) * at.dim;
+        lanes sums[GROUP];
+        for (int i = 0; i < group; i++) sums[i] = (lanes){0};
+        for (int f = 0; f < at.dim; f += LANES) {
+            lanes gathered = load(to_word + f), here = load(word + f);
+            for (int i = 0; i < group; i++) {
+                lanes aligned = load(r.aligned + i * at.dim + f);
+                gathered += r.shares[i * UP(at.words) + w] * aligned;
+                sums[i] += aligned * here;
+            }
+            store(to_word + f, gathered);
+        }
+        for (int i = 0; i < group; i++) r.to_shares[i * UP(at.words) + w] = sum(sums[i]);
     }
-    for (; at < dim; at += LANES) {
-        even += load(aligned + at) * load(word + at);
-        store(to_word + at, load(to_word + at) + share * load(aligned + at));
-    }
-    return sum(even + odd);
 }
 
-INLINE void cosines_back(const float *gradient, cosine_room r, const cosine_input *in, cosine_output to, int start,
-                         int m, int dim, int blocks) {
-    for (int i = 0; i < m; i++) r.rows[i] = in->context + (size_t)(start + i) * dim;
-    for (int u = 0; u < in->words; u++) {
-        align(r, in, u, start, m, dim, blocks);
-        gradient_of_aligned(r, gradient + (size_t)u * blocks, in->nodes + (size_t)u * dim,
-                            in->node_norms + (size_t)u * blocks, to.nodes + (size_t)u * dim,
-                            to.own + (size_t)u * blocks, dim, blocks);
-        float mean = 0; /* of the gradient of the shares */
-        for (int w = 0; w < m; w++) {
-            float *to_word = to.context + (size_t)(start + w) * dim;
-            r.to_shares[w] = gradient_of_word(to_word, r.aligned, r.rows[w], r.shares[w], dim);
-            mean += r.to_shares[w] * r.shares[w];
+/* Through the softmax of the shares. */
+INLINE void gradient_of_logits(float *to_logits, const float *shares, const float *to_shares, int words) {
+    float mean = 0;
+    for (int w = 0; w < words; w++) mean += to_shares[w] * shares[w];
+    for (int w = 0; w < words; w++) to_logits[w] = shares[w] * (to_shares[w] - mean);
+}
+
+INLINE void cosines_back(const float *gradient, cosine_room r, one_context at, cosine_output to) {
+    for (int u = 0; u < at.in->words; u += GROUP) {
+        int group = at.in->words - u < GROUP ? at.in->words - u : GROUP;
+        align(r, at, u, group);
+        for (int i = 0; i < group; i++) gradient_of_aligned(r, at, to, gradient, u, i);
+        if (group == GROUP) gradient_of_words(r, at, to, GROUP);
+        else gradient_of_words(r, at, to, group);
+        for (int i = 0; i < group; i++) {
+            int row = i * UP(at.words);
+            float *to_logits = to.logits + (size_t)(u + i) * at.in->offsets[at.in->contexts] + at.start;
+            gradient_of_logits(to_logits, r.shares + row, r.to_shares + row, at.words);
         }
-        float *to_logits = to.logits + (size_t)u * in->offsets[in->contexts] + start;
-        for (int w = 0; w < m; w++) to_logits[w] = r.shares[w] * (r.to_shares[w] - mean);
     }
 }
 
@@ -275,10 +366,10 @@ void cosines_backward(const cosine_input *in, const float *gradient, const cosin
         cosine_output mine = *to;
         mine.nodes += (size_t)me * in->words * in->dim, mine.own += (size_t)me * in->words * in->blocks;
         for (; c < end; c++) {
-            int start = in->offsets[c], m = in->offsets[c + 1] - start;
             const float *g = gradient + (size_t)c * in->words * in->blocks;
-            if (m && in->dim == 256 && in->blocks == 16) cosines_back(g, r, in, mine, start, m, 256, 16);
-            else if (m) cosines_back(g, r, in, mine, start, m, in->dim, in->blocks);
+            if (in->offsets[c] == in->offsets[c + 1]) continue;
+            if (in->dim == 256 && in->blocks == 16) cosines_back(g, r, context_of(in, c, 256, 16), mine);
+            else cosines_back(g, r, context_of(in, c, in->dim, in->blocks), mine);
         }
         leave_cosines(r);
     }
@@ -291,7 +382,7 @@ typedef struct {
     const float *below;     /* Y, [contexts, rows, width] */
     const float *edges;     /* E, [cells], the same in every context; null: the row softmax of scale * H H^T, eq. 11 */
     const float *bias;      /* [width] */
-    const int32_t *places;  /* each node's row of Y, [nodes]; null: node j has row j */
+    const int32_t *places;  /* each node's row of Y, [nodes]; null where edges are not given: node j has row j */
     const int32_t *offsets; /* graph g has the nodes offsets[g] to offsets[g + 1], [graphs + 1] */
     const int32_t *cells;   /* and its edges are from cells[g] on, [graphs + 1] */
     int32_t contexts, graphs, rows, width, longest, threads;
@@ -300,42 +391,56 @@ typedef struct {
 
 typedef struct {
     float *edges, *to_edges, *turned, *masked, *spread;
-    const float **below, **states, **masked_rows;
 } graph_room;
 
 static graph_room graph_room_for(const graph_input *in) {
-    size_t n = UP(in->longest);
-    graph_room r = {space(n * n),         space(n * n),   space(in->width * n), space(in->width * n),
-                    space(in->width * n), malloc(8 * n + 8), malloc(8 * n + 8),    malloc(8 * n + 8)};
+    size_t n = UP(in->longest), states = in->width * n;
+    graph_room r = {space(n * n), space(n * n), space(states), space(states), space(states)};
     return r;
 }
 
-static void leave_graphs(graph_room r) {
-    free(r.edges), free(r.to_edges), free(r.turned), free(r.masked), free(r.spread);
-    free(r.below), free(r.states), free(r.masked_rows);
+static void leave_graphs(graph_room r) { free(r.edges), free(r.to_edges), free(r.turned), free(r.masked), free(r.spread); }
+
+/* A graph in a context: its states, edges and rows of Y. */
+typedef struct {
+    const float *states;
+    matrix edges;
+    rows below;
+    int n;
+} one_graph;
+
+/* E = softmax(scale * H H^T) is left turned: H H^T is symmetric, so lane j of its row k is entry (j, k), and neither
+ * the largest of a row of E nor its sum needs a step across lanes. */
+INLINE matrix own_edges(graph_room r, rows states, int n, float scale) {
+    int step = UP(n);
+    dots(r.edges, states.values, states, n, r.turned);
+    for (int at = 0; at < step; at += LANES) {
+        lanes most = load(r.edges + at), total = {0};
+        for (int k = 1; k < n; k++) most = larger(load(r.edges + k * step + at), most);
+        for (int k = 0; k < n; k++) {
+            lanes e = exponential((load(r.edges + k * step + at) - most) * scale);
+            store(r.edges + k * step + at, e);
+            total += e;
+        }
+        for (int k = 0; k < n; k++) store(r.edges + k * step + at, load(r.edges + k * step + at) / total);
+    }
+    return (matrix){r.edges, 1, step};
 }
 
-/* The edges of graph g in a context, and where the rows of Y are; the rows of E stand as the result says. */
-INLINE matrix edges_of(graph_room r, const graph_input *in, int c, int g, int width) {
-    int first = in->offsets[g], n = in->offsets[g + 1] - first, step = UP(n);
+INLINE one_graph graph_of(graph_room r, const graph_input *in, int c, int g, int width) {
+    int first = in->offsets[g], n = in->offsets[g + 1] - first;
     const float *below = in->below + (size_t)c * in->rows * width;
-    for (int j = 0; j < n; j++) r.below[j] = below + (size_t)(in->places ? in->places[first + j] : first + j) * width;
-    if (in->edges) return (matrix){in->edges + in->cells[g], n, 1};
-    const float *states = in->states + ((size_t)c * in->offsets[in->graphs] + first) * width;
-    for (int j = 0; j < n; j++) r.states[j] = states + (size_t)j * width;
-    dots(r.edges, r.states, r.states, n, n, width, r.turned);
-    for (int j = 0; j < n; j++) {
-        for (int k = 0; k < n; k++) r.edges[j * step + k] *= in->scale;
-        softmax(r.edges + j * step, n);
-    }
-    return (matrix){r.edges, step, 1};
+    if (in->edges)
+        return (one_graph){0, {in->edges + in->cells[g], n, 1}, {below, width, in->places + first}, n};
+    rows states = {in->states + ((size_t)c * in->offsets[in->graphs] + first) * width, width, 0};
+    return (one_graph){states.values, own_edges(r, states, n, in->scale), {below + first * width, width, 0}, n};
 }
 
 INLINE void convolve(float *out, graph_room r, const graph_input *in, int c, int width) {
     for (int g = 0; g < in->graphs; g++) {
-        int n = in->offsets[g + 1] - in->offsets[g];
-        product(out, width, edges_of(r, in, c, g, width), r.below, n, n);
-        for (float *last = out + n * width; out < last; out += width)
+        one_graph graph = graph_of(r, in, c, g, width);
+        product(out, graph.edges, graph.below, graph.n, graph.n);
+        for (float *last = out + graph.n * width; out < last; out += width)
             for (int f = 0; f < width; f += LANES) {
                 lanes value = load(out + f) + load(in->bias + f);
                 store(out + f, where_positive(value, value));
@@ -366,56 +471,59 @@ typedef struct {
 } graph_output;
 
 /* The gradient of E Y + b: that of the relu's result where it is positive. */
-INLINE void through_relu(graph_room r, const float *gradient, const float *out, float *to_bias, int n, int width) {
-    for (int j = 0; j < n; j++) {
-        r.masked_rows[j] = r.masked + j * width;
+INLINE void through_relu(float *masked, const float *gradient, const float *out, float *to_bias, int n, int width) {
+    for (int j = 0; j < n; j++)
         for (int f = 0; f < width; f += LANES) {
             lanes g = where_positive(load(out + j * width + f), load(gradient + j * width + f));
-            store(r.masked + j * width + f, g);
+            store(masked + j * width + f, g);
             store(to_bias + f, load(to_bias + f) + g);
         }
-    }
 }
 
 /* The gradient of Y: E^T times the masked gradient. */
-INLINE void to_rows_below(graph_room r, matrix edges, float *to_below, const int32_t *places, int n, int width) {
-    product(r.spread, width, (matrix){edges.values, edges.column, edges.row}, r.masked_rows, n, n);
-    for (int k = 0; k < n; k++) {
-        float *to = to_below + (size_t)(places ? places[k] : k) * width;
-        for (int f = 0; f < width; f += LANES) store(to + f, load(to + f) + load(r.spread + k * width + f));
+INLINE void to_rows_below(graph_room r, one_graph graph, rows masked, float *to_below) {
+    product(r.spread, (matrix){graph.edges.values, graph.edges.column, graph.edges.row}, masked, graph.n, graph.n);
+    for (int k = 0; k < graph.n; k++) {
+        float *to = to_below + (row_of(graph.below, k) - graph.below.values);
+        for (int f = 0; f < masked.width; f += LANES)
+            store(to + f, load(to + f) + load(r.spread + k * masked.width + f));
     }
 }
 
-/* The gradient of H through softmax(scale * H H^T), from that of its result in r.to_edges. */
-INLINE void to_own_states(graph_room r, float *to_states, int n, int width, float scale) {
+/* The gradient of H through softmax(scale * H H^T), from that of its result in r.to_edges, turned like the edges. */
+INLINE void to_own_states(graph_room r, float *to_states, rows states, int n, float scale) {
     int step = UP(n);
-    for (int j = 0; j < n; j++) {
-        float *to = r.to_edges + j * step, *e = r.edges + j * step;
-        lanes total = {0};
-        for (int k = 0; k < step; k += LANES) total += load(to + k) * load(e + k);
-        float mean = sum(total);
-        for (int k = 0; k < step; k += LANES) store(to + k, load(e + k) * (load(to + k) - mean) * scale);
+    for (int at = 0; at < step; at += LANES) {
+        lanes mean = {0};
+        for (int k = 0; k < n; k++) mean += load(r.to_edges + k * step + at) * load(r.edges + k * step + at);
+        for (int k = 0; k < n; k++) {
+            int here = k * step + at;
+            store(r.to_edges + here, load(r.edges + here) * (load(r.to_edges + here) - mean) * scale);
+        }
     }
     for (int j = 0; j < n; j++) /* H stands on both sides of H H^T */
         for (int k = 0; k <= j; k++)
             r.to_edges[j * step + k] = r.to_edges[k * step + j] = r.to_edges[j * step + k] + r.to_edges[k * step + j];
-    product(to_states, width, (matrix){r.to_edges, step, 1}, r.states, n, n);
+    product(to_states, (matrix){r.to_edges, step, 1}, states, n, n);
 }
 
 INLINE void convolve_back(const float *gradient, const float *out, graph_output to, graph_room r,
                           const graph_input *in, int c, int width) {
     for (int g = 0; g < in->graphs; g++) {
-        int first = in->offsets[g], n = in->offsets[g + 1] - first;
-        size_t at = (size_t)first * width;
-        matrix edges = edges_of(r, in, c, g, width);
-        through_relu(r, gradient + at, out + at, to.bias, n, width);
-        to_rows_below(r, edges, in->places ? to.below : to.below + at, in->places ? in->places + first : 0, n, width);
-        dots(r.to_edges, r.masked_rows, r.below, n, n, width, r.turned);
-        if (in->edges)
-            for (int j = 0; j < n; j++)
-                for (int k = 0; k < n; k++) to.edges[in->cells[g] + j * n + k] += r.to_edges[j * UP(n) + k];
-        else
-            to_own_states(r, to.states + at, n, width, in->scale);
+        size_t at = (size_t)in->offsets[g] * width;
+        one_graph graph = graph_of(r, in, c, g, width);
+        rows masked = {r.masked, width, 0};
+        through_relu(r.masked, gradient + at, out + at, to.bias, graph.n, width);
+        to_rows_below(r, graph, masked, in->edges ? to.below : to.below + at);
+        if (in->edges) {
+            dots(r.to_edges, r.masked, graph.below, graph.n, r.turned);
+            for (int j = 0; j < graph.n; j++)
+                for (int k = 0; k < graph.n; k++)
+                    to.edges[in->cells[g] + j * graph.n + k] += r.to_edges[j * UP(graph.n) + k];
+        } else {
+            dots(r.to_edges, graph.below.values, masked, graph.n, r.turned);
+            to_own_states(r, to.states + at, (rows){graph.states, width, 0}, graph.n, in->scale);
+        }
     }
 }
 
@@ -435,5 +543,53 @@ void convolution_backward(const graph_input *in, const float *gradient, const fl
             else convolve_back(gradient + at, out + at, mine, r, in, c, in->width);
         }
         leave_graphs(r);
+    }
+}
+
+/* ---- the reading of a node, <w, tanh(x)>: eq. 13 before its mean ---- */
+
+typedef struct {
+    const float *inner;   /* x, [nodes, width] */
+    const float *weights; /* w, [width] */
+    int32_t nodes, width, threads;
+} reading_input;
+
+/* Within 1e-7, from e^(-2|x|). */
+INLINE lanes hyperbolic_tangent(lanes x) {
+    int_lanes sign = (int_lanes)x & (int_lanes)all(-0.0f);
+    lanes e = exponential((lanes)((int_lanes)(x + x) | (int_lanes)all(-0.0f)));
+    return (lanes)((int_lanes)((1.0f - e) / (1.0f + e)) | sign);
+}
+
+#define MY_NODES(in)                                                                              \
+    int me = omp_get_thread_num(), of = omp_get_num_threads(), width = (in)->width,               \
+        j = (int)((int64_t)(in)->nodes * me / of), end = (int)((int64_t)(in)->nodes * (me + 1) / of)
+
+/* out: [nodes] */
+void readings_forward(const reading_input *in, float *out) {
+#pragma omp parallel num_threads(in->threads)
+    {
+        MY_NODES(in);
+        for (; j < end; j++) {
+            lanes total = {0};
+            for (int f = 0; f < width; f += LANES)
+                total += load(in->weights + f) * hyperbolic_tangent(load(in->inner + (size_t)j * width + f));
+            out[j] = sum(total);
+        }
+    }
+}
+
+/* gradient: [nodes]; to_inner: [nodes, width]; to_weights: [threads, width], 0 before */
+void readings_backward(const reading_input *in, const float *gradient, float *to_inner, float *to_weights) {
+#pragma omp parallel num_threads(in->threads)
+    {
+        MY_NODES(in);
+        float *mine = to_weights + (size_t)me * width;
+        for (; j < end; j++)
+            for (int f = 0; f < width; f += LANES) {
+                lanes t = hyperbolic_tangent(load(in->inner + (size_t)j * width + f));
+                store(to_inner + (size_t)j * width + f, gradient[j] * load(in->weights + f) * (1.0f - t * t));
+                store(mine + f, load(mine + f) + gradient[j] * t);
+            }
     }
 }

@@ -56,6 +56,15 @@ class GraphOutput(ctypes.Structure):
     _fields_ = [(name, ctypes.c_void_p) for name in ("states", "below", "edges", "bias")]
 
 
+class ReadingInput(ctypes.Structure):
+    """``reading_input`` of the kernels."""
+
+    _fields_ = [
+        *((name, ctypes.c_void_p) for name in ("inner", "weights")),
+        *((name, ctypes.c_int32) for name in ("nodes", "width", "threads")),
+    ]
+
+
 def call(name: str, *arguments: ctypes.Structure | Tensor) -> None:
     """Run a kernel on structures and tensors, which it takes by address."""
     library = kernels()

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from galm.alignment_graph import CLAMP
-from galm.native import CosineInput, CosineOutput, GraphInput, GraphOutput, address, call
+from galm.native import CosineInput, CosineOutput, GraphInput, GraphOutput, ReadingInput, address, call
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +135,33 @@ class Convolution(torch.autograd.Function):
         return None, to_below, to_bias.sum(0), None if to_edges is None else to_edges.sum(0), to_states, None
 
 
+class Readings(torch.autograd.Function):
+    """Each node's own reading w · tanh(x), eq. 13 before its mean."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, inner: Float32[Tensor, "*nodes width"], weights: Float32[Tensor, " width"]
+    ) -> Float32[Tensor, "*nodes"]:
+        """x is ``inner`` and w ``weights``."""
+        inner, weights = inner.contiguous(), weights.contiguous()
+        out = inner.new_empty(inner.shape[:-1])
+        ctx.kernel_input = ReadingInput(
+            address(inner), address(weights), out.numel(), len(weights), torch.get_num_threads()
+        )
+        call("readings_forward", ctx.kernel_input, out)
+        ctx.save_for_backward(inner, weights)
+        return out
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Float32[Tensor, "*nodes"]) -> tuple[Tensor, ...]:
+        """The hyperbolic tangent is formed again instead of kept."""
+        inner, weights = ctx.saved_tensors
+        to_inner, to_weights = torch.empty_like(inner), weights.new_zeros(ctx.kernel_input.threads, len(weights))
+        call("readings_backward", ctx.kernel_input, gradient.contiguous(), to_inner, to_weights)
+        return to_inner, to_weights.sum(0)
+
+
 def block_cosines_of(
     logits: Float32[Tensor, "words contextwords"],
     nodes: Float32[Tensor, "words dim"],
@@ -158,4 +185,12 @@ def convolution(
 ) -> Float32[Tensor, "contexts nodes width"]:
     """:class:`Convolution`."""
     found: Tensor = Convolution.apply(graphs, below, bias, edges, states, scale)  # type: ignore[no-untyped-call]
+    return found
+
+
+def readings(
+    inner: Float32[Tensor, "*nodes width"], weights: Float32[Tensor, " width"]
+) -> Float32[Tensor, "*nodes"]:
+    """:class:`Readings`."""
+    found: Tensor = Readings.apply(inner, weights)  # type: ignore[no-untyped-call]
     return found
