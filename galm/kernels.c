@@ -116,11 +116,12 @@ typedef struct {
 
 INLINE const float *row_of(rows x, int k) { return x.values + (size_t)(x.places ? x.places[k] : k) * x.width; }
 
-/* Columns [at, at + vectors * LANES) of out[j] = sum over k < n of a[j, k] x[k], for `m` rows held in registers. */
-INLINE void product_tile(float *out, matrix a, rows x, int m, int n, int at, int vectors) {
+/* Columns [at, at + vectors * LANES) of out[j] = sum over k < n of a[j, k] x[k], for `m` rows held in registers; with
+ * a bias relu(out[j] + bias) instead. */
+INLINE void product_tile(float *out, matrix a, rows x, const float *bias, int m, int n, int at, int vectors) {
     lanes sums[8][4];
     for (int j = 0; j < m; j++)
-        for (int i = 0; i < vectors; i++) sums[j][i] = (lanes){0};
+        for (int i = 0; i < vectors; i++) sums[j][i] = bias ? load(bias + at + i * LANES) : (lanes){0};
     for (int k = 0; k < n; k++) {
         const float *row = row_of(x, k) + at;
         for (int j = 0; j < m; j++) {
@@ -129,25 +130,26 @@ INLINE void product_tile(float *out, matrix a, rows x, int m, int n, int at, int
         }
     }
     for (int j = 0; j < m; j++)
-        for (int i = 0; i < vectors; i++) store(out + j * x.width + at + i * LANES, sums[j][i]);
+        for (int i = 0; i < vectors; i++)
+            store(out + j * x.width + at + i * LANES, bias ? where_positive(sums[j][i], sums[j][i]) : sums[j][i]);
 }
 
-INLINE void product_rows(float *out, matrix a, rows x, int m, int n) {
+INLINE void product_rows(float *out, matrix a, rows x, const float *bias, int m, int n) {
     int at = 0;
-    for (; m <= 4 && at + 4 * LANES <= x.width; at += 4 * LANES) product_tile(out, a, x, m, n, at, 4);
-    for (; at + 2 * LANES <= x.width; at += 2 * LANES) product_tile(out, a, x, m, n, at, 2);
-    for (; at < x.width; at += LANES) product_tile(out, a, x, m, n, at, 1);
+    for (; m <= 4 && at + 4 * LANES <= x.width; at += 4 * LANES) product_tile(out, a, x, bias, m, n, at, 4);
+    for (; at + 2 * LANES <= x.width; at += 2 * LANES) product_tile(out, a, x, bias, m, n, at, 2);
+    for (; at < x.width; at += LANES) product_tile(out, a, x, bias, m, n, at, 1);
 }
 
-/* out[j] = sum over k < n of a[j, k] x[k], for j < m. */
-INLINE void product(float *out, matrix a, rows x, int m, int n) {
+/* out[j] = sum over k < n of a[j, k] x[k], for j < m; with a bias relu(out[j] + bias) instead. */
+INLINE void product(float *out, matrix a, rows x, const float *bias, int m, int n) {
     int j = 0;
     if (x.width <= 2 * LANES)
-        for (; j + 8 <= m; j += 8, a.values += 8 * a.row) product_rows(out + j * x.width, a, x, 8, n);
-    for (; j + 4 <= m; j += 4, a.values += 4 * a.row) product_rows(out + j * x.width, a, x, 4, n);
-    if (m - j == 3) product_rows(out + j * x.width, a, x, 3, n);
-    if (m - j == 2) product_rows(out + j * x.width, a, x, 2, n);
-    if (m - j == 1) product_rows(out + j * x.width, a, x, 1, n);
+        for (; j + 8 <= m; j += 8, a.values += 8 * a.row) product_rows(out + j * x.width, a, x, bias, 8, n);
+    for (; j + 4 <= m; j += 4, a.values += 4 * a.row) product_rows(out + j * x.width, a, x, bias, 4, n);
+    if (m - j == 3) product_rows(out + j * x.width, a, x, bias, 3, n);
+    if (m - j == 2) product_rows(out + j * x.width, a, x, bias, 2, n);
+    if (m - j == 1) product_rows(out + j * x.width, a, x, bias, 1, n);
 }
 
 /* turned[f, k] = x[k][f] for f < width, k < n, and 0 up to the end of its rows, which are UP(n) wide. */
@@ -165,8 +167,8 @@ INLINE void turn(float *turned, rows x, int n) {
 INLINE void dots(float *out, const float *left, rows right, int n, float *turned) {
     turn(turned, right, n);
     matrix a = {left, right.width, 1};
-    if (UP(n) == LANES) product(out, a, (rows){turned, LANES, 0}, n, right.width);
-    else product(out, a, (rows){turned, UP(n), 0}, n, right.width);
+    if (UP(n) == LANES) product(out, a, (rows){turned, LANES, 0}, 0, n, right.width);
+    else product(out, a, (rows){turned, UP(n), 0}, 0, n, right.width);
 }
 
 static float *space(size_t floats) { return aligned_alloc(64, (4 * floats + 127) / 64 * 64); }
@@ -241,7 +243,7 @@ INLINE void align(cosine_room r, one_context at, int u, int group) {
         softmax(r.shares + i * step, at.words);
     }
     rows words = {in->context + (size_t)at.start * dim, dim, 0};
-    product(r.aligned, (matrix){r.shares, step, 1}, words, group, at.words);
+    product(r.aligned, (matrix){r.shares, step, 1}, words, 0, group, at.words);
     for (int i = 0; i < group; i++) {
         const float *aligned = r.aligned + i * dim;
         block_sums(r.norms + i * blocks, aligned, aligned, dim, blocks);
@@ -439,12 +441,8 @@ INLINE one_graph graph_of(graph_room r, const graph_input *in, int c, int g, int
 INLINE void convolve(float *out, graph_room r, const graph_input *in, int c, int width) {
     for (int g = 0; g < in->graphs; g++) {
         one_graph graph = graph_of(r, in, c, g, width);
-        product(out, graph.edges, graph.below, graph.n, graph.n);
-        for (float *last = out + graph.n * width; out < last; out += width)
-            for (int f = 0; f < width; f += LANES) {
-                lanes value = load(out + f) + load(in->bias + f);
-                store(out + f, where_positive(value, value));
-            }
+        product(out, graph.edges, graph.below, in->bias, graph.n, graph.n);
+        out += graph.n * width;
     }
 }
 
@@ -482,7 +480,7 @@ INLINE void through_relu(float *masked, const float *gradient, const float *out,
 
 /* The gradient of Y: E^T times the masked gradient. */
 INLINE void to_rows_below(graph_room r, one_graph graph, rows masked, float *to_below) {
-    product(r.spread, (matrix){graph.edges.values, graph.edges.column, graph.edges.row}, masked, graph.n, graph.n);
+    product(r.spread, (matrix){graph.edges.values, graph.edges.column, graph.edges.row}, masked, 0, graph.n, graph.n);
     for (int k = 0; k < graph.n; k++) {
         float *to = to_below + (row_of(graph.below, k) - graph.below.values);
         for (int f = 0; f < masked.width; f += LANES)
@@ -504,7 +502,7 @@ INLINE void to_own_states(graph_room r, float *to_states, rows states, int n, fl
     for (int j = 0; j < n; j++) /* H stands on both sides of H H^T */
         for (int k = 0; k <= j; k++)
             r.to_edges[j * step + k] = r.to_edges[k * step + j] = r.to_edges[j * step + k] + r.to_edges[k * step + j];
-    product(to_states, (matrix){r.to_edges, step, 1}, states, n, n);
+    product(to_states, (matrix){r.to_edges, step, 1}, states, 0, n, n);
 }
 
 INLINE void convolve_back(const float *gradient, const float *out, graph_output to, graph_room r,
