@@ -142,7 +142,7 @@ class Readings(torch.autograd.Function):
     def forward(
         ctx: Any, inner: Float32[Tensor, "*nodes width"], weights: Float32[Tensor, " width"]
     ) -> Float32[Tensor, "*nodes"]:
-        """x is ``inner`` and w ``weights``."""
+        """Of x = ``inner`` and w = ``weights``."""
         inner, weights = inner.contiguous(), weights.contiguous()
         out = inner.new_empty(inner.shape[:-1])
         ctx.kernel_input = ReadingInput(
@@ -188,9 +188,7 @@ def convolution(
     return found
 
 
-def readings(
-    inner: Float32[Tensor, "*nodes width"], weights: Float32[Tensor, " width"]
-) -> Float32[Tensor, "*nodes"]:
+def readings(inner: Float32[Tensor, "*nodes width"], weights: Float32[Tensor, " width"]) -> Float32[Tensor, "*nodes"]:
     """:class:`Readings`."""
     found: Tensor = Readings.apply(inner, weights)  # type: ignore[no-untyped-call]
     return found

@@ -77,6 +77,7 @@ def _measured(config: SpeedConfig, data_config: DataConfig, data: PreparedData, 
     say("lengths: the longest methods, cut to fewer words")
     lengths = measure_lengths(data, data_config.limit, config.repeats)
     extraction = _extraction(config, data_config)
+    wide = scoring[WIDTHS[-1]]
     minutes, measured = ten_thousand_minutes(pools)
     return SpeedReport(
         scoring_speedup=scoring[WIDTH].speedup.median,
@@ -84,7 +85,8 @@ def _measured(config: SpeedConfig, data_config: DataConfig, data: PreparedData, 
         matmul_fraction=scoring[WIDTH].matmul_fraction,
         ten_thousand_minutes=minutes,
         ten_thousand_measured=measured,
-        wide_ten_thousand_minutes=_TEN_THOUSAND**2 / scoring[WIDTHS[-1]].fast_pairs_per_second.median / 60,
+        wide_ten_thousand_minutes=_TEN_THOUSAND**2 / wide.fast_pairs_per_second.median / 60,
+        wide_bfloat16_ten_thousand_minutes=_TEN_THOUSAND**2 / wide.bfloat16_pairs_per_second.median / 60,
         peak_memory_mb=pools[-1].peak_memory_mb,
         command=without_paths(command),
         code_version=code_version(REPOSITORY),

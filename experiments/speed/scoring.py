@@ -39,6 +39,7 @@ SAMPLE: Final = 32
 """Queries of the block that the plain form scores."""
 _QUERIES_A_BATCH: Final = 8
 _CODES_A_BATCH: Final = 64
+_FORMS: Final = ("fast", "bfloat16", "plain", "padded")
 _PRODUCT: Final = 2048
 """Rows and columns of the matrices whose product tells how fast the machine is."""
 
@@ -68,10 +69,12 @@ class Scoring:
     """Both forms at one graph width."""
 
     fast_pairs_per_second: Spread
+    bfloat16_pairs_per_second: Spread  # fast, with bfloat16 products
     plain_pairs_per_second: Spread  # in small batches of like length on both sides, which have little padding
     padded_pairs_per_second: Spread  # plain, in the ranker's batches: queries padded to the longest of the block
     speedup: Spread  # fast to plain, of the same round
     padded_speedup: Spread
+    bfloat16_speedup: Spread  # fast with bfloat16 products to fast without
     equation_operations: float  # a pair
     executed_operations: float  # a pair
     matmul_fraction: float  # operations a second by the equations, as a share of the matrix product's
@@ -197,7 +200,9 @@ def measure_scoring(
         queries, codes = (model.encode_query(test.queries(block.queries)), model.encode_code(test.codes(block.codes)))
         distinct = len(distinct_words(queries)[0])
         forms[f"matrix product {width}"] = product
-        forms[f"fast {width}"] = partial(timed, partial(model.score_matrix, queries, codes))
+        fast = partial(model.score_matrix, queries, codes)
+        forms[f"fast {width}"] = partial(timed, fast)
+        forms[f"bfloat16 {width}"] = partial(timed, torch.autocast("cpu", torch.bfloat16)(fast))
         for name, padded in (("plain", False), ("padded", True)):
             batches = plain_batches(model, block, queries, padded=padded)
             forms[f"{name} {width}"] = partial(timed, partial(plain_scores, model, batches, size))
@@ -212,7 +217,7 @@ def measure_scoring(
         code_words=float(block.code_words.mean()),
         distinct_query_words=distinct,
     )
-    runs = {width: {name: found[f"{name} {width}"] for name in ("fast", "plain", "padded")} for width in WIDTHS}
+    runs = {width: {name: found[f"{name} {width}"] for name in _FORMS} for width in WIDTHS}
     widths = {width: _scoring(width, runs[width], block, scored, gflops.median) for width in WIDTHS}
     return Product(rows=_PRODUCT, gflops=gflops), scored, widths
 
@@ -220,20 +225,23 @@ def measure_scoring(
 def _scoring(
     width: int, runs: dict[str, list[tuple[float, Tensor]]], block: Block, scored: Scored, gflops: float
 ) -> Scoring:
-    pairs = {"fast": scored.queries * scored.codes, "plain": scored.plain_pairs, "padded": scored.plain_pairs}
+    all_pairs = scored.queries * scored.codes
+    pairs = {"fast": all_pairs, "bfloat16": all_pairs, "plain": scored.plain_pairs, "padded": scored.plain_pairs}
     rates = {name: [pairs[name] / seconds for seconds, _ in run] for name, run in runs.items()}
     config = plan_of_width(width).model
     lengths = (block.query_words, block.code_words)
-    equations = all_operations(config, *lengths) / pairs["fast"]
-    executed = all_operations(config, *lengths, scored.distinct_query_words) / pairs["fast"]
+    equations = all_operations(config, *lengths) / all_pairs
+    executed = all_operations(config, *lengths, scored.distinct_query_words) / all_pairs
     fast = Spread.of(rates["fast"])
     exact, plain = runs["fast"][-1][1], runs["plain"][-1][1]
     return Scoring(
         fast_pairs_per_second=fast,
+        bfloat16_pairs_per_second=Spread.of(rates["bfloat16"]),
         plain_pairs_per_second=Spread.of(rates["plain"]),
         padded_pairs_per_second=Spread.of(rates["padded"]),
         speedup=Spread.of(np.divide(rates["fast"], rates["plain"]).tolist()),
         padded_speedup=Spread.of(np.divide(rates["fast"], rates["padded"]).tolist()),
+        bfloat16_speedup=Spread.of(np.divide(rates["bfloat16"], rates["fast"]).tolist()),
         equation_operations=equations,
         executed_operations=executed,
         matmul_fraction=equations * fast.median / (gflops * 1e9),

@@ -21,6 +21,7 @@ from evaluation.evaluator import evaluate
 from evaluation.metrics import exact
 from experiments.config import resolve
 from experiments.console import say
+from experiments.speed.rounding import Rounding, measure_rounding
 from experiments.speed.scoring import WIDTHS, galm_of_width, plan_of_width
 from experiments.speed.timing import Spread, in_turn
 from galm.all_pairs import EncodedWords
@@ -83,13 +84,14 @@ class Reached:
     history: Sequence[Epoch]
     seconds: float | None  # None: not within the epochs
     epochs: int | None
+    rounding: Rounding  # of the last model's ranks
 
     @classmethod
-    def of(cls, pool: int, bm25_mrr: float, history: Sequence[Epoch]) -> "Reached":
+    def of(cls, pool: int, bm25_mrr: float, history: Sequence[Epoch], rounding: Rounding) -> "Reached":
         """The first epoch of ``history`` that is as good as BM25."""
         first = next((each for each in history if each.mrr >= bm25_mrr), None)
         seconds, epochs = (None, None) if first is None else (first.seconds, first.epoch)
-        return cls(pool=pool, bm25_mrr=bm25_mrr, history=history, seconds=seconds, epochs=epochs)
+        return cls(pool=pool, bm25_mrr=bm25_mrr, history=history, seconds=seconds, epochs=epochs, rounding=rounding)
 
 
 class Steps:
@@ -187,4 +189,4 @@ def measure_reached(data: PreparedData) -> Reached:
     with tempfile.TemporaryDirectory() as folder:
         report = train(model, build_loss(plan.loss), ids, validate, plan.train, Path(folder), say=say)
     history = [Epoch(epoch=int(each["epoch"]), seconds=each["seconds"], mrr=each["mrr"]) for each in report.history]
-    return Reached.of(pool.pool, bm25, history)
+    return Reached.of(pool.pool, bm25, history, measure_rounding(model, encoder, valid, pool))

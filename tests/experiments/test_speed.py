@@ -12,15 +12,18 @@ import pytest
 from data_prep.batching import Encoder
 from data_prep.config import DataConfig
 from data_prep.records import JavaFile
+from evaluation.config import EvaluateConfig
 from experiments.entry import main
 from experiments.speed import measure
 from experiments.speed import pools as speed_pools
+from experiments.speed import rounding as speed_rounding
 from experiments.speed import scoring as speed_scoring
 from experiments.speed import training as speed_training
 from experiments.speed.config import SpeedConfig, resolve_speed
 from experiments.speed.extraction import drawn, measure_extraction
 from experiments.speed.pools import PoolSpeed, Ranked, Task, in_rounds, longest_rows, perform, split_for, times
 from experiments.speed.report import markdown
+from experiments.speed.rounding import Rounding, measure_rounding
 from experiments.speed.scoring import Block, all_operations, graph_operations, plan_of_width
 from experiments.speed.timing import Growth, Spread, in_turn
 from experiments.speed.training import Epoch, Reached
@@ -33,6 +36,8 @@ JAVA = """class %s {
     int sum(int a, int b) { return new Object() { int of() { return a + b; } }.of(); }
     abstract void nothing();
 }"""
+
+ROUNDING = Rounding(float32_mrr=0.6, bfloat16_mrr=0.6, moved=0.0, moved_at_top=0.0, farthest=0)
 
 
 @pytest.fixture(scope="module")
@@ -178,11 +183,26 @@ def test_both_parsers_find_the_same_methods_and_broken_files_are_skipped():
     assert drawn(files, 3, seed=1) != drawn(files, 3)
 
 
+@pytest.mark.parametrize(("rounded", "moved", "at_top", "farthest"), [(False, 0, 0, 0), (True, 0.5, 0.25, 3)])
+def test_rounding_counts_the_golds_that_moved(monkeypatch, small_data, encoder, rounded, moved, at_top, farthest):
+    exact, other = np.array([1, 2, 3, 4]), np.array([2, 2, 3, 7])
+
+    class Found:
+        def __init__(self, ranker, *_, **__):
+            self.ranks = other if ranker.bfloat16 and rounded else exact
+
+    monkeypatch.setattr(speed_rounding, "evaluate", Found)
+    model = speed_scoring.galm_of_width(32, encoder, encoder.encode(small_data.splits["train"]))
+    found = measure_rounding(model, encoder, small_data.splits["valid"], EvaluateConfig())
+    assert (found.moved, found.moved_at_top, found.farthest) == (moved, at_top, farthest)
+    assert (found.float32_mrr == found.bfloat16_mrr) != rounded
+
+
 def test_bm25_is_reached_by_the_first_epoch_that_is_as_good():
     history = [Epoch(epoch=number, seconds=10.0 * number, mrr=mrr) for number, mrr in ((1, 0.2), (2, 0.5), (3, 0.6))]
-    reached = Reached.of(100, 0.5, history)
+    reached = Reached.of(100, 0.5, history, ROUNDING)
     assert (reached.seconds, reached.epochs) == (20.0, 2)
-    missed = Reached.of(100, 0.7, history)
+    missed = Reached.of(100, 0.7, history, ROUNDING)
     assert (missed.seconds, missed.epochs) == (None, None)
 
 

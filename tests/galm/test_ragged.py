@@ -10,7 +10,7 @@ from torch import Tensor
 
 from galm import native
 from galm.alignment_graph import attention, block_cosines, edge_weights
-from galm.ragged import Graphs, block_cosines_of, convolution, interleaved, offsets_of
+from galm.ragged import Graphs, block_cosines_of, convolution, interleaved, offsets_of, readings
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -113,6 +113,28 @@ def test_the_exponential_of_the_kernels_is_exact_to_rounding(steepness: float) -
     found = convolution(graphs, torch.eye(31, 32)[None], torch.zeros(32), states=torch.cat([states, states * 0], -1))
     wanted = torch.softmax(states[0, :, :1].double() @ states[0, :, :1].double().T, -1)
     assert torch.allclose(found[0, :, :31].double(), wanted, rtol=2e-5, atol=1e-37)
+
+
+@needs_kernels
+@pytest.mark.parametrize("width", [16, 48, 256])
+def test_readings_are_those_of_the_equation(width: int) -> None:
+    torch.manual_seed(5)
+    inner = (torch.randn(3, 7, width) * 2).requires_grad_()
+    weights = torch.randn(width, requires_grad=True)
+    inputs = (inner, weights)
+    assert_close(
+        values_and_gradients(readings(inner, weights), inputs),
+        values_and_gradients(torch.tanh(inner) @ weights, inputs),
+    )
+
+
+@needs_kernels
+def test_the_hyperbolic_tangent_of_the_kernels_is_exact_to_rounding() -> None:
+    values = torch.cat([torch.linspace(-12, 12, 4001), torch.tensor([0.0, 1e-20, -1e-20, 90.0, -90.0, 1e30, -1e30])])
+    inner = torch.zeros(len(values), 16)
+    inner[:, 3] = values
+    found = readings(inner, torch.eye(16)[3])
+    assert (found - torch.tanh(values.double())).abs().max() <= 1.5e-7
 
 
 def test_without_a_compiler_the_plain_form_answers_and_one_line_says_so(tmp_path: Path) -> None:

@@ -1,0 +1,39 @@
+"""What bfloat16 products change: the ranks that a trained GALM gives with them, against those in float32."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from data_prep.batching import Encoder
+from data_prep.store import Split
+from evaluation.config import EvaluateConfig
+from evaluation.evaluator import evaluate
+from evaluation.metrics import mrr
+from galm.model import Galm
+from matching.ranker import MatcherRanker
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rounding:
+    """The ranks of the same golds in both precisions."""
+
+    float32_mrr: float
+    bfloat16_mrr: float
+    moved: float  # share of the golds that have another rank
+    moved_at_top: float  # share of the golds that are first in one of them only
+    farthest: int  # the most places that one moved
+
+
+def measure_rounding(model: Galm, encoder: Encoder, split: Split, pool: EvaluateConfig) -> Rounding:
+    """Rank ``pool`` of ``split`` in both precisions."""
+    exact, rounded = (
+        evaluate(MatcherRanker(model, encoder, bfloat16=bfloat16), split, pool, progress=False).ranks
+        for bfloat16 in (False, True)
+    )
+    return Rounding(
+        float32_mrr=mrr(exact),
+        bfloat16_mrr=mrr(rounded),
+        moved=float(np.mean(exact != rounded)),
+        moved_at_top=float(np.mean((exact == 1) != (rounded == 1))),
+        farthest=int(np.abs(exact - rounded).max()),
+    )
