@@ -3,26 +3,18 @@
 Paper: Global Alignment Learning for Code Search (GALM), eqs. 7 to 11. Symbols: Q -> ``nodes``, C -> ``context``,
 A -> ``attention``, Q̂ -> ``aligned``, V -> block cosines, E -> edges; i blocks of width k.
 
-This is the plain form: padded, masked, one tensor an equation. ``blocked.py`` computes the same faster.
+This is the plain form: padded, masked, one tensor an equation. ``ragged.py`` computes the same faster.
 """
 
-import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from galm.config import Logits
+from matching.layers import masked_softmax
 
 CLAMP = 1e-8
 """Least product of norms in a block cosine: a zero block has cosine 0."""
-
-
-def masked_softmax(
-    logits: Float[Tensor, "*batch rows columns"], mask: Bool[Tensor, "*#batch #rows columns"]
-) -> Float[Tensor, "*batch rows columns"]:
-    """Softmax over the last axis where ``mask`` is True; 0 elsewhere, and all 0 in a row without a True."""
-    weights = torch.softmax(logits.masked_fill(~mask, float("-inf")), dim=-1)
-    return weights.masked_fill(~mask, 0.0)  # a row without a True is NaN before this line
 
 
 def prepared(words: Float[Tensor, "*batch words dim"], logits: Logits, temperature: float) -> tuple[Tensor, Tensor]:

@@ -18,12 +18,13 @@ from torch.nn.functional import normalize
 
 from data_prep.batching import Batch, PairIds
 from data_prep.vocabulary import Vocabularies
-from galm.alignment_graph import attention, block_cosines, edge_weights, masked_softmax
+from galm.alignment_graph import attention, block_cosines, edge_weights
 from galm.all_pairs import EncodedWords, Nodes, all_scores, distinct_words
 from galm.config import FIELDS, GalmConfig
 from galm.dense_gcn import GlobalAlignment
 from galm.word_tables import WordTables
 from matching.contract import Encoded, Matcher
+from matching.layers import masked_softmax
 
 
 class Galm(Matcher):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Negatives = Literal["average", "sum", "hardest", "random"]
+Negatives = Literal["average", "sum", "hardest", "random", "random_query"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,10 @@ class LossConfig:
     margin: float = 0.2
     """Margin of the ranking loss, in units of the score (VSE++, GSMN: 0.2; the TabCS release: 0.05)."""
     negatives: Negatives = "hardest"
-    """All of the batch averaged or summed, the hardest of each row and column (VSE++), or a random one (eq. 14)."""
+    """All of the batch averaged or summed, the hardest of each row and column (VSE++), or a random one (eq. 14).
+
+    ``random_query``: a random query for each code, and no codes (the releases of DeepCS, CARLCS, TabCS and FcarCS).
+    """
     warmup_epochs: float = 1.0
     """Epochs of averaged negatives before ``hardest``, which can stall from a random start."""
     temperature: float = 1.0

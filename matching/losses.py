@@ -32,10 +32,11 @@ def ranking_loss(
     rows, columns = hinges(scores, negatives, margin)
     if kind == "hardest":
         return (rows.amax(1) + columns.amax(0)).mean()
-    if kind == "random":
+    if kind in ("random", "random_query"):
         chance = torch.rand(negatives.shape, device=scores.device).masked_fill(~negatives, -1.0)
         by_row, by_column = chance.argmax(1, keepdim=True), chance.argmax(0, keepdim=True)
-        return (rows.gather(1, by_row).squeeze(1) + columns.gather(0, by_column).squeeze(0)).mean()
+        of_query, of_code = rows.gather(1, by_row).squeeze(1), columns.gather(0, by_column).squeeze(0)
+        return (of_code if kind == "random_query" else of_query + of_code).mean()
     if kind == "sum":
         return (rows.sum(1) + columns.sum(0)).mean()
     return (rows.sum(1) / negatives.sum(1).clamp(min=1) + columns.sum(0) / negatives.sum(0).clamp(min=1)).mean()

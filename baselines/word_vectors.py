@@ -1,0 +1,75 @@
+"""The embedding layers that the baselines begin with, and the reading of pads and unknown words.
+
+By default pads are masked and unknown words have a vector of their own. ``parity`` does what the released code of
+DeepCS, UNIF, CARLCS, TabCS and FcarCS does: every field is padded to a fixed length, id 0 stands for pads and unknown
+words alike, and its trainable vector takes part like a word's.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+from torch.nn.functional import pad
+
+from data_prep.batching import Words
+from data_prep.vocabulary import FIRST_UNKNOWN, PAD, Vocabularies
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineConfig:
+    """What the baselines' configurations share."""
+
+    dim: int = 100
+    """Width of a word vector (all releases: 100)."""
+    dropout: float = 0.25
+    """Share of a word vector's entries dropped in training (all releases: 0.25)."""
+    parity: bool = False
+    """Pads and unknown words as the released code has them: one trainable vector, nowhere masked."""
+    query_length: int = 30
+    name_length: int = 6
+    tokens_length: int = 40
+    api_length: int = 30
+    ast_length: int = 20
+    """Words of each field at most; where positions have weights or ``parity`` holds, exactly as many."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"--model.dropout takes a number from 0 to below 1, not {self.dropout}")
+        for flag in ("dim", "query_length", "name_length", "tokens_length", "api_length", "ast_length"):
+            if getattr(self, flag) < 1:
+                raise ValueError(f"--model.{flag} takes a whole number of 1 or more, not {getattr(self, flag)}")
+
+    def length(self, field: str) -> int:
+        """Words of ``field``."""
+        length: int = getattr(self, f"{field}_length")
+        return length
+
+
+class WordVectors(nn.Module):
+    """A table of word vectors for each field, with dropout."""
+
+    def __init__(
+        self, config: BaselineConfig, vocabularies: Vocabularies, fields: Sequence[str], *, fixed: bool
+    ) -> None:
+        """Tables for ``fields``, uniform in ±0.05 like Keras's; ``fixed``: every field padded to its full length."""
+        super().__init__()
+        self.config, self.fixed = config, fixed or config.parity
+        self.unknown = {field: vocabularies.of(field).unknown_buckets for field in fields}
+        self.tables = nn.ModuleDict({field: nn.Embedding(len(vocabularies.of(field)), config.dim) for field in fields})
+        for table in self.tables.values():
+            assert isinstance(table, nn.Embedding)
+            nn.init.uniform_(table.weight, -0.05, 0.05)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, field: str, words: Words) -> tuple[Float[Tensor, "batch words dim"], Bool[Tensor, "batch words"]]:
+        """The vectors of a field's words, and where words stand: everywhere with ``parity``."""
+        ids, mask = words.ids, words.mask
+        if self.fixed:
+            room = self.config.length(field) - ids.shape[1]  # negative: cut
+            ids, mask = pad(ids, (0, room), value=PAD), pad(mask, (0, room), value=False)
+        if self.config.parity:
+            unknown = (ids >= FIRST_UNKNOWN) & (ids < FIRST_UNKNOWN + self.unknown[field])
+            ids, mask = ids.masked_fill(unknown, PAD), torch.ones_like(mask)
+        return self.dropout(self.tables[field](ids)), mask
