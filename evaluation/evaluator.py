@@ -99,8 +99,10 @@ def _counts(ranker: Ranker, pool: Split, depth: int, kept: KeptCounts | None, *,
     at = mine.start + len(done[0])
     queries = pool if (at, mine.stop) == (0, len(pool)) else pool.take(np.arange(at, mine.stop))
     what, total = f"ranking {pool.name}", (mine.stop - mine.start) * len(pool)
-    with tqdm(total=total, desc=what, unit=" pairs", unit_scale=True, disable=not progress, leave=False) as bar:
-        bar.update((at - mine.start) * len(pool))
+    before = (at - mine.start) * len(pool)
+    with tqdm(
+        total=total, initial=before, desc=what, unit=" pairs", unit_scale=True, disable=not progress, leave=False
+    ) as bar:
         for block in ranker.scores(queries) if len(queries) else ():
             assert block.shape[1] == len(pool), f"scores are {block.shape}, but the pool has {len(pool)} codes"
             gold = np.arange(at, at + len(block))

@@ -2,7 +2,7 @@
 
 import math
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -36,6 +36,9 @@ def _read(kind: Any, content: object, where: str) -> Any:
         return None if content is None else _read(inner, content, where)
     if is_dataclass(kind):
         return _read_fields(kind, _expect(Mapping, content, where), where)
+    if origin is Sequence:
+        (inner,) = get_args(kind)
+        return [_read(inner, each, where) for each in _expect(list, content, where)]
     if origin is not None:
         inner = get_args(kind)[1]
         return {key: _read(inner, each, f"{where}: {key}") for key, each in _expect(Mapping, content, where).items()}
@@ -55,7 +58,14 @@ def _read_fields(kind: Any, content: Mapping[str, object], where: str) -> Any:
 
 
 def _expect(kind: Any, content: object, where: str) -> Any:
-    names = {Mapping: "an object", str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
+    names = {
+        Mapping: "an object",
+        list: "a list",
+        str: "a text",
+        int: "a whole number",
+        float: "a number",
+        bool: "true or false",
+    }
     if kind is float and isinstance(content, int) and not isinstance(content, bool):
         content = float(content)
     if not isinstance(content, kind) or (kind is not bool and isinstance(content, bool)):

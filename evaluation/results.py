@@ -1,7 +1,8 @@
 """The result of a run as ``metrics.json``, and its per-query ranks: one schema for runs and for kept results."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -75,6 +76,7 @@ class Tested(Ranking):
     queries: int
     chance: Measures  # of a random order, on average
     ceiling_top1: float  # highest that repeated queries leave
+    ranks: Sequence[int]  # of each query's gold, in the order of the queries
     controls: Mapping[str, Control]
 
     def __post_init__(self) -> None:
@@ -83,6 +85,8 @@ class Tested(Ranking):
         for measures in (self.exact, self.published_convention, self.chance):
             if not all(0 <= getattr(measures, field.name) <= 1 for field in fields(measures)):
                 raise ValueError(f"measures of a result lie from 0 to 1, not {measures}")
+        if len(self.ranks) != self.queries or not 1 <= min(self.ranks) <= max(self.ranks) <= self.pool_size:
+            raise ValueError(f"a result has a rank from 1 to {self.pool_size} for each of its {self.queries} queries")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,6 +131,7 @@ def measure(
         queries=len(evaluation.ranks),
         chance=metrics.exact(metrics.chance_ranks(pool_size)),
         ceiling_top1=metrics.ceiling_top1([queries[row].tobytes() for row in range(len(queries))]),
+        ranks=evaluation.ranks.tolist(),
         controls={name: _control(name, evaluation, other, resamples) for name, other in (controls or {}).items()},
     )
 
@@ -166,10 +171,11 @@ def result_of(
 
 
 def save_result(result: Result, path: Path) -> None:
-    """Write ``result`` as JSON, what it is about first."""
+    """Write ``result`` as JSON, what it is about first and each list of numbers in a line."""
     content = to_json(result)
     ordered = {name: content[name] for name in (*_FIRST, *content)}
-    write_atomically(path, json.dumps(ordered, indent=1, allow_nan=False) + "\n")
+    text = json.dumps(ordered, indent=1, allow_nan=False) + "\n"
+    write_atomically(path, re.sub(r"\[[\d\s,]+\]", lambda found: re.sub(r"\s+", "", found[0]), text))
 
 
 def load_result(path: Path) -> Result:

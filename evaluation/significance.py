@@ -3,7 +3,7 @@
 Both functions take one value a query of each ranker, in the same order of queries: reciprocal ranks for MRR.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -32,6 +32,19 @@ def compare(first: Values, second: Values, *, resamples: int = 10_000, seed: int
     low, high = bootstrap_interval(first, second, resamples=resamples, seed=seed)
     p_value = sign_flip_test(first, second, resamples=resamples, seed=seed)
     return Difference(float(np.mean(first - second)), low, high, p_value, resamples)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values adjusted for how many there are, in the order given (Holm, Scand. J. Statist. 1979).
+
+    The k-th smallest of n is multiplied by n - k + 1, and none is below a smaller one's; at most 1.
+    """
+    order = np.argsort(p_values, kind="stable")
+    factors = np.arange(len(p_values), 0, -1)
+    raised = np.minimum(np.maximum.accumulate(np.asarray(p_values)[order] * factors), 1.0)
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = raised
+    return adjusted.tolist()
 
 
 def bootstrap_interval(

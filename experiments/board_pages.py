@@ -19,8 +19,6 @@ from training.pictures import alignment_picture, edges_picture
 SAMPLES: Final = 12
 PICTURES: Final = 4
 MOST_VECTORS: Final = 5_000  # of a table in the projector, which draws no more quickly
-FIELDS: Final = ("name", "tokens", "api")
-"""Code fields in the order in which a model's code words stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +44,21 @@ class Pages:
         query, code = matcher.encode_query(queries), matcher.encode_code(codes)
         if not (query.mask.any() and code.mask.any()):
             return
-        asked = self._read(queries, ("query",), "query")
+        asked = self._read(queries, "query")
         weights, edges = matcher.alignment(query, code), matcher.edges(query)
         if weights is not None:
-            read, fields = self._read(codes, FIELDS, "code"), _field_of_each(codes)
+            read, fields = self._read_code(codes, matcher.code_fields), _field_of_each(codes, matcher.code_fields)
             picture = alignment_picture(_unpadded(weights, query, code), asked, read, fields, title)
             self.board.picture(f"alignment/{number}", picture)
         if edges is not None:
             self.board.picture(f"edges/{number}", edges_picture(_unpadded(edges, query, query), asked, title))
 
-    def _read(self, batch: Batch, fields: Sequence[str], side: str) -> list[str]:
-        vocabulary = self.encoder.vocabularies.of(side)
-        return [vocabulary.word(int(number)) for field in fields for number in batch[field].ids[batch[field].mask]]
+    def _read_code(self, codes: Batch, fields: Sequence[str]) -> list[str]:
+        return [word for field in fields for word in self._read(codes, field)]
+
+    def _read(self, batch: Batch, field: str) -> list[str]:
+        vocabulary = self.encoder.vocabularies.of(field)
+        return [vocabulary.word(int(number)) for number in batch[field].ids[batch[field].mask]]
 
     def finish(self, matcher: Matcher) -> None:
         """The most frequent words of every table of word vectors."""
@@ -76,8 +77,8 @@ def _sample(evaluation: Evaluation, row: int) -> Sample:
     return Sample(text.query_text, text.source, rank, "" if first == row else evaluation.pool.text(first).source)
 
 
-def _field_of_each(codes: Batch) -> list[str]:
-    return [field for field in FIELDS for _ in range(int(codes[field].mask.sum()))]
+def _field_of_each(codes: Batch, fields: Sequence[str]) -> list[str]:
+    return [field for field in fields for _ in range(int(codes[field].mask.sum()))]
 
 
 def _unpadded(

@@ -96,9 +96,32 @@ def _evaluate(words: Sequence[str], typed: Mapping[str, str]) -> None:
     evaluate_run(Path(words[0]), typed)
 
 
-def _tables(words: Sequence[str], typed: Mapping[str, str]) -> None:
+def _compare(words: Sequence[str], typed: Mapping[str, str]) -> None:
+    from experiments.main_table import CELLS
+
+    if len(words) != 1 or words[0] not in CELLS:
+        raise ValueError(f"expected a data set of the main table: bash run.sh compare {'|'.join(CELLS)}")
+    from experiments.cells import run_cells
+    from experiments.tables import RESULTS
+
+    run_cells(CELLS[words[0]], RESULTS / "main", typed)
+
+
+def _ablate(words: Sequence[str], typed: Mapping[str, str]) -> None:
+    from experiments.ablations import ABLATIONS
+
+    if len(words) != 1 or words[0] not in ABLATIONS:
+        raise ValueError(f"expected an ablation: bash run.sh ablate {'|'.join(ABLATIONS)}")
+    from experiments.cells import run_cells
+    from experiments.tables import RESULTS, ablation_page
+
+    run_cells(ABLATIONS[words[0]].cells, RESULTS / "ablations", typed)
+    console.say(ablation_page(words[0], RESULTS))
+
+
+def _table(words: Sequence[str], typed: Mapping[str, str]) -> None:
     if words or typed:
-        raise ValueError("bash run.sh tables takes no options")
+        raise ValueError("bash run.sh table takes no options")
     from experiments.tables import write_tables
 
     write_tables()
@@ -126,7 +149,9 @@ def known_dataset(name: str) -> None:
 _COMMANDS: Final[dict[str, Callable[[Sequence[str], Mapping[str, str]], None]]] = {
     "prepare": _prepare,
     "evaluate": _evaluate,
-    "tables": _tables,
+    "compare": _compare,
+    "ablate": _ablate,
+    "table": _table,
     "speed": _speed,
 }
 

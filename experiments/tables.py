@@ -1,35 +1,69 @@
-"""Writes the README's result tables from the results that are kept in ``experiments/results/``."""
+"""Writes the tables of results from what is kept in ``experiments/results/``: README, main.md, the ablations."""
 
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from data_prep.atomic import write_atomically
-from evaluation.results import load_result
-from evaluation.tables import render_markdown
+from evaluation.results import Result
+from experiments.ablations import ABLATIONS, BASE
+from experiments.cells import Cell, finished
+from experiments.comparison_tables import published_table, tables
 from experiments.config import REPOSITORY
 from experiments.console import say
+from experiments.main_table import CELLS, REFERENCE
 
 RESULTS: Final = REPOSITORY / "experiments" / "results"
-SPEED: Final = "speed.json"
 README: Final = REPOSITORY / "README.md"
 START: Final = "<!-- results:start -->"
 END: Final = "<!-- results:end -->"
 
 
 def write_tables(readme: Path = README, results: Path = RESULTS) -> None:
-    """Bring the README's section of results in step with the kept results."""
-    text = readme.read_text(encoding="utf-8")
-    write_atomically(readme, with_tables(text, results))
-    say(f"{readme.name}: tables of {len(kept_results(results))} results in {results}")
+    """Bring all tables in step with the kept results."""
+    write_atomically(readme, with_tables(readme.read_text(encoding="utf-8"), results))
+    written = [readme.name]
+    for name, text in pages(results).items():
+        write_atomically(results / name, text)
+        written.append(name)
+    say(f"{', '.join(written)}: of {len(list(_main(results)))} results of the main table")
 
 
-def kept_results(results: Path) -> list[Path]:
-    """The results of runs; what ``bash run.sh speed`` measured lies beside them."""
-    return sorted(path for path in results.glob("*.json") if path.name != SPEED)
+def pages(results: Path) -> Mapping[str, str]:
+    """The Markdown files beside the results, by their names in the folder; those that have results."""
+    found = {"published.md": f"# Printed numbers and what they can mean\n\n{published_table()}\n"}
+    main = tables(_main(results), REFERENCE, whole=True)
+    if main:
+        found["main.md"] = f"# All models\n\n{main}\n"
+    for name in ABLATIONS:
+        page = ablation_page(name, results)
+        if page:
+            found[f"ablations/{name}.md"] = page
+    return found
+
+
+def ablation_page(name: str, results: Path) -> str:
+    """What an ablation found, "" where none of its results is kept."""
+    ablation = ABLATIONS[name]
+    found = tables(kept_results(ablation.cells, results / "ablations"), BASE, whole=False)
+    return found and f"# Ablation: {name}\n\nThe claim: {ablation.claim}\n\n{found}\n"
+
+
+def kept_results(cells: Iterable[Cell], folder: Path) -> Iterator[tuple[str, Result]]:
+    """The results of those cells that are finished, with their labels."""
+    for cell in cells:
+        result = finished(cell, folder, {})
+        if result is not None:
+            yield cell.label, result
+
+
+def _main(results: Path) -> Iterator[tuple[str, Result]]:
+    for cells in CELLS.values():
+        yield from kept_results(cells, results / "main")
 
 
 def with_tables(text: str, results: Path) -> str:
-    """``text`` with the tables of ``results`` between the markers.
+    """``text`` with the main tables between the markers.
 
     Raises:
         ValueError: the markers are not there, or a result cannot be read.
@@ -38,7 +72,5 @@ def with_tables(text: str, results: Path) -> str:
     _, end, after = rest.partition(END)
     if not start or not end:
         raise ValueError(f"expected the lines {START} and {END} in README.md, to write the tables between them")
-    kept = [load_result(path) for path in kept_results(results)]
-    kept.sort(key=lambda result: (result.dataset, -result.exact.mrr))
-    tables = render_markdown(kept) if kept else "No results are kept yet."
-    return f"{before}{START}\n{tables}\n{END}{after}"
+    short = tables(_main(results), REFERENCE, whole=False) or "No results are kept yet."
+    return f"{before}{START}\n{short}\n{END}{after}"

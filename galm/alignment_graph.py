@@ -6,11 +6,13 @@ A -> ``attention``, Q̂ -> ``aligned``, V -> block cosines, E -> edges; i blocks
 This is the plain form: padded, masked, one tensor an equation. ``ragged.py`` computes the same faster.
 """
 
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from galm.config import Logits
+from matching.contract import Encoded
 from matching.layers import masked_softmax
 
 CLAMP = 1e-8
@@ -39,6 +41,16 @@ def attention(
     return masked_softmax(left @ right.transpose(-1, -2), context_mask[..., None, :])
 
 
+def pooled_attention(
+    nodes: Encoded, context: Encoded, logits: Logits = "raw", temperature: float = 1.0
+) -> Float[Tensor, "batch nodes context"]:
+    """One attention for all nodes: softmax over the context words of tanh of each one's largest affinity, eq. 3."""
+    left, right = prepared(nodes.states, logits, temperature)[0], prepared(context.states, logits, temperature)[1]
+    affinity = (left @ right.transpose(-1, -2)).masked_fill(~nodes.mask[:, :, None], float("-inf"))
+    largest = torch.tanh(affinity.amax(1, keepdim=True))  # [batch, 1, context]
+    return masked_softmax(largest, context.mask[:, None]).expand_as(affinity)
+
+
 def block_cosines(
     aligned: Float[Tensor, "*batch nodes dim"], nodes: Float[Tensor, "*batch nodes dim"], blocks: int
 ) -> Float[Tensor, "*batch nodes blocks"]:
@@ -58,3 +70,11 @@ def edge_weights(
     """E = row softmax of (H Hᵀ): eq. 10 on the query's own words, eq. 11 on a layer's nodes; the graph is complete."""
     left, right = prepared(states, logits, temperature)
     return masked_softmax(left @ right.transpose(-1, -2), mask[..., None, :])
+
+
+def fixed_edges(
+    mask: Bool[Tensor, "graphs nodes"], dtype: torch.dtype, *, alike: bool
+) -> Float[Tensor, "graphs nodes nodes"]:
+    """Edges that no word decides: all of a node ``alike``, or only to itself."""
+    edges = mask[:, None, :] & mask[:, :, None] if alike else torch.diag_embed(mask)
+    return edges.to(dtype) / edges.sum(-1, keepdim=True).clamp(min=1)

@@ -104,7 +104,7 @@ def all_scores(
 def is_fast(config: GalmConfig, vectors: Tensor) -> bool:
     """Whether the kernels compute this model on these vectors."""
     covered = config.layer_input == "previous" and config.edges != "cosine"
-    return covered and fits(vectors, config.dim, config.graph_width)
+    return covered and fits(vectors, config.dim, config.graph_width if config.layers else config.blocks)
 
 
 def ragged_cosines(

@@ -1,10 +1,9 @@
 """Configuration of GALM (section ``model``): the paper's values where it states them, a reading where it does not."""
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
-FIELDS: Final = ("name", "tokens", "api")
-"""The code fields that the paper reads, in its order of concatenation."""
+from data_prep.records import CODE_FIELDS
 
 Logits = Literal["raw", "scaled", "cosine"]
 
@@ -13,18 +12,26 @@ Logits = Literal["raw", "scaled", "cosine"]
 class GalmConfig:
     """Every choice that changes a score."""
 
+    fields: str = "name,tokens,api"
+    """Code fields that are read, joined in this order (stated); the papers' fourth one is ast."""
     dim: int = 256
     """Width of a word vector (stated in the paper)."""
     blocks: int = 16
     """Blocks that a word vector is cut into (stated)."""
     layers: int = 2
-    """Graph convolutions L; 2 is the least that uses both eq. 10 and eq. 11 (not stated)."""
+    """Graph convolutions L; 2 is the least that uses both eq. 10 and eq. 11 (not stated). 0: the block cosines are
+    read as they are."""
+    graph: Literal["alignment", "query", "uniform", "identity"] = "alignment"
+    """Edges: of the query's words, then of the nodes (eqs. 10, 11); the first in every layer; all equal; none."""
     graph_width: int = 16
     """Width of the graph's nodes after the first layer (not stated: 256, GSMN's 32, or 16, where W_d is square)."""
     attention: Logits = "raw"
     """Logits of eq. 7: dot product; divided by the root of the width; cosine times ``attention_temperature``."""
     attention_temperature: float = 9.0
     """Factor of the cosine in ``attention=cosine`` (SCAN: 9)."""
+    affinity: Literal["word", "pooled"] = "word"
+    """Attention of each node's own (eq. 7), or one for all nodes by the largest affinity of each word (eq. 3, which the
+    paper argues against)."""
     edges: Logits = "raw"
     """Logits of the edges, eqs. 10 and 11."""
     edge_temperature: float = 9.0
@@ -52,6 +59,8 @@ class GalmConfig:
     """Dropout on word vectors (the paper states none; its baselines use 0.25)."""
     word_dropout: float = 0.0
     """Share of code words left out at random in training."""
+    head: Literal["perceptron", "mean"] = "perceptron"
+    """How a node is read: eq. 13, or the mean of its features."""
     readout: Literal["mean", "weighted"] = "mean"
     """How eq. 13 joins the nodes: their mean, or a mean weighted by a learned importance of each word."""
 
@@ -60,8 +69,8 @@ class GalmConfig:
             raise ValueError(
                 f"--model.dim must be a multiple of --model.blocks, but {self.dim} is none of {self.blocks}"
             )
-        if self.layers < 1:
-            raise ValueError(f"--model.layers takes 1 or more, not {self.layers}")
+        if self.layers < 0:
+            raise ValueError(f"--model.layers takes 0 or more, not {self.layers}")
         if self.share_layers and self.graph_width != self.blocks:
             raise ValueError(
                 f"--model.share_layers=true needs --model.graph_width={self.blocks} (= --model.blocks), "
@@ -72,7 +81,22 @@ class GalmConfig:
                 raise ValueError(f"--model.{flag} takes a share from 0 to below 1, not {getattr(self, flag)}")
         if self.graph_width < 1 or self.start_range <= 0:
             raise ValueError("--model.graph_width and --model.start_range take numbers above 0")
+        self._check_fields()
         self._check_tables()
+
+    @property
+    def code_fields(self) -> tuple[str, ...]:
+        """The code fields that are read, in their order."""
+        return tuple(field.strip() for field in self.fields.split(",") if field.strip())
+
+    def _check_fields(self) -> None:
+        fields = self.code_fields
+        if not fields or len(set(fields)) < len(fields) or set(fields) - set(CODE_FIELDS):
+            raise ValueError(f"--model.fields takes some of {','.join(CODE_FIELDS)}, each once, not {self.fields!r}")
+        if self.nodes == "query_and_name" and "name" not in fields:
+            raise ValueError(f"--model.nodes=query_and_name needs the name among --model.fields, not {self.fields!r}")
+        if self.start != "uniform" and fields == ("ast",):
+            raise ValueError(f"--model.start={self.start} needs a field beside ast, whose words no query has")
 
     def _check_tables(self) -> None:
         if self.tied and self.code_tables != "one":

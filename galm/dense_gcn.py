@@ -31,11 +31,12 @@ class GlobalAlignment(nn.Module):
         inputs = [config.blocks] * config.layers if config.layer_input == "first" else widths[:-1]
         layers = [DenseGCNConv(width, config.graph_width) for width in inputs[: 1 if config.share_layers else None]]
         self.layers = nn.ModuleList(layers * config.layers if config.share_layers else layers)
-        self.head_in = nn.Linear(config.graph_width, config.graph_width)
-        self.head_out = nn.Linear(config.graph_width, 1)
-        if config.weight_norm:
-            weight_norm(self.head_in)
-            weight_norm(self.head_out)
+        if config.head == "perceptron":
+            self.head_in = nn.Linear(widths[-1], widths[-1])
+            self.head_out = nn.Linear(widths[-1], 1)
+            if config.weight_norm:
+                weight_norm(self.head_in)
+                weight_norm(self.head_out)
 
     def forward(
         self,
@@ -47,7 +48,7 @@ class GlobalAlignment(nn.Module):
         """Score each graph; ``weights`` (rows summing to 1, or 0 without a word) join the nodes."""
         states, edges = cosines, first_edges
         for number, layer in enumerate(self.layers):
-            if number:
+            if number and self.config.graph == "alignment":
                 edges = edge_weights(states, mask, self.config.edges, self.config.edge_temperature)
             below = cosines if self.config.layer_input == "first" else states
             # Rows of the edges sum to 1, so the layer's degree normalisation changes nothing.
@@ -62,21 +63,31 @@ class GlobalAlignment(nn.Module):
         With ``bfloat16`` the products with the weights of the later layers and of the head are rounded to it.
         """
         layers = [layer for layer in self.layers if isinstance(layer, DenseGCNConv)]
-        below = layers[0].lin(cosines)  # [contexts, words, width], for each distinct word once
         scale = self.config.graph_width**-0.5 if self.config.edges == "scaled" else 1.0
+        below = layers[0].lin(cosines) if layers else cosines  # [contexts, words, width], each distinct word once
         scores = []
         for graphs in parts:
-            states = convolution(graphs, below, layers[0].bias, edges=graphs.edges)
+            if layers:
+                states = convolution(graphs, below, layers[0].bias, edges=graphs.edges, distinct=True)
+            else:
+                states = below[:, graphs.words]
             for layer in layers[1:]:
-                states = convolution(
-                    graphs, rounded(layer.lin, states, bfloat16), layer.bias, states=states, scale=scale
-                )
+                above = rounded(layer.lin, states, bfloat16)
+                if self.config.graph == "alignment":
+                    states = convolution(graphs, above, layer.bias, states=states, scale=scale)
+                else:
+                    states = convolution(graphs, above, layer.bias, edges=graphs.edges)
+            if self.config.head == "mean":
+                scores.append(states.mean(-1) @ graphs.pooling)
+                continue
             inner = rounded(self.head_in, states, bfloat16)
             scores.append((readings(inner, self.head_out.weight[0]) + self.head_out.bias) @ graphs.pooling)
         return torch.cat(scores, dim=1)
 
     def read(self, states: Float[Tensor, "*graphs nodes width"]) -> Float[Tensor, "*graphs nodes"]:
         """Each node's own score, eq. 13 before its mean."""
+        if self.config.head == "mean":
+            return states.mean(-1)
         return self.head_out(torch.tanh(self.head_in(states))).squeeze(-1)
 
 

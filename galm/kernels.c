@@ -384,7 +384,7 @@ typedef struct {
     const float *below;     /* Y, [contexts, rows, width] */
     const float *edges;     /* E, [cells], the same in every context; null: the row softmax of scale * H H^T, eq. 11 */
     const float *bias;      /* [width] */
-    const int32_t *places;  /* each node's row of Y, [nodes]; null where edges are not given: node j has row j */
+    const int32_t *places;  /* each node's row of Y, [nodes]; null: node j has row j */
     const int32_t *offsets; /* graph g has the nodes offsets[g] to offsets[g + 1], [graphs + 1] */
     const int32_t *cells;   /* and its edges are from cells[g] on, [graphs + 1] */
     int32_t contexts, graphs, rows, width, longest, threads;
@@ -432,10 +432,10 @@ INLINE matrix own_edges(graph_room r, rows states, int n, float scale) {
 INLINE one_graph graph_of(graph_room r, const graph_input *in, int c, int g, int width) {
     int first = in->offsets[g], n = in->offsets[g + 1] - first;
     const float *below = in->below + (size_t)c * in->rows * width;
-    if (in->edges)
-        return (one_graph){0, {in->edges + in->cells[g], n, 1}, {below, width, in->places + first}, n};
+    rows own = {below + first * width, width, 0}, shared = {below, width, in->places + first};
+    if (in->edges) return (one_graph){0, {in->edges + in->cells[g], n, 1}, in->places ? shared : own, n};
     rows states = {in->states + ((size_t)c * in->offsets[in->graphs] + first) * width, width, 0};
-    return (one_graph){states.values, own_edges(r, states, n, in->scale), {below + first * width, width, 0}, n};
+    return (one_graph){states.values, own_edges(r, states, n, in->scale), own, n};
 }
 
 INLINE void convolve(float *out, graph_room r, const graph_input *in, int c, int width) {
@@ -512,7 +512,7 @@ INLINE void convolve_back(const float *gradient, const float *out, graph_output 
         one_graph graph = graph_of(r, in, c, g, width);
         rows masked = {r.masked, width, 0};
         through_relu(r.masked, gradient + at, out + at, to.bias, graph.n, width);
-        to_rows_below(r, graph, masked, in->edges ? to.below : to.below + at);
+        to_rows_below(r, graph, masked, in->places ? to.below : to.below + at);
         if (in->edges) {
             dots(r.to_edges, r.masked, graph.below, graph.n, r.turned);
             for (int j = 0; j < graph.n; j++)

@@ -18,9 +18,9 @@ from torch.nn.functional import normalize
 
 from data_prep.batching import Batch, PairIds
 from data_prep.vocabulary import Vocabularies
-from galm.alignment_graph import attention, block_cosines, edge_weights
+from galm.alignment_graph import attention, block_cosines, edge_weights, fixed_edges, pooled_attention
 from galm.all_pairs import EncodedWords, Nodes, all_scores, distinct_words
-from galm.config import FIELDS, GalmConfig
+from galm.config import GalmConfig
 from galm.dense_gcn import GlobalAlignment
 from galm.word_tables import WordTables
 from matching.contract import Encoded, Matcher
@@ -47,6 +47,11 @@ class Galm(Matcher):
                 nn.init.zeros_(linear.weight)
                 self.importance[side] = linear
 
+    @property
+    def code_fields(self) -> tuple[str, ...]:
+        """As configured."""
+        return self.config.code_fields
+
     def start_from(self, train: PairIds) -> None:
         """Starting vectors as ``--model.start`` names them."""
         self.words.start_from(train)
@@ -58,16 +63,18 @@ class Galm(Matcher):
         return EncodedWords(self._finished(states, words.ids), words.mask, words.ids, words.mask)
 
     def encode_code(self, codes: Batch) -> EncodedWords:
-        """The method's word vectors, eq. 5: name, tokens and API joined along the length."""
-        states = torch.cat([self.words(field, codes[field].ids) for field in FIELDS], dim=1)
-        keys = torch.cat([self.words.keys(field, codes[field].ids) for field in FIELDS], dim=1)
-        mask = torch.cat([codes[field].mask for field in FIELDS], dim=1)
+        """The method's word vectors, eq. 5: its fields joined along the length."""
+        fields = self.code_fields
+        states = torch.cat([self.words(field, codes[field].ids) for field in fields], dim=1)
+        keys = torch.cat([self.words.keys(field, codes[field].ids) for field in fields], dim=1)
+        mask = torch.cat([codes[field].mask for field in fields], dim=1)
         if self.training and self.config.word_dropout:
             kept = mask & (torch.rand(mask.shape, device=mask.device) >= self.config.word_dropout)
             mask = torch.where(kept.any(1, keepdim=True), kept, mask)
         nodes = mask
         if self.config.nodes == "query_and_name":
-            nodes = mask & (torch.arange(mask.shape[1], device=mask.device) < codes["name"].mask.shape[1])
+            of_name = [torch.full_like(codes[field].mask[0], field == "name") for field in fields]
+            nodes = mask & torch.cat(of_name)
         return EncodedWords(self._finished(states, keys), mask, keys, nodes)
 
     def _finished(
@@ -95,10 +102,14 @@ class Galm(Matcher):
     def attention_of(self, nodes: Encoded, context: Encoded) -> Float[Tensor, "pairs nodes context"]:
         """How much each node word attends to each word of the other side, eq. 7."""
         config = self.config
+        if config.affinity == "pooled":
+            return pooled_attention(nodes, context, config.attention, config.attention_temperature)
         return attention(nodes.states, context.states, context.mask, config.attention, config.attention_temperature)
 
     def edges_of(self, nodes: Encoded) -> Float[Tensor, "batch nodes nodes"]:
-        """Edges between the words of one side, eq. 10."""
+        """Edges between the words of one side: eq. 10, or what stands in its place."""
+        if self.config.graph in ("uniform", "identity"):
+            return fixed_edges(nodes.mask, nodes.states.dtype, alike=self.config.graph == "uniform")
         return edge_weights(nodes.states, nodes.mask, self.config.edges, self.config.edge_temperature)
 
     def alignment(self, queries: Encoded, codes: Encoded) -> Float[Tensor, "pairs querywords codewords"]:
@@ -129,6 +140,8 @@ class Galm(Matcher):
 
         Under autocast to bfloat16 only the products that may be rounded are.
         """
+        if self.config.affinity == "pooled":  # the attention of a graph's words depends on all of them
+            return super().score_matrix(queries, codes, pairs_per_block=pairs_per_block)
         device = queries.states.device.type
         bfloat16 = torch.is_autocast_enabled(device)
         with torch.autocast(device, enabled=False):

@@ -105,15 +105,16 @@ class Convolution(torch.autograd.Function):
         edges: Float32[Tensor, " cells"] | None,
         states: Float32[Tensor, "contexts nodes width"] | None,
         scale: float,
+        distinct: bool,
     ) -> Float32[Tensor, "contexts nodes width"]:
-        """Y is ``below``: with given ``edges`` a row a distinct word; without, H is ``states`` and Y a row a node."""
+        """Y is ``below``, a row a node, or with ``distinct`` a row a distinct word; H is ``states``."""
         assert (edges is None) != (states is None)
         below, bias = below.contiguous(), bias.contiguous()
         edges = None if edges is None else edges.contiguous()
         states = None if states is None else states.contiguous()
         contexts, rows, width = below.shape
         out = below.new_empty(contexts, len(graphs.words), width)
-        places = None if edges is None else graphs.words
+        places = graphs.words if distinct else None
         tensors = (states, below, edges, bias, places, graphs.offsets, graphs.cells)
         sizes = (contexts, len(graphs.offsets) - 1, rows, width, graphs.longest, torch.get_num_threads())
         ctx.kernel_input = GraphInput(*map(address, tensors), *sizes, scale)
@@ -132,7 +133,7 @@ class Convolution(torch.autograd.Function):
         to_below, to_bias = torch.zeros_like(below), bias.new_zeros(threads, len(bias))
         to = GraphOutput(*map(address, (to_states, to_below, to_edges, to_bias)))
         call("convolution_backward", ctx.kernel_input, gradient.contiguous(), out, to)
-        return None, to_below, to_bias.sum(0), None if to_edges is None else to_edges.sum(0), to_states, None
+        return None, to_below, to_bias.sum(0), None if to_edges is None else to_edges.sum(0), to_states, None, None
 
 
 class Readings(torch.autograd.Function):
@@ -182,9 +183,10 @@ def convolution(
     edges: Float32[Tensor, " cells"] | None = None,
     states: Float32[Tensor, "contexts nodes width"] | None = None,
     scale: float = 1.0,
+    distinct: bool = False,
 ) -> Float32[Tensor, "contexts nodes width"]:
     """:class:`Convolution`."""
-    found: Tensor = Convolution.apply(graphs, below, bias, edges, states, scale)  # type: ignore[no-untyped-call]
+    found: Tensor = Convolution.apply(graphs, below, bias, edges, states, scale, distinct)  # type: ignore[no-untyped-call]
     return found
 
 

@@ -10,7 +10,6 @@ from torch import nn
 
 from data_prep.batching import PairIds
 from data_prep.vocabulary import PAD, Vocabularies, Vocabulary
-from galm.config import FIELDS
 
 SHARED_PART: Final = 0.5
 """Share of a vector's energy that says which word it is; the rest says which words it occurs with."""
@@ -51,15 +50,15 @@ def same_words(query: Vocabulary, code: Vocabulary) -> Int[torch.Tensor, "words 
 
 
 @torch.no_grad()
-def from_statistics(query: nn.Embedding, codes: Sequence[nn.Embedding], train: PairIds) -> None:
-    """Add to the shared vectors a factorisation of how often a query word meets a code word in training pairs.
+def from_statistics(query: nn.Embedding, codes: Sequence[nn.Embedding], train: PairIds, fields: Sequence[str]) -> None:
+    """Add to the shared vectors a factorisation of how often a query word meets a word of the code's ``fields``.
 
     The positive pointwise mutual information of query word w and code word c over the training pairs, max(0, log
     p(w, c) / (p(w) p(c))), is factorised by a truncated SVD, P = (U √S)(V √S)ᵀ; a random rotation spreads the factors
     over all blocks. Both parts have the mean length of the vectors before.
     """
     width, length = query.embedding_dim, query.weight.norm(dim=1).mean()
-    information = mutual_information(train, query.num_embeddings, codes[0].num_embeddings)
+    information = mutual_information(train, fields, query.num_embeddings, codes[0].num_embeddings)
     rank = min(width, *information.shape)
     left, values, right = torch.svd_lowrank(information, q=rank, niter=4)
     rotation = torch.linalg.qr(torch.randn(width, rank))[0].T  # [rank, width], orthonormal rows
@@ -70,12 +69,12 @@ def from_statistics(query: nn.Embedding, codes: Sequence[nn.Embedding], train: P
         table.weight[PAD] = 0.0
 
 
-def mutual_information(train: PairIds, queries: int, codes: int) -> torch.Tensor:
+def mutual_information(train: PairIds, fields: Sequence[str], queries: int, codes: int) -> torch.Tensor:
     """Positive pointwise mutual information of query and code words over pairs, sparse [query words, code words]."""
     keys: list[np.ndarray] = []
     for row in range(len(train)):
         left = np.unique(train.fields["query"][row]).astype(np.int64)
-        right = np.unique(np.concatenate([train.fields[field][row] for field in FIELDS])).astype(np.int64)
+        right = np.unique(np.concatenate([train.fields[field][row] for field in fields])).astype(np.int64)
         keys.append((left[:, None] * codes + right).ravel())
     cells, counts = np.unique(np.concatenate(keys), return_counts=True)
     rows, columns = cells // codes, cells % codes

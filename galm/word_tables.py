@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from data_prep.batching import PairIds
 from data_prep.vocabulary import PAD, Vocabularies
 from galm import starting_vectors
-from galm.config import FIELDS, GalmConfig
+from galm.config import GalmConfig
 
 
 def tied_rows(vocabularies: Vocabularies) -> Int[Tensor, " querywords"]:
@@ -37,7 +37,7 @@ class WordTables(nn.Module):
         super().__init__()
         self.config, self.vocabularies = config, vocabularies
         one = config.code_tables == "one"
-        self.table_of = {field: "code" if one else field for field in FIELDS}
+        self.table_of = {field: "code" if one and field != "ast" else field for field in config.code_fields}
         self.table_of["query"] = "code" if config.tied else "query"
         rows = tied_rows(vocabularies)
         self.query_rows: Tensor  # query id -> row of a table for both sides
@@ -50,11 +50,14 @@ class WordTables(nn.Module):
         self.tables = nn.ModuleDict(tables)
         starting_vectors.uniform(tables.values(), config.start_range)
         if config.code_tables == "offsets":
-            starting_vectors.zero([table for name, table in tables.items() if name != "shared"])
+            starting_vectors.zero([table for name, table in tables.items() if name not in ("shared", "ast")])
 
     def forward(self, field: str, ids: Int[Tensor, "batch words"]) -> Float[Tensor, "batch words dim"]:
         """Vectors of the words of a field."""
         vectors: Tensor
+        if field == "ast":  # its words are none of the other fields'
+            vectors = self.tables["ast"](ids)
+            return vectors
         shared_ids = self.query_rows[ids] if field == "query" else ids
         vectors = self.tables[self.table_of[field]](shared_ids if self.config.tied else ids)
         if self.config.code_tables == "offsets":
@@ -69,17 +72,19 @@ class WordTables(nn.Module):
 
     def keys(self, field: str, ids: Int[Tensor, "batch words"]) -> Int[Tensor, "batch words"]:
         """A number for each word of a code field, equal where the vectors are equal."""
-        tables = list(dict.fromkeys(self.table_of[field] for field in FIELDS))
-        return ids + tables.index(self.table_of[field]) * len(self.vocabularies.code)
+        tables = list(dict.fromkeys(self.table_of[field] for field in self.config.code_fields))
+        most = max(len(self.vocabularies.code), len(self.vocabularies.ast))
+        return ids + tables.index(self.table_of[field]) * most
 
     def start_from(self, train: PairIds) -> None:
         """Starting vectors as ``--model.start`` names them."""
         if self.config.start == "uniform":
             return
-        query, codes = self.table("query"), list(dict.fromkeys(self.table(field) for field in FIELDS))
+        fields = [field for field in self.config.code_fields if field != "ast"]
+        query, codes = self.table("query"), list(dict.fromkeys(map(self.table, fields)))
         starting_vectors.shared(query, codes, self.vocabularies)
         if self.config.start == "statistics":
-            starting_vectors.from_statistics(query, codes, train)
+            starting_vectors.from_statistics(query, codes, train, fields)
 
     def known_words(self) -> Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]:
         """The vectors of the known words of each table, without PAD and unknown ones."""

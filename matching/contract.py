@@ -50,6 +50,11 @@ class Matcher(nn.Module, ABC):
         self.config = config
         self.vocabularies = vocabularies
 
+    @property
+    def code_fields(self) -> tuple[str, ...]:
+        """The code fields that are read, in the order in which their words stand in :meth:`alignment`."""
+        return "name", "tokens", "api"
+
     def start_from(self, train: PairIds) -> None:
         """Set starting values from statistics of the training split; a model that has none leaves this as it is."""
 

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from data_prep.registry import DATASETS
+from experiments.ablations import ABLATIONS
 from experiments.config import parse_options, resolve
+from experiments.main_table import CELLS
 from experiments.options import split_arguments
 from experiments.registry import MODELS
 
@@ -109,13 +111,15 @@ def test_the_readme_has_commands():
 def test_every_command_of_the_readme_is_understood(command):
     words = shlex.split(command)
     arguments = words[words.index("run.sh") + 1 :]
-    if arguments[0] in ("help", "test", "board", "tables", "speed"):
+    if arguments[0] in ("help", "test", "board", "table", "speed"):
         assert len(arguments) == 1
         return
     names, typed = split_arguments(arguments)
     if names[0] == "evaluate":
         assert names[1].startswith("runs/")
         assert parse_options("galm", typed)
+    elif names[0] in ("compare", "ablate"):
+        assert names[1] in (CELLS if names[0] == "compare" else ABLATIONS)
     elif names[0] == "prepare":
         assert names[1] in DATASETS
         parse_options("galm", typed)

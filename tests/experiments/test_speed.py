@@ -27,7 +27,7 @@ from experiments.speed.rounding import Rounding, measure_rounding
 from experiments.speed.scoring import Block, all_operations, graph_operations, plan_of_width
 from experiments.speed.timing import Growth, Spread, in_turn
 from experiments.speed.training import Epoch, Reached
-from experiments.tables import RESULTS, kept_results
+from experiments.tables import RESULTS
 from galm.config import GalmConfig
 
 JAVA = """class %s {
@@ -269,9 +269,3 @@ def test_mistakes_are_one_line(arguments, message, capsys):
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
-
-
-def test_the_tables_pass_over_what_speed_left(tmp_path):
-    for name in ("jdk-galm.json", "speed.json"):
-        (tmp_path / name).touch()
-    assert [path.name for path in kept_results(tmp_path)] == ["jdk-galm.json"]

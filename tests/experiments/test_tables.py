@@ -1,21 +1,30 @@
+import json
+import shutil
+
 import pytest
 
-from experiments.tables import END, README, RESULTS, START, with_tables, write_tables
+from evaluation.results import load_result
+from experiments.ablations import ABLATIONS, BASE
+from experiments.config import resolve
+from experiments.main_table import CELLS, REFERENCE
+from experiments.tables import END, README, RESULTS, START, pages, with_tables, write_tables
 
 
 def test_the_readme_is_in_step_with_the_kept_results():
     text = README.read_text(encoding="utf-8")
-    assert with_tables(text, RESULTS) == text, "run: bash run.sh tables"
+    assert with_tables(text, RESULTS) == text, "run: bash run.sh table"
+
+
+def test_the_pages_are_in_step_with_the_kept_results():
+    for name, text in pages(RESULTS).items():
+        assert (RESULTS / name).read_text(encoding="utf-8") == text, "run: bash run.sh table"
 
 
 def test_only_the_section_between_the_markers_changes(tmp_path):
     readme = tmp_path / "README.md"
     readme.write_text(f"before\n{START}\nold\n{END}\nafter\n", encoding="utf-8")
-    write_tables(readme, RESULTS)
-    text = readme.read_text(encoding="utf-8")
-    assert text.startswith(f"before\n{START}\n")
-    assert text.endswith(f"{END}\nafter\n")
-    assert "old" not in text
+    write_tables(readme, tmp_path)
+    assert readme.read_text(encoding="utf-8") == f"before\n{START}\nNo results are kept yet.\n{END}\nafter\n"
 
 
 @pytest.mark.parametrize("text", ["", START, END, f"{END}{START}"])
@@ -25,6 +34,40 @@ def test_missing_markers_are_named(text):
 
 
 def test_a_damaged_result_is_named(tmp_path):
-    (tmp_path / "x.json").write_text("{}")
-    with pytest.raises(ValueError, match=r"x\.json"):
+    (tmp_path / "main").mkdir()
+    (tmp_path / "main" / f"{CELLS['jdk'][0].key}.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"bm25-seed0\.json"):
         with_tables(f"{START}{END}", tmp_path)
+
+
+def test_a_result_of_another_configuration_is_not_shown(tmp_path):
+    kept = next((RESULTS / "main").glob("*.json"), None)
+    if kept is None:
+        pytest.skip("no results are kept in experiments/results/main")
+    (tmp_path / "main").mkdir()
+    shutil.copy(kept, tmp_path / "main")
+    label = load_result(kept).model
+    assert f"| {label} |" in with_tables(f"{START}{END}", tmp_path)
+    content = json.loads(kept.read_text(encoding="utf-8"))
+    content["config"]["data"]["limit"] = 17
+    (tmp_path / "main" / kept.name).write_text(json.dumps(content), encoding="utf-8")
+    assert f"| {label} |" not in with_tables(f"{START}{END}", tmp_path)
+
+
+def test_every_cell_is_a_run_that_there_can_be():
+    for cells in (*CELLS.values(), *(ablation.cells for ablation in ABLATIONS.values())):
+        assert len({cell.key for cell in cells}) == len(cells)
+        for cell in cells:
+            assert cell.plan({}).train.seed == cell.seed
+
+
+def test_every_variant_of_an_ablation_differs_from_galm_and_from_the_others():
+    for name, ablation in ABLATIONS.items():
+        plans = {cell.label: cell.plan({}) for cell in ablation.cells if cell.seed == 0}
+        assert BASE in plans
+        assert len({str(plan) for plan in plans.values()}) == len(plans), name
+
+
+def test_the_reference_is_a_model_of_the_table():
+    assert REFERENCE in {cell.label for cell in CELLS["jdk"]}
+    assert resolve("jdk", REFERENCE, {})

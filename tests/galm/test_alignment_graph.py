@@ -7,7 +7,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from galm.alignment_graph import attention, block_cosines, edge_weights
+from galm.alignment_graph import attention, block_cosines, edge_weights, fixed_edges, pooled_attention
+from matching.contract import Encoded
 
 shapes = st.tuples(st.integers(1, 6), st.integers(1, 7), st.integers(0, 10_000))
 
@@ -96,3 +97,23 @@ def test_nothing_to_align_to_is_zero_and_not_nan() -> None:
     assert cosines.abs().sum() == 0
     assert query.grad is not None
     assert query.grad.isfinite().all()
+
+
+def test_pooled_attention_is_equation_3() -> None:
+    query, code = draw(4, 5, seed=4)
+    asked, read = torch.tensor([True, True, False, True]), torch.tensor([True, False, True, True, True])
+    found = pooled_attention(Encoded(query[None], asked[None]), Encoded(code[None], read[None]))[0]
+    terms = []
+    for t in range(5):
+        largest = max(float(query[j] @ code[t]) for j in range(4) if asked[j])
+        terms.append(math.exp(math.tanh(largest)) if read[t] else 0.0)
+    for j in range(4):
+        assert found[j].tolist() == pytest.approx([term / sum(terms) for term in terms])
+
+
+def test_fixed_edges_join_all_words_alike_or_none() -> None:
+    mask = torch.tensor([[True, True, True, False], [False, False, False, False]])
+    alike = fixed_edges(mask, torch.float64, alike=True)
+    assert alike[0].tolist() == pytest.approx([[1 / 3] * 3 + [0]] * 3 + [[0] * 4])
+    assert fixed_edges(mask, torch.float64, alike=False)[0].tolist() == torch.diag(mask[0].double()).tolist()
+    assert alike[1].eq(0).all()

@@ -18,8 +18,18 @@ from matching.contract import Matcher
 VOCABULARIES = Vocabularies(
     Vocabulary(tuple(f"w{number}" for number in range(40))),
     Vocabulary(tuple(f"w{number}" for number in range(20, 80))),
-    Vocabulary(()),
+    Vocabulary(tuple(f"A{number}" for number in range(70))),
 )
+ABLATED = [
+    {"layers": 0},
+    {"layers": 0, "head": "mean"},
+    {"graph": "query", "layers": 3},
+    {"graph": "uniform"},
+    {"graph": "identity"},
+    {"fields": "name,api"},
+    {"fields": "tokens,ast,name", "code_tables": "per_field"},
+    {"fields": "name,ast", "code_tables": "offsets", "nodes": "query_and_name"},
+]
 CHOICES = [
     {},
     {"graph_width": 7, "layers": 3},
@@ -33,6 +43,9 @@ CHOICES = [
     {"code_tables": "per_field", "normalise": True},
     {"code_tables": "offsets"},
     {"start_range": 2.0},
+    {"affinity": "pooled"},
+    {"affinity": "pooled", "nodes": "both"},
+    *ABLATED,
 ]
 
 
@@ -49,6 +62,7 @@ FAST_CHOICES = [
     {"code_tables": "per_field", "normalise": True},
     {"code_tables": "offsets"},
     {"start_range": 2.0},
+    *ABLATED,
 ]
 
 
@@ -65,7 +79,9 @@ def words(rows: int, least: int, most: int, ids: int, seed: int) -> Words:
 
 
 QUERIES: Batch = {"query": words(7, 1, 9, 41, seed=1)}
-CODES: Batch = {field: words(9, 0, 12, 61, seed=2 + place) for place, field in enumerate(("name", "tokens", "api"))}
+CODES: Batch = {
+    field: words(9, 0, 12, 61, seed=2 + place) for place, field in enumerate(("name", "tokens", "api", "ast"))
+}
 
 
 def padded(batch: Batch, more: int) -> Batch:
@@ -99,7 +115,7 @@ def test_the_fast_matrix_equals_the_plain_one_in_values_and_gradients(
 @pytest.mark.parametrize("choices", FAST_CHOICES, ids=str)
 @pytest.mark.parametrize("pairs_per_block", [20, 4096])
 def test_the_kernels_agree_with_the_plain_form(choices: dict[str, object], pairs_per_block: int) -> None:
-    model, results = build(**{"dim": 32, "blocks": 8, "graph_width": 16} | choices).float(), []
+    model, results = build(**{"dim": 32, "blocks": 16, "graph_width": 16} | choices).float(), []
     assert is_fast(model.config, torch.zeros(1)) == (kernels() is not None)
     for form in (Galm.score_matrix, Matcher.score_matrix):
         model.zero_grad()
@@ -188,7 +204,7 @@ def training_pairs() -> PairIds:
 
 def test_mutual_information_is_its_definition() -> None:
     train = training_pairs()
-    found = mutual_information(train, 12, 12).to_dense()
+    found = mutual_information(train, ("name", "tokens", "api"), 12, 12).to_dense()
     together = np.zeros((12, 12))
     for row in range(len(train)):
         for left in set(train.fields["query"][row].tolist()):
@@ -224,7 +240,12 @@ def test_start_from_statistics_draws_words_that_meet_together() -> None:
     "wrong",
     [
         {"dim": 10},
-        {"layers": 0},
+        {"layers": -1},
+        {"fields": ""},
+        {"fields": "name,name"},
+        {"fields": "name,body"},
+        {"fields": "tokens", "nodes": "query_and_name"},
+        {"fields": "ast", "start": "shared"},
         {"share_layers": True, "graph_width": 5},
         {"dropout": 1.0},
         {"tied": True, "start": "shared"},

@@ -77,11 +77,24 @@ def test_a_convolution_with_given_edges_is_that_of_the_equation(width: int) -> N
     graphs = graphs_of([3, 11, 0, 16, 35, 1], distinct=20)
     below, bias = torch.randn(5, 20, width, requires_grad=True), torch.randn(width, requires_grad=True)
     edges = graphs.edges.clone().requires_grad_()
-    found = convolution(graphs, below, bias, edges=edges)
+    found = convolution(graphs, below, bias, edges=edges, distinct=True)
     plain = []
     for words, cells in zip(parts(graphs.words, graphs.offsets), parts(edges, graphs.cells), strict=True):
         plain.append(torch.relu(cells.view(len(words), len(words)) @ below[:, words.long()] + bias))
     inputs = (below, bias, edges)
+    assert_close(values_and_gradients(found, inputs), values_and_gradients(torch.cat(plain, dim=1), inputs))
+
+
+@needs_kernels
+def test_a_convolution_with_given_edges_and_a_row_a_node_is_that_of_the_equation() -> None:
+    torch.manual_seed(1)
+    graphs = graphs_of([3, 11, 0, 16, 35, 1], distinct=20)
+    below = torch.randn(5, len(graphs.words), 32, requires_grad=True)
+    bias, edges = torch.randn(32, requires_grad=True), graphs.edges.clone().requires_grad_()
+    plain = []
+    for rows, cells in zip(parts(below, graphs.offsets), parts(edges, graphs.cells), strict=True):
+        plain.append(torch.relu(cells.view(rows.shape[1], -1) @ rows + bias))
+    found, inputs = convolution(graphs, below, bias, edges=edges), (below, bias, edges)
     assert_close(values_and_gradients(found, inputs), values_and_gradients(torch.cat(plain, dim=1), inputs))
 
 

@@ -1,0 +1,98 @@
+"""Rankers on the same queries held against each other: means over seeds, and which differences are more than chance."""
+
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from evaluation.metrics import Measures
+from evaluation.results import Result, Tested
+from evaluation.significance import Difference, compare, holm
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One ranker on one pool, with all its seeds."""
+
+    label: str
+    results: Sequence[Result]  # one a seed
+    tested: Sequence[Tested]  # theirs on this pool
+
+    @property
+    def seeds(self) -> int:
+        """How many there are."""
+        return len(self.results)
+
+    @property
+    def reciprocal_ranks(self) -> Float[np.ndarray, " queries"]:
+        """1 / rank of every query, averaged over the seeds."""
+        return np.mean([1 / np.asarray(tested.ranks) for tested in self.tested], axis=0)
+
+    def mean(self, convention: str) -> Measures:
+        """The measures of ``exact`` or ``published_convention``, averaged over the seeds."""
+        found = [getattr(tested, convention) for tested in self.tested]
+        return Measures(*(statistics.fmean(getattr(m, name) for m in found) for name in Measures.__slots__))
+
+    @property
+    def mrr_deviation(self) -> float | None:
+        """Standard deviation of the exact MRR over the seeds; None of a single one."""
+        return statistics.stdev(tested.exact.mrr for tested in self.tested) if self.seeds > 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """What rankers were tested on."""
+
+    dataset: str
+    origin: str
+    fingerprint: str
+    split: str
+    size: int
+    ceiling_top1: float
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """The MRR of an entry against the reference's, and its p-value among all comparisons of the pool."""
+
+    difference: Difference  # the entry's MRR minus the reference's
+    adjusted_p: float  # by Holm
+
+    @property
+    def holds(self) -> bool:
+        """Whether the difference is more than chance at 5 %."""
+        return self.adjusted_p < 0.05
+
+
+def by_pool(results: Iterable[tuple[str, Result]]) -> dict[Pool, list[Entry]]:
+    """The entries on each pool, best MRR first; results come with the label of their entry."""
+    groups: dict[Pool, dict[str, list[tuple[Result, Tested]]]] = {}
+    for label, result in results:
+        for dataset, tested in ((result.dataset, result), *result.also.items()):
+            pool = Pool(
+                dataset,
+                tested.data.origin,
+                tested.data.fingerprint,
+                tested.split,
+                tested.pool_size,
+                tested.ceiling_top1,
+            )
+            groups.setdefault(pool, {}).setdefault(label, []).append((result, tested))
+    tables = {}
+    for pool, rankers in groups.items():
+        entries = [Entry(label, *map(list, zip(*runs, strict=True))) for label, runs in rankers.items()]
+        tables[pool] = sorted(entries, key=lambda entry: -entry.mean("exact").mrr)
+    return tables
+
+
+def leads(entries: Sequence[Entry], reference: str, *, resamples: int = 10_000) -> dict[str, Lead]:
+    """Every entry but the reference against it, by a paired randomisation test on reciprocal ranks."""
+    base = next((entry for entry in entries if entry.label == reference), None)
+    others = [entry for entry in entries if entry is not base]
+    if base is None or not others:
+        return {}
+    found = [compare(other.reciprocal_ranks, base.reciprocal_ranks, resamples=resamples) for other in others]
+    adjusted = holm([difference.p_value for difference in found])
+    return {other.label: Lead(*pair) for other, pair in zip(others, zip(found, adjusted, strict=True), strict=True)}

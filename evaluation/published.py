@@ -1,0 +1,75 @@
+"""Numbers that papers print for their models, and what arithmetic says of the convention they were counted in.
+
+The rows are those of GALM's Tables I and II, which take their baselines from the papers of TabCS (CodeSearchNet) and
+FcarCS (the Java corpus of Hu et al.). GALM's text gives other numbers than its Table II for the second one.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from evaluation.metrics import Measures
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A row of a paper's table."""
+
+    data: str  # our name of the test set
+    model: str  # our name of the model
+    source: str
+    measures: Measures  # as printed
+
+
+_TABCS: Final = "TabCS paper, as quoted in GALM, Table I"
+_FCARCS: Final = "FcarCS paper, as quoted in GALM, Table II"
+
+PUBLISHED: Final = (
+    Published("csn_tabcs", "deepcs", _TABCS, Measures(0.294, 0.440, 0.529, 0.307)),
+    Published("csn_tabcs", "carlcs_cnn", _TABCS, Measures(0.413, 0.557, 0.633, 0.409)),
+    Published("csn_tabcs", "carlcs_ts", _TABCS, Measures(0.439, 0.580, 0.656, 0.426)),
+    Published("csn_tabcs", "unif", _TABCS, Measures(0.42, 0.556, 0.624, 0.419)),
+    Published("csn_tabcs", "tabcs_no_ast", _TABCS, Measures(0.508, 0.654, 0.724, 0.504)),
+    Published("csn_tabcs", "tabcs", _TABCS, Measures(0.547, 0.683, 0.748, 0.539)),
+    Published("csn_tabcs", "galm", "GALM, Table I", Measures(0.601, 0.781, 0.821, 0.677)),
+    Published("jcg_tabcs", "deepcs", _FCARCS, Measures(0.278, 0.434, 0.516, 0.282)),
+    Published("jcg_tabcs", "unif", _FCARCS, Measures(0.529, 0.682, 0.772, 0.525)),
+    Published("jcg_tabcs", "tabcs", _FCARCS, Measures(0.550, 0.719, 0.792, 0.544)),
+    Published("jcg_tabcs", "fcarcs_no_ast", _FCARCS, Measures(0.609, 0.757, 0.823, 0.593)),
+    Published("jcg_tabcs", "fcarcs", _FCARCS, Measures(0.628, 0.770, 0.830, 0.613)),
+    Published("jcg_tabcs", "galm", "GALM, Table II", Measures(0.671, 0.853, 0.894, 0.751)),
+    Published("jcg_tabcs", "galm", "GALM, text", Measures(0.702, 0.873, 0.908, 0.777)),
+)
+
+
+def mrr_bounds(measures: Measures) -> tuple[float, float]:
+    """Least and largest MRR that exact Top@1, 5 and 10 leave.
+
+    Golds in the first place give 1 each; those from the second to the fifth give 1/5 to 1/2, those from the sixth to
+    the tenth 1/10 to 1/6, and those behind less than 1/11 each.
+    """
+    first, to_five, to_ten = measures.top1, measures.top5 - measures.top1, measures.top10 - measures.top5
+    least = first + to_five / 5 + to_ten / 10
+    return least, first + to_five / 2 + to_ten / 6 + (1 - measures.top10) / 11
+
+
+def shifted_mrr_bounds(measures: Measures) -> tuple[float, float]:
+    """The same for MRR@10 where the printed Top@K are Top@(K + 1).
+
+    Golds in the first two places give 1/2 to 1, from the third to the sixth 1/6 to 1/3, from the seventh to the
+    eleventh 0 (at the eleventh place) to 1/7; those behind give nothing.
+    """
+    first, to_six, to_eleven = measures.top1, measures.top5 - measures.top1, measures.top10 - measures.top5
+    return first / 2 + to_six / 6, first + to_six / 3 + to_eleven / 7
+
+
+def exact_top1_bounds(measures: Measures) -> tuple[float, float]:
+    """Least and largest exact Top@1 behind a row that prints Top@(K + 1) and MRR@10.
+
+    With t of the golds in the first place, the first two places give t + (Top@2 - t) / 2; the golds behind give from
+    nothing more than the least of their places to the largest.
+    """
+    rest_least, rest_most = (measures.top5 - measures.top1) / 6, (measures.top5 - measures.top1) / 3
+    rest_most += (measures.top10 - measures.top5) / 7
+    least = 2 * (measures.mrr - rest_most) - measures.top1
+    most = 2 * (measures.mrr - rest_least) - measures.top1
+    return max(0.0, least), min(measures.top1, most)

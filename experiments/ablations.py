@@ -1,0 +1,109 @@
+"""Which part of GALM does what? Each ablation is some lines of configuration with the claim that they test.
+
+``bash run.sh ablate NAME`` trains every variant with three seeds on 12,000 pairs of the JDK (on 2 cores about a minute
+a run) and writes ``experiments/results/ablations/NAME.md``; finished runs are not repeated.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from experiments.cells import Cell
+
+SEEDS: Final = 3
+BASE: Final = "galm"
+"""Name of the variant that changes nothing; all others are held against it."""
+_COMMON: Final = {"data.limit": "12000", "model.graph_width": "32"}
+"""The same budget for all: the recipe's epochs on a part of the JDK, at GSMN's graph width."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ablation:
+    """Variants of galm that answer one question."""
+
+    claim: str  # of the paper, or what is commonly done
+    variants: Mapping[str, Mapping[str, str]]  # label -> settings beside the recipe's
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """Every variant with every seed, galm as it is first."""
+        rows = {BASE: {}, **self.variants}
+        return tuple(
+            Cell("jdk", "galm", seed, label, {**_COMMON, **settings})
+            for seed in range(SEEDS)
+            for label, settings in rows.items()
+        )
+
+
+ABLATIONS: Final[dict[str, Ablation]] = {
+    "graph": Ablation(
+        "Global alignments learned by the graph are better than the local ones alone (GALM, section III).",
+        {
+            "no graph, mean of V": {"model.layers": "0", "model.head": "mean"},
+            "L = 0": {"model.layers": "0"},
+            "L = 1": {"model.layers": "1"},
+            "L = 3": {"model.layers": "3"},
+            "mean in place of the head": {"model.head": "mean"},
+        },
+    ),
+    "edges": Ablation(
+        "Edges learned from the nodes (eq. 11) carry the alignment from word to word.",
+        {
+            "eq. 10 in every layer": {"model.graph": "query"},
+            "uniform edges": {"model.graph": "uniform"},
+            "no edges between words": {"model.graph": "identity"},
+            "always V, new edges": {"model.layer_input": "first"},
+        },
+    ),
+    "blocks": Ablation(
+        "Cosines of 16 blocks say more than one cosine of whole vectors (eqs. 8, 9).",
+        {f"{blocks} blocks": {"model.blocks": str(blocks)} for blocks in (1, 4, 64)},
+    ),
+    "attention": Ablation(
+        "Attention of each query word by itself is better than one by the largest affinity of each code word (eq. 3).",
+        {
+            "pooled, eq. 3": {"model.affinity": "pooled"},
+            "scaled by the root of the width": {"model.attention": "scaled"},
+            "cosine x 9": {"model.attention": "cosine"},
+        },
+    ),
+    "fields": Ablation(
+        "Each code field adds information; GALM does without the AST.",
+        {
+            "without name": {"model.fields": "tokens,api"},
+            "without tokens": {"model.fields": "name,api"},
+            "without api": {"model.fields": "name,tokens"},
+            "with ast": {"model.fields": "name,tokens,api,ast"},
+        },
+    ),
+    "loss": Ablation(
+        "The bidirectional ranking loss (eq. 14) with the hardest negatives is the right objective.",
+        {
+            "average of all negatives": {"loss.negatives": "average"},
+            "hardest from the start": {"loss.warmup_epochs": "0"},
+            "one random negative": {"loss.negatives": "random"},
+            "cross-entropy": {"loss.kind": "cross_entropy", "loss.temperature": "0.1"},
+            "margin 0.05": {"loss.margin": "0.05"},
+            "margin 0.5": {"loss.margin": "0.5"},
+        },
+    ),
+    "words": Ablation(
+        "Query and code words have embedding layers of their own (eqs. 5, 6), trained from a random start.",
+        {
+            "unshared start": {"model.start": "uniform"},
+            "one code table, unshared start": {"model.code_tables": "one", "model.start": "uniform"},
+            "one vector plus offsets": {
+                "words.joint": "true",
+                "model.code_tables": "offsets",
+                "model.start": "uniform",
+            },
+            "no stems": {"words.stem": "false"},
+            "whole API words": {"words.api": "as_is"},
+        },
+    ),
+    "width": Ablation(
+        "The width of the graph, which the paper leaves open, does not decide.",
+        {f"width {width}": {"model.graph_width": str(width)} for width in (16, 64, 256)},
+    ),
+}
+"""Name -> ablation. A new one is an entry here."""

@@ -1,0 +1,118 @@
+"""Cells of a table: a model on a data set with a seed, each run once, in a process of its own, and kept.
+
+A cell that was stopped goes on, one that is finished is not run again, and one whose configuration has changed since
+is run anew.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from data_prep.atomic import write_atomically
+from evaluation.json_records import to_json
+from evaluation.results import Result, load_result
+from experiments.config import REPOSITORY, SECTIONS, Configuration, resolve
+from experiments.console import say
+from experiments.run_folder import RunFolder
+
+_PLACES = {"data": ("path", "root", "processes"), "train": ("resume", "threads", "processes"), "evaluate": ("shards",)}
+"""Options that say where or by how many, not what."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of a table."""
+
+    dataset: str
+    model: str
+    seed: int
+    label: str  # of its row
+    settings: Mapping[str, str] = field(default_factory=dict)  # options as typed, beside the recipe's
+
+    @property
+    def key(self) -> str:
+        """Name of its files."""
+        return re.sub(r"[^\w.-]+", "_", f"{self.dataset}-{self.label}-seed{self.seed}")
+
+    def plan(self, typed: Mapping[str, str]) -> Configuration:
+        """Its whole configuration."""
+        return resolve(self.dataset, self.model, {**self.settings, "train.seed": str(self.seed), **typed})
+
+
+def finished(cell: Cell, folder: Path, typed: Mapping[str, str]) -> Result | None:
+    """The kept result of a cell; None where there is none, or one of another configuration.
+
+    Raises:
+        ValueError: the result cannot be read.
+    """
+    path = folder / f"{cell.key}.json"
+    if not path.exists():
+        return None
+    result = load_result(path)
+    return result if _what(result.config) == _what(_sections(cell.plan(typed))) else None
+
+
+def run_cells(cells: Sequence[Cell], folder: Path, typed: Mapping[str, str]) -> list[Result]:
+    """The results of ``cells``, those that are missing in ``folder`` run one after the other.
+
+    Args:
+        cells: what to run.
+        folder: where results are kept.
+        typed: options for all of them, which come after their own: places of data, numbers of threads.
+
+    Raises:
+        ValueError: a run failed; it has said why.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    results = []
+    for number, cell in enumerate(cells, start=1):
+        result = finished(cell, folder, typed)
+        if result is None:
+            say(f"cell {number} of {len(cells)}: {cell.key}")
+            _run(cell, typed)
+            write_atomically(folder / f"{cell.key}.json", RunFolder(_run_path(cell)).metrics.read_text("utf-8"))
+            result = finished(cell, folder, typed)
+            assert result is not None, f"{cell.key} left the result of another configuration"
+        results.append(result)
+    return results
+
+
+def _run(cell: Cell, typed: Mapping[str, str]) -> None:
+    path = _run_path(cell)
+    run = RunFolder(path)
+    if run.config.exists() and _what(_sections(Configuration.load(run.config))) != _what(_sections(cell.plan(typed))):
+        path.rename(_free(path))
+    options = {**cell.settings, "train.seed": str(cell.seed), **typed}
+    options |= {"train.resume": str(path)} if run.config.exists() else {"out": str(path)}
+    words = [cell.dataset, cell.model, *(f"--{name}={text}" for name, text in options.items())]
+    done = subprocess.run([sys.executable, "-m", "experiments.entry", *words], cwd=REPOSITORY, check=False)
+    if done.returncode == 130:
+        raise KeyboardInterrupt
+    if done.returncode:
+        raise ValueError(f"the run of {cell.key} failed ({path}); the cells before it are kept")
+
+
+def _run_path(cell: Cell) -> Path:
+    return REPOSITORY / "runs" / "cells" / cell.key
+
+
+def _free(path: Path) -> Path:
+    """A name beside ``path`` that is not taken: where a run of an older configuration goes."""
+    return next(p for number in range(1, 10_000) if not (p := path.with_name(f"{path.name}.old{number}")).exists())
+
+
+def _sections(plan: Configuration) -> Mapping[str, Mapping[str, object]]:
+    return {section: plan.section(section) for section in SECTIONS}
+
+
+def _what(config: Mapping[str, Mapping[str, object]]) -> object:
+    """A configuration as JSON has it, without places."""
+    kept = {
+        section: {name: value for name, value in values.items() if name not in _PLACES.get(section, ())}
+        for section, values in config.items()
+    }
+    return json.loads(json.dumps(to_json(kept)))

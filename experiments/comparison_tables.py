@@ -1,0 +1,109 @@
+"""Tables of rankers held against one of them, in Markdown: short for the README, whole for the results."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple
+from typing import Final
+
+from evaluation.comparison import Entry, Lead, Pool, by_pool, leads
+from evaluation.metrics import Measures
+from evaluation.published import PUBLISHED, exact_top1_bounds, mrr_bounds, shifted_mrr_bounds
+from evaluation.results import Result
+
+_SHORT: Final = ("seeds", "Top@1", "Top@5", "Top@10", "MRR")
+_LONG: Final = ("Top@1*", "Top@5*", "Top@10*", "MRR*", "printed*", "parameters", "training minutes", "ms a query")
+
+_RESAMPLES: Final = 2_000
+"""For each comparison: p-values from 0.0005."""
+
+_ROUNDING: Final = 0.0015
+"""What three printed digits of four numbers leave open."""
+
+Row = tuple[str, ...]
+
+
+def tables(results: Iterable[tuple[str, Result]], reference: str, *, whole: bool) -> str:
+    """A table for each pool that was tested on; the results come with the labels of their rows."""
+    parts = []
+    for pool, entries in by_pool(results).items():
+        found = leads(entries, reference, resamples=_RESAMPLES)
+        lead = (f"MRR - {reference}", "holds")
+        header = ("ranker", *_SHORT, *lead, *(_LONG if whole else ()))
+        rows = [_row(entry, found.get(entry.label), pool, whole=whole) for entry in entries]
+        parts.append(f"{_caption(pool, entries, reference, whole=whole)}\n\n{markdown_table(header, rows)}")
+    return "\n\n".join(parts)
+
+
+def published_table() -> str:
+    """What papers print, and what arithmetic says of the convention they counted in."""
+    header = ("test set", "model", "printed", "exact MRR possible", "shifted MRR possible", "so it is", "exact Top@1")
+    rows = []
+    for row in PUBLISHED:
+        exact, shifted = mrr_bounds(row.measures), shifted_mrr_bounds(row.measures)
+        is_exact = exact[0] - _ROUNDING <= row.measures.mrr <= exact[1] + _ROUNDING
+        is_shifted = shifted[0] - _ROUNDING <= row.measures.mrr <= shifted[1] + _ROUNDING
+        assert is_exact != is_shifted, row
+        top1 = f"{row.measures.top1:.3f}" if is_exact else _interval(exact_top1_bounds(row.measures))
+        verdict = "exact" if is_exact else "shifted"
+        printed = " ".join(_numbers(row.measures))
+        rows.append(
+            (row.data, f"{row.model} ({row.source})", printed, _interval(exact), _interval(shifted), verdict, top1)
+        )
+    return markdown_table(header, rows)
+
+
+def _interval(bounds: tuple[float, float]) -> str:
+    return f"{bounds[0]:.3f} to {bounds[1]:.3f}"
+
+
+def markdown_table(header: Row, rows: Sequence[Row]) -> str:
+    """A table whose first column is text."""
+    lines = [header, ("---", *["---:"] * (len(header) - 1)), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _caption(pool: Pool, entries: Sequence[Entry], reference: str, *, whole: bool) -> str:
+    trained = sorted({result.dataset for entry in entries for result in entry.results})
+    text = (
+        f"**{pool.dataset}** ({pool.origin}), {pool.split} split: {pool.size:,} queries over a pool of as many "
+        f"methods, trained on {', '.join(trained)}. Repeated queries cap Top@1 at {pool.ceiling_top1:.3f}. Means over "
+        f"seeds, ± their standard deviation; ties count against the ranker. MRR - {reference}: with its 95 % bootstrap "
+        "interval over queries; it holds where a paired randomisation test on reciprocal ranks gives p < 0.05 after Holm's "
+        "correction for all rows of the table."
+    )
+    also = " *: as earlier papers count (rank <= K + 1, MRR@10); printed: what the papers print, trained on other data."
+    return text + also * whole
+
+
+def _row(entry: Entry, lead: Lead | None, pool: Pool, *, whole: bool) -> Row:
+    exact = entry.mean("exact")
+    deviation = "" if entry.mrr_deviation is None else f" ± {entry.mrr_deviation:.3f}"
+    *tops, mrr = _numbers(exact)
+    row = (entry.label, str(entry.seeds), *tops, mrr + deviation, *_lead(lead))
+    if not whole:
+        return row
+    minutes = sum(each.seconds.train for each in entry.results) / entry.seeds / 60
+    speed = sum(tested.score_pairs_per_second for tested in entry.tested) / entry.seeds
+    return (
+        *row,
+        *_numbers(entry.mean("published_convention")),
+        _printed(pool.dataset.partition(":")[0], entry.label),
+        f"{entry.results[0].parameters:,}",
+        f"{minutes:.1f}",
+        f"{1000 * pool.size / speed:.1f}",
+    )
+
+
+def _numbers(measures: Measures) -> list[str]:
+    return [f"{value:.3f}" for value in astuple(measures)]
+
+
+def _lead(lead: Lead | None) -> tuple[str, str]:
+    if lead is None:
+        return "", ""
+    d = lead.difference
+    return f"{d.mean:+.3f} ({d.low:+.3f} to {d.high:+.3f})", "yes" if lead.holds else "no"
+
+
+def _printed(dataset: str, model: str) -> str:
+    rows = [each.measures for each in PUBLISHED if (each.data, each.model) == (dataset, model)]
+    return "; ".join(" ".join(_numbers(measures)) for measures in rows)
