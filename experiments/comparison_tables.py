@@ -64,11 +64,11 @@ def markdown_table(header: Row, rows: Sequence[Row]) -> str:
 def _caption(pool: Pool, entries: Sequence[Entry], reference: str, *, whole: bool) -> str:
     trained = sorted({result.dataset for entry in entries for result in entry.results})
     text = (
-        f"**{pool.dataset}** ({pool.origin}), {pool.split} split: {pool.size:,} queries over a pool of as many "
-        f"methods, trained on {', '.join(trained)}. Repeated queries cap Top@1 at {pool.ceiling_top1:.3f}. Means over "
-        f"seeds, ± their standard deviation; ties count against the ranker. MRR - {reference}: with its 95 % bootstrap "
-        "interval over queries; it holds where a paired randomisation test on reciprocal ranks gives p < 0.05 after Holm's "
-        "correction for all rows of the table."
+        f"**{pool.dataset}** ({pool.origin}), {pool.split} split: {pool.size:,} queries over as many methods, "
+        f"trained on {', '.join(trained)}. Repeated queries cap Top@1 at {pool.ceiling_top1:.3f}. "
+        "Means over seeds, ± their standard deviation; ties count against the ranker. "
+        f"MRR - {reference}: with its 95 % bootstrap interval over queries; it holds where a paired randomisation test "
+        "on reciprocal ranks gives p < 0.05 after Holm's correction for all rows of the table."
     )
     also = " *: as earlier papers count (rank <= K + 1, MRR@10); printed: what the papers print, trained on other data."
     return text + also * whole
