@@ -6,6 +6,7 @@ Each query word found in a method adds, with the Lucene form of the formula (Kam
 
 where N is the number of methods, n how many hold the word, f how often this one does, and length its words. A method
 is read as its name (``name_weight`` times), its tokens, and its API words split like identifiers; a query as a set.
+Words that a release has lost (``UNKNOWN``) are left out on both sides.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ import Stemmer
 from jaxtyping import Float32
 
 from data_prep.identifiers import split_identifier
+from data_prep.records import UNKNOWN
 from data_prep.store import Ragged, Split
 
 _BLOCK_BYTES: Final = 1 << 25
@@ -94,6 +96,9 @@ class Bm25:
         forms: dict[int, list[int]] = {}
         for number in np.unique(lists.values).tolist():
             word = split.lexicon[number]
+            if word == UNKNOWN:  # another word in each place
+                forms[number] = []
+                continue
             parts = [self._stem(part) for part in (split_identifier(word) if field == "api" else (word,))]
             if grow:
                 forms[number] = [self._terms.setdefault(part, len(self._terms)) for part in parts]

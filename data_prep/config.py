@@ -28,6 +28,8 @@ class DataConfig:
     """Seed of the split by file."""
     processes: int = 0
     """Processes that parse; 0: one a processor."""
+    drop_blank: Literal["none", "empty", "all_oov"] = "none"
+    """Test pairs left out of csn_tabcs and jcg_tabcs, where name, tokens, api or query has no word; or no known one."""
 
     def __post_init__(self) -> None:
         if self.limit < 0:

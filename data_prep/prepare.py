@@ -5,7 +5,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -18,7 +18,7 @@ from data_prep.config import DataConfig
 from data_prep.duplicates import drop_duplicates
 from data_prep.extraction import Chunk, Extracted
 from data_prep.filters import FILTERS
-from data_prep.records import JavaFile, Pair
+from data_prep.records import SPLITS, JavaFile, Pair, SplitName
 from data_prep.registry import data_set
 from data_prep.splits import split_pairs
 from data_prep.store import (
@@ -153,15 +153,19 @@ class _Stopwatch:
         self.last = now
 
 
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What a data set came to."""
+
+    splits: Mapping[SplitName, Sequence[Pair]]
+    manifest: dict[str, Any]  # its own entries
+    source: str  # what the pairs are made of, for the printed line
+
+
 def _make(raw: Any, sources: Sources, folder: Path, config: DataConfig, command: str, progress: bool) -> str:
     watch = _Stopwatch()
-    found = _extract_all(raw.java_files(), config, progress)
-    found.broken += raw.left_out
-    watch.stage("extract")
-    distinct = drop_duplicates(found.pairs, config.near_duplicate)
-    watch.stage("duplicates")
-    splits = split_pairs(distinct.pairs, config)
-    watch.stage("split")
+    ready_made = hasattr(raw, "pairs")  # else it has Java files
+    made = _ready_made(raw, watch) if ready_made else _from_java(raw, config, progress, watch)
     manifest = {
         "dataset": sources.dataset,
         "origin": sources.origin,
@@ -169,24 +173,52 @@ def _make(raw: Any, sources: Sources, folder: Path, config: DataConfig, command:
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "fingerprint": sources.fingerprint,
         "sources": sources.as_dict(),
-        "counts": {
-            "files": found.files,
-            "broken_files": len(found.broken),
-            "documented_methods": found.methods,
-            "dropped": {reason: found.dropped[reason] for reason in FILTERS},
-            "duplicates": distinct.dropped,
-            "pairs": len(distinct.pairs),
-        },
-        "broken_files": [{"path": path, "reason": reason} for path, reason in found.broken[:_LISTED]],
+        **made.manifest,
         "seconds": watch.seconds,
     }
-    write_prepared(folder, splits, manifest)
-    sizes = ", ".join(f"{name} {len(pairs):,}" for name, pairs in splits.items())
-    broken = f", {len(found.broken):,} of them broken" if found.broken else ""
+    write_prepared(folder, made.splits, manifest)
+    sizes = ", ".join(f"{name} {len(made.splits.get(name, ())):,}" for name in SPLITS)
     return (
-        f"prepared {sources.origin} in {sum(watch.seconds.values()):.0f} s: {len(distinct.pairs):,} pairs ({sizes}) "
-        f"of {found.methods:,} documented methods in {found.files:,} files{broken}"
+        f"prepared {sources.origin} in {sum(watch.seconds.values()):.0f} s: "
+        f"{made.manifest['counts']['pairs']:,} pairs ({sizes}) of {made.source}"
     )
+
+
+def _from_java(raw: Any, config: DataConfig, progress: bool, watch: _Stopwatch) -> _Made:
+    """The methods of Java files, filtered, without duplicates, split by file."""
+    found = _extract_all(raw.java_files(), config, progress)
+    found.broken += raw.left_out
+    watch.stage("extract")
+    distinct = drop_duplicates(found.pairs, config.near_duplicate)
+    watch.stage("duplicates")
+    splits = split_pairs(distinct.pairs, config)
+    watch.stage("split")
+    counts = {
+        "files": found.files,
+        "broken_files": len(found.broken),
+        "documented_methods": found.methods,
+        "dropped": {reason: found.dropped[reason] for reason in FILTERS},
+        "duplicates": distinct.dropped,
+        "pairs": len(distinct.pairs),
+    }
+    broken = f", {len(found.broken):,} of them broken" if found.broken else ""
+    source = f"{found.methods:,} documented methods in {found.files:,} files{broken}"
+    return _Made(splits, {"counts": counts, "broken_files": _listed(found.broken)}, source)
+
+
+def _ready_made(raw: Any, watch: _Stopwatch) -> _Made:
+    """Pairs that come as such, with their splits: none is filtered or compared with others."""
+    splits = raw.pairs()
+    watch.stage("read")
+    counts = {**raw.counts, "pairs": sum(map(len, splits.values()))}
+    manifest = {"counts": counts, "broken_files": _listed(raw.left_out), "missing_files": raw.missing()}
+    source = ", ".join(f"{count:,} {what.replace('_', ' ')}" for what, count in raw.counts.items())
+    unused = "".join(f"; {name} is not used: {reason}" for name, reason in raw.left_out)
+    return _Made(splits, manifest, source + unused)
+
+
+def _listed(broken: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"path": path, "reason": reason} for path, reason in broken[:_LISTED]]
 
 
 def _extract_all(files: Iterable[JavaFile], config: DataConfig, progress: bool) -> Extracted:

@@ -10,6 +10,9 @@ CODE_FIELDS: Final = ("name", "tokens", "api", "ast")
 WORD_FIELDS: Final = ("query", *CODE_FIELDS)
 """All fields of a pair that are lists of words."""
 
+UNKNOWN: Final = "<unk>"
+"""Stands where a release has lost a word to its vocabulary; two of them are no shared word."""
+
 SplitName = Literal["train", "valid", "test"]
 SPLITS: Final[tuple[SplitName, ...]] = ("train", "valid", "test")
 

@@ -9,6 +9,8 @@ DATASETS: Final[dict[str, str]] = {
     "jdk": "data_prep.datasets.jdk:Jdk",
     "folder": "data_prep.datasets.folder:Folder",
     "csn": "data_prep.datasets.csn:Csn",
+    "csn_tabcs": "data_prep.datasets.published:CsnTabcs",
+    "jcg_tabcs": "data_prep.datasets.published:JcgTabcs",
 }
 """Name -> class, made with a DataConfig."""
 

@@ -5,7 +5,7 @@ import difflib
 import inspect
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -38,7 +38,18 @@ def options_of(section: str, config_type: type) -> dict[str, Option]:
 
 @lru_cache
 def field_docs(config_type: type) -> Mapping[str, str]:
-    """The text below each field of a dataclass; fields in a row with one text below the last share it."""
+    """The text below each field of a dataclass; fields in a row with one text below the last share it.
+
+    Fields that it has from another dataclass keep the text that stands there.
+    """
+    docs: dict[str, str] = {}
+    for each in reversed(config_type.__mro__):
+        if is_dataclass(each):
+            docs |= _own_docs(each)
+    return docs
+
+
+def _own_docs(config_type: type) -> dict[str, str]:
     tree = ast.parse(Path(inspect.getsourcefile(config_type) or "").read_text(encoding="utf-8"))
     found = next(n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and n.name == config_type.__name__)
     docs: dict[str, str] = {}

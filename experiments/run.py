@@ -26,6 +26,7 @@ from experiments.stages import (
     Outcome,
     also_stage,
     build_model,
+    check_trainable,
     device,
     is_trained,
     prepare_stage,
@@ -52,6 +53,7 @@ def run(plan: Configuration, typed: Mapping[str, str]) -> Result:
         check_out(plan)
     started = time.perf_counter()
     data = prepare_stage(plan.dataset, plan.data, command)
+    check_trainable(plan, data)
     prepared = time.perf_counter() - started
     folder = folder or processes.of_first(new_run_folder(plan) if processes.is_first() else None)
     assert folder is not None

@@ -52,6 +52,20 @@ def prepare_stage(dataset: str, config: DataConfig, command: str) -> PreparedDat
     return prepare(dataset, config, command=command, say=say)
 
 
+def check_trainable(plan: Configuration, data: PreparedData) -> None:
+    """Refuse to train a model on a data set that only has test pairs.
+
+    Raises:
+        ValueError: the message says what is missing.
+    """
+    if is_trained(plan.model_name) and not len(data.splits["train"]):
+        missing = ", ".join(data.manifest.get("missing_files", [])) or "training pairs"
+        raise ValueError(
+            f"{plan.dataset} has test pairs only, without {missing}: put these there too, or train on another data set "
+            f"with --evaluate.also={plan.dataset}"
+        )
+
+
 def device() -> str:
     """Where models compute: a GPU where torch finds one."""
     return "cuda" if torch.cuda.is_available() else "cpu"

@@ -9,6 +9,7 @@ import Stemmer
 
 from baselines.bm25 import Bm25, Bm25Config
 from data_prep.identifiers import split_identifier
+from data_prep.records import UNKNOWN
 from data_prep.store import Ragged, Split
 from evaluation import metrics
 from evaluation.config import EvaluateConfig
@@ -94,6 +95,16 @@ def test_repeated_and_unknown_query_words_change_nothing():
     twice = Ragged.of([[*query[row].tolist(), unknown, *query[row].tolist()] for row in range(len(split))])
     queries = Split("test", [*split.lexicon, "qqqq"], {**split.words, "query": twice}, split.texts)
     assert np.array_equal(all_scores(Bm25Config(), split, queries), all_scores(Bm25Config(), split))
+
+
+def test_words_that_a_release_has_lost_are_no_shared_words():
+    split = jdk_split()
+    lost = len(split.lexicon)
+    words = {}
+    for field, lists in split.words.items():
+        words[field] = Ragged.of([[*lists[row].tolist(), lost, lost] for row in range(len(split))])
+    with_lost = Split("test", [*split.lexicon, UNKNOWN], words, split.texts)
+    assert np.array_equal(all_scores(Bm25Config(), with_lost), all_scores(Bm25Config(), split))
 
 
 def test_queries_of_another_lexicon_meet_by_their_letters():

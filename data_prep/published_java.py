@@ -1,0 +1,128 @@
+"""Text of one method -> its tokens and syntax tree in the form of the published Java-GitHub data set, by javalang.
+
+The form: javalang's tokens without comments and annotations, a string or character as ``STR_``, a number as ``NUM_``,
+a truth value as ``BOOL_``. What is published in it is read back as it is. javalang knows Java 8.
+"""
+
+from dataclasses import dataclass
+from itertools import count
+from typing import Final
+
+from javalang.ast import Node
+from javalang.parser import JavaSyntaxError, Parser
+from javalang.tokenizer import (
+    Annotation,
+    Boolean,
+    Character,
+    EndOfInput,
+    Identifier,
+    JavaToken,
+    LexerError,
+    Literal,
+    Null,
+    String,
+    tokenize,
+)
+from javalang.tree import ConstructorDeclaration, MethodDeclaration
+
+PLACEHOLDERS: Final = ("STR_", "NUM_", "BOOL_")
+"""What stands for a literal; ``null`` stays."""
+
+_ATTEMPTS: Final = 4
+"""How often javalang may try a reading and fall back to another, a token; below once in the published methods."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedMethod:
+    """One method, parsed."""
+
+    tokens: tuple[str, ...]  # its text, token by token; joined by spaces, a raw method of the data set
+    tree: Node  # a MethodDeclaration or ConstructorDeclaration; a node's position is the index of its token
+
+
+def parse_published(source: str) -> PublishedMethod:
+    """Parse the text of one method or constructor, with or without a body.
+
+    Raises:
+        ValueError: the text is not one method of Java 8, or is nested deeper than javalang can follow.
+    """
+    try:
+        tokens = _placeheld(list(tokenize(source)))
+        parser = Parser(tokens)
+        _limit_attempts(parser, _ATTEMPTS * len(tokens))
+        tree = parser.parse_member_declaration()
+        rest = parser.tokens.look()
+    except Exception as error:  # on broken text javalang fails in many ways, attributes of None among them
+        raise ValueError(f"expected the text of one Java method, but {_trouble(error)}") from None
+    if not isinstance(tree, MethodDeclaration | ConstructorDeclaration):
+        raise ValueError(f"expected the text of one Java method, but it is of kind {type(tree).__name__}")
+    if not isinstance(rest, EndOfInput):
+        raise ValueError(f"expected the text of one Java method, but it goes on after its end with {rest.value!r}")
+    return PublishedMethod(tuple(token.value for token in tokens), tree)
+
+
+def _limit_attempts(parser: Parser, most: int) -> None:
+    """Stop where broken text is tried over and over, twice as often with each level of nesting."""
+    begin = parser.tokens.push_marker
+    attempts = count()
+
+    def counted() -> None:
+        if next(attempts) >= most:
+            raise RecursionError
+        begin()
+
+    parser.tokens.push_marker = counted
+
+
+def _placeheld(tokens: list[JavaToken]) -> list[JavaToken]:
+    """The tokens as published: annotations left out, placeholders for literals, the index as position."""
+    kept: list[JavaToken] = []
+    place = 0
+    while place < len(tokens):
+        token = tokens[place]
+        if isinstance(token, Annotation):
+            place = _after_annotation(tokens, place)
+            continue
+        if isinstance(token, Literal) and not isinstance(token, Null):
+            kept.append(Identifier(_placeholder(token), len(kept)))
+        else:
+            kept.append(type(token)(token.value, len(kept)))
+        place += 1
+    return kept
+
+
+def _placeholder(literal: Literal) -> str:
+    text, number, truth = PLACEHOLDERS
+    if isinstance(literal, String | Character):
+        return text
+    return truth if isinstance(literal, Boolean) else number
+
+
+def _after_annotation(tokens: list[JavaToken], place: int) -> int:
+    """The index after the annotation whose ``@`` is at ``place``.
+
+    Raises:
+        IndexError: its parentheses never close.
+    """
+    place += 2
+    while place < len(tokens) and tokens[place].value == ".":
+        place += 2
+    if place >= len(tokens) or tokens[place].value != "(":
+        return place
+    depth = 1
+    while depth:
+        place += 1
+        depth += {"(": 1, ")": -1}.get(tokens[place].value, 0)
+    return place + 1
+
+
+def _trouble(error: Exception) -> str:
+    """What is wrong with a text, in one line."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deep"
+    if isinstance(error, LexerError):
+        return f"it is no Java: {' '.join(str(error).split())[:120]}"
+    if isinstance(error, JavaSyntaxError) and error.at is not None and error.at.value is not None:
+        where = f" (token {error.at.position + 1})" if isinstance(error.at.position, int) else ""
+        return f"it does not parse at {error.at.value!r}{where}: {error.description}"
+    return "it ends too early or does not parse"
