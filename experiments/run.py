@@ -25,6 +25,7 @@ from experiments.run_folder import RunFolder, check_out, new_run_folder
 from experiments.stages import (
     Outcome,
     also_stage,
+    apart_from_tests,
     build_model,
     check_trainable,
     device,
@@ -82,6 +83,7 @@ def _reprint(folder: RunFolder) -> Result:
 
 def _run(plan: Configuration, data: PreparedData, folder: RunFolder, command: str, prepared: float) -> Result:
     say("\n".join(as_lines(plan)))
+    data = apart_from_tests(plan, data, command)
     sizes = ", ".join(f"{name} {len(split):,}" for name, split in data.splits.items())
     say(f"{data.manifest['origin']}: {sizes} pairs; run folder {folder.path}")
     if not plan.train.resume and processes.is_first():

@@ -9,6 +9,7 @@ import torch
 from baselines.bm25 import Bm25, Bm25Config
 from data_prep.batching import Encoder
 from data_prep.config import DataConfig
+from data_prep.overlap import overlap, without
 from data_prep.prepare import prepare
 from data_prep.store import PreparedData, Split
 from evaluation.config import EvaluateConfig
@@ -64,6 +65,27 @@ def check_trainable(plan: Configuration, data: PreparedData) -> None:
             f"{plan.dataset} has test pairs only, without {missing}: put these there too, or train on another data set "
             f"with --evaluate.also={plan.dataset}"
         )
+
+
+def apart_from_tests(plan: Configuration, data: PreparedData, command: str) -> PreparedData:
+    """``data`` without the training and validation pairs that stand in a test of ``--evaluate.also``."""
+    if not plan.evaluate.also_sets or not is_trained(plan.model_name):
+        return data
+    tests = [_also_data(plan, name, path, command).splits["test"] for name, path in plan.evaluate.also_sets]
+    splits = dict(data.splits)
+    for name in ("train", "valid"):
+        found = overlap(splits[name], tests)
+        splits[name] = without(splits[name], found.rows)
+        say(
+            f"{name}: left out {len(found.rows):,} pairs that stand in {plan.evaluate.also} too, "
+            f"{len(found.queries):,} by their query and {len(found.codes):,} by name and tokens"
+        )
+    return replace(data, splits=splits)
+
+
+def _also_data(plan: Configuration, dataset: str, path: str, command: str) -> PreparedData:
+    place = str(Path(path).expanduser().absolute()) if path else ""
+    return prepare_stage(dataset, replace(plan.data, path=place, limit=0), command)
 
 
 def device() -> str:
@@ -133,8 +155,7 @@ def also_stage(plan: Configuration, ranker: Ranker, command: str) -> dict[str, O
     """The same ranker on the test splits of the data sets of ``--evaluate.also``."""
     outcomes = {}
     for dataset, path in plan.evaluate.also_sets:
-        place = str(Path(path).expanduser().absolute()) if path else ""
-        data = prepare_stage(dataset, replace(plan.data, path=place, limit=0), command)
+        data = _also_data(plan, dataset, path, command)
         name = f"{dataset}:{path}" if path else dataset
         say(f"also testing on {name}")
         outcomes[name] = test_stage(plan, ranker, data, kept=None)
