@@ -29,9 +29,9 @@ bash run.sh help                                        this"""
 def help_lines() -> list[str]:
     """The whole help."""
     lines = [_USAGE, "", "data sets"]
-    lines += [f"  {name:<12}{_about(target)}" for name, target in DATASETS.items()]
+    lines += [f"  {name:<15}{_about(target)}" for name, target in DATASETS.items()]
     lines += ["", "models"]
-    lines += [f"  {name:<12}{recipe.about}" for name, recipe in MODELS.items()]
+    lines += [f"  {name:<15}{recipe.about}" for name, recipe in MODELS.items()]
     lines += ["", "options, as --name=value"]
     for section in SECTIONS:
         for title, config_type in _types(section).items():

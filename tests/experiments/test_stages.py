@@ -17,7 +17,10 @@ def tested_elsewhere(small_data, monkeypatch):
     return other
 
 
-def test_pairs_of_another_test_are_not_trained_on(small_data, tested_elsewhere, capsys):
+@pytest.mark.usefixtures("tested_elsewhere")
+def test_pairs_of_another_test_are_not_trained_on(small_data, monkeypatch):
+    said: list[str] = []
+    monkeypatch.setattr(stages, "say", said.append)
     plan = resolve("folder", "galm", {"evaluate.also": "folder:elsewhere"})
     found = stages.apart_from_tests(plan, small_data, "bash run.sh folder galm")
     before, after = small_data.splits["train"], found.splits["train"]
@@ -25,7 +28,7 @@ def test_pairs_of_another_test_are_not_trained_on(small_data, tested_elsewhere, 
     assert not asked & {after.text(row).query_text for row in range(len(after))}
     left_out = len(before) - len(after)
     assert left_out >= 5
-    assert f"train: left out {left_out:,} pairs" in capsys.readouterr().out
+    assert f"train: left out {left_out:,} pairs" in said[0]
     assert found.splits["test"] is small_data.splits["test"]
 
 
