@@ -17,6 +17,7 @@ from typing import ClassVar, Final, Literal
 import bm25s
 import numpy as np
 import Stemmer
+from bm25s.stopwords import STOPWORDS_EN
 from jaxtyping import Float32
 
 from data_prep.identifiers import split_identifier
@@ -39,6 +40,10 @@ class Bm25Config:
     """Form of the formula: the one above, or ATIRE's: ln(N / n) and the second factor times k1 + 1."""
     name_weight: int = 2
     """How many times the words of the name count; 0: not at all."""
+    distinct: bool = False
+    """Whether a word counts once among the tokens and once among the API words of a method, however often it stands."""
+    common_words: bool = True
+    """Whether common English words of a query count; false: they are passed over (bm25s's list)."""
     stem: bool = True
     """Whether words are cut to English stems (Snowball), the stronger form; most papers' BM25 does not."""
 
@@ -74,6 +79,8 @@ class Bm25:
         self._terms = {"": 0}  # a term of no method, so that there is one even where all methods are empty
         fields = [self._read(corpus, field, grow=True) for field in ("name", "tokens", "api")]
         name, tokens, api = fields
+        if self.config.distinct:
+            tokens, api = ([list(dict.fromkeys(words)) for words in field] for field in (tokens, api))
         methods = [[*n * self.config.name_weight, *t, *a] for n, t, a in zip(name, tokens, api, strict=True)]
         self._codes = len(methods)
         self._scorer = bm25s.BM25(
@@ -96,7 +103,8 @@ class Bm25:
         forms: dict[int, list[int]] = {}
         for number in np.unique(lists.values).tolist():
             word = split.lexicon[number]
-            if word == UNKNOWN:  # another word in each place
+            common = field == "query" and not self.config.common_words and word in STOPWORDS_EN
+            if word == UNKNOWN or common:  # the first is another word in each place
                 forms[number] = []
                 continue
             parts = [self._stem(part) for part in (split_identifier(word) if field == "api" else (word,))]

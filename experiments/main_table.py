@@ -15,7 +15,9 @@ _SEEDS: Final = {"galm": 3, "galm_plus": 3, "tabcs": 3, "unif": 3}
 """How often a model is trained; once where nothing is said."""
 
 _ALL: Final = (
+    "bm25_tuned",
     "bm25",
+    "bm25_no_stems",
     "galm",
     "galm_plus",
     "unif",

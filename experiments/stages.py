@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Final
 
 import torch
 
-from baselines.bm25 import Bm25, Bm25Config
 from data_prep.batching import Encoder
 from data_prep.config import DataConfig
 from data_prep.overlap import overlap, without
@@ -18,7 +18,7 @@ from evaluation.kept_counts import KeptCounts
 from evaluation.metrics import exact
 from evaluation.results import DataSource, Tested, measure
 from experiments.board_pages import Pages
-from experiments.config import REPOSITORY, Configuration
+from experiments.config import REPOSITORY, Configuration, resolve
 from experiments.console import say
 from experiments.registry import class_of
 from experiments.run_folder import RunFolder
@@ -29,8 +29,8 @@ from matching.ranker import MatcherRanker
 from training.seeding import seed_everything
 from training.trainer import TrainingReport, train
 
-CONTROLS = {"bm25": Bm25Config(), "bm25, no stems": Bm25Config(stem=False)}
-"""The rankers that every model is held against: the stronger form first, then the one most papers mean."""
+CONTROLS: Final = ("bm25_tuned", "bm25", "bm25_no_stems")
+"""The rankers that every model is held against: the strongest first; the last is the one most papers mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +145,16 @@ def test_stage(plan: Configuration, ranker: Ranker, data: PreparedData, kept: Ke
     evaluation = evaluate(ranker, split, plan.evaluate, kept=kept)
     controls: dict[str, Evaluation] = {}
     if is_trained(plan.model_name):
-        controls = {name: evaluate(Bm25(config), split, plan.evaluate) for name, config in CONTROLS.items()}
+        controls = {name: evaluate(_control(name, plan.dataset), split, plan.evaluate) for name in CONTROLS}
     source = DataSource(origin=data.manifest["origin"], fingerprint=data.manifest["fingerprint"])
     tested = measure(evaluation, data=source, controls=controls, resamples=plan.evaluate.resamples)
     return Outcome(tested, evaluation, evaluation.seconds)
+
+
+def _control(name: str, dataset: str) -> Ranker:
+    plan = resolve(dataset, name, {})
+    ranker: Ranker = class_of(name)(plan.model)
+    return ranker
 
 
 def also_stage(plan: Configuration, ranker: Ranker, command: str) -> dict[str, Outcome]:

@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import Stemmer
+from bm25s.stopwords import STOPWORDS_EN
 
 from baselines.bm25 import Bm25, Bm25Config
 from data_prep.identifiers import split_identifier
@@ -14,6 +15,7 @@ from data_prep.store import Ragged, Split
 from evaluation import metrics
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
+from experiments.config import resolve
 from matching.contract import Ranker
 from tests.evaluation.real_data import jdk_split, published_split
 
@@ -29,14 +31,17 @@ def plain_bm25(config: Bm25Config, split: Split) -> np.ndarray:
     stem = Stemmer.Stemmer("english").stemWord if config.stem else str
     methods = []
     for row in range(len(split)):
-        words = split.word_list("name", row) * config.name_weight + split.word_list("tokens", row)
-        words += [part for word in split.word_list("api", row) for part in split_identifier(word)]
-        methods.append(Counter(map(stem, words)))
+        tokens = list(map(stem, split.word_list("tokens", row)))
+        api = [stem(part) for word in split.word_list("api", row) for part in split_identifier(word)]
+        if config.distinct:
+            tokens, api = sorted(set(tokens)), sorted(set(api))
+        methods.append(Counter([*map(stem, split.word_list("name", row))] * config.name_weight + tokens + api))
     average = sum(method.total() for method in methods) / len(methods)
     holders = Counter(word for method in methods for word in method)
     scores = np.zeros((len(split), len(split)))
     for query in range(len(split)):
-        for word in {stem(word) for word in split.word_list("query", query)}:
+        asked = split.word_list("query", query)
+        for word in {stem(word) for word in asked if config.common_words or word not in STOPWORDS_EN}:
             count = holders[word]
             if config.method == "atire":
                 idf = (config.k1 + 1) * math.log(len(methods) / count) if count else 0
@@ -55,6 +60,9 @@ def plain_bm25(config: Bm25Config, split: Split) -> np.ndarray:
         Bm25Config(stem=True),
         Bm25Config(k1=0.9, b=0.4, name_weight=3),
         Bm25Config(method="atire"),
+        Bm25Config(common_words=False),
+        Bm25Config(distinct=True, stem=False),
+        resolve("jdk", "bm25_tuned", {}).model,
     ],
 )
 def test_scores_are_those_of_the_plain_formula(config):

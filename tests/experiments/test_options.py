@@ -23,6 +23,14 @@ class Tree:
     name: str = "a"
 
 
+@dataclass(frozen=True)
+class Oak(Tree):
+    depth: float = 1.5
+    """Deeper than others."""
+    acorns: int = 9
+    """How many."""
+
+
 OPTIONS = options_of("tree", Tree)
 
 
@@ -30,6 +38,13 @@ def test_fields_take_the_text_below_them_and_share_it_in_a_row():
     assert field_docs(Tree)["height"] == "How tall it is."
     assert field_docs(Tree)["width"] == field_docs(Tree)["depth"] == "How far it reaches."
     assert field_docs(Tree)["name"] == ""
+
+
+def test_fields_of_a_dataclass_that_it_is_built_on_keep_their_text():
+    docs = field_docs(Oak)
+    assert docs["height"] == "How tall it is."
+    assert (docs["depth"], docs["acorns"]) == ("Deeper than others.", "How many.")
+    assert {option.name for option in options_of("tree", Oak).values()} >= {"tree.height", "tree.acorns"}
 
 
 @pytest.mark.parametrize(

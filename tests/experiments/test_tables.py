@@ -36,7 +36,7 @@ def test_missing_markers_are_named(text):
 def test_a_damaged_result_is_named(tmp_path):
     (tmp_path / "main").mkdir()
     (tmp_path / "main" / f"{CELLS['jdk'][0].key}.json").write_text("{}")
-    with pytest.raises(ValueError, match=r"bm25-seed0\.json"):
+    with pytest.raises(ValueError, match=r"bm25_tuned-seed0\.json"):
         with_tables(f"{START}{END}", tmp_path)
 
 
