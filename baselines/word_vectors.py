@@ -5,7 +5,7 @@ DeepCS, UNIF, CARLCS, TabCS and FcarCS does: every field is padded to a fixed le
 words alike, and its trainable vector takes part like a word's.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -32,7 +32,8 @@ class BaselineConfig:
     tokens_length: int = 40
     api_length: int = 30
     ast_length: int = 20
-    """Words of each field at most; where positions have weights or ``parity`` holds, exactly as many."""
+    """Length of each field where positions have weights or ``parity`` holds: shorter ones are padded, longer ones cut
+    (the TabCS release's lengths for CodeSearchNet). Elsewhere only the lengths of section ``words`` count."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.dropout < 1:
@@ -42,7 +43,7 @@ class BaselineConfig:
                 raise ValueError(f"--model.{flag} takes a whole number of 1 or more, not {getattr(self, flag)}")
 
     def length(self, field: str) -> int:
-        """Words of ``field``."""
+        """The length of ``field``."""
         length: int = getattr(self, f"{field}_length")
         return length
 
@@ -56,8 +57,10 @@ class WordVectors(nn.Module):
         """Tables for ``fields``, uniform in ±0.05 like Keras's; ``fixed``: every field padded to its full length."""
         super().__init__()
         self.config, self.fixed = config, fixed or config.parity
-        self.unknown = {field: vocabularies.of(field).unknown_buckets for field in fields}
-        self.tables = nn.ModuleDict({field: nn.Embedding(len(vocabularies.of(field)), config.dim) for field in fields})
+        self.vocabularies = {field: vocabularies.of(field) for field in fields}
+        self.tables = nn.ModuleDict(
+            {field: nn.Embedding(len(words), config.dim) for field, words in self.vocabularies.items()}
+        )
         for table in self.tables.values():
             assert isinstance(table, nn.Embedding)
             nn.init.uniform_(table.weight, -0.05, 0.05)
@@ -70,6 +73,15 @@ class WordVectors(nn.Module):
             room = self.config.length(field) - ids.shape[1]  # negative: cut
             ids, mask = pad(ids, (0, room), value=PAD), pad(mask, (0, room), value=False)
         if self.config.parity:
-            unknown = (ids >= FIRST_UNKNOWN) & (ids < FIRST_UNKNOWN + self.unknown[field])
+            unknown = (ids >= FIRST_UNKNOWN) & (ids < FIRST_UNKNOWN + self.vocabularies[field].unknown_buckets)
             ids, mask = ids.masked_fill(unknown, PAD), torch.ones_like(mask)
         return self.dropout(self.tables[field](ids)), mask
+
+    def known_words(self) -> Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]:
+        """The vectors of the known words of each table, without PAD and unknown ones."""
+        found = {}
+        for field, vocabulary in self.vocabularies.items():
+            table = self.tables[field]
+            assert isinstance(table, nn.Embedding)
+            found[f"{field} words"] = (table.weight[len(vocabulary) - len(vocabulary.words) :], vocabulary.words)
+        return found

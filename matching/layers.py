@@ -1,9 +1,15 @@
 """Attention layers that models share: over the words of one side, and between two sides. Pads never get weight."""
 
+from math import isqrt
+from typing import Final
+
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn.functional import normalize
+
+from matching.contract import Encoded
+from matching.word_blocks import word_blocks
 
 
 def masked_softmax(
@@ -45,7 +51,8 @@ class PositionAttention(nn.Module):
         self, states: Float[Tensor, "batch positions dim"], mask: Bool[Tensor, "batch positions"]
     ) -> Float[Tensor, "batch positions dim"]:
         """Weights that sum to 1 over the positions, for each row and dimension."""
-        logits = torch.tanh(states.transpose(1, 2) @ self.weight + self.bias)  # [batch, dim, positions]
+        words = states.masked_fill(~mask[:, :, None], 0.0).transpose(1, 2)
+        logits = torch.tanh(words @ self.weight + self.bias)  # [batch, dim, positions]
         return masked_softmax(logits, mask[:, None]).transpose(1, 2)
 
 
@@ -74,9 +81,8 @@ class CoAttention(nn.Module):
         code_mask: Bool[Tensor, "pairs codewords"],
     ) -> Float[Tensor, " pairs"]:
         """The score of query i with code i; 0 where a side has no words."""
-        affinity = self.projected(codes) @ queries.transpose(1, 2)  # [pairs, codewords, querywords]
-        alive = code_mask[:, :, None] & query_mask[:, None, :]
-        affinity = affinity.masked_fill(~alive, float("-inf"))
+        left, right = _with_pads(self.projected(codes), code_mask), _with_pads(queries, query_mask, right=True)
+        affinity = left @ right.transpose(1, 2)  # [pairs, codewords, querywords]
         code_weights = masked_softmax(torch.tanh(affinity.amax(2))[:, None], code_mask[:, None])
         query_weights = masked_softmax(torch.tanh(affinity.amax(1))[:, None], query_mask[:, None])
         of_code, of_query = (code_weights @ codes).squeeze(1), (query_weights @ queries).squeeze(1)  # [pairs, dim]
@@ -91,16 +97,40 @@ class CoAttention(nn.Module):
         pairs_per_block: int,
     ) -> Float[Tensor, "queries codes"]:
         """:meth:`pairs` for every query with every code, at most ``pairs_per_block`` pairs at a time."""
-        step = max(1, pairs_per_block // max(1, len(queries)))  # codes a block
+        rows = max(1, min(_ROWS, isqrt(pairs_per_block)))
+        left, code_places = word_blocks(codes, code_mask, rows)
+        right, query_places = word_blocks(queries, query_mask, rows)
+        words = [_with_pads(block.states, block.mask, right=True).flatten(0, 1).T for block in right]
         scores = []
-        for at in range(0, len(codes), step):
-            block, mask = codes[at : at + step], code_mask[at : at + step]
-            affinity = torch.einsum("cwd,qvd->qcwv", self.projected(block), queries)
-            alive = mask[None, :, :, None] & query_mask[:, None, None, :]
-            affinity = affinity.masked_fill(~alive, float("-inf"))  # [queries, block, codewords, querywords]
-            code_weights = masked_softmax(torch.tanh(affinity.amax(3)), mask[None])  # [queries, block, codewords]
-            query_weights = masked_softmax(torch.tanh(affinity.amax(2)), query_mask[:, None])
-            of_code = torch.einsum("qcw,cwd->qcd", code_weights, block)
-            of_query = torch.einsum("qcv,qvd->qcd", query_weights, queries)
-            scores.append((normalize(of_code, dim=-1) * normalize(of_query, dim=-1)).sum(-1))
-        return torch.cat(scores, dim=1)
+        for block in left:
+            projected = _with_pads(self.projected(block.states), block.mask).flatten(0, 1)
+            pairs = zip(right, words, strict=True)
+            scores.append(torch.cat([_block_scores(projected @ theirs, of, block) for of, theirs in pairs]))
+        return torch.cat(scores, dim=1)[query_places][:, code_places]
+
+
+def _block_scores(
+    affinity: Float[Tensor, "allcodewords allquerywords"], queries: Encoded, codes: Encoded
+) -> Float[Tensor, "queries codes"]:
+    """The scores of all pairs of two blocks, whose words' products stand in one matrix."""
+    product = affinity.view(*codes.mask.shape, *queries.mask.shape)  # [codes, codewords, queries, querywords]
+    of_rows = torch.tanh(product.amax(3)).transpose(1, 2)  # [codes, queries, codewords]
+    of_columns = torch.tanh(product.amax(1)).transpose(0, 1)  # [queries, codes, querywords]
+    of_code = masked_softmax(of_rows, codes.mask[:, None]) @ codes.states  # [codes, queries, dim]
+    of_query = masked_softmax(of_columns, queries.mask[:, None]) @ queries.states  # [queries, codes, dim]
+    return (normalize(of_code, dim=-1).transpose(0, 1) * normalize(of_query, dim=-1)).sum(-1)
+
+
+_ROWS: Final = 16
+"""Rows of each side in a block of :meth:`CoAttention.matrix`: the products of its words fit a core's cache."""
+
+_FAR: Final = -1e4
+"""What a pad adds to its dot products: never the largest where there is a word, and tanh of it has no gradient."""
+
+
+def _with_pads(
+    states: Float[Tensor, "batch words dim"], mask: Bool[Tensor, "batch words"], *, right: bool = False
+) -> Float[Tensor, "batch words wider"]:
+    """Two columns more, by which left · right is far below 0 at pads of either: quicker than to mask the product."""
+    pads = torch.where(mask, 0.0, _FAR).to(states.dtype)[:, :, None]
+    return torch.cat([states, torch.ones_like(pads), pads] if right else [states, pads, torch.ones_like(pads)], dim=2)

@@ -114,6 +114,7 @@ def test_pooled_attention_is_equation_3() -> None:
 def test_fixed_edges_join_all_words_alike_or_none() -> None:
     mask = torch.tensor([[True, True, True, False], [False, False, False, False]])
     alike = fixed_edges(mask, torch.float64, alike=True)
-    assert alike[0].tolist() == pytest.approx([[1 / 3] * 3 + [0]] * 3 + [[0] * 4])
+    expected = torch.tensor([[1 / 3] * 3 + [0]] * 3 + [[0] * 4], dtype=torch.float64)
+    assert torch.allclose(alike[0], expected)
     assert fixed_edges(mask, torch.float64, alike=False)[0].tolist() == torch.diag(mask[0].double()).tolist()
     assert alike[1].eq(0).all()

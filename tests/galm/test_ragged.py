@@ -93,7 +93,7 @@ def test_a_convolution_with_given_edges_and_a_row_a_node_is_that_of_the_equation
     bias, edges = torch.randn(32, requires_grad=True), graphs.edges.clone().requires_grad_()
     plain = []
     for rows, cells in zip(parts(below, graphs.offsets), parts(edges, graphs.cells), strict=True):
-        plain.append(torch.relu(cells.view(rows.shape[1], -1) @ rows + bias))
+        plain.append(torch.relu(cells.view(rows.shape[1], rows.shape[1]) @ rows + bias))
     found, inputs = convolution(graphs, below, bias, edges=edges), (below, bias, edges)
     assert_close(values_and_gradients(found, inputs), values_and_gradients(torch.cat(plain, dim=1), inputs))
 

@@ -1,0 +1,144 @@
+"""CARLCS-CNN and CARLCS-TS: convolutions over the words of each field, then co-attention of method and query.
+
+Paper: Shuai et al., "Improving Code Search with Co-Attentive Representation Learning", ICPC 2020. CARLCS-TS is the form
+that TabCS (Xu et al., SANER 2021) compares with: one more field, the syntax tree (``ast``). For a field of words
+x_1 .. x_T, and with weights of its own for each field:
+
+    h_ik = ReLU(W_k [x_i; ..; x_(i+k-1)] + b_k)     k = 2, 3, 4; i = 1 .. T-k+1
+    E    = the rows h_i2, h_i3 and h_i4 one below the other
+
+The method's rows C are those of its fields one below the other, the query's rows Q those of the query; the score is
+that of :class:`matching.layers.CoAttention`.
+
+Departures. From the paper: its API sequence goes through a BiLSTM, here and in the released code through convolutions
+(``api_encoder=bilstm`` is the paper's). From the released code: pads are masked, which is ``parity=false``: a window
+counts where it lies within the field, and a field shorter than the kernel has one window, from its first word, filled
+up with zeros; so padding changes nothing and a field that fills its length has the rows of the released code.
+``parity=true`` cuts and pads every field to a fixed length and counts every window.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+from torch.nn.functional import pad
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from baselines.word_vectors import BaselineConfig, WordVectors
+from data_prep.batching import Batch
+from data_prep.vocabulary import Vocabularies
+from matching.co_attention_matcher import CoAttentionMatcher
+from matching.contract import Encoded
+
+KERNELS: Final = (2, 3, 4)
+"""Words that a window of each convolution spans."""
+
+
+@dataclass(frozen=True, slots=True)
+class CarlcsConfig(BaselineConfig):
+    """Configuration of CARLCS-CNN and CARLCS-TS (section ``model``)."""
+
+    filters: int = 100
+    """Filters of each convolution, the width of a row (the release: 100; the paper's best: 250)."""
+    api_encoder: Literal["cnn", "bilstm"] = "cnn"
+    """What reads the API sequence: convolutions (the release) or a BiLSTM, a row a word (the paper)."""
+    ast: bool = False
+    """Whether the syntax tree is read too, which makes CARLCS-CNN CARLCS-TS."""
+
+    def __post_init__(self) -> None:
+        BaselineConfig.__post_init__(self)
+        if self.filters < 1:
+            raise ValueError(f"--model.filters takes a whole number of 1 or more, not {self.filters}")
+        if self.api_encoder == "bilstm" and self.filters % 2:
+            raise ValueError(
+                f"--model.api_encoder=bilstm has half of the width a direction, so --model.filters must be even, "
+                f"not {self.filters}"
+            )
+
+
+class WindowRows(nn.Module):
+    """The rows of a field: convolutions of each width of :data:`KERNELS`, joined along the length."""
+
+    def __init__(self, config: CarlcsConfig) -> None:
+        """Weights as Glorot and Bengio (2010) draw them, biases 0."""
+        super().__init__()
+        self.convolutions = nn.ModuleList(nn.Conv1d(config.dim, config.filters, kernel) for kernel in KERNELS)
+        for each in self.convolutions:
+            assert isinstance(each, nn.Conv1d)
+            assert each.bias is not None
+            nn.init.xavier_uniform_(each.weight)
+            nn.init.zeros_(each.bias)
+
+    def forward(
+        self, states: Float[Tensor, "batch words dim"], mask: Bool[Tensor, "batch words"]
+    ) -> tuple[Float[Tensor, "batch rows filters"], Bool[Tensor, "batch rows"]]:
+        """The windows' rows, and which of them count."""
+        words = states.masked_fill(~mask[:, :, None], 0.0).transpose(1, 2)  # [batch, dim, words]
+        lengths = mask.sum(1, keepdim=True)
+        rows, masks = [], []
+        for kernel, convolution in zip(KERNELS, self.convolutions, strict=True):
+            found = convolution(pad(words, (0, max(0, kernel - words.shape[2]))))  # [batch, filters, windows]
+            counting = (lengths - kernel + 1).maximum(lengths.clamp(max=1))
+            rows.append(torch.relu(found).transpose(1, 2))
+            masks.append(torch.arange(found.shape[2], device=mask.device) < counting)
+        return torch.cat(rows, 1), torch.cat(masks, 1)
+
+
+class LstmRows(nn.Module):
+    """The rows of a field: the states of a BiLSTM, one a word."""
+
+    def __init__(self, config: CarlcsConfig) -> None:
+        """Half of the width a direction."""
+        super().__init__()
+        self.lstm = nn.LSTM(config.dim, config.filters // 2, batch_first=True, bidirectional=True)
+
+    def forward(
+        self, states: Float[Tensor, "batch words dim"], mask: Bool[Tensor, "batch words"]
+    ) -> tuple[Float[Tensor, "batch words filters"], Bool[Tensor, "batch words"]]:
+        """The words' rows; each direction ends, or begins, at the last word."""
+        lengths = mask.sum(1).clamp(min=1).cpu()  # a field without words is read as one that its mask leaves out
+        packed = pack_padded_sequence(states, lengths, batch_first=True, enforce_sorted=False)
+        rows, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=states.shape[1])
+        return rows, mask
+
+
+class Carlcs(CoAttentionMatcher):
+    """Scores a query against a method by the co-attention of their windows."""
+
+    config_type = CarlcsConfig
+    config: CarlcsConfig
+
+    def __init__(self, config: CarlcsConfig, vocabularies: Vocabularies) -> None:
+        """A table and convolutions for each field and for the query, and one U."""
+        super().__init__(config, vocabularies, width=config.filters)
+        self.words = WordVectors(config, vocabularies, (*self.code_fields, "query"), fixed=False)
+        self.rows = nn.ModuleDict()
+        for field in (*self.code_fields, "query"):
+            recurrent = field == "api" and config.api_encoder == "bilstm"
+            self.rows[field] = LstmRows(config) if recurrent else WindowRows(config)
+        self.dropout = nn.Dropout(config.dropout)
+
+    @property
+    def code_fields(self) -> tuple[str, ...]:
+        """The code fields in the order of the releases."""
+        return ("name", "api", "tokens", "ast") if self.config.ast else ("name", "api", "tokens")
+
+    def encode_query(self, queries: Batch) -> Encoded:
+        """The rows Q."""
+        return self._encoded(queries, "query")
+
+    def encode_code(self, codes: Batch) -> Encoded:
+        """The rows C: those of all fields joined along the length."""
+        parts = [self._encoded(codes, field) for field in self.code_fields]
+        return Encoded(torch.cat([each.states for each in parts], 1), torch.cat([each.mask for each in parts], 1))
+
+    def _encoded(self, batch: Batch, field: str) -> Encoded:
+        rows, mask = self.rows[field](*self.words(field, batch[field]))
+        return Encoded(self.dropout(rows), mask)
+
+    def word_vectors(self) -> Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]:
+        """The known words of each table."""
+        return self.words.known_words()

@@ -1,0 +1,81 @@
+"""TabCS: the words of both sides, weighted within their field, read each other by co-attention.
+
+Paper: Xu et al., "Two-Stage Attention-Based Model for Code Search with Textual and Structural Features", SANER 2021.
+With x_i the word vectors of a field (name, API, tokens, AST or query) and a vector a for each field:
+
+    α_i = softmax over the words i of the field of (a · x_i);   x_i becomes α_i x_i             eq. 1
+    C = the words of all code fields, Q = those of the query;   F = tanh(C U Qᵀ)
+    score = cos(Cᵀ w_C, Qᵀ w_Q), with weights w from the largest F of each row and column       eqs. 5 to 9
+
+Departures of the default reading: the paper prints a vector a for each position, here the positions of a field share
+one, so that the order of words does not matter. From the released code: attention gives a word one weight, as printed,
+and pads take no part; the dropout that its form for CodeSearchNet repeats after the attention of code is left out, as
+in its form for JCG. ``parity`` is that latter form: the attention has weights for each position and dimension, and pads
+are words like any other. In all of them the weights of a field sum to 1, so F is small and both sides are about their
+means until training has made the word vectors longer; weights with a mean of 1 learn no better.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from baselines.word_vectors import BaselineConfig, WordVectors
+from data_prep.batching import Batch
+from data_prep.vocabulary import Vocabularies
+from matching.co_attention_matcher import CoAttentionMatcher
+from matching.contract import Encoded
+from matching.layers import PositionAttention, WordAttention
+
+
+@dataclass(frozen=True, slots=True)
+class TabcsConfig(BaselineConfig):
+    """Configuration of TabCS (section ``model``)."""
+
+    ast: bool = True
+    """Whether the AST is read beside name, API and tokens."""
+    attention: Literal["word", "position"] = "word"
+    """Weights of words, or of positions and dimensions; ``parity`` means the latter."""
+
+    @property
+    def by_position(self) -> bool:
+        """Whether positions have weights."""
+        return self.parity or self.attention == "position"
+
+
+class Tabcs(CoAttentionMatcher):
+    """Scores a query against a method by co-attention over weighted word vectors."""
+
+    config_type = TabcsConfig
+    config: TabcsConfig
+
+    def __init__(self, config: TabcsConfig, vocabularies: Vocabularies) -> None:
+        """A table and an attention a field."""
+        super().__init__(config, vocabularies, config.dim)
+        self.fields = ("name", "api", "tokens", "ast") if config.ast else ("name", "api", "tokens")
+        self.words = WordVectors(config, vocabularies, (*self.fields, "query"), fixed=config.by_position)
+        self.attention = nn.ModuleDict({each: self._attention(each) for each in (*self.fields, "query")})
+
+    def _attention(self, field: str) -> nn.Module:
+        config = self.config
+        return PositionAttention(config.length(field)) if config.by_position else WordAttention(config.dim)
+
+    def encode_query(self, queries: Batch) -> Encoded:
+        """The query's words, weighted."""
+        return self._encoded(queries, "query")
+
+    def encode_code(self, codes: Batch) -> Encoded:
+        """The words of all fields, weighted within their field and joined along the length."""
+        parts = [self._encoded(codes, field) for field in self.fields]
+        return Encoded(torch.cat([each.states for each in parts], 1), torch.cat([each.mask for each in parts], 1))
+
+    def _encoded(self, batch: Batch, field: str) -> Encoded:
+        states, mask = self.words(field, batch[field])
+        return Encoded(states * self.attention[field](states, mask), mask)
+
+    def word_vectors(self) -> Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]:
+        """The known words of each table."""
+        return self.words.known_words()

@@ -1,0 +1,73 @@
+"""UNIF: a method is the attention-weighted sum of its words, a query the mean of its words, a score their cosine.
+
+Paper: Cambronero et al., "When Deep Learning Met Code Search", ESEC/FSE 2019. With word vectors e_i of the method's
+words, one learned vector a, and word vectors q_j of the query's n words:
+
+    α_i = softmax over i of (a · e_i);   c = sum over i of α_i e_i;   q = 1/n sum over j of q_j;   score = cos(c, q)
+
+Departures of the default reading: from the paper, word vectors start at random instead of from fastText, and of a
+method only the tokens are read, as the papers that compare with UNIF have it (``fields=all``: name and API too). From
+the code that those papers release: attention gives a word one weight, as printed, and pads take no part. ``parity`` is
+that code: the attention has weights for each position and dimension, and pads are words like any other, which count
+in the query's mean too.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from baselines.word_vectors import BaselineConfig, WordVectors
+from data_prep.batching import Batch
+from data_prep.vocabulary import Vocabularies
+from matching.bi_encoder import BiEncoder
+from matching.layers import PositionAttention, WordAttention
+
+
+@dataclass(frozen=True, slots=True)
+class UnifConfig(BaselineConfig):
+    """Configuration of UNIF (section ``model``)."""
+
+    fields: Literal["tokens", "all"] = "tokens"
+    """What is read of a method: its tokens, or its name, tokens and API words as one list."""
+    attention: Literal["word", "position"] = "word"
+    """Weights of words, or of positions and dimensions; ``parity`` means the latter."""
+
+    @property
+    def by_position(self) -> bool:
+        """Whether positions have weights."""
+        return self.parity or self.attention == "position"
+
+
+class Unif(BiEncoder):
+    """Scores a query against a method by the cosine of their weighted and plain mean word vectors."""
+
+    config_type = UnifConfig
+    config: UnifConfig
+
+    def __init__(self, config: UnifConfig, vocabularies: Vocabularies) -> None:
+        """A table a field and one attention."""
+        super().__init__(config, vocabularies)
+        self.fields = ("tokens",) if config.fields == "tokens" else ("name", "tokens", "api")
+        self.words = WordVectors(config, vocabularies, (*self.fields, "query"), fixed=config.by_position)
+        positions = sum(config.length(field) for field in self.fields)
+        self.attention = PositionAttention(positions) if config.by_position else WordAttention(config.dim)
+
+    def query_vectors(self, queries: Batch) -> Float[Tensor, "queries dim"]:
+        """The mean of the query's word vectors."""
+        states, mask = self.words("query", queries["query"])
+        return (states * mask[:, :, None]).sum(1) / mask.sum(1, keepdim=True).clamp(min=1)
+
+    def code_vectors(self, codes: Batch) -> Float[Tensor, "codes dim"]:
+        """The weighted sum of the method's word vectors."""
+        fields = [self.words(field, codes[field]) for field in self.fields]
+        states: Float[Tensor, "codes words dim"] = torch.cat([states for states, _ in fields], dim=1)
+        mask: Bool[Tensor, "codes words"] = torch.cat([mask for _, mask in fields], dim=1)
+        return (self.attention(states, mask) * states).sum(1)
+
+    def word_vectors(self) -> Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]:
+        """The known words of each table."""
+        return self.words.known_words()

@@ -1,0 +1,201 @@
+"""CARLCS: its rows against windows counted by hand and summed by plain loops, and what pads may do in each reading."""
+
+import math
+from collections.abc import Sequence
+
+import pytest
+import torch
+
+from baselines.carlcs import KERNELS, Carlcs, CarlcsConfig
+from data_prep.batching import Batch, Words
+from data_prep.vocabulary import FIRST_UNKNOWN, PAD, Vocabularies, Vocabulary
+
+VOCABULARY = Vocabulary(tuple(f"w{number}" for number in range(18)))  # 20 ids
+SMALL = {"dim": 3, "filters": 4, "query_length": 5, "name_length": 4, "api_length": 4, "tokens_length": 6}
+CODES = {"name": [[2, 3], [4]], "api": [[], [5, 6, 7, 8]], "tokens": [[9, 10, 11, 12, 13, 14], [15, 2, 1]]}
+QUERIES = [[2, 3, 4, 5, 6], [7]]
+
+
+def model(seed: int = 0, **choices: object) -> Carlcs:
+    torch.manual_seed(seed)
+    matcher = Carlcs(CarlcsConfig(**choices), Vocabularies(VOCABULARY, VOCABULARY, VOCABULARY))  # type: ignore[arg-type]
+    for name, weight in matcher.named_parameters():
+        if "tables" in name or "bias" in name:
+            torch.nn.init.uniform_(weight, -1, 1)  # far from 0, so that nothing hides behind small numbers
+    return matcher.double().eval()
+
+
+def words(lists: Sequence[Sequence[int]], width: int = 0) -> Words:
+    width = max(1, width, *map(len, lists))
+    ids = torch.tensor([[*row, *[PAD] * (width - len(row))] for row in lists])
+    return Words(ids, torch.tensor([[place < len(row) for place in range(width)] for row in lists]))
+
+
+def sides(queries: Sequence[Sequence[int]], codes: dict[str, list[list[int]]]) -> tuple[Batch, Batch]:
+    return {"query": words(queries)}, {field: words(lists) for field, lists in codes.items()}
+
+
+def scores(matcher: Carlcs, queries: Sequence[Sequence[int]], codes: dict[str, list[list[int]]]) -> torch.Tensor:
+    query, code = sides(queries, codes)
+    return matcher.score_matrix(matcher.encode_query(query), matcher.encode_code(code))
+
+
+def lists_of(count: int, **lengths: int) -> dict[str, list[list[int]]]:
+    return {field: [[2] * length] * count for field, length in lengths.items()}
+
+
+def plain_rows(matcher: Carlcs, field: str, ids: Sequence[int]) -> list[list[float]]:
+    """The rows of a field, window by window."""
+    config, table = matcher.config, matcher.words.tables[field].weight.tolist()
+    if config.parity:
+        ids = [PAD if each == FIRST_UNKNOWN else each for each in ids] + [PAD] * (config.length(field) - len(ids))
+    vectors, rows = [table[each] for each in ids], []
+    for kernel, convolution in zip(KERNELS, matcher.rows[field].convolutions, strict=True):
+        weight, bias = convolution.weight.tolist(), convolution.bias.tolist()
+        for start in range(max(len(ids) - kernel + 1, min(1, len(ids)))):
+            row = []
+            for filter_weight, filter_bias in zip(weight, bias, strict=True):
+                total = filter_bias
+                for place in range(kernel):
+                    if start + place < len(vectors):
+                        total += sum(vectors[start + place][d] * filter_weight[d][place] for d in range(config.dim))
+                row.append(max(0.0, total))
+            rows.append(row)
+    return rows
+
+
+def plain_score(matcher: Carlcs, query: Sequence[int], code: dict[str, Sequence[int]]) -> float:
+    """The co-attention of the rows, pair by pair."""
+    rows = [row for field in matcher.code_fields for row in plain_rows(matcher, field, code[field])]
+    others, weight = plain_rows(matcher, "query", query), matcher.co_attention.weight.tolist()
+    width = range(matcher.config.filters)
+    affinity = [
+        [math.tanh(sum(row[a] * weight[a][b] * other[b] for a in width for b in width)) for other in others]
+        for row in rows
+    ]
+
+    def summed(states: list[list[float]], logits: list[float]) -> list[float]:
+        terms = [math.exp(logit) for logit in logits]
+        return [sum(t * state[d] for t, state in zip(terms, states, strict=True)) / sum(terms) for d in width]
+
+    of_code = summed(rows, [max(row) for row in affinity])
+    of_query = summed(others, [max(column) for column in zip(*affinity, strict=True)])
+    return sum(x * y for x, y in zip(of_code, of_query, strict=True)) / math.hypot(*of_code) / math.hypot(*of_query)
+
+
+@pytest.mark.parametrize(
+    "choices", [{}, {"parity": True}, {"ast": True, "ast_length": 4}, {"ast": True, "ast_length": 4, "parity": True}]
+)
+def test_scores_are_those_of_plain_loops(choices):
+    matcher = model(**SMALL, **choices)
+    codes = CODES | {"ast": [[3, 1, 4], []]}
+    found = scores(matcher, QUERIES, codes)
+    for i, query in enumerate(QUERIES):
+        for j in range(2):
+            expected = plain_score(matcher, query, {field: lists[j] for field, lists in codes.items()})
+            assert found[i, j].item() == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("choices", "rows"),
+    [
+        ({}, 12 + 84 + 114),  # 3 T - 6 for each of the CodeSearchNet lengths 6, 30 and 40
+        ({"ast": True}, 12 + 84 + 114 + 54),
+        ({"tokens_length": 50}, 12 + 84 + 144),  # the JCG lengths
+        ({"tokens_length": 50, "ast": True, "ast_length": 150}, 12 + 84 + 144 + 444),
+    ],
+)
+def test_full_fields_have_the_rows_of_the_release_in_both_readings(choices, rows):
+    config = CarlcsConfig(**choices)
+    full = lists_of(2, **{field: config.length(field) for field in ("name", "api", "tokens", "ast")})
+    short = lists_of(2, name=1, api=1, tokens=1, ast=1)
+    for parity, codes in ((True, full), (True, short), (False, full)):
+        matcher = model(**choices, parity=parity)
+        encoded = matcher.encode_code({field: words(lists) for field, lists in codes.items()})
+        assert encoded.states.shape == (2, rows, 100)
+        assert encoded.mask.all()
+    query = model(parity=True).encode_query({"query": words([[2]])})
+    assert query.states.shape == (1, 84, 100)
+
+
+@pytest.mark.parametrize(("length", "rows"), [(0, 0), (1, 3), (2, 3), (3, 4), (4, 6), (5, 9), (30, 84)])
+def test_short_fields_keep_a_window_for_each_kernel_and_empty_ones_none(length, rows):
+    mask = model().encode_query({"query": words([[2] * length, [3] * 30])}).mask
+    assert mask.sum(1).tolist() == [rows, 84]
+
+
+def test_parameters_are_as_many_as_counted_by_hand():
+    convolutions = (2 + 3 + 4) * 100 * 100 + 3 * 100  # of a field
+    tables, u = 20 * 100, 100 * 100
+    counts = [sum(weight.numel() for weight in model(ast=ast).parameters()) for ast in (False, True)]
+    assert counts == [4 * (tables + convolutions) + u, 5 * (tables + convolutions) + u]
+    lstm = 2 * (4 * 50 * (100 + 50) + 2 * 4 * 50)
+    found = sum(weight.numel() for weight in model(api_encoder="bilstm").parameters())
+    assert found == counts[0] - convolutions + lstm
+
+
+def test_the_vector_of_pads_counts_in_parity_alone():
+    for parity in (False, True):
+        matcher = model(**SMALL, parity=parity)
+        before = scores(matcher, QUERIES, CODES)
+        for table in matcher.words.tables.values():
+            table.weight.data[PAD] += 1
+        assert torch.equal(scores(matcher, QUERIES, CODES), before) != parity
+
+
+def test_an_unknown_word_is_a_pad_in_parity_alone():
+    for parity in (False, True):
+        matcher = model(**SMALL, parity=parity)
+        rows = [matcher.encode_query({"query": words([[2, each, 3]])}).states for each in (PAD, FIRST_UNKNOWN)]
+        assert torch.equal(*rows) == parity
+
+
+@pytest.mark.parametrize("length", [1, 2, 4])
+def test_the_bilstm_reads_a_sequence_as_if_it_were_alone(length):
+    matcher = model(**SMALL, api_encoder="bilstm")
+    api = [[5, 6, 7, 8][:length], [9, 10, 11, 12]]
+    rows, mask = matcher.rows["api"](*matcher.words("api", words(api, width=7)))
+    alone, _ = matcher.rows["api"].lstm(matcher.words.tables["api"](torch.tensor([api[0]])))
+    torch.testing.assert_close(rows[:1, :length], alone)
+    assert mask[0].tolist() == [True] * length + [False] * (7 - length)
+    assert scores(matcher, QUERIES, CODES).isfinite().all()  # a method without API words
+
+
+@pytest.mark.parametrize("choices", [{}, {"ast": True}, {"api_encoder": "bilstm"}, {"parity": True}])
+def test_gradients_are_finite_where_fields_are_empty(choices):
+    matcher = model(**SMALL, **choices).train()
+    empty = lists_of(2, name=0, api=0, tokens=0, ast=0)
+    for queries, codes in ((QUERIES, empty), ([[], []], CODES | {"ast": [[], [2]]}), ([[], []], empty)):
+        matcher.zero_grad()
+        scores(matcher, queries, codes).sum().backward()
+        gradients = [weight.grad for weight in matcher.parameters() if weight.grad is not None]
+        assert all(gradient.isfinite().all() for gradient in gradients)
+        assert gradients
+
+
+def test_dropout_acts_in_training_alone():
+    matcher = model(**SMALL, dropout=0.5)
+    assert torch.equal(scores(matcher, QUERIES, CODES), scores(matcher, QUERIES, CODES))
+    matcher.train()
+    for field in ("query", "name"):
+        for convolution in matcher.rows[field].convolutions:
+            torch.nn.init.constant_(convolution.bias, 50.0)  # so that only dropout makes a row's entry 0
+        batch = {field: words([[2, 3, 4, 5]])}
+        states, mask = matcher.words(field, batch[field])
+        rows = matcher.rows[field](states, mask)[0]
+        assert (states == 0).any()
+        assert (rows != 0).all()
+        assert (matcher._encoded(batch, field).states == 0).any()
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        ({"filters": 0}, r"--model\.filters takes a whole number of 1 or more, not 0"),
+        ({"filters": 25, "api_encoder": "bilstm"}, r"--model\.filters must be even, not 25"),
+        ({"dropout": 1.0}, r"--model\.dropout"),
+    ],
+)
+def test_bad_choices_are_refused(choices, message):
+    with pytest.raises(ValueError, match=message):
+        CarlcsConfig(**choices)

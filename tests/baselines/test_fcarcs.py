@@ -1,0 +1,221 @@
+"""FcarCS: its score summed by plain loops, its weights counted by hand, and what pads may do in each reading."""
+
+import math
+from collections.abc import Sequence
+
+import pytest
+import torch
+
+from baselines.fcarcs import Fcarcs, FcarcsConfig
+from data_prep.batching import Words
+from data_prep.vocabulary import FIRST_UNKNOWN, PAD, Vocabularies, Vocabulary
+from matching.contract import Matcher
+
+Vector = list[float]
+
+VOCABULARY = Vocabulary(tuple(f"w{number}" for number in range(18)))  # 20 ids
+LENGTHS = {"query_length": 5, "name_length": 2, "api_length": 3, "tokens_length": 6, "ast_length": 4}
+SMALL = {"dim": 3, "filters": 4, **LENGTHS}
+CODES = {
+    "name": [[2, 3], [4], [5]],
+    "api": [[], [5, 6, 7], [8]],
+    "tokens": [[9, 10, 11, 12, 13], [14], [15, 2, 1]],
+    "ast": [[16, 17], [], [18, 19, 3]],
+}
+QUERIES = [[2, 3, 4, 5], [6]]
+
+
+def model(**choices: object) -> Fcarcs:
+    torch.manual_seed(0)
+    matcher = Fcarcs(FcarcsConfig(**choices), Vocabularies(VOCABULARY, VOCABULARY, VOCABULARY))  # type: ignore[arg-type]
+    for name, weight in matcher.named_parameters():
+        if "dense" not in name:
+            torch.nn.init.uniform_(weight, -1, 1)  # far from 0, so that nothing hides behind small numbers
+    return matcher.double().eval()
+
+
+def words(lists: Sequence[Sequence[int]], width: int = 0) -> Words:
+    width = max(1, width, *map(len, lists))
+    ids = torch.tensor([[*row, *[PAD] * (width - len(row))] for row in lists])
+    return Words(ids, torch.tensor([[place < len(row) for place in range(width)] for row in lists]))
+
+
+def scores(matcher: Matcher, queries: Sequence[Sequence[int]], codes: dict[str, list[list[int]]]) -> torch.Tensor:
+    code = matcher.encode_code({field: words(lists) for field, lists in codes.items()})
+    return matcher.score_matrix(matcher.encode_query({"query": words(queries)}), code)
+
+
+def softmax(logits: Vector) -> Vector:
+    terms = [math.exp(logit) for logit in logits]
+    return [term / sum(terms) for term in terms]
+
+
+def dot(left: Vector, right: Vector) -> float:
+    return sum(x * y for x, y in zip(left, right, strict=True))
+
+
+def attended(layer: torch.nn.Module, states: list[Vector], parity: bool) -> list[Vector]:
+    """Each state times its weight, or each entry times its own in the released form."""
+    if not parity:
+        vector, bias = layer.vector.tolist(), layer.bias.item()
+        weights = softmax([math.tanh(dot(vector, state) + bias) for state in states])
+        return [[weight * x for x in state] for weight, state in zip(weights, states, strict=True)]
+    weight, bias = layer.weight.tolist(), layer.bias.tolist()
+    columns = []
+    for column in map(list, zip(*states, strict=True)):  # the entries of one dimension
+        logits = [math.tanh(dot(column, [row[to] for row in weight]) + bias[to]) for to in range(len(states))]
+        columns.append([w * x for w, x in zip(softmax(logits), column, strict=True)])
+    return [list(state) for state in zip(*columns, strict=True)]
+
+
+def plain_words(matcher: Fcarcs, field: str, ids: Sequence[int]) -> list[Vector]:
+    config, table = matcher.config, matcher.words.tables[field].weight.tolist()
+    ids = list(ids)[: config.length(field)]
+    if config.parity:
+        ids = [PAD if each == FIRST_UNKNOWN else each for each in ids] + [PAD] * (config.length(field) - len(ids))
+    return attended(matcher.attention[field], [table[each] for each in ids], config.parity) if ids else []
+
+
+def plain_weights(reader: torch.nn.Module, affinity: list[Vector]) -> Vector:
+    """Weights of the columns, from convolutions along the rows; a row of zeros follows the last."""
+    kernel, bias = reader.conv.weight.tolist(), reader.conv.bias.tolist()
+    dense, columns = reader.dense.weight.tolist(), range(len(affinity[0]))
+    logits = [0.0 for _ in columns]
+    for row in range(len(affinity)):
+        after = affinity[row + 1] if row + 1 < len(affinity) else [0.0 for _ in columns]
+        for number in range(len(kernel)):
+            total = bias[number]
+            for column in columns:
+                total += kernel[number][column][0] * affinity[row][column] + kernel[number][column][1] * after[column]
+            for column in columns:
+                logits[column] += max(0.0, total) * dense[column][number] / len(affinity)
+    return softmax(logits)
+
+
+def plain_score(matcher: Fcarcs, query: Sequence[int], code: dict[str, Sequence[int]]) -> float:
+    others, weight = plain_words(matcher, "query", query), matcher.affinity.tolist()
+    width, vectors, query_vectors = range(matcher.config.dim), [], []
+    for field in matcher.code_fields:
+        states = plain_words(matcher, field, code[field])
+        if not states:
+            continue
+        affinity = [
+            [math.tanh(sum(state[a] * weight[a][b] * other[b] for a in width for b in width)) for other in others]
+            for state in states
+        ]
+        of_code = plain_weights(matcher.of_code[field], [list(column) for column in zip(*affinity, strict=True)])
+        of_query = plain_weights(matcher.of_query[field], affinity)
+        vectors.append([dot(of_code, [state[d] for state in states]) for d in width])
+        query_vectors.append([dot(of_query, [other[d] for other in others]) for d in width])
+    parity = matcher.config.parity
+    left = [sum(column) for column in zip(*attended(matcher.fusion["code"], vectors, parity), strict=True)]
+    right = [sum(column) for column in zip(*attended(matcher.fusion["query"], query_vectors, parity), strict=True)]
+    return dot(left, right) / math.hypot(*left) / math.hypot(*right)
+
+
+@pytest.mark.parametrize("parity", [False, True])
+@pytest.mark.parametrize("ast", [False, True])
+def test_scores_are_those_of_plain_loops(ast, parity):
+    matcher = model(**SMALL, ast=ast, parity=parity)
+    found = scores(matcher, QUERIES, CODES)
+    for i, query in enumerate(QUERIES):
+        for j in range(3):
+            expected = plain_score(matcher, query, {field: lists[j] for field, lists in CODES.items()})
+            assert found[i, j].item() == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("parity", [False, True])
+def test_words_beyond_the_length_of_a_field_are_not_read(parity):
+    matcher = model(**SMALL, parity=parity)
+    longer = CODES | {"name": [[2, 3, 9], [4], [5]]}
+    assert torch.equal(scores(matcher, QUERIES, longer), scores(matcher, QUERIES, CODES))
+    code = {field: lists[0] for field, lists in longer.items()}
+    assert scores(matcher, QUERIES, longer)[0, 0].item() == pytest.approx(plain_score(matcher, QUERIES[0], code))
+
+
+@pytest.mark.parametrize("parity", [False, True])
+def test_sides_have_the_lengths_of_the_configuration(parity):
+    matcher = model(parity=parity)
+    code = matcher.encode_code({field: words(lists) for field, lists in CODES.items()})
+    query = matcher.encode_query({"query": words(QUERIES)})
+    assert code.states.shape == (3, 6 + 30 + 40 + 20, 100)
+    assert query.states.shape == (2, 30, 100)
+    assert code.mask.sum().item() == (3 * 96 if parity else 4 + 4 + 9 + 5)
+
+
+@pytest.mark.parametrize("parity", [False, True])
+def test_parameters_are_as_many_as_counted_by_hand(parity):
+    def reader(columns: int) -> int:
+        return 2 * columns * 100 + 100 + 100 * columns  # convolution and dense layer
+
+    def attention(positions: int) -> int:
+        return positions**2 + positions if parity else 101
+
+    lengths = {"query": 30, "name": 6, "api": 30, "tokens": 40, "ast": 20}
+    for fields in (("name", "api", "tokens"), ("name", "api", "tokens", "ast")):
+        counted = 100 * 100 + 2 * attention(len(fields))
+        for field in ("query", *fields):
+            counted += 20 * 100 + attention(lengths[field])
+        for field in fields:
+            counted += reader(30) + reader(lengths[field])
+        found = sum(weight.numel() for weight in model(parity=parity, ast="ast" in fields).parameters())
+        assert found == counted
+    if parity:
+        assert counted == 5 * 2000 + 3962 + 10_000 + 36_400 + 29_200 + 40
+
+
+def test_the_vector_of_pads_counts_in_parity_alone():
+    for parity in (False, True):
+        matcher = model(**SMALL, parity=parity)
+        before = scores(matcher, QUERIES, CODES)
+        for table in matcher.words.tables.values():
+            table.weight.data[PAD] += 1
+        assert torch.equal(scores(matcher, QUERIES, CODES), before) != parity
+
+
+def test_an_unknown_word_is_a_pad_in_parity_alone():
+    for parity in (False, True):
+        matcher = model(**SMALL, parity=parity)
+        states = [matcher.encode_query({"query": words([[2, each, 3]])}).states for each in (PAD, FIRST_UNKNOWN)]
+        assert torch.equal(*states) == parity
+
+
+@pytest.mark.parametrize("parity", [False, True])
+def test_the_blocked_form_is_the_derived_one(parity):
+    matcher = model(**SMALL, parity=parity)
+    code = matcher.encode_code({field: words(lists) for field, lists in CODES.items()})
+    query = matcher.encode_query({"query": words([*QUERIES, []])})
+    expected = Matcher.score_matrix(matcher, query, code)
+    for size in (1, 4, 100):
+        torch.testing.assert_close(matcher.score_matrix(query, code, pairs_per_block=size), expected)
+
+
+@pytest.mark.parametrize("choices", [{}, {"ast": False}, {"parity": True}], ids=str)
+def test_gradients_are_finite_where_fields_are_empty(choices):
+    matcher = model(**SMALL, **choices).train()
+    empty = {field: [[], []] for field in CODES}
+    for queries, codes in ((QUERIES, empty), ([[], []], CODES), ([[], []], empty)):
+        matcher.zero_grad()
+        scores(matcher, queries, codes).sum().backward()
+        gradients = [weight.grad for weight in matcher.parameters() if weight.grad is not None]
+        assert all(gradient.isfinite().all() for gradient in gradients)
+        assert gradients
+
+
+def test_a_side_without_words_scores_nothing():
+    matcher = model(**SMALL)
+    assert scores(matcher, [[], [2]], {field: [[]] for field in CODES}).tolist() == [[0.0], [0.0]]
+    assert scores(matcher, [[]], CODES).tolist() == [[0.0, 0.0, 0.0]]
+
+
+def test_without_the_statement_tree_it_is_not_read():
+    for ast in (False, True):
+        matcher = model(**SMALL, ast=ast)
+        other = scores(matcher, QUERIES, CODES | {"ast": [[5, 6, 7], [8], []]})
+        assert torch.equal(other, scores(matcher, QUERIES, CODES)) != ast
+
+
+@pytest.mark.parametrize(("choices", "message"), [({"filters": 0}, r"--model\.filters"), ({"dim": 0}, r"--model\.dim")])
+def test_bad_choices_are_refused(choices, message):
+    with pytest.raises(ValueError, match=message):
+        FcarcsConfig(**choices)
