@@ -20,6 +20,9 @@ class EvaluateConfig:
     """Processes that share the queries, in `bash run.sh evaluate`; a run tests in its `--train.processes`."""
     products: Literal["float32", "bfloat16"] = "float32"
     """Precision of a model's large matrix products while it scores; bfloat16 is quicker and moves some ranks."""
+    mix: str = ""
+    """A ranker without training, such as bm25_tuned, whose scores are added to the model's, both on one scale, by the
+    weight that is best on validation."""
     resamples: int = 10_000
     """Bootstrap samples behind the interval of a difference in MRR."""
 

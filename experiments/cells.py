@@ -32,6 +32,7 @@ class Cell:
     seed: int
     label: str  # of its row
     settings: Mapping[str, str] = field(default_factory=dict)  # options as typed, beside the recipe's
+    weights_of: "Cell | None" = None  # the cell whose weights are tested again, by other options of section evaluate
 
     @property
     def key(self) -> str:
@@ -73,27 +74,43 @@ def run_cells(cells: Sequence[Cell], folder: Path, typed: Mapping[str, str]) -> 
         result = finished(cell, folder, typed)
         if result is None:
             say(f"cell {number} of {len(cells)}: {cell.key}")
-            _run(cell, typed)
-            write_atomically(folder / f"{cell.key}.json", RunFolder(_run_path(cell)).metrics.read_text("utf-8"))
+            metrics = _tested_again(cell, cell.weights_of, typed) if cell.weights_of else _run(cell, typed)
+            write_atomically(folder / f"{cell.key}.json", metrics.read_text("utf-8"))
             result = finished(cell, folder, typed)
             assert result is not None, f"{cell.key} left the result of another configuration"
         results.append(result)
     return results
 
 
-def _run(cell: Cell, typed: Mapping[str, str]) -> None:
+def _tested_again(cell: Cell, base: Cell, typed: Mapping[str, str]) -> Path:
+    """Test the weights of ``base``, which is run where it has none; where the result is."""
+    run = RunFolder(_run(base, typed).parent)
+    before = set(run.path.glob("metrics-*.json"))
+    free = {name: text for name, text in {**cell.settings, **typed}.items() if name.startswith(("evaluate.", "data."))}
+    _command(cell, ["evaluate", str(run.path)], free)
+    (found,) = set(run.path.glob("metrics-*.json")) - before
+    return found
+
+
+def _run(cell: Cell, typed: Mapping[str, str]) -> Path:
+    """Run a cell, or go on with it; where the result is."""
     path = _run_path(cell)
     run = RunFolder(path)
     if run.config.exists() and _what(_sections(Configuration.load(run.config))) != _what(_sections(cell.plan(typed))):
         path.rename(_free(path))
     options = {**cell.settings, "train.seed": str(cell.seed), **typed}
     options |= {"train.resume": str(path)} if run.config.exists() else {"out": str(path)}
-    words = [cell.dataset, cell.model, *(f"--{name}={text}" for name, text in options.items())]
-    done = subprocess.run([sys.executable, "-m", "experiments.entry", *words], cwd=REPOSITORY, check=False)
+    _command(cell, [cell.dataset, cell.model], options)
+    return run.metrics
+
+
+def _command(cell: Cell, words: Sequence[str], options: Mapping[str, str]) -> None:
+    typed = (f"--{name}={text}" for name, text in options.items())
+    done = subprocess.run([sys.executable, "-m", "experiments.entry", *words, *typed], cwd=REPOSITORY, check=False)
     if done.returncode == 130:
         raise KeyboardInterrupt
     if done.returncode:
-        raise ValueError(f"the run of {cell.key} failed ({path}); the cells before it are kept")
+        raise ValueError(f"the run of {cell.key} failed; the cells before it are kept")
 
 
 def _run_path(cell: Cell) -> Path:

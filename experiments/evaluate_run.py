@@ -17,7 +17,16 @@ from experiments.launch import together
 from experiments.registry import class_of
 from experiments.run import command_line, kept_counts, parameters_of, result_from
 from experiments.run_folder import RunFolder
-from experiments.stages import also_stage, build_model, device, is_trained, prepare_stage, test_stage
+from experiments.stages import (
+    also_stage,
+    apart_from_tests,
+    build_model,
+    device,
+    is_trained,
+    mixed,
+    prepare_stage,
+    test_stage,
+)
 from matching import processes
 from matching.contract import Ranker
 from matching.ranker import MatcherRanker
@@ -55,7 +64,8 @@ def _evaluated(plan: Configuration, folder: RunFolder, typed: Mapping[str, str])
             )
         ranker = _ranker(plan, folder)
         kept = kept_counts(plan, folder, data) if is_trained(plan.model_name) else None
-        outcome, also = test_stage(plan, ranker, data, kept), also_stage(plan, ranker, command)
+        tested = mixed(plan, ranker, apart_from_tests(plan, data, command)) if plan.evaluate.mix else ranker
+        outcome, also = test_stage(plan, tested, data, kept), also_stage(plan, tested, command)
         seconds = Seconds(prepare=prepared, train=0.0, evaluate=outcome.seconds)
         result = result_from(plan, outcome, also, command, seconds, None, parameters_of(ranker))
         target = _free(folder.path / f"metrics-{time.strftime('%Y%m%d-%H%M%S')}.json")

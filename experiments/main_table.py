@@ -4,12 +4,15 @@
 each); ``bash run.sh table`` writes ``experiments/results/main.md`` and the README's tables from what is kept.
 """
 
+from dataclasses import replace
 from typing import Final
 
 from experiments.cells import Cell
 
 REFERENCE: Final = "galm"
 """The ranker that all others are compared with."""
+
+MIXED_WITH: Final = "bm25_tuned"
 
 _SEEDS: Final = {"galm": 3, "galm_plus": 3, "tabcs": 3, "unif": 3}
 """How often a model is trained; once where nothing is said."""
@@ -37,5 +40,21 @@ def _cells(dataset: str, models: tuple[str, ...]) -> tuple[Cell, ...]:
     return tuple(Cell(dataset, model, seed, model) for seed, model in sorted(wanted, key=lambda each: each[0]))
 
 
-CELLS: Final[dict[str, tuple[Cell, ...]]] = {"jdk": _cells("jdk", _ALL)}
+def _mixtures(cells: tuple[Cell, ...], models: tuple[str, ...]) -> tuple[Cell, ...]:
+    """The weights of some models, their scores mixed with BM25's."""
+    return tuple(
+        replace(
+            cell,
+            label=f"{cell.label} + {MIXED_WITH}",
+            settings={**cell.settings, "evaluate.mix": MIXED_WITH},
+            weights_of=cell,
+        )
+        for cell in cells
+        if cell.model in models
+    )
+
+
+_JDK: Final = _cells("jdk", _ALL)
+
+CELLS: Final[dict[str, tuple[Cell, ...]]] = {"jdk": (*_JDK, *_mixtures(_JDK, ("galm", "galm_plus")))}
 """The cells of each data set."""

@@ -30,6 +30,7 @@ from experiments.stages import (
     check_trainable,
     device,
     is_trained,
+    mixed,
     prepare_stage,
     test_stage,
     train_stage,
@@ -93,7 +94,8 @@ def _run(plan: Configuration, data: PreparedData, folder: RunFolder, command: st
     else:
         ranker, report, pages = class_of(plan.model_name)(plan.model), None, None
     kept = kept_counts(plan, folder, data) if report else None
-    outcome, also = test_stage(plan, ranker, data, kept), also_stage(plan, ranker, command)
+    tested = mixed(plan, ranker, data)
+    outcome, also = test_stage(plan, tested, data, kept), also_stage(plan, tested, command)
     seconds = Seconds(prepare=prepared, train=report.seconds if report else 0.0, evaluate=outcome.seconds)
     result = result_from(plan, outcome, also, command, seconds, report, parameters_of(ranker))
     if processes.is_first():
@@ -122,6 +124,7 @@ def kept_counts(plan: Configuration, folder: RunFolder, data: PreparedData) -> K
         plan.evaluate.pool,
         plan.evaluate.pool_seed,
         plan.evaluate.products,
+        plan.evaluate.mix,
     )
     stamp = hashlib.sha256(weights + repr((*of, plan.evaluate.run_depth)).encode()).hexdigest()
     return KeptCounts(folder.path / "test-under-way", stamp)

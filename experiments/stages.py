@@ -5,7 +5,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 import torch
+from jaxtyping import Float
 
 from data_prep.batching import Encoder
 from data_prep.config import DataConfig
@@ -13,9 +15,9 @@ from data_prep.overlap import overlap, without
 from data_prep.prepare import prepare
 from data_prep.store import PreparedData, Split
 from evaluation.config import EvaluateConfig
-from evaluation.evaluator import Evaluation, evaluate
+from evaluation.evaluator import Evaluation, evaluate, pool_rows
 from evaluation.kept_counts import KeptCounts
-from evaluation.metrics import exact
+from evaluation.metrics import count_better_and_tied, exact
 from evaluation.results import DataSource, Tested, measure
 from experiments.board_pages import Pages
 from experiments.config import REPOSITORY, Configuration, resolve
@@ -25,6 +27,7 @@ from experiments.run_folder import RunFolder
 from matching import processes
 from matching.contract import Matcher, Ranker
 from matching.losses import build_loss
+from matching.mixture import Mixture, best_weight
 from matching.ranker import MatcherRanker
 from training.seeding import seed_everything
 from training.trainer import TrainingReport, train
@@ -137,6 +140,32 @@ def _validation(
         return asdict(exact(evaluation.ranks))
 
     return validate
+
+
+def mixed(plan: Configuration, ranker: Ranker, data: PreparedData) -> Ranker:
+    """``ranker`` together with that of ``--evaluate.mix``, by the weight that is best on validation.
+
+    Raises:
+        ValueError: the other needs training.
+    """
+    name = plan.evaluate.mix
+    if not name:
+        return ranker
+    if is_trained(name):
+        raise ValueError(f"--evaluate.mix takes a ranker without training, such as {CONTROLS[0]}, not {name}")
+    valid = data.splits["valid"]
+    pool = valid.take(pool_rows(len(valid), EvaluateConfig(pool=min(plan.train.validate_pool, len(valid)))))
+    other = _control(name, plan.dataset)
+
+    def gain(scores: Float[np.ndarray, "block codes"], row: int) -> float:
+        better, tied = count_better_and_tied(scores, np.arange(row, row + len(scores)))
+        return float(np.sum(1 / (1 + better + tied)))
+
+    weight = best_weight(ranker, other, pool, gain)
+    say(
+        f"{weight:.2f} of {plan.model_name}, {1 - weight:.2f} of {name}: the best MRR on {len(pool):,} validation pairs"
+    )
+    return Mixture(ranker, other, weight)
 
 
 def test_stage(plan: Configuration, ranker: Ranker, data: PreparedData, kept: KeptCounts | None) -> Outcome:

@@ -55,3 +55,14 @@ def test_a_run_that_was_stopped_goes_on(place, tmp_path):
     cell.plan(place).save(run.config)
     (result,) = run_cells([cell], folder, place)
     assert "--train.resume" in result.command
+
+
+def test_weights_are_tested_again_with_another_ranker(place, tmp_path):
+    """A cell that needs another's weights runs that one first, and keeps what ``evaluate`` found."""
+    small = {"train.epochs": "1", "model.dim": "32", "model.blocks": "2"}
+    base = Cell("folder", "galm", 1, "galm", small)
+    mixed = Cell("folder", "galm", 1, "galm + bm25", {**small, "evaluate.mix": "bm25"}, weights_of=base)
+    (result,) = run_cells([mixed], tmp_path / "results", place)
+    assert result.config["evaluate"]["mix"] == "bm25"
+    assert [path.name for path in (tmp_path / "results").iterdir()] == ["folder-galm_bm25-seed1.json"]
+    assert run_cells([mixed], tmp_path / "results", place) == [result]
