@@ -76,6 +76,17 @@ class Tabcs(CoAttentionMatcher):
         states, mask = self.words(field, batch[field])
         return Encoded(states * self.attention[field](states, mask), mask)
 
+    @property
+    def code_fields(self) -> tuple[str, ...]:
+        """In the order of the paper."""
+        return self.fields
+
+    def alignment(self, queries: Encoded, codes: Encoded) -> Float[Tensor, "pairs querywords codewords"] | None:
+        """F of each pair, transposed; None where positions have weights, and words may have been cut."""
+        if self.config.by_position:
+            return None
+        return torch.tanh(self.co_attention.projected(codes.states) @ queries.states.transpose(1, 2)).transpose(1, 2)
+
     def word_vectors(self) -> Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]:
         """The known words of each table."""
         return self.words.known_words()

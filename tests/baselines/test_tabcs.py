@@ -141,3 +141,23 @@ def test_nothing_to_read_has_finite_scores_and_gradients(choices: dict[str, obje
     assert all(each.grad is None or each.grad.isfinite().all() for each in matcher.parameters())
     if not matcher.config.parity:
         assert (found != 0).tolist() == [[False] * 3, [False, True, False], [False] * 3]
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("ast", [True, False])
+def test_what_the_board_shows_is_the_affinity_of_the_score(ast: bool) -> None:
+    matcher = build(ast=ast)
+    asked, read = matcher.encode_query(queries()), matcher.encode_code(codes())
+    count = min(len(asked), len(read))
+    asked, read = asked.rows(slice(0, count)), read.rows(slice(0, count))
+    found = matcher.alignment(asked, read)
+    assert found is not None
+    assert matcher.code_fields == (("name", "api", "tokens", "ast") if ast else ("name", "api", "tokens"))
+    weight = matcher.co_attention.weight
+    for row in range(count):
+        for query, asked_word in enumerate(asked.states[row]):
+            for code, word in enumerate(read.states[row]):
+                assert found[row, query, code].item() == pytest.approx(
+                    math.tanh(float(word @ weight @ asked_word)), abs=1e-6
+                )
+    assert build(parity=True).alignment(asked, read) is None
