@@ -14,8 +14,8 @@ CODES_PER_CHUNK = 512
 QUERIES_PER_BLOCK = 512
 SCORES_PER_BLOCK = 1 << 22
 """Scores held at a time: 16 MiB in float32."""
-ENCODED_BYTES = 1 << 30
-"""Encoded code kept between blocks of queries; what is beyond is encoded again for each block."""
+ENCODED_BYTES = 1 << 27
+"""Encoded code kept between blocks of queries, 128 MiB; what is beyond is encoded again for each block."""
 
 
 class MatcherRanker:
