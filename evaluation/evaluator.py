@@ -88,8 +88,8 @@ def evaluate(
     indexed = time.perf_counter()
     counts = _counts(ranker, pool, config.run_depth, kept, progress=progress and processes.is_first())
     found = Counts.joined(processes.gathered(counts))
-    ended = time.perf_counter()
-    return Evaluation(pool, rows, found.better, found.tied, found.codes, found.scores, indexed - start, ended - indexed)
+    seconds = time.perf_counter() - indexed + (kept.seconds if kept else 0)
+    return Evaluation(pool, rows, found.better, found.tied, found.codes, found.scores, indexed - start, seconds)
 
 
 def _counts(ranker: Ranker, pool: Split, depth: int, kept: KeptCounts | None, *, progress: bool) -> Counts:

@@ -48,6 +48,8 @@ class KeptCounts:
 
     path: Path
     stamp: str
+    seconds: float = 0.0  # that ranking took before what :meth:`load` found was kept
+    _begun: float = field(default_factory=time.monotonic)
     _saved: float = field(default_factory=time.monotonic)
 
     @property
@@ -57,10 +59,12 @@ class KeptCounts:
 
     def load(self) -> Counts | None:
         """What is kept; None where nothing is, or of something else, or damaged."""
+        self.seconds, self._begun = 0.0, time.monotonic()
         try:
             with np.load(io.BytesIO(self._file.read_bytes()), allow_pickle=False) as kept:
                 if str(kept["stamp"]) != self.stamp:
                     return None
+                self.seconds = float(kept["seconds"])
                 return Counts(*(kept[each.name] for each in fields(Counts)))
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
             return None
@@ -70,7 +74,13 @@ class KeptCounts:
         if time.monotonic() - self._saved < _EVERY:
             return
         buffer, counts = io.BytesIO(), Counts.joined(done)
-        np.savez(buffer, stamp=self.stamp, **{each.name: getattr(counts, each.name) for each in fields(counts)})
+        seconds = self.seconds + time.monotonic() - self._begun
+        np.savez(
+            buffer,
+            stamp=self.stamp,
+            seconds=seconds,
+            **{each.name: getattr(counts, each.name) for each in fields(counts)},
+        )
         remove_leftovers(self._file)
         write_atomically(self._file, buffer.getvalue())
         self._saved = time.monotonic()

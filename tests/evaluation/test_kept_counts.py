@@ -57,6 +57,16 @@ def test_it_goes_on_with_the_query_after_the_last_one_kept(stopped):
         assert np.array_equal(getattr(again, name), getattr(whole, name)), name
 
 
+def test_the_time_before_it_was_stopped_counts(stopped):
+    (file,) = stopped.path.parent.iterdir()
+    with np.load(file) as kept:
+        content = dict(kept)
+    assert 0 < content["seconds"] < 60
+    with file.open("wb") as opened:
+        np.savez(opened, **{**content, "seconds": 1000.0})
+    assert evaluate(InBlocks(), jdk_split(), CONFIG, progress=False, kept=stopped).score_seconds > 1000
+
+
 def test_of_another_model_or_pool_nothing_is_kept(stopped):
     ranker = InBlocks()
     evaluate(ranker, jdk_split(), CONFIG, progress=False, kept=KeptCounts(stopped.path, "b"))
