@@ -1,4 +1,4 @@
-"""Results as tables, for the terminal and for Markdown: a row a ranker, one table for each data set and pool."""
+"""Results of runs as tables for the terminal: a row a ranker, one table for each data set and pool."""
 
 import textwrap
 from collections import Counter
@@ -31,12 +31,6 @@ def render_table(results: Sequence[Result]) -> str:
     convention = " Left: exact, ties against the ranker. Right: as earlier papers count (rank <= K + 1, MRR@10)."
     texts = (f"{_grid(table)}\n{textwrap.fill(table.caption + convention, _WIDTH)}" for table in _tables(results))
     return "\n\n".join(texts)
-
-
-def render_markdown(results: Sequence[Result]) -> str:
-    """The same tables in Markdown, captions above them."""
-    convention = " Ties count against the ranker. *: as earlier papers count (rank <= K + 1, MRR@10)."
-    return "\n\n".join(f"{table.caption}{convention}\n\n{_markdown(table)}" for table in _tables(results))
 
 
 def _tables(results: Sequence[Result]) -> Iterator[_Table]:
@@ -96,8 +90,3 @@ def _grid(table: _Table) -> str:
     texts = ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip() for line in lines]
     exact, published = widths[0] + 2, widths[0] + 2 + sum(widths[1:5]) + 2 * 4
     return "\n".join([f"{'':{exact}}{'exact':{published - exact}}published convention", *texts])
-
-
-def _markdown(table: _Table) -> str:
-    lines = [table.header, ("---", *["---:"] * (len(table.header) - 1)), *table.rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

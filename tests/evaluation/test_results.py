@@ -10,7 +10,7 @@ from evaluation import metrics
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.results import DataSource, Result, Seconds, load_result, measure, result_of, save_ranks, save_result
-from evaluation.tables import render_markdown, render_table
+from evaluation.tables import render_table
 from tests.evaluation.rankers import Chosen
 from tests.evaluation.real_data import jdk_split
 
@@ -173,9 +173,3 @@ def test_several_runs_share_a_table_where_data_and_pool_are_the_same():
     ]
     elsewhere = replace(runs[1], data=DataSource(origin="jdk-25", fingerprint="other"))
     assert render_table([*runs, elsewhere]).count("chance") == 2
-
-
-def test_markdown_is_a_table_of_equal_rows():
-    lines = [line for line in render_markdown([result(also={})]).splitlines() if line.startswith("|")]
-    assert len(lines) == 5
-    assert {line.count("|") for line in lines} == {12}

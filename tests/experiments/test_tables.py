@@ -5,9 +5,11 @@ import pytest
 
 from evaluation.results import load_result
 from experiments.ablations import ABLATIONS, BASE
+from experiments.comparison_tables import tables
 from experiments.config import resolve
 from experiments.main_table import CELLS, REFERENCE
 from experiments.tables import END, README, RESULTS, START, pages, with_tables, write_tables
+from tests.evaluation.test_results import result
 
 
 def test_the_readme_is_in_step_with_the_kept_results():
@@ -71,3 +73,13 @@ def test_every_variant_of_an_ablation_differs_from_galm_and_from_the_others():
 def test_the_reference_is_a_model_of_the_table():
     assert REFERENCE in {cell.label for cell in CELLS["jdk"]}
     assert resolve("jdk", REFERENCE, {})
+
+
+def test_a_table_has_rows_of_equal_length_best_first():
+    ranked = [(name, result(model=name, also={})) for name in ("galm", "bm25")]
+    for whole in (True, False):
+        text = tables(ranked, "galm", whole=whole)
+        lines = [line for line in text.splitlines() if line.startswith("|")]
+        assert len({line.count("|") for line in lines}) == 1
+        assert [line.split("|")[1].strip() for line in lines[2:]] == ["galm", "bm25"]
+        assert ("printed*" in text) == whole
