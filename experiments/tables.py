@@ -8,6 +8,7 @@ from data_prep.atomic import write_atomically
 from evaluation.results import Result
 from experiments.ablations import ABLATIONS, BASE
 from experiments.cells import Cell, finished
+from experiments.comparison_pictures import pictures
 from experiments.comparison_tables import published_table, tables
 from experiments.config import REPOSITORY
 from experiments.console import say
@@ -26,6 +27,9 @@ def write_tables(readme: Path = README, results: Path = RESULTS) -> None:
     for name, text in pages(results).items():
         write_atomically(results / name, text)
         written.append(name)
+    for dataset, picture in pictures(_main(results)).items():
+        write_atomically(results / f"main-{dataset}.png", picture)
+        written.append(f"main-{dataset}.png")
     say(f"{', '.join(written)}: of {len(list(_main(results)))} results of the main table")
 
 
@@ -34,7 +38,7 @@ def pages(results: Path) -> Mapping[str, str]:
     found = {"published.md": f"# Printed numbers and what they can mean\n\n{published_table()}\n"}
     main = tables(_main(results), REFERENCE, whole=True)
     if main:
-        found["main.md"] = f"# All models\n\n{main}\n"
+        found["main.md"] = f"# All models\n\n{main}\n\nAs pictures: `main-*.png` beside this page.\n"
     for name in ABLATIONS:
         page = ablation_page(name, results)
         if page:

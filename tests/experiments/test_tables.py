@@ -5,6 +5,7 @@ import pytest
 
 from evaluation.results import load_result
 from experiments.ablations import ABLATIONS, BASE
+from experiments.comparison_pictures import pictures
 from experiments.comparison_tables import tables
 from experiments.config import resolve
 from experiments.main_table import CELLS, REFERENCE
@@ -83,3 +84,9 @@ def test_a_table_has_rows_of_equal_length_best_first():
         assert len({line.count("|") for line in lines}) == 1
         assert [line.split("|")[1].strip() for line in lines[2:]] == ["galm", "bm25"]
         assert ("printed*" in text) == whole
+
+
+def test_a_pool_has_a_picture():
+    found = pictures([("galm", result(model="galm", also={})), ("bm25", result(model="bm25", also={}))])
+    assert list(found) == ["jdk"]
+    assert found["jdk"].startswith(b"\x89PNG")
