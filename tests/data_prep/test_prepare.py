@@ -135,10 +135,15 @@ def test_a_failure_in_a_process_is_told():
 
 
 def test_ctrl_c_leaves_no_process_and_no_half(sources, tmp_path):
-    program = (
-        "from data_prep.prepare import prepare; from data_prep.config import DataConfig\n"
+    program = (  # a chunk a file, and no end of files, so that it is still at work when it is stopped
+        "import time; from data_prep import prepare; from data_prep.config import DataConfig\n"
+        "from data_prep.datasets.folder import Folder\n"
+        "def endless(self, found=Folder.java_files):\n"
+        "    yield from found(self)\n"
+        "    time.sleep(600)\n"
+        "prepare._CHUNK_BYTES, Folder.java_files = 1, endless\n"
         f"config = DataConfig(path={str(sources)!r}, root={str(tmp_path)!r}, processes=2)\n"
-        "prepare('folder', config, command='', say=lambda line: None)"
+        "prepare.prepare('folder', config, command='', say=lambda line: None)"
     )
     with subprocess.Popen([sys.executable, "-c", program], cwd=REPOSITORY, stderr=subprocess.PIPE) as running:
         workers: list[str] = []
