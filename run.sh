@@ -7,6 +7,7 @@
 #   bash run.sh board [tensorboard options]                 curves and pictures of all runs, at http://localhost:6006
 #   bash run.sh compare DATASET                             every model of the main table that has no kept result
 #   bash run.sh ablate NAME                                 every variant of an ablation that has no kept result
+#   bash run.sh tune MODEL                                  which start and loss suit a model, by validation
 #   bash run.sh table                                       write the tables of the kept results, README's included
 #   bash run.sh speed [--speed.field=value ...]             measure scoring, training, pools and extraction on the JDK
 #   bash run.sh test [pytest options]                       every check there is

@@ -7,6 +7,7 @@ words alike, and its trainable vector takes part like a word's.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float
@@ -15,6 +16,7 @@ from torch.nn.functional import pad
 
 from data_prep.batching import Words
 from data_prep.vocabulary import FIRST_UNKNOWN, PAD, Vocabularies
+from matching import starting_vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,9 @@ class BaselineConfig:
     """Width of a word vector (all releases: 100)."""
     dropout: float = 0.25
     """Share of a word vector's entries dropped in training (all releases: 0.25)."""
+    start: Literal["uniform", "shared"] = "uniform"
+    """Starting vectors: apart for each table, as the releases have them, or the same for the same word on both sides,
+    as galm's."""
     parity: bool = False
     """Pads and unknown words as the released code has them: one trainable vector, nowhere masked."""
     query_length: int = 30
@@ -61,9 +66,10 @@ class WordVectors(nn.Module):
         self.tables = nn.ModuleDict(
             {field: nn.Embedding(len(words), config.dim) for field, words in self.vocabularies.items()}
         )
-        for table in self.tables.values():
-            assert isinstance(table, nn.Embedding)
-            nn.init.uniform_(table.weight, -0.05, 0.05)
+        for field in fields:
+            nn.init.uniform_(self._table(field).weight, -0.05, 0.05)
+        if config.start == "shared":
+            starting_vectors.shared(self._table("query"), self._code_tables(), vocabularies)
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, field: str, words: Words) -> tuple[Float[Tensor, "batch words dim"], Bool[Tensor, "batch words"]]:
@@ -81,7 +87,15 @@ class WordVectors(nn.Module):
         """The vectors of the known words of each table, without PAD and unknown ones."""
         found = {}
         for field, vocabulary in self.vocabularies.items():
-            table = self.tables[field]
-            assert isinstance(table, nn.Embedding)
-            found[f"{field} words"] = (table.weight[len(vocabulary) - len(vocabulary.words) :], vocabulary.words)
+            known = self._table(field).weight[len(vocabulary) - len(vocabulary.words) :]
+            found[f"{field} words"] = (known, vocabulary.words)
         return found
+
+    def _table(self, field: str) -> nn.Embedding:
+        table = self.tables[field]
+        assert isinstance(table, nn.Embedding)
+        return table
+
+    def _code_tables(self) -> list[nn.Embedding]:
+        """Those that read the code vocabulary."""
+        return [self._table(field) for field in self.vocabularies if field not in ("query", "ast")]

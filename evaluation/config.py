@@ -8,12 +8,14 @@ from typing import Literal
 class EvaluateConfig:
     """Over which pool the queries are ranked, and what is kept of it."""
 
+    split: Literal["test", "valid"] = "test"
+    """Pairs to test on: those kept for the test, or validation's, while settings are still being chosen."""
     pool: int = 0
     """Methods to rank, drawn from the split together with their queries; 0, or more than there are: the whole split."""
     pool_seed: int = 0
     """Seed that draws a smaller pool; the same for every model."""
     also: str = ""
-    """Other data sets to test on after training: comma-separated DATASET or DATASET:PATH."""
+    """Other data sets whose test pairs are ranked too: comma-separated DATASET or DATASET:PATH."""
     run_depth: int = 100
     """Best methods kept for each query, which the TREC run file lists."""
     shards: int = 1

@@ -119,6 +119,18 @@ def _ablate(words: Sequence[str], typed: Mapping[str, str]) -> None:
     console.say(ablation_page(words[0], RESULTS))
 
 
+def _tune(words: Sequence[str], typed: Mapping[str, str]) -> None:
+    from experiments.tuning import TUNED, tuning_cells
+
+    if len(words) != 1 or words[0] not in TUNED:
+        raise ValueError(f"expected a model that is tuned: bash run.sh tune {'|'.join(TUNED)}")
+    from experiments.cells import run_cells
+    from experiments.tables import RESULTS, tuning
+
+    run_cells(tuning_cells(words[0]), RESULTS / "tuning", typed)
+    console.say(tuning(RESULTS))
+
+
 def _table(words: Sequence[str], typed: Mapping[str, str]) -> None:
     if words or typed:
         raise ValueError("bash run.sh table takes no options")
@@ -151,6 +163,7 @@ _COMMANDS: Final[dict[str, Callable[[Sequence[str], Mapping[str, str]], None]]] 
     "evaluate": _evaluate,
     "compare": _compare,
     "ablate": _ablate,
+    "tune": _tune,
     "table": _table,
     "speed": _speed,
 }

@@ -65,7 +65,8 @@ def _evaluated(plan: Configuration, folder: RunFolder, typed: Mapping[str, str])
         ranker = _ranker(plan, folder)
         kept = kept_counts(plan, folder, data) if is_trained(plan.model_name) else None
         tested = mixed(plan, ranker, apart_from_tests(plan, data, command)) if plan.evaluate.mix else ranker
-        outcome, also = test_stage(plan, tested, data, kept), also_stage(plan, tested, command)
+        outcome = test_stage(plan, tested, data, kept, plan.evaluate.split)
+        also = also_stage(plan, tested, command)
         seconds = Seconds(prepare=prepared, train=0.0, evaluate=outcome.seconds)
         result = result_from(plan, outcome, also, command, seconds, None, parameters_of(ranker))
         target = _free(folder.path / f"metrics-{time.strftime('%Y%m%d-%H%M%S')}.json")

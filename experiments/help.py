@@ -20,6 +20,7 @@ bash run.sh evaluate RUN_DIR [--evaluate.field=value]   test a finished run agai
 bash run.sh board                                       TensorBoard over runs/, on this machine only
 bash run.sh compare DATASET                             every model of the main table that has no kept result
 bash run.sh ablate NAME                                 every variant of an ablation that has no kept result
+bash run.sh tune MODEL                                  which start and loss suit a model, by validation
 bash run.sh table                                       write the tables of the kept results, README's included
 bash run.sh speed [--speed.field=value ...]             measure scoring, training, pools and extraction on the JDK
 bash run.sh test                                        every check there is

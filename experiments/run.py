@@ -95,7 +95,8 @@ def _run(plan: Configuration, data: PreparedData, folder: RunFolder, command: st
         ranker, report, pages = class_of(plan.model_name)(plan.model), None, None
     kept = kept_counts(plan, folder, data) if report else None
     tested = mixed(plan, ranker, data)
-    outcome, also = test_stage(plan, tested, data, kept), also_stage(plan, tested, command)
+    outcome = test_stage(plan, tested, data, kept, plan.evaluate.split)
+    also = also_stage(plan, tested, command)
     seconds = Seconds(prepare=prepared, train=report.seconds if report else 0.0, evaluate=outcome.seconds)
     result = result_from(plan, outcome, also, command, seconds, report, parameters_of(ranker))
     if processes.is_first():
@@ -125,6 +126,7 @@ def kept_counts(plan: Configuration, folder: RunFolder, data: PreparedData) -> K
         plan.evaluate.pool_seed,
         plan.evaluate.products,
         plan.evaluate.mix,
+        plan.evaluate.split,
     )
     stamp = hashlib.sha256(weights + repr((*of, plan.evaluate.run_depth)).encode()).hexdigest()
     return KeptCounts(folder.path / "test-under-way", stamp)

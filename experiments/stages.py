@@ -13,6 +13,7 @@ from data_prep.batching import Encoder
 from data_prep.config import DataConfig
 from data_prep.overlap import overlap, without
 from data_prep.prepare import prepare
+from data_prep.records import SplitName
 from data_prep.store import PreparedData, Split
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import Evaluation, evaluate, pool_rows
@@ -168,15 +169,17 @@ def mixed(plan: Configuration, ranker: Ranker, data: PreparedData) -> Ranker:
     return Mixture(ranker, other, weight)
 
 
-def test_stage(plan: Configuration, ranker: Ranker, data: PreparedData, kept: KeptCounts | None) -> Outcome:
-    """Rank the queries of the test split, by the model and by the controls; goes on from what is ``kept``."""
-    split = data.splits["test"]
+def test_stage(
+    plan: Configuration, ranker: Ranker, data: PreparedData, kept: KeptCounts | None, split_name: SplitName
+) -> Outcome:
+    """Rank the queries of a split, by the model and by the controls; goes on from what is ``kept``."""
+    split = data.splits[split_name]
     evaluation = evaluate(ranker, split, plan.evaluate, kept=kept)
     controls: dict[str, Evaluation] = {}
     if is_trained(plan.model_name):
         controls = {name: evaluate(_control(name, plan.dataset), split, plan.evaluate) for name in CONTROLS}
     source = DataSource(origin=data.manifest["origin"], fingerprint=data.manifest["fingerprint"])
-    tested = measure(evaluation, data=source, controls=controls, resamples=plan.evaluate.resamples)
+    tested = measure(evaluation, data=source, split=split_name, controls=controls, resamples=plan.evaluate.resamples)
     return Outcome(tested, evaluation, evaluation.seconds)
 
 
@@ -193,5 +196,5 @@ def also_stage(plan: Configuration, ranker: Ranker, command: str) -> dict[str, O
         data = _also_data(plan, dataset, path, command)
         name = f"{dataset}:{path}" if path else dataset
         say(f"also testing on {name}")
-        outcomes[name] = test_stage(plan, ranker, data, kept=None)
+        outcomes[name] = test_stage(plan, ranker, data, None, "test")
     return outcomes

@@ -1,6 +1,7 @@
 """Writes the tables of results from what is kept in ``experiments/results/``: README, main.md, the ablations."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +14,7 @@ from experiments.comparison_tables import published_table, tables
 from experiments.config import REPOSITORY
 from experiments.console import say
 from experiments.main_table import CELLS, REFERENCE
+from experiments.tuning import TUNED, tuning_cells, tuning_page
 
 RESULTS: Final = REPOSITORY / "experiments" / "results"
 README: Final = REPOSITORY / "README.md"
@@ -39,6 +41,8 @@ def pages(results: Path) -> Mapping[str, str]:
     main = tables(_main(results), REFERENCE, whole=True)
     if main:
         found["main.md"] = f"# All models\n\n{main}\n\nAs pictures: `main-*.png` beside this page.\n"
+    if found_settings := tuning(results):
+        found["tuning.md"] = found_settings
     for name in ABLATIONS:
         page = ablation_page(name, results)
         if page:
@@ -51,6 +55,11 @@ def ablation_page(name: str, results: Path) -> str:
     ablation = ABLATIONS[name]
     found = tables(kept_results(ablation.cells, results / "ablations"), BASE, whole=False)
     return found and f"# Ablation: {name}\n\nThe claim: {ablation.claim}\n\n{found}\n"
+
+
+def tuning(results: Path) -> str:
+    """The settings that validation has compared, "" where no result is kept."""
+    return tuning_page(chain.from_iterable(kept_results(tuning_cells(name), results / "tuning") for name in TUNED))
 
 
 def kept_results(cells: Iterable[Cell], folder: Path) -> Iterator[tuple[str, Result]]:

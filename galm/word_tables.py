@@ -8,8 +8,8 @@ from torch import Tensor, nn
 
 from data_prep.batching import PairIds
 from data_prep.vocabulary import PAD, Vocabularies
-from galm import starting_vectors
 from galm.config import GalmConfig
+from matching import starting_vectors
 
 
 def tied_rows(vocabularies: Vocabularies) -> Int[Tensor, " querywords"]:

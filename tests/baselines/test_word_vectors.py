@@ -109,3 +109,17 @@ def test_the_unknown_id_is_the_first_after_the_pad() -> None:
 def test_mistakes_are_named(choices: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         BaselineConfig(**choices)  # type: ignore[arg-type]
+
+
+def test_a_shared_start_gives_equal_words_of_both_sides_one_vector() -> None:
+    """Query words are at ids 2 and up, and so are code words; "set" stands in both, at other places."""
+    side = {"query": Vocabulary(("set", "the")), "code": Vocabulary(("get", "set")), "ast": Vocabulary(("if", "set"))}
+    config = BaselineConfig(dim=6, start="shared")
+    vectors = WordVectors(config, Vocabularies(**side), ("name", "api", "ast", "query"), fixed=False)
+    weight = {field: table.weight.detach() for field, table in vectors.tables.items()}
+    for field in ("name", "api"):
+        assert torch.equal(weight[field][3], weight["query"][2])
+        assert not torch.equal(weight[field][2], weight["query"][3])
+    assert torch.equal(weight["name"], weight["api"])
+    assert not torch.isin(weight["ast"], weight["query"]).any()
+    assert weight["name"].data_ptr() != weight["api"].data_ptr()  # apart once training begins

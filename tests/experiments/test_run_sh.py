@@ -16,6 +16,7 @@ from experiments.config import parse_options, resolve
 from experiments.main_table import CELLS
 from experiments.options import split_arguments
 from experiments.registry import MODELS
+from experiments.tuning import TUNED
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
@@ -118,8 +119,8 @@ def test_every_command_of_the_readme_is_understood(command):
     if names[0] == "evaluate":
         assert names[1].startswith("runs/")
         assert parse_options("galm", typed)
-    elif names[0] in ("compare", "ablate"):
-        assert names[1] in (CELLS if names[0] == "compare" else ABLATIONS)
+    elif names[0] in ("compare", "ablate", "tune"):
+        assert names[1] in {"compare": CELLS, "ablate": ABLATIONS, "tune": TUNED}[names[0]]
     elif names[0] == "prepare":
         assert names[1] in DATASETS
         parse_options("galm", typed)

@@ -1,5 +1,6 @@
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from experiments.comparison_tables import tables
 from experiments.config import resolve
 from experiments.main_table import CELLS, REFERENCE
 from experiments.tables import END, README, RESULTS, START, pages, with_tables, write_tables
+from experiments.tuning import SETTINGS, TUNED, tuning_cells, tuning_page
 from tests.evaluation.test_results import result
 
 
@@ -69,6 +71,27 @@ def test_every_variant_of_an_ablation_differs_from_galm_and_from_the_others():
         plans = {cell.label: cell.plan({}) for cell in ablation.cells if cell.seed == 0}
         assert BASE in plans
         assert len({str(plan) for plan in plans.values()}) == len(plans), name
+
+
+def test_tuning_gives_every_model_the_same_settings_and_never_looks_at_the_test():
+    for model in TUNED:
+        plans = {cell.label: cell.plan({}) for cell in tuning_cells(model)}
+        assert len({str(plan) for plan in plans.values()}) == len(SETTINGS)
+        assert {plan.evaluate.split for plan in plans.values()} == {"valid"}
+        assert len({(plan.data, plan.train) for plan in plans.values()}) == 1
+
+
+def test_the_best_setting_of_a_model_is_bold_and_missing_ones_are_blank():
+    assert tuning_page([]) == ""
+    labels = list(SETTINGS)
+
+    def ranked(mrr):
+        found = result(model="unif", also={})
+        return replace(found, exact=replace(found.exact, mrr=mrr))
+
+    found = [(f"unif, {labels[0]}", ranked(0.25)), (f"unif, {labels[2]}", ranked(0.5))]
+    (row,) = (line for line in tuning_page(found).splitlines() if line.startswith("| unif"))
+    assert [cell.strip() for cell in row.split("|")[1:-1]] == ["unif", "0.250", "", "**0.500**", ""]
 
 
 def test_the_reference_is_a_model_of_the_table():

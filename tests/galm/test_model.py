@@ -12,7 +12,7 @@ from galm.all_pairs import is_fast
 from galm.config import GalmConfig
 from galm.model import Galm
 from galm.native import kernels
-from galm.starting_vectors import mutual_information
+from matching.starting_vectors import mutual_information
 from matching.contract import Matcher
 
 VOCABULARIES = Vocabularies(

@@ -1,4 +1,4 @@
-"""Starting values of GALM's word vectors: uniform, shared by equal words, or from co-occurrence in training pairs."""
+"""Starting values of word vectors: uniform, shared by equal words, or from co-occurrence in training pairs."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
