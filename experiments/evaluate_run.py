@@ -8,6 +8,8 @@ from itertools import count
 from pathlib import Path
 
 from data_prep.batching import Encoder
+from data_prep.content import words_sha256
+from data_prep.store import PreparedData
 from data_prep.vocabulary import Vocabularies
 from evaluation.results import Result, Seconds, load_result, save_result
 from evaluation.tables import render_table
@@ -58,7 +60,7 @@ def _evaluated(plan: Configuration, folder: RunFolder, typed: Mapping[str, str])
     data = prepare_stage(plan.dataset, plan.data, command)
     prepared = time.perf_counter() - started
     with logged_to(folder.log) if processes.is_first() else nullcontext():
-        if folder.metrics.exists() and load_result(folder.metrics).data.fingerprint != data.manifest["fingerprint"]:
+        if _has_changed(folder, data):
             _log.warning(
                 "the data have changed since this run: methods it was trained on may be among those it is tested on"
             )
@@ -76,6 +78,15 @@ def _evaluated(plan: Configuration, folder: RunFolder, typed: Mapping[str, str])
             kept.remove()
         say(f"\n{render_table([result])}\n\n{target}")
     return result
+
+
+def _has_changed(folder: RunFolder, data: PreparedData) -> bool:
+    """Whether the split that a finished run was tested on holds other words now."""
+    if not folder.metrics.exists():
+        return False
+    before = load_result(folder.metrics)
+    split = next(split for name, split in data.splits.items() if name == before.split)
+    return words_sha256(split) != before.data.fingerprint
 
 
 def _ranker(plan: Configuration, folder: RunFolder) -> Ranker:

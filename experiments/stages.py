@@ -11,6 +11,7 @@ from jaxtyping import Float
 
 from data_prep.batching import Encoder
 from data_prep.config import DataConfig
+from data_prep.content import words_sha256
 from data_prep.overlap import overlap, without
 from data_prep.prepare import prepare
 from data_prep.records import SplitName
@@ -178,7 +179,7 @@ def test_stage(
     controls: dict[str, Evaluation] = {}
     if is_trained(plan.model_name):
         controls = {name: evaluate(_control(name, plan.dataset), split, plan.evaluate) for name in CONTROLS}
-    source = DataSource(origin=data.manifest["origin"], fingerprint=data.manifest["fingerprint"])
+    source = DataSource(origin=data.manifest["origin"], fingerprint=words_sha256(split))
     tested = measure(evaluation, data=source, split=split_name, controls=controls, resamples=plan.evaluate.resamples)
     return Outcome(tested, evaluation, evaluation.seconds)
 
