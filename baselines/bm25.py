@@ -21,8 +21,9 @@ from bm25s.stopwords import STOPWORDS_EN
 from jaxtyping import Float32
 
 from data_prep.identifiers import split_identifier
+from data_prep.ragged_lists import Ragged
 from data_prep.records import UNKNOWN
-from data_prep.store import Ragged, Split
+from data_prep.store import Split
 
 _BLOCK_BYTES: Final = 1 << 25
 """Largest block of scores, 32 MiB."""

@@ -12,8 +12,9 @@ from torch import Tensor
 
 from data_prep.config import WordsConfig
 from data_prep.identifiers import split_identifier
+from data_prep.ragged_lists import Ragged
 from data_prep.records import CODE_FIELDS, WORD_FIELDS
-from data_prep.store import Ragged, Split
+from data_prep.store import Split
 from data_prep.vocabulary import PAD, Vocabularies, Vocabulary
 
 

@@ -4,6 +4,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 
+def named_sets(text: str) -> tuple[tuple[str, str], ...]:
+    """The data sets of a comma list of DATASET or DATASET:PATH, with their paths, "" where none is given."""
+    if not text.strip():
+        return ()
+    parts = (part.strip().partition(":") for part in text.split(","))
+    return tuple((name.strip(), path.strip()) for name, _, path in parts)
+
+
 @dataclass(frozen=True, slots=True)
 class DataConfig:
     """What is prepared, and how."""
@@ -30,6 +38,9 @@ class DataConfig:
     """Processes that parse; 0: one a processor."""
     drop_blank: Literal["none", "empty", "all_oov"] = "none"
     """Test pairs left out of csn_tabcs and jcg_tabcs, where name, tokens, api or query has no word; or no known one."""
+    extra: str = ""
+    """Other data sets whose training pairs are added to this one's, but for those that stand in its validation or test:
+    comma-separated DATASET or DATASET:PATH. `--data.limit` cuts this data set before that, and not the others."""
 
     def __post_init__(self) -> None:
         if self.limit < 0:
@@ -42,6 +53,13 @@ class DataConfig:
         for flag, least in (("min_query_words", 1), ("min_method_lines", 1), ("processes", 0)):
             if getattr(self, flag) < least:
                 raise ValueError(f"--data.{flag} takes a whole number of {least} or more, not {getattr(self, flag)}")
+        if not all(name for name, _ in self.extra_sets):
+            raise ValueError(f"--data.extra takes comma-separated DATASET or DATASET:PATH, not {self.extra!r}")
+
+    @property
+    def extra_sets(self) -> tuple[tuple[str, str], ...]:
+        """The data sets of ``extra`` with their paths, "" where none is given."""
+        return named_sets(self.extra)
 
 
 @dataclass(frozen=True, slots=True)

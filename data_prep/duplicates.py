@@ -1,7 +1,7 @@
 """Exact and near-duplicates among methods, so that no copy of a test method was seen in training."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -102,20 +102,30 @@ def _multiset(pair: Pair) -> frozenset[tuple[str, int]]:
     return frozenset((word, time) for word, count in counts.items() for time in range(count))
 
 
-def _candidates(words: Sequence[frozenset[tuple[str, int]]], names: Sequence[int]) -> list[tuple[int, int]]:
+def _candidates(words: Sequence[frozenset[tuple[str, int]]], names: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Pairs of rows (earlier, later), sorted, that share a name and the MinHash values of a band."""
-    found: set[tuple[int, int]] = set()
     signatures = _signatures(words)
+    numbers = np.asarray(names, np.int64)
+    found = np.zeros(0, np.int64)
     for band in range(_BANDS):
-        columns = (*signatures[band * _ROWS : (band + 1) * _ROWS], np.asarray(names))
-        order = np.lexsort(columns)
-        changes = np.any([column[order][1:] != column[order][:-1] for column in columns], axis=0)
-        starts = np.concatenate(([0], np.flatnonzero(changes) + 1, [len(order)]))
-        for group in np.flatnonzero(np.diff(starts) > 1):
-            rows = sorted(order[starts[group] : starts[group + 1]].tolist())
-            for place, later in enumerate(rows):
-                found.update((earlier, later) for earlier in rows[: min(place, _COMPARED)])
-    return sorted(found)
+        columns = (*signatures[band * _ROWS : (band + 1) * _ROWS], numbers)
+        codes = (earlier * len(words) + later for earlier, later in _pairs_alike(columns))
+        found = np.union1d(
+            found, np.fromiter(codes, np.int64)
+        )  # a number a pair: a set of tuples takes 20 times as much
+    return (divmod(int(code), len(words)) for code in found)
+
+
+def _pairs_alike(columns: Sequence[Int[np.ndarray, " methods"]]) -> Iterator[tuple[int, int]]:
+    """Pairs of rows (earlier, later) that are the same in all columns."""
+    order = np.lexsort(columns)
+    changes = np.any([column[order][1:] != column[order][:-1] for column in columns], axis=0)
+    starts = np.concatenate(([0], np.flatnonzero(changes) + 1, [len(order)]))
+    for group in np.flatnonzero(np.diff(starts) > 1):
+        rows = sorted(order[starts[group] : starts[group + 1]].tolist())
+        for place, later in enumerate(rows):
+            for earlier in rows[: min(place, _COMPARED)]:
+                yield earlier, later
 
 
 def _signatures(words: Sequence[frozenset[tuple[str, int]]]) -> Int[np.ndarray, "hashes methods"]:

@@ -3,10 +3,11 @@
 import hashlib
 import json
 import os
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -20,7 +21,7 @@ from data_prep.extraction import Chunk, Extracted
 from data_prep.filters import FILTERS
 from data_prep.records import SPLITS, JavaFile, Pair, SplitName
 from data_prep.registry import data_set
-from data_prep.splits import split_pairs
+from data_prep.splits import BY_FILE, project_of, split_pairs
 from data_prep.store import (
     FORMAT_VERSION,
     MANIFEST,
@@ -37,9 +38,9 @@ _EXTRACT: Final = "data_prep.extraction:extract"
 _CHUNK_BYTES: Final = 1 << 20
 _LISTED: Final = 1000
 """Broken files named in the manifest; all are counted."""
-_ELSEWHERE: Final = frozenset(("path", "limit", "root", "processes"))
+_ELSEWHERE: Final = frozenset(("path", "limit", "root", "processes", "extra"))
 """Fields of DataConfig that leave the prepared pairs as they are, or show in the inputs."""
-_WITHOUT_PART: Final = frozenset(("batching.py", "vocabulary.py", "config.py", "download.py"))
+_WITHOUT_PART: Final = frozenset(("batching.py", "vocabulary.py", "config.py", "download.py", "debian_apt.py"))
 """Modules that have no part in what is prepared, or whose part shows in the settings and inputs."""
 
 
@@ -185,13 +186,14 @@ def _make(raw: Any, sources: Sources, folder: Path, config: DataConfig, command:
 
 
 def _from_java(raw: Any, config: DataConfig, progress: bool, watch: _Stopwatch) -> _Made:
-    """The methods of Java files, filtered, without duplicates, split by file."""
+    """The methods of Java files, filtered, without duplicates, split by file or as the data set says."""
     found = _extract_all(raw.java_files(), config, progress)
     found.broken += raw.left_out
     watch.stage("extract")
     distinct = drop_duplicates(found.pairs, config.near_duplicate)
     watch.stage("duplicates")
-    splits = split_pairs(distinct.pairs, config)
+    rule = getattr(raw, "split_rule", BY_FILE)
+    splits = split_pairs(distinct.pairs, config, rule)
     watch.stage("split")
     counts = {
         "files": found.files,
@@ -203,7 +205,17 @@ def _from_java(raw: Any, config: DataConfig, progress: bool, watch: _Stopwatch) 
     }
     broken = f", {len(found.broken):,} of them broken" if found.broken else ""
     source = f"{found.methods:,} documented methods in {found.files:,} files{broken}"
-    return _Made(splits, {"counts": counts, "broken_files": _listed(found.broken)}, source)
+    manifest = {"counts": counts, "broken_files": _listed(found.broken)}
+    if rule.by == "project":
+        manifest["pairs_of_projects"] = {name: _of_projects(pairs) for name, pairs in splits.items()}
+    if hasattr(raw, "about"):
+        manifest["about"] = raw.about()
+    return _Made(splits, manifest, source)
+
+
+def _of_projects(pairs: Sequence[Pair]) -> dict[str, int]:
+    """Project -> how many pairs are its own, most first."""
+    return dict(Counter(project_of(pair.method.origin) for pair in pairs).most_common())
 
 
 def _ready_made(raw: Any, watch: _Stopwatch) -> _Made:
@@ -225,13 +237,19 @@ def _extract_all(files: Iterable[JavaFile], config: DataConfig, progress: bool) 
     whole = Extracted()
     with tqdm(desc="files", unit=" files", disable=None if progress else True) as bar:
         for part in map_ordered(_EXTRACT, _chunks(files, config), config.processes or _processors()):
-            whole.pairs += part.pairs
+            whole.pairs += map(_interned, part.pairs)
             whole.files += part.files
             whole.methods += part.methods
             whole.dropped += Counter(part.dropped)
             whole.broken += part.broken
             bar.update(part.files)
     return whole
+
+
+def _interned(pair: Pair) -> Pair:
+    """The same pair, equal words being one object in all pairs: else words take most of the memory."""
+    fields = {name: tuple(map(sys.intern, words)) for name, words in pair.method.fields.items()}
+    return Pair(replace(pair.method, fields=fields), pair.query_text, tuple(map(sys.intern, pair.query)))
 
 
 def _processors() -> int:

@@ -11,6 +11,9 @@ DATASETS: Final[dict[str, str]] = {
     "csn": "data_prep.datasets.csn:Csn",
     "csn_tabcs": "data_prep.datasets.published:CsnTabcs",
     "jcg_tabcs": "data_prep.datasets.published:JcgTabcs",
+    "debian": "data_prep.datasets.debian:Debian",
+    "debian_sample": "data_prep.datasets.debian:DebianSample",
+    "open_java": "data_prep.datasets.open_java:OpenJava",
 }
 """Name -> class, made with a DataConfig."""
 

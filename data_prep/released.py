@@ -14,8 +14,8 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from data_prep.pickles import load_plain
+from data_prep.ragged_lists import Ragged
 from data_prep.records import CODE_FIELDS, UNKNOWN, WORD_FIELDS, Method, Pair, SplitName
-from data_prep.store import Ragged
 
 FILE_FIELDS: Final = {"query": "desc", "name": "methodname", "tokens": "tokens", "api": "apiseq", "ast": "sbt"}
 """WORD_FIELDS -> the release's names."""

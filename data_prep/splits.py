@@ -1,52 +1,96 @@
-"""Training, validation and test split by whole files, so that no file is on two sides."""
+"""Training, validation and test split by whole files or whole projects, so that none is on two sides."""
 
 import hashlib
+import math
+import statistics
+import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from data_prep.config import DataConfig
 from data_prep.records import SPLITS, Pair, SplitName
 
-File = tuple[str, str]
-"""Origin and path."""
+Group = tuple[str, ...]
+"""What stays together: origin and path of a file, or the name of a project."""
+
+_OF_PROJECTS: Final = 10
+"""A project may be at most this part of the validation or test pairs that are wanted."""
 
 
-def split_pairs(pairs: Sequence[Pair], config: DataConfig) -> dict[SplitName, list[Pair]]:
-    """Each pair in the official split of its origin, or, where it has none, in the split of its file; order is kept.
+@dataclass(frozen=True, slots=True)
+class SplitRule:
+    """How a data set is split; its attribute ``split_rule``."""
+
+    by: Literal["file", "project"] = "file"
+    test_pairs: int = sys.maxsize
+    """Test pairs that are enough, where the share would be more."""
+    valid_pairs: int = sys.maxsize
+    """Validation pairs that are enough."""
+
+
+BY_FILE: Final = SplitRule()
+
+
+def split_pairs(pairs: Sequence[Pair], config: DataConfig, rule: SplitRule = BY_FILE) -> dict[SplitName, list[Pair]]:
+    """Each pair in the official split of its origin, or, where it has none, in the split of its group; order is kept.
 
     Raises:
         ValueError: a split stays empty.
     """
-    by_file = _splits_of_files([pair for pair in pairs if pair.method.split is None], config)
+    by_group = _splits_of_groups([pair for pair in pairs if pair.method.split is None], config, rule)
     splits: dict[SplitName, list[Pair]] = {name: [] for name in SPLITS}
     for pair in pairs:
-        splits[pair.method.split or by_file[_file_of(pair)]].append(pair)
+        splits[pair.method.split or by_group[_group_of(pair, rule)]].append(pair)
     empty = [name for name, members in splits.items() if not members]
     if empty:
-        files = len({_file_of(pair) for pair in pairs})
+        groups = len({_group_of(pair, rule) for pair in pairs})
         raise ValueError(
-            f"{len(pairs):,} documented methods in {files:,} files are left after the filters, too few for a split "
-            f"by file ({', '.join(empty)} would be empty): give more Java sources"
+            f"{len(pairs):,} documented methods in {groups:,} {rule.by}s are left after the filters, too few for a "
+            f"split by {rule.by} ({', '.join(empty)} would be empty): give more Java sources"
         )
     return splits
 
 
-def _splits_of_files(pairs: Sequence[Pair], config: DataConfig) -> dict[File, SplitName]:
-    """Files in the order of a hash go to the test until its share is reached, then to validation, then to training."""
-    sizes = Counter(_file_of(pair) for pair in pairs)
-    splits: dict[File, SplitName] = {}
-    missing = {"test": config.test_share * len(pairs), "valid": config.valid_share * len(pairs)}
-    for file in sorted(sizes, key=lambda file: _place(file, config.split_seed)):
-        split: SplitName = "test" if missing["test"] > 0 else "valid" if missing["valid"] > 0 else "train"
-        splits[file] = split
-        if split in missing:
-            missing[split] -= sizes[file]
+def project_of(origin: str) -> str:
+    """The project in an origin: "lucene" in "lucene/lucene8_8.8.1"."""
+    return origin.partition("/")[0]
+
+
+def _splits_of_groups(pairs: Sequence[Pair], config: DataConfig, rule: SplitRule) -> dict[Group, SplitName]:
+    """Groups in the order of a hash go to the test until it has enough, then to validation, then to training.
+
+    Enough is the share of the pairs, or the rule's number where that is less. Projects, of which there are few, go to
+    test and validation in turn, to the one that lacks the larger part. One with more than a tenth of what a split wants
+    is passed over, so that no split is one project's; where most projects are larger, the smaller half may be taken.
+    """
+    sizes = Counter(_group_of(pair, rule) for pair in pairs)
+    wanted: dict[SplitName, float] = {
+        "test": min(config.test_share * len(pairs), rule.test_pairs),
+        "valid": min(config.valid_share * len(pairs), rule.valid_pairs),
+    }
+    largest = dict.fromkeys(wanted, math.inf)
+    if rule.by == "project" and sizes:
+        middle = statistics.median_low(sizes.values())
+        largest = {name: max(number / _OF_PROJECTS, middle) for name, number in wanted.items()}
+    missing = dict(wanted)
+    splits: dict[Group, SplitName] = {}
+    for group in sorted(sizes, key=lambda group: _place(group, config.split_seed)):
+        fitting = [name for name in wanted if missing[name] > 0 and sizes[group] <= largest[name]]
+        if not fitting:
+            splits[group] = "train"
+            continue
+        chosen = max(fitting, key=lambda name: missing[name] / wanted[name]) if rule.by == "project" else fitting[0]
+        splits[group] = chosen
+        missing[chosen] -= sizes[group]
     return splits
 
 
-def _place(file: File, seed: int) -> bytes:
-    return hashlib.sha256("\0".join((str(seed), *file)).encode(errors="surrogatepass")).digest()
+def _place(group: Group, seed: int) -> bytes:
+    return hashlib.sha256("\0".join((str(seed), *group)).encode(errors="surrogatepass")).digest()
 
 
-def _file_of(pair: Pair) -> File:
-    return pair.method.origin, pair.method.path
+def _group_of(pair: Pair, rule: SplitRule) -> Group:
+    method = pair.method
+    return (project_of(method.origin),) if rule.by == "project" else (method.origin, method.path)

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from jaxtyping import Int, Int32, Int64, UInt8
+from jaxtyping import Int, Int64, UInt8
 
 from data_prep.atomic import atomic_folder
+from data_prep.ragged_lists import Ragged, edges
 from data_prep.records import SPLITS, WORD_FIELDS, Pair, SplitName
 
 FORMAT_VERSION: Final = 1
@@ -29,49 +30,6 @@ _LEXICON: Final = "lexicon.json"
 
 class DamagedStore(ValueError):  # noqa: N818 - the state found, named as the callers speak of it
     """A prepared data set that cannot be used as it lies there; the message says why."""
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Ragged:
-    """Lists of ints of any length, end to end; list i is ``values[offsets[i]:offsets[i + 1]]``."""
-
-    values: Int32[np.ndarray, " total"]
-    offsets: Int64[np.ndarray, " edges"]  # lists + 1, from 0 to total
-
-    @classmethod
-    def of(cls, lists: Sequence[Sequence[int]]) -> "Ragged":
-        """The same lists as arrays."""
-        offsets = _edges(np.fromiter((len(each) for each in lists), dtype=np.int64, count=len(lists)))
-        values = np.fromiter(chain.from_iterable(lists), dtype=np.int32, count=int(offsets[-1]))
-        return cls(values, offsets)
-
-    @property
-    def lengths(self) -> Int64[np.ndarray, " lists"]:
-        """How many ints each list has."""
-        return np.diff(self.offsets)
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def __getitem__(self, row: int) -> Int32[np.ndarray, " ints"]:
-        return self.values[self.offsets[:-1][row] : self.offsets[1:][row]]
-
-    def take(self, rows: Int[np.ndarray, " rows"]) -> "Ragged":
-        """The lists ``rows``, in that order; a row may repeat."""
-        starts = self.offsets[:-1][rows]
-        return self._slices(starts, self.offsets[1:][rows] - starts)
-
-    def cut(self, longest: int) -> "Ragged":
-        """Each list's first ``longest`` ints."""
-        lengths = self.lengths
-        if lengths.max(initial=0) <= longest:
-            return self
-        return self._slices(self.offsets[:-1], np.minimum(lengths, longest))
-
-    def _slices(self, starts: Int[np.ndarray, " lists"], lengths: Int[np.ndarray, " lists"]) -> "Ragged":
-        offsets = _edges(lengths)
-        places = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
-        return Ragged(self.values[places], offsets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +58,7 @@ class Texts:
     def of(cls, texts: Iterable[PairText]) -> "Texts":
         """The same texts as JSON Lines."""
         lines = [json.dumps(asdict(text), separators=(",", ":")).encode() + b"\n" for text in texts]
-        offsets = _edges(np.fromiter(map(len, lines), dtype=np.int64, count=len(lines)))
+        offsets = edges(np.fromiter(map(len, lines), dtype=np.int64, count=len(lines)))
         return cls(np.frombuffer(b"".join(lines), dtype=np.uint8), offsets, np.arange(len(lines)))
 
     def __len__(self) -> int:
@@ -229,10 +187,6 @@ def _shares(sizes: Int[np.ndarray, " splits"], limit: int) -> list[int]:
     while shares.sum() > limit:
         shares[np.argmax(shares - exact - 2 * limit * (shares <= 1))] -= 1
     return [int(share) for share in shares]
-
-
-def _edges(lengths: Int[np.ndarray, " lists"]) -> Int64[np.ndarray, " edges"]:
-    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)), dtype=np.int64)
 
 
 def _lexicon_of(pairs: Iterable[Pair]) -> list[str]:

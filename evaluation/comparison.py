@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from evaluation.history import Validation, mean_validation
 from evaluation.metrics import Measures
 from evaluation.results import Result, Tested
 from evaluation.significance import Difference, compare, holm
@@ -34,6 +35,12 @@ class Entry:
         """The measures of ``exact`` or ``published_convention``, averaged over the seeds."""
         found = [getattr(tested, convention) for tested in self.tested]
         return Measures(*(statistics.fmean(getattr(m, name) for m in found) for name in Measures.__slots__))
+
+    def validations(self) -> list[Validation]:
+        """The validations of the training, averaged over the seeds; epochs that not all seeds have come to are out."""
+        seeds = [{each.epoch: each for each in result.history} for result in self.results if result.history]
+        epochs = sorted(set.intersection(*map(set, seeds))) if seeds else []
+        return [mean_validation([seed[epoch] for seed in seeds]) for epoch in epochs]
 
     @property
     def mrr_deviation(self) -> float | None:

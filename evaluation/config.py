@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from data_prep.config import named_sets
+
 
 @dataclass(frozen=True, slots=True)
 class EvaluateConfig:
@@ -42,7 +44,4 @@ class EvaluateConfig:
     @property
     def also_sets(self) -> tuple[tuple[str, str], ...]:
         """The data sets of ``also`` with their paths, "" where none is given."""
-        if not self.also.strip():
-            return ()
-        parts = (part.strip().partition(":") for part in self.also.split(","))
-        return tuple((name.strip(), path.strip()) for name, _, path in parts)
+        return named_sets(self.also)

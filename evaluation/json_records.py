@@ -3,7 +3,7 @@
 import math
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 Record = TypeVar("Record")
@@ -22,7 +22,8 @@ def from_json(record: type[Record], content: object, where: str) -> Record:
     """``content``, as :mod:`json` reads it, as a ``record``; fields that it does not know are passed over.
 
     Raises:
-        ValueError: when a field is missing, has another type or is not finite; ``where`` says in which file.
+        ValueError: when a field without a default is missing, or a field has another type or is not finite; ``where``
+            says in which file.
     """
     return _read(record, content, where)
 
@@ -47,10 +48,12 @@ def _read(kind: Any, content: object, where: str) -> Any:
 
 def _read_fields(kind: Any, content: Mapping[str, object], where: str) -> Any:
     hints = get_type_hints(kind)
-    missing = [field.name for field in fields(kind) if field.name not in content]
+    given = [field for field in fields(kind) if field.name in content]
+    needed = (field for field in fields(kind) if field.default is MISSING and field.default_factory is MISSING)
+    missing = [field.name for field in needed if field not in given]
     if missing:
         raise ValueError(f"{where}: field {missing[0]} is missing; was it written by another version?")
-    values = {f.name: _read(hints[f.name], content[f.name], f"{where}: {f.name}") for f in fields(kind)}
+    values = {f.name: _read(hints[f.name], content[f.name], f"{where}: {f.name}") for f in given}
     try:
         return kind(**values)
     except ValueError as error:

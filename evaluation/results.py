@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +13,7 @@ import numpy as np
 from data_prep.atomic import atomic_file, write_atomically
 from evaluation import metrics
 from evaluation.evaluator import Evaluation
+from evaluation.history import Validation
 from evaluation.json_records import from_json, to_json
 from evaluation.metrics import Measures
 from evaluation.provenance import Machine, machine, peak_memory_mb, without_paths
@@ -27,7 +28,7 @@ class DataSource:
     """Which data were used."""
 
     origin: str  # e.g. "jdk-17.0.21"
-    fingerprint: str  # of the prepared data set
+    fingerprint: str  # of the words of the split that was ranked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +107,7 @@ class Result(Tested):
     machine: Machine
     also: Mapping[str, Tested]  # the same weights on other data sets
     config: Mapping[str, Any]  # the resolved configuration
+    history: Sequence[Validation] = field(default_factory=list)  # in order; none where nothing was trained
 
 
 def measure(
@@ -149,6 +151,7 @@ def result_of(
     parameters: int,
     also: Mapping[str, Tested],
     config: Mapping[str, Any],
+    history: Sequence[Validation] = (),
 ) -> Result:
     """``tested`` with the facts of its run, this machine's, the peak memory so far and the time; paths are cut off."""
     known = {field.name: getattr(tested, field.name) for field in fields(tested)}
@@ -167,6 +170,7 @@ def result_of(
         machine=machine(),
         also={without_paths(name): other for name, other in also.items()},
         config=_without_paths(config),
+        history=list(history),
     )
 
 

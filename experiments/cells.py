@@ -14,9 +14,11 @@ from pathlib import Path
 
 from data_prep.atomic import write_atomically
 from evaluation.json_records import to_json
+from evaluation.provenance import without_paths
 from evaluation.results import Result, load_result
-from experiments.config import REPOSITORY, SECTIONS, Configuration, resolve
+from experiments.config import REPOSITORY, SECTIONS, Configuration, resolve, section_types
 from experiments.console import say
+from experiments.options import options_of
 from experiments.run_folder import RunFolder
 
 _PLACES = {"data": ("path", "root", "processes"), "train": ("resume", "threads", "processes"), "evaluate": ("shards",)}
@@ -54,7 +56,7 @@ def finished(cell: Cell, folder: Path, typed: Mapping[str, str]) -> Result | Non
     if not path.exists():
         return None
     result = load_result(path)
-    return result if _what(result.config) == _what(_sections(cell.plan(typed))) else None
+    return result if _what(_whole(result.config, cell.model)) == _what(_sections(cell.plan(typed))) else None
 
 
 def run_cells(cells: Sequence[Cell], folder: Path, typed: Mapping[str, str]) -> list[Result]:
@@ -126,10 +128,23 @@ def _sections(plan: Configuration) -> Mapping[str, Mapping[str, object]]:
     return {section: plan.section(section) for section in SECTIONS}
 
 
+def _whole(config: Mapping[str, Mapping[str, object]], model: str) -> Mapping[str, Mapping[str, object]]:
+    """``config`` with the defaults of options that there were none of when it was written."""
+    return {
+        section: {field: option.default for field, option in options_of(section, config_type).items()}
+        | dict(config.get(section, {}))
+        for section, config_type in section_types(model).items()
+    }
+
+
 def _what(config: Mapping[str, Mapping[str, object]]) -> object:
-    """A configuration as JSON has it, without places."""
+    """A configuration as JSON has it, without places; results are kept without the folders of paths."""
     kept = {
-        section: {name: value for name, value in values.items() if name not in _PLACES.get(section, ())}
+        section: {
+            name: without_paths(value) if isinstance(value, str) else value
+            for name, value in values.items()
+            if name not in _PLACES.get(section, ())
+        }
         for section, values in config.items()
     }
     return json.loads(json.dumps(to_json(kept)))

@@ -17,8 +17,14 @@ _LINES: Final = ("-", "--", "-.", ":")
 
 
 def pictures(results: Iterable[tuple[str, Result]]) -> dict[str, bytes]:
-    """A PNG for each pool that was tested on, by the name of its data set; results come with their labels."""
-    return {pool.dataset.partition(":")[0]: _picture(pool, entries) for pool, entries in by_pool(results).items()}
+    """A PNG for each data set that was tested on, by its name; results come with their labels."""
+    return {name: _picture(pool, entries) for name, (pool, entries) in largest_pools(results).items()}
+
+
+def largest_pools(results: Iterable[tuple[str, Result]]) -> dict[str, tuple[Pool, list[Entry]]]:
+    """By name of the data set the pool with most rankers, where results on the set are of several preparations."""
+    ordered = sorted(by_pool(results).items(), key=lambda found: len(found[1]))
+    return {pool.dataset.partition(":")[0]: (pool, entries) for pool, entries in ordered}
 
 
 def _picture(pool: Pool, entries: Sequence[Entry]) -> bytes:
@@ -26,30 +32,45 @@ def _picture(pool: Pool, entries: Sequence[Entry]) -> bytes:
     dots, curves = figure.subplots(1, 2, width_ratios=(1, 1.3))
     _draw_dots(dots, entries)
     _draw_curves(curves, entries)
-    figure.suptitle(f"{pool.dataset} ({pool.origin}), {pool.split} split: {pool.size:,} queries over as many methods")
+    figure.suptitle(title_of(pool))
+    return as_png(figure)
+
+
+def title_of(pool: Pool) -> str:
+    """What was tested on, in a line."""
+    return f"{pool.dataset} ({pool.origin}), {pool.split} split: {pool.size:,} queries over as many methods"
+
+
+def as_png(figure: Figure) -> bytes:
+    """The picture as a file holds it."""
     content = io.BytesIO()
     figure.savefig(content, format="png")
     return content.getvalue()
 
 
+def line_style(number: int) -> str:
+    """Of the curve ``number`` of a picture: colours come again after ten."""
+    return _LINES[number // 10 % len(_LINES)]
+
+
 def _draw_dots(axes: Axes, entries: Sequence[Entry]) -> None:
-    """MRR with the 95 % interval that its queries leave, mean ± 1.96 standard errors; a cross for each seed."""
+    """MRR with the 95 % interval that its queries leave, mean ± 1.96 standard errors; above, a cross for each seed."""
     for place, entry in enumerate(reversed(entries)):
         values = entry.reciprocal_ranks
         reach = 1.96 * float(values.std(ddof=1)) / len(values) ** 0.5
         axes.errorbar(float(values.mean()), place, xerr=reach, fmt="o", color="#1f77b4", capsize=4)
         seeds = [tested.exact.mrr for tested in entry.tested] if entry.seeds > 1 else []
-        axes.plot(seeds, [place] * len(seeds), "x", color="0.4", markersize=5)
+        axes.plot(seeds, [place + 0.25] * len(seeds), "x", color="0.4", markersize=4)
     axes.set_yticks(range(len(entries)), [entry.label for entry in reversed(entries)])
     axes.grid(axis="x", color="0.9")
-    axes.set(xlabel="MRR, with 95 % interval over queries", title="Mean reciprocal rank")
+    axes.set(xlabel="MRR, with 95 % interval over queries; crosses: seeds", title="Mean reciprocal rank")
 
 
 def _draw_curves(axes: Axes, entries: Sequence[Entry]) -> None:
     for number, entry in enumerate(entries):
         ranks = np.concatenate([np.asarray(tested.ranks) for tested in entry.tested])
         shares = [(ranks <= place).mean() for place in _PLACES]
-        axes.plot(_PLACES, shares, _LINES[number // 10 % len(_LINES)], label=entry.label)
+        axes.plot(_PLACES, shares, line_style(number), label=entry.label)
     axes.set_xscale("log")
     axes.set_xticks([1, 2, 5, 10, 20, 50, 100], ["1", "2", "5", "10", "20", "50", "100"])
     axes.minorticks_off()

@@ -61,6 +61,11 @@ def markdown_table(header: Row, rows: Sequence[Row]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def with_interval(mean: float, low: float, high: float) -> str:
+    """A difference with the ends of its interval."""
+    return f"{mean:+.3f} ({low:+.3f} to {high:+.3f})"
+
+
 def _caption(pool: Pool, entries: Sequence[Entry], reference: str, *, whole: bool) -> str:
     trained = sorted({result.dataset for entry in entries for result in entry.results})
     text = (
@@ -100,8 +105,8 @@ def _numbers(measures: Measures) -> list[str]:
 def _lead(lead: Lead | None) -> tuple[str, str]:
     if lead is None:
         return "", ""
-    d = lead.difference
-    return f"{d.mean:+.3f} ({d.low:+.3f} to {d.high:+.3f})", "yes" if lead.holds else "no"
+    found = lead.difference
+    return with_interval(found.mean, found.low, found.high), "yes" if lead.holds else "no"
 
 
 def _printed(dataset: str, model: str) -> str:

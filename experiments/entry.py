@@ -60,7 +60,7 @@ def _train(words: Sequence[str], typed: Mapping[str, str]) -> None:
     if len(words) != 2:
         raise ValueError(f"expected a data set and a model, such as {words[0]} galm; got {' '.join(words)}")
     plan = config.resolve(words[0], words[1], typed)
-    for name, _ in plan.evaluate.also_sets:
+    for name, _ in (*plan.evaluate.also_sets, *plan.data.extra_sets):
         known_dataset(name)
     if plan.evaluate.shards not in (1, plan.train.processes):
         raise ValueError(
@@ -80,10 +80,10 @@ def _prepare(words: Sequence[str], typed: Mapping[str, str]) -> None:
         raise ValueError("expected a data set: bash run.sh prepare DATASET")
     known_dataset(words[0])
     plan = config.resolve(words[0], "galm", typed)
-    from experiments.stages import prepare_stage
+    from experiments.stages import prepare_stage, with_extra
 
     command = shlex.join(["bash", "run.sh", "prepare", *words, *(f"--{name}={text}" for name, text in typed.items())])
-    data = prepare_stage(words[0], plan.data, command)
+    data = with_extra(plan, prepare_stage(words[0], plan.data, command), command)
     sizes = ", ".join(f"{split} {len(pairs):,}" for split, pairs in data.splits.items())
     console.say(f"{words[0]}: {sizes} pairs in {data.folder}")
 
@@ -102,8 +102,10 @@ def _compare(words: Sequence[str], typed: Mapping[str, str]) -> None:
     if len(words) != 1 or words[0] not in CELLS:
         raise ValueError(f"expected a data set of the main table: bash run.sh compare {'|'.join(CELLS)}")
     from experiments.cells import run_cells
+    from experiments.query_facts import keep_query_facts
     from experiments.tables import RESULTS
 
+    keep_query_facts(CELLS[words[0]], RESULTS, typed)
     run_cells(CELLS[words[0]], RESULTS / "main", typed)
 
 

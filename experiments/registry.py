@@ -39,6 +39,7 @@ stand for its 30."""
 _BASELINE: Final = {
     "words.api": "split",
     "words.stem": "true",
+    "model.start": "shared",
     "loss.kind": "cross_entropy",
     "loss.temperature": "0.1",
     "train.epochs": "8",
@@ -46,8 +47,8 @@ _BASELINE: Final = {
     "train.learning_rate": "1e-3",
     "train.late_rate": "1.7e-4",
 }
-"""The neural baselines. Words, epochs, batches and learning rates are galm's, the loss is galm_plus's: its temperature
-suits cosines, and on validation UNIF, DeepCS and TabCS learned more by it than by the ranking loss."""
+"""The neural baselines. Words, epochs, batches and learning rates are galm's; start and loss are those that
+``bash run.sh tune`` found best on validation (results/tuning.md), the temperature is galm_plus's and suits cosines."""
 
 _BM25_TUNED: Final = {
     "model.k1": "2",
@@ -81,7 +82,10 @@ MODELS: Final[dict[str, Recipe]] = {
     ),
     "unif": Recipe("baselines.unif:Unif", "baselines.unif:UnifConfig", "UNIF: weighted mean of tokens", _BASELINE),
     "deepcs": Recipe(
-        "baselines.deepcs:Deepcs", "baselines.deepcs:DeepcsConfig", "DeepCS: recurrent networks", _BASELINE
+        "baselines.deepcs:Deepcs",
+        "baselines.deepcs:DeepcsConfig",
+        "DeepCS: recurrent networks",
+        {**_BASELINE, "loss.kind": "ranking", "loss.temperature": "1"},
     ),
     "tabcs": Recipe(
         "baselines.tabcs:Tabcs", "baselines.tabcs:TabcsConfig", "TabCS: attention, then co-attention", _BASELINE

@@ -11,6 +11,7 @@ from typing import Any
 from data_prep.batching import Encoder
 from data_prep.store import PreparedData
 from data_prep.vocabulary import Vocabularies
+from evaluation.history import validations
 from evaluation.kept_counts import KeptCounts
 from evaluation.provenance import code_version
 from evaluation.results import Result, Seconds, load_result, result_of, save_ranks, save_result
@@ -34,6 +35,7 @@ from experiments.stages import (
     prepare_stage,
     test_stage,
     train_stage,
+    with_extra,
 )
 from matching import processes
 from matching.contract import Matcher, Ranker
@@ -84,7 +86,7 @@ def _reprint(folder: RunFolder) -> Result:
 
 def _run(plan: Configuration, data: PreparedData, folder: RunFolder, command: str, prepared: float) -> Result:
     say("\n".join(as_lines(plan)))
-    data = apart_from_tests(plan, data, command)
+    data = apart_from_tests(plan, with_extra(plan, data, command), command)
     sizes = ", ".join(f"{name} {len(split):,}" for name, split in data.splits.items())
     say(f"{data.manifest['origin']}: {sizes} pairs; run folder {folder.path}")
     if not plan.train.resume and processes.is_first():
@@ -185,6 +187,7 @@ def result_from(
         parameters=parameters,
         also={name: each.tested for name, each in also.items()},
         config={section: plan.section(section) for section in SECTIONS},
+        history=validations(report.history, report.pairs) if report else (),
     )
 
 

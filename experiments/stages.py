@@ -12,6 +12,7 @@ from jaxtyping import Float
 from data_prep.batching import Encoder
 from data_prep.config import DataConfig
 from data_prep.content import words_sha256
+from data_prep.joining import joined
 from data_prep.overlap import overlap, without
 from data_prep.prepare import prepare
 from data_prep.records import SplitName
@@ -59,11 +60,16 @@ def prepare_stage(dataset: str, config: DataConfig, command: str) -> PreparedDat
 
 
 def check_trainable(plan: Configuration, data: PreparedData) -> None:
-    """Refuse to train a model on a data set that only has test pairs.
+    """Refuse a data set without test pairs, and to train a model on one that only has test pairs.
 
     Raises:
         ValueError: the message says what is missing.
     """
+    if not len(data.splits["test"]):
+        raise ValueError(
+            f"{plan.dataset} has training pairs only: add them to those of a data set that has test pairs too, by "
+            f"--data.extra={plan.dataset}"
+        )
     if is_trained(plan.model_name) and not len(data.splits["train"]):
         missing = ", ".join(data.manifest.get("missing_files", [])) or "training pairs"
         raise ValueError(
@@ -72,11 +78,33 @@ def check_trainable(plan: Configuration, data: PreparedData) -> None:
         )
 
 
+def with_extra(plan: Configuration, data: PreparedData, command: str) -> PreparedData:
+    """``data`` with the training pairs of ``--data.extra``, but for those in its own validation or test split.
+
+    Raises:
+        ValueError: one of these data sets has no training pairs.
+    """
+    if not plan.data.extra_sets or not is_trained(plan.model_name):
+        return data
+    train = data.splits["train"]
+    for name, path in plan.data.extra_sets:
+        extra = _also_data(plan, name, path, command).splits["train"]
+        if not len(extra):
+            raise ValueError(f"{name} has no training pairs to add by --data.extra={plan.data.extra}")
+        found = overlap(extra, [data.splits["valid"], data.splits["test"]])
+        train = joined(train, without(extra, found.rows))
+        say(
+            f"train: added {len(extra) - len(found.rows):,} pairs of {name}, without {len(found.rows):,} that stand in "
+            f"valid or test too, {len(found.queries):,} by their query and {len(found.codes):,} by name and tokens"
+        )
+    return replace(data, splits={**data.splits, "train": train})
+
+
 def apart_from_tests(plan: Configuration, data: PreparedData, command: str) -> PreparedData:
     """``data`` without the training and validation pairs that stand in a test of ``--evaluate.also``."""
     if not plan.evaluate.also_sets or not is_trained(plan.model_name):
         return data
-    tests = [_also_data(plan, name, path, command).splits["test"] for name, path in plan.evaluate.also_sets]
+    tests = [_also_tests(plan, name, path, command).splits["test"] for name, path in plan.evaluate.also_sets]
     splits = dict(data.splits)
     for name in ("train", "valid"):
         found = overlap(splits[name], tests)
@@ -90,7 +118,14 @@ def apart_from_tests(plan: Configuration, data: PreparedData, command: str) -> P
 
 def _also_data(plan: Configuration, dataset: str, path: str, command: str) -> PreparedData:
     place = str(Path(path).expanduser().absolute()) if path else ""
-    return prepare_stage(dataset, replace(plan.data, path=place, limit=0), command)
+    return prepare_stage(dataset, replace(plan.data, path=place, limit=0, extra=""), command)
+
+
+def _also_tests(plan: Configuration, dataset: str, path: str, command: str) -> PreparedData:
+    data = _also_data(plan, dataset, path, command)
+    if not len(data.splits["test"]):
+        raise ValueError(f"{dataset} has no test pairs for --evaluate.also={plan.evaluate.also}")
+    return data
 
 
 def device() -> str:
@@ -194,7 +229,7 @@ def also_stage(plan: Configuration, ranker: Ranker, command: str) -> dict[str, O
     """The same ranker on the test splits of the data sets of ``--evaluate.also``."""
     outcomes = {}
     for dataset, path in plan.evaluate.also_sets:
-        data = _also_data(plan, dataset, path, command)
+        data = _also_tests(plan, dataset, path, command)
         name = f"{dataset}:{path}" if path else dataset
         say(f"also testing on {name}")
         outcomes[name] = test_stage(plan, ranker, data, None, "test")

@@ -7,19 +7,22 @@ from typing import Final
 
 from data_prep.atomic import write_atomically
 from evaluation.results import Result
+from experiments import class_pictures, comparison_pictures, training_pictures
 from experiments.ablations import ABLATIONS, BASE
 from experiments.cells import Cell, finished
-from experiments.comparison_pictures import pictures
+from experiments.class_tables import class_table
 from experiments.comparison_tables import published_table, tables
 from experiments.config import REPOSITORY
 from experiments.console import say
 from experiments.main_table import CELLS, REFERENCE
+from experiments.query_facts import known_pools
 from experiments.tuning import TUNED, tuning_cells, tuning_page
 
 RESULTS: Final = REPOSITORY / "experiments" / "results"
 README: Final = REPOSITORY / "README.md"
 START: Final = "<!-- results:start -->"
 END: Final = "<!-- results:end -->"
+_PICTURES: Final = "As pictures: `main-*.png` beside this page."
 
 
 def write_tables(readme: Path = README, results: Path = RESULTS) -> None:
@@ -29,9 +32,9 @@ def write_tables(readme: Path = README, results: Path = RESULTS) -> None:
     for name, text in pages(results).items():
         write_atomically(results / name, text)
         written.append(name)
-    for dataset, picture in pictures(_main(results)).items():
-        write_atomically(results / f"main-{dataset}.png", picture)
-        written.append(f"main-{dataset}.png")
+    for name, picture in drawn(results).items():
+        write_atomically(results / name, picture)
+        written.append(name)
     say(f"{', '.join(written)}: of {len(list(_main(results)))} results of the main table")
 
 
@@ -39,8 +42,10 @@ def pages(results: Path) -> Mapping[str, str]:
     """The Markdown files beside the results, by their names in the folder; those that have results."""
     found = {"published.md": f"# Printed numbers and what they can mean\n\n{published_table()}\n"}
     main = tables(_main(results), REFERENCE, whole=True)
+    where = "\n\n".join(filter(None, map(class_table, known_pools(_main(results), results))))
     if main:
-        found["main.md"] = f"# All models\n\n{main}\n\nAs pictures: `main-*.png` beside this page.\n"
+        parts = ("# All models", main, where and f"## By kind of query\n\n{where}", _PICTURES)
+        found["main.md"] = "\n\n".join(filter(None, parts)) + "\n"
     if found_settings := tuning(results):
         found["tuning.md"] = found_settings
     for name in ABLATIONS:
@@ -48,6 +53,17 @@ def pages(results: Path) -> Mapping[str, str]:
         if page:
             found[f"ablations/{name}.md"] = page
     return found
+
+
+def drawn(results: Path) -> Mapping[str, bytes]:
+    """The pictures beside the results, by their names in the folder."""
+    main = list(_main(results))
+    kinds = {
+        "": comparison_pictures.pictures(main),
+        "-training": training_pictures.pictures(main),
+        "-where": class_pictures.pictures(known_pools(main, results)),
+    }
+    return {f"main-{dataset}{kind}.png": png for kind, pngs in kinds.items() for dataset, png in pngs.items()}
 
 
 def ablation_page(name: str, results: Path) -> str:

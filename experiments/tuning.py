@@ -52,8 +52,8 @@ def tuning_page(results: Iterable[tuple[str, Result]]) -> str:
     first = next(iter(found.values()))
     text = (
         f"{first.data.origin}, {first.split} split: MRR of {first.queries:,} queries over as many methods after "
-        "training on 12,000 pairs of all splits, seed 0, the epochs, rates, batches and words of each model's recipe. "
-        "Starting vectors of queries and code are drawn apart, or are the same for the same word."
+        "training on the training pairs among 12,000 of all splits, seed 0, with the epochs, rates, batches and words "
+        "of each model's recipe. Starting vectors of queries and code are drawn apart, or are the same for equal words."
     )
     return f"# Settings by validation\n\n{text}\n\n{markdown_table(('model', *SETTINGS), rows)}\n"
 

@@ -49,6 +49,7 @@ class TrainingReport:
     best_epoch: int  # 1-based
     epochs_run: int
     seconds: float  # in training steps, without validation and checkpoints
+    pairs: int  # of the training split: all of them in each epoch
     pairs_per_second: float
     history: list[
         dict[str, int | float]
@@ -96,7 +97,7 @@ def train(
     run.go()
     done = state.progress
     speed = done.pairs / max(done.seconds, 1e-9)
-    return TrainingReport(done.best_epoch, done.epoch, done.seconds, speed, done.history)
+    return TrainingReport(done.best_epoch, done.epoch, done.seconds, len(train_ids), speed, done.history)
 
 
 @dataclass

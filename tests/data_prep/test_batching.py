@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from data_prep.batching import Encoder, PairIds, pad
 from data_prep.config import WordsConfig
 from data_prep.identifiers import split_identifier
+from data_prep.ragged_lists import Ragged
 from data_prep.records import CODE_FIELDS, WORD_FIELDS, Method, Pair
-from data_prep.store import Ragged, Split
+from data_prep.store import Split
 from data_prep.vocabulary import PAD, Vocabularies, Vocabulary
 
 

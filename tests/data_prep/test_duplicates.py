@@ -1,4 +1,5 @@
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -57,6 +58,13 @@ def test_a_word_counts_as_often_as_it_occurs():
     one = frozenset({("a", 0), ("a", 1), ("b", 0)})
     assert jaccard(one, frozenset({("a", 0), ("b", 0)})) == pytest.approx(2 / 3)
     assert jaccard(frozenset(), frozenset()) == 1
+
+
+def test_a_near_duplicate_in_another_project_goes():
+    body = tuple(WORDS[:20])
+    pairs = [pair("A.java", tokens=("byte", *body)), pair("A.java", tokens=("char", *body))]
+    pairs = [replace(one, method=replace(one.method, origin=name)) for one, name in zip(pairs, "ba", strict=True)]
+    assert [one.method.origin for one in drop_duplicates(pairs, 0.8).pairs] == ["a"]
 
 
 @settings(max_examples=25, deadline=None)

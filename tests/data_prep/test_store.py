@@ -6,22 +6,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from data_prep.records import CODE_FIELDS, SPLITS, WORD_FIELDS, Method, Pair, SplitName
 from data_prep.store import (
     FORMAT_VERSION,
     MANIFEST,
     DamagedStore,
-    Ragged,
     Split,
     limit_pairs,
     open_prepared,
     write_prepared,
 )
-
-LISTS = st.lists(st.lists(st.integers(0, 2**31 - 1), max_size=5), max_size=8)
 
 
 def pair(number: int) -> Pair:
@@ -47,32 +42,6 @@ def pairs() -> dict[SplitName, list[Pair]]:
 def folder(tmp_path: Path, pairs: Mapping[SplitName, Sequence[Pair]]) -> Path:
     write_prepared(tmp_path / "jdk", pairs, {"dataset": "jdk"})
     return tmp_path / "jdk"
-
-
-@given(LISTS)
-def test_ragged_holds_the_lists(lists: list[list[int]]) -> None:
-    ragged = Ragged.of(lists)
-    assert len(ragged) == len(lists)
-    assert ragged.values.dtype == np.int32
-    assert ragged.offsets.dtype == np.int64
-    assert [row.tolist() for row in (ragged[n] for n in range(len(ragged)))] == lists
-    assert ragged.lengths.tolist() == [len(each) for each in lists]
-
-
-@given(LISTS, st.data())
-def test_take_is_indexing(lists: list[list[int]], data: st.DataObject) -> None:
-    rows = data.draw(st.lists(st.integers(-len(lists), len(lists) - 1), max_size=10)) if lists else []
-    taken = Ragged.of(lists).take(np.array(rows, dtype=np.int64))
-    assert [taken[n].tolist() for n in range(len(taken))] == [lists[row] for row in rows]
-    assert taken.offsets[0] == 0
-    assert taken.offsets[-1] == len(taken.values)
-
-
-@given(LISTS, st.integers(0, 6))
-def test_cut_keeps_each_beginning(lists: list[list[int]], longest: int) -> None:
-    cut = Ragged.of(lists).cut(longest)
-    assert [cut[n].tolist() for n in range(len(cut))] == [each[:longest] for each in lists]
-    assert cut.offsets[-1] == len(cut.values)
 
 
 def check_same(split: Split, pairs: Sequence[Pair]) -> None:

@@ -1,10 +1,17 @@
 """Cells: run once, kept, and run anew where their configuration has changed."""
 
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from experiments import cells
 from experiments.cells import Cell, finished, run_cells
+from experiments.main_table import CELLS
 from experiments.run_folder import RunFolder
+from experiments.tables import RESULTS
 
 
 @pytest.fixture
@@ -39,6 +46,98 @@ def test_where_data_lies_is_no_other_configuration(place, tmp_path):
     assert not finished(cell, folder, {"data.limit": "3"})
 
 
+@pytest.fixture(scope="module")
+def result_file(java_folder, tmp_path_factory):
+    """The kept result of a cell of BM25 on the folder."""
+    root = tmp_path_factory.mktemp("cells")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cells, "_run_path", lambda cell: root / "runs" / cell.key)
+        places = {"data.path": str(java_folder), "data.root": str(root / "data")}
+        run_cells([Cell("folder", "bm25", 0, "bm25")], root / "results", places)
+    return root / "results" / "folder-bm25-seed0.json"
+
+
+@pytest.fixture
+def kept(result_file, tmp_path):
+    """A cell, the folder of its kept result, and a way to write other options into that."""
+
+    def write(section: str, *without: str, **others: object) -> None:
+        content = json.loads(file.read_text())
+        for name in without:
+            del content["config"][section][name]
+        content["config"][section] |= others
+        file.write_text(json.dumps(content))
+
+    file = Path(shutil.copy(result_file, tmp_path))
+    return Cell("folder", "bm25", 0, "bm25"), tmp_path, write
+
+
+@pytest.mark.parametrize(
+    ("section", "option", "other"),
+    [
+        ("data", "extra", "jdk"),
+        ("evaluate", "split", "valid"),
+        ("model", "b", "0.3"),
+        ("train", "epochs", "77"),
+    ],
+)
+def test_an_option_that_there_was_none_of_counts_as_its_default(kept, section, option, other):
+    cell, folder, write = kept
+    write(section, option)
+    assert finished(cell, folder, {})
+    assert finished(cell, folder, {f"{section}.{option}": other}) is None
+
+
+def test_only_what_is_missing_counts_as_the_default(kept):
+    cell, folder, write = kept
+    write("data", extra="jdk")
+    assert finished(cell, folder, {}) is None
+    assert finished(cell, folder, {"data.extra": "jdk"})
+    write("data", "extra", there_was_once=1)
+    assert finished(cell, folder, {}) is None
+
+
+def test_a_recipe_that_sets_a_new_option_is_another_configuration(kept, monkeypatch):
+    cell, folder, write = kept
+    write("model", "b")
+    plan = Cell.plan
+
+    def with_recipe(self, typed):
+        found = plan(self, typed)
+        return replace(found, model=replace(found.model, b=0.1))
+
+    monkeypatch.setattr(Cell, "plan", with_recipe)
+    assert finished(cell, folder, {}) is None
+
+
+def test_a_whole_section_may_be_new(kept):
+    cell, folder, _ = kept
+    file = folder / f"{cell.key}.json"
+    content = json.loads(file.read_text())
+    content["config"] = {section: content["config"][section] for section in ("data", "model")}
+    file.write_text(json.dumps(content))
+    assert finished(cell, folder, {})
+
+
+def test_a_path_within_an_option_is_compared_by_its_last_name(kept):
+    """Of paths, results keep no more."""
+    cell, folder, write = kept
+    write("data", extra="open_java:pairs")
+    assert finished(cell, folder, {"data.extra": "open_java:/here/pairs"})
+    assert finished(cell, folder, {"data.extra": "open_java:/elsewhere/pairs"})
+    assert finished(cell, folder, {"data.extra": "open_java:/here/others"}) is None
+    assert finished(cell, folder, {"data.extra": "folder:/here/pairs"}) is None
+
+
+def test_the_kept_results_of_the_main_table_are_finished():
+    """Options that came later count with their defaults."""
+    cells = [cell for each in CELLS.values() for cell in each if (RESULTS / "main" / f"{cell.key}.json").exists()]
+    if not cells:
+        pytest.skip("no results are kept in experiments/results/main")
+    assert [cell.key for cell in cells if finished(cell, RESULTS / "main", {}) is None] == []
+    assert len(cells) >= 8
+
+
 def test_a_run_that_failed_is_said_in_one_line_and_nothing_is_kept(place, tmp_path, capfd):
     cell, folder = Cell("folder", "bm25", 0, "bm25"), tmp_path / "results"
     with pytest.raises(ValueError, match="folder-bm25-seed0 failed"):
@@ -48,11 +147,17 @@ def test_a_run_that_failed_is_said_in_one_line_and_nothing_is_kept(place, tmp_pa
 
 
 def test_a_run_that_was_stopped_goes_on(place, tmp_path):
-    """What a kill leaves of a run, its folder with the configuration, is gone on with instead of begun anew."""
+    """What a kill leaves of a run, its folder with the configuration, is gone on with instead of begun anew.
+
+    So it is where options have come up since.
+    """
     cell, folder = Cell("folder", "bm25", 0, "bm25"), tmp_path / "results"
     run = RunFolder(tmp_path / "runs" / cell.key)
     run.path.mkdir(parents=True)
     cell.plan(place).save(run.config)
+    content = json.loads(run.config.read_text())
+    del content["data"]["extra"], content["evaluate"]["mix"]
+    run.config.write_text(json.dumps(content))
     (result,) = run_cells([cell], folder, place)
     assert "--train.resume" in result.command
 

@@ -1,9 +1,10 @@
 import dataclasses
+import json
 
 import pytest
 
 from experiments.config import SECTIONS, Configuration, all_options, as_lines, change, resolve, section_types
-from experiments.options import parse
+from experiments.options import options_of, parse
 from experiments.registry import MODELS, class_of, config_type_of, recipe_of
 
 
@@ -71,6 +72,32 @@ def test_paths_are_kept_as_absolute_ones(tmp_path, monkeypatch):
     plan = resolve("folder", "galm", {"data.path": "my code", "out": "there"})
     assert plan.data.path == str(tmp_path / "my code")
     assert plan.out == str(tmp_path / "there")
+
+
+def test_a_file_of_before_an_option_has_its_default(tmp_path):
+    plan, path = resolve("jdk", "galm", {"data.limit": "9"}), tmp_path / "config.json"
+    plan.save(path)
+    whole = json.loads(path.read_text())
+    for section in SECTIONS:
+        for option in whole[section]:
+            content = whole | {section: {name: value for name, value in whole[section].items() if name != option}}
+            path.write_text(json.dumps(content))
+            default = options_of(section, type(getattr(plan, section)))[option].default
+            assert Configuration.load(path).section(section) == plan.section(section) | {option: default}
+
+
+@pytest.mark.parametrize("option", ["data.extra", "evaluate.also"])
+def test_named_sets_come_with_their_paths(option):
+    def sets(text):
+        plan = resolve("jdk", "galm", {option: text})
+        return plan.data.extra_sets if option == "data.extra" else plan.evaluate.also_sets
+
+    assert sets("") == sets("  ") == ()
+    assert sets("csn") == (("csn", ""),)
+    assert sets("csn, folder: /a b/c:d ,jdk") == (("csn", ""), ("folder", "/a b/c:d"), ("jdk", ""))
+    for text in (",", "csn,", ":path", "csn,,jdk"):
+        with pytest.raises(ValueError, match=f"--{option} takes comma-separated DATASET or DATASET:PATH, not '{text}'"):
+            sets(text)
 
 
 def test_a_damaged_file_is_one_line(tmp_path):

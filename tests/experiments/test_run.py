@@ -47,7 +47,8 @@ def quiet_root():
 def numbers(folder: Path) -> dict:
     metrics = json.loads((folder / "metrics.json").read_text())
     return {name: metrics[name] for name in ("exact", "published_convention", "ties", "queries", "controls")} | {
-        "controls": metrics["controls"]["bm25"]["exact"]
+        "controls": metrics["controls"]["bm25"]["exact"],
+        "history": [{**each, "seconds": 0} for each in metrics["history"]],
     }
 
 
@@ -80,6 +81,10 @@ def test_metrics_have_what_scripts_rely_on(finished):
     assert metrics["parameters"] > 0
     assert metrics["train_pairs_per_second"] > 0
     assert load_result(finished / "metrics.json").exact.mrr == metrics["exact"]["mrr"]
+    (validation,) = metrics["history"]
+    assert (validation["epoch"], validation["seconds"]) == (1, metrics["seconds"]["train"])
+    assert validation["pairs"] == pytest.approx(metrics["seconds"]["train"] * metrics["train_pairs_per_second"])
+    assert 0 < validation["top1"] < validation["mrr"] < 1
 
 
 def test_the_saved_configuration_is_the_one_that_ran(finished):

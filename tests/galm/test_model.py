@@ -5,15 +5,15 @@ import pytest
 import torch
 
 from data_prep.batching import Batch, PairIds, Words
+from data_prep.ragged_lists import Ragged
 from data_prep.records import WORD_FIELDS
-from data_prep.store import Ragged
 from data_prep.vocabulary import Vocabularies, Vocabulary
 from galm.all_pairs import is_fast
 from galm.config import GalmConfig
 from galm.model import Galm
 from galm.native import kernels
-from matching.starting_vectors import mutual_information
 from matching.contract import Matcher
+from matching.starting_vectors import mutual_information
 
 VOCABULARIES = Vocabularies(
     Vocabulary(tuple(f"w{number}" for number in range(40))),

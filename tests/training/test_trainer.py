@@ -72,7 +72,8 @@ def test_the_loss_sees_each_pair_once_with_the_gold_on_the_diagonal(setting, tmp
     epochs = [epoch for epoch, _ in seen]
     assert epochs == sorted(epochs)
     assert epochs[0] == 0 < epochs[len(epochs) // 2] == 1 < epochs[-1] < 2
-    assert report.pairs_per_second > 0
+    assert report.pairs == len(setting.train)
+    assert report.pairs_per_second == pytest.approx(2 * report.pairs / report.seconds)
 
 
 def test_a_loss_that_is_no_number_stops_with_the_place_and_what_to_try(setting, tmp_path):

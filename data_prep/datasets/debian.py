@@ -1,0 +1,113 @@
+"""Java of several hundred projects: the upstream sources of Debian's packages, split by whole projects.
+
+``debian_packages.txt`` lists the packages and the project each belongs to, ``debian_sample.txt`` the few that
+``debian_sample`` is made of. ``--data.path=`` may name a folder of source archives that are there already
+(``NAME_VERSION.orig.tar.xz``); else apt-get fetches them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from data_prep.archives import read_java_files
+from data_prep.config import DataConfig
+from data_prep.debian_sources import (
+    MOST_LEFT_OUT,
+    FoundSources,
+    SourceArchive,
+    archives_in,
+    fetched_archives,
+    read_list,
+)
+from data_prep.records import JavaFile
+from data_prep.splits import SplitRule
+
+PACKAGES: Final = Path(__file__).with_name("debian_packages.txt")
+SAMPLE: Final = Path(__file__).with_name("debian_sample.txt")
+
+
+class Debian:
+    """The Java sources of the listed packages."""
+
+    cache_name = "debian"
+    packages = PACKAGES
+    split_rule = SplitRule(by="project", test_pairs=10_000, valid_pairs=5_000)
+
+    def __init__(self, config: DataConfig) -> None:
+        self._config = config
+        self._found: FoundSources | None = None
+        self._refused: dict[str, str] = {}  # archive -> why it is not read
+        self.left_out: list[tuple[str, str]] = []  # path, why it could not be read
+
+    def inputs(self) -> list[Path]:
+        """The list of packages and their archives, fetched where they are not there.
+
+        Raises:
+            ValueError: when there are none and none can be fetched.
+        """
+        return [self.packages, *(archive.path for archive in self._sources().archives)]
+
+    def origin(self) -> str:
+        """``debian-`` and the release's name, where it is known."""
+        release = self._sources().release
+        return f"debian-{release}" if release else "debian"
+
+    def java_files(self) -> Iterator[JavaFile]:
+        """Every source file, sorted by project, package and path; its origin is ``project/package_version``.
+
+        Raises:
+            ValueError: when more than MOST_LEFT_OUT of the archives cannot be read.
+        """
+        self.left_out.clear()
+        self._refused.clear()
+        archives = self._sources().archives
+        for archive in sorted(archives, key=lambda each: (each.project, each.package, each.version, each.part)):
+            yield from self._files_of(archive)
+        if len(self._refused) > MOST_LEFT_OUT * len(archives):
+            name, reason = next(iter(self._refused.items()))
+            raise ValueError(f"{len(self._refused):,} of {len(archives):,} archives cannot be read, {name}: {reason}")
+
+    def about(self) -> dict[str, Any]:
+        """What the manifest tells beside the pairs: release, projects, packages, and those that are left out."""
+        found = self._sources()
+        packages = [
+            {"project": each.project, "package": each.package, "version": each.version, "archive": each.path.name}
+            for each in found.archives
+        ]
+        return {
+            "release": found.release,
+            "fetched": found.fetched,
+            "projects": len({each.project for each in found.archives}),
+            "packages": packages,
+            "packages_left_out": dict(sorted(found.left_out.items())),
+            "archives_left_out": dict(self._refused),
+        }
+
+    def _files_of(self, archive: SourceArchive) -> Iterator[JavaFile]:
+        """An archive's files; one that is refused or damaged is left out whole."""
+        origin = f"{archive.project}/{archive.package}_{archive.version}"
+        try:
+            for file in read_java_files(archive.path, origin, self._skipped(origin)):
+                yield replace(file, path=f"{archive.part}/{file.path}") if archive.part else file
+        except ValueError as error:
+            self._refused[archive.path.name] = str(error)
+
+    def _skipped(self, origin: str) -> Any:
+        return lambda path, reason: self.left_out.append((f"{origin}/{path}", reason))
+
+    def _sources(self) -> FoundSources:
+        if self._found is None:
+            projects = read_list(self.packages)
+            if self._config.path:
+                self._found = archives_in(Path(self._config.path).expanduser(), projects)
+            else:
+                self._found = fetched_archives(Path(self._config.root) / "raw" / self.cache_name, projects)
+        return self._found
+
+
+class DebianSample(Debian):
+    """Six large, well documented libraries: 18 MB to fetch, about 26,000 pairs."""
+
+    cache_name = "debian_sample"
+    packages = SAMPLE

@@ -1,0 +1,61 @@
+"""Lists of ints of any length as two arrays: how words are kept on disk and in memory."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+from jaxtyping import Int, Int32, Int64
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Ragged:
+    """Lists of ints of any length, end to end; list i is ``values[offsets[i]:offsets[i + 1]]``."""
+
+    values: Int32[np.ndarray, " total"]
+    offsets: Int64[np.ndarray, " edges"]  # lists + 1, from 0 to total
+
+    @classmethod
+    def of(cls, lists: Sequence[Sequence[int]]) -> "Ragged":
+        """The same lists as arrays."""
+        offsets = edges(np.fromiter((len(each) for each in lists), dtype=np.int64, count=len(lists)))
+        values = np.fromiter(chain.from_iterable(lists), dtype=np.int32, count=int(offsets[-1]))
+        return cls(values, offsets)
+
+    @property
+    def lengths(self) -> Int64[np.ndarray, " lists"]:
+        """How many ints each list has."""
+        return np.diff(self.offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, row: int) -> Int32[np.ndarray, " ints"]:
+        return self.values[self.offsets[:-1][row] : self.offsets[1:][row]]
+
+    def take(self, rows: Int[np.ndarray, " rows"]) -> "Ragged":
+        """The lists ``rows``, in that order; a row may repeat."""
+        starts = self.offsets[:-1][rows]
+        return self._slices(starts, self.offsets[1:][rows] - starts)
+
+    def cut(self, longest: int) -> "Ragged":
+        """Each list's first ``longest`` ints."""
+        lengths = self.lengths
+        if lengths.max(initial=0) <= longest:
+            return self
+        return self._slices(self.offsets[:-1], np.minimum(lengths, longest))
+
+    def before(self, others: "Ragged") -> "Ragged":
+        """These lists, then ``others``."""
+        values = np.concatenate((self.values, others.values))
+        return Ragged(values, np.concatenate((self.offsets, others.offsets[1:] + self.offsets[-1])))
+
+    def _slices(self, starts: Int[np.ndarray, " lists"], lengths: Int[np.ndarray, " lists"]) -> "Ragged":
+        offsets = edges(lengths)
+        places = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
+        return Ragged(self.values[places], offsets)
+
+
+def edges(lengths: Int[np.ndarray, " lists"]) -> Int64[np.ndarray, " edges"]:
+    """Where lists of these lengths begin and end when they stand end to end."""
+    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)), dtype=np.int64)

@@ -1,0 +1,42 @@
+"""How good a model was on validation pairs while it was trained, epoch by epoch."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validation:
+    """What a model had reached on validation pairs when an epoch of its training was done."""
+
+    epoch: int  # 1-based
+    pairs: int  # trained on so far
+    seconds: float  # in steps of training so far
+    top1: float
+    mrr: float
+
+
+def validations(history: Sequence[Mapping[str, int | float]], pairs: int) -> list[Validation]:
+    """The validated epochs of the ``history`` of a training that went through ``pairs`` in each epoch."""
+    return [
+        Validation(
+            epoch=int(record["epoch"]),
+            pairs=int(record["epoch"]) * pairs,
+            seconds=record["seconds"],
+            top1=record["top1"],
+            mrr=record["mrr"],
+        )
+        for record in history
+        if "mrr" in record
+    ]
+
+
+def mean_validation(runs: Sequence[Validation]) -> Validation:
+    """The validations of several seeds after the same epoch as one."""
+    return Validation(
+        epoch=runs[0].epoch,
+        pairs=runs[0].pairs,
+        seconds=statistics.fmean(run.seconds for run in runs),
+        top1=statistics.fmean(run.top1 for run in runs),
+        mrr=statistics.fmean(run.mrr for run in runs),
+    )

@@ -1,0 +1,100 @@
+"""What the queries of a test are like: how many words they have, and how many of them stand in their method too.
+
+The facts are kept beside the results, so that ranks can be read by kind of query where the data are not at hand.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import Stemmer
+from jaxtyping import Float, Int
+
+from data_prep.atomic import write_atomically
+from data_prep.content import words_sha256
+from data_prep.identifiers import split_identifier
+from data_prep.records import UNKNOWN
+from data_prep.store import Split
+from evaluation.comparison import Pool
+from evaluation.json_records import from_json, to_json
+from evaluation.provenance import without_paths
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryFacts:
+    """Three numbers of each query of a split, in its order."""
+
+    dataset: str
+    origin: str  # e.g. "jdk-17.0.21"
+    fingerprint: str  # of the words of the split, as results name it
+    split: str
+    words: Sequence[int]  # of the query
+    distinct: Sequence[int]  # stems of the query; words that a release has lost are none
+    shared: Sequence[int]  # of these stems, those that stand in its method too
+
+    def __post_init__(self) -> None:
+        if not len(self.words) == len(self.distinct) == len(self.shared) > 0:
+            raise ValueError("the facts of queries are three lists of the same length, of one query or more")
+        rows = zip(self.shared, self.distinct, self.words, strict=True)
+        if not all(0 <= shared <= distinct <= words for shared, distinct, words in rows):
+            raise ValueError("a query shares at most its distinct words with its method, and has at most its words")
+
+    @property
+    def lengths(self) -> Int[np.ndarray, " queries"]:
+        """Words of each query."""
+        return np.asarray(self.words)
+
+    @property
+    def overlap(self) -> Float[np.ndarray, " queries"]:
+        """Share of each query's distinct stems that stand in its method too; 0 of a query without words."""
+        return np.asarray(self.shared) / np.maximum(1, self.distinct)
+
+    def fits(self, pool: Pool) -> bool:
+        """Whether these are the queries of ``pool``."""
+        return (self.fingerprint, len(self.words)) == (pool.fingerprint, pool.size)
+
+
+def query_facts(split: Split, *, dataset: str, origin: str) -> QueryFacts:
+    """The facts of the queries of ``split``; words are read as BM25 reads them, as stems and API words split.
+
+    Raises:
+        ValueError: the split has no pairs.
+    """
+    stem = Stemmer.Stemmer("english").stemWord
+    rows = range(len(split))
+    asked = [_stems(split, ("query",), row, stem) for row in rows]
+    return QueryFacts(
+        dataset=dataset,
+        origin=without_paths(origin),
+        fingerprint=words_sha256(split),
+        split=split.name,
+        words=split.words["query"].lengths.tolist(),
+        distinct=[len(stems) for stems in asked],
+        shared=[len(asked[row] & _stems(split, ("name", "tokens", "api"), row, stem)) for row in rows],
+    )
+
+
+def _stems(split: Split, fields: Sequence[str], row: int, stem: Callable[[str], str]) -> set[str]:
+    words = ((field, word) for field in fields for word in split.word_list(field, row) if word != UNKNOWN)
+    return {stem(part) for field, word in words for part in (split_identifier(word) if field == "api" else (word,))}
+
+
+def save_query_facts(facts: QueryFacts, path: Path) -> None:
+    """Write ``facts`` as JSON, a line a fact."""
+    lines = (f" {json.dumps(name)}: {json.dumps(value)}" for name, value in to_json(facts).items())
+    write_atomically(path, "{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def load_query_facts(path: Path) -> QueryFacts:
+    """Read what :func:`save_query_facts` wrote.
+
+    Raises:
+        ValueError: the file is missing or is not such a file; the message is one line.
+    """
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise ValueError(f"expected the facts of queries in {path}, but it cannot be read: {error}") from error
+    return from_json(QueryFacts, content, str(path))

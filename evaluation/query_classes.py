@@ -1,0 +1,91 @@
+"""Queries sorted into classes, and by how much one ranker is ahead of another in each."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from evaluation.comparison import Entry
+from evaluation.queries import QueryFacts
+from evaluation.significance import bootstrap_interval
+
+LEAST: Final = 20
+"""Queries of a class at least: of fewer an interval says little."""
+
+LENGTH: Final = "query length"
+OVERLAP: Final = "overlap with its method"
+KINDS: Final = (LENGTH, OVERLAP)
+"""What classes are made by."""
+
+_LENGTHS: Final = {"up to 3": 3, "4-5": 5, "6-8": 8, "9-12": 12, "13-18": 18}
+"""Label -> most words; what is longer has a class of its own."""
+_OVERLAPS: Final = {"none": 0.0, "up to 1/4": 0.25, "up to 1/2": 0.5, "up to 3/4": 0.75}
+"""Label -> largest share; above are "not all" and "all"."""
+
+_RESAMPLES: Final = 2_000
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class QueryClass:
+    """Queries that are alike in one way."""
+
+    kind: str  # one of KINDS, or "" of all queries together
+    label: str
+    rows: Bool[np.ndarray, " queries"]  # which of all queries
+
+    @property
+    def size(self) -> int:
+        """How many they are."""
+        return int(np.count_nonzero(self.rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """The MRR of a ranker minus another's over some queries."""
+
+    mean: float
+    low: float  # ends of the 95 % bootstrap interval
+    high: float
+
+    @property
+    def sign(self) -> int:
+        """1 or -1 where the interval lies above or below 0, else 0."""
+        return int(self.low > 0) - int(self.high < 0)
+
+
+def query_classes(facts: QueryFacts) -> list[QueryClass]:
+    """All queries, then by each of ``KINDS`` the classes of at least ``LEAST`` queries, from few to many words."""
+    everything = QueryClass("", "all queries", np.ones(len(facts.words), dtype=np.bool_))
+    found = (*length_classes(facts.lengths), *overlap_classes(facts.overlap))
+    return [everything, *(each for each in found if each.size >= LEAST)]
+
+
+def length_classes(lengths: Int[np.ndarray, " queries"]) -> list[QueryClass]:
+    """Classes by the number of words."""
+    labels = (*_LENGTHS, f"{max(_LENGTHS.values()) + 1} or more")
+    edges = (-1.0, *map(float, _LENGTHS.values()), float("inf"))
+    return _between(LENGTH, labels, edges, lengths.astype(np.float64))
+
+
+def overlap_classes(shares: Float[np.ndarray, " queries"]) -> list[QueryClass]:
+    """Classes by a share from 0 to 1, its ends apart."""
+    edges = (-1.0, *_OVERLAPS.values(), math.nextafter(1.0, 0.0), 1.0)
+    return _between(OVERLAP, (*_OVERLAPS, "not all", "all"), edges, shares)
+
+
+def _between(
+    kind: str, labels: Sequence[str], edges: Sequence[float], values: Float[np.ndarray, " queries"]
+) -> list[QueryClass]:
+    """A class for each two edges next to each other: above the first, up to the second."""
+    bounds = zip(labels, pairwise(edges), strict=True)
+    return [QueryClass(kind, label, (low < values) & (values <= high)) for label, (low, high) in bounds]
+
+
+def gain(entry: Entry, other: Entry, rows: Bool[np.ndarray, " queries"]) -> Gain:
+    """How much higher the MRR of ``entry`` is than that of ``other`` over the queries ``rows``."""
+    first, second = entry.reciprocal_ranks[rows], other.reciprocal_ranks[rows]
+    return Gain(float(np.mean(first - second)), *bootstrap_interval(first, second, resamples=_RESAMPLES))

@@ -1,0 +1,48 @@
+"""Ragged lists are the lists they were made of."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from data_prep.ragged_lists import Ragged, edges
+
+LISTS = st.lists(st.lists(st.integers(0, 2**31 - 1), max_size=5), max_size=8)
+
+
+@given(LISTS)
+def test_ragged_holds_the_lists(lists: list[list[int]]) -> None:
+    ragged = Ragged.of(lists)
+    assert len(ragged) == len(lists)
+    assert ragged.values.dtype == np.int32
+    assert ragged.offsets.dtype == np.int64
+    assert [row.tolist() for row in (ragged[n] for n in range(len(ragged)))] == lists
+    assert ragged.lengths.tolist() == [len(each) for each in lists]
+
+
+@given(LISTS, st.data())
+def test_take_is_indexing(lists: list[list[int]], data: st.DataObject) -> None:
+    rows = data.draw(st.lists(st.integers(-len(lists), len(lists) - 1), max_size=10)) if lists else []
+    taken = Ragged.of(lists).take(np.array(rows, dtype=np.int64))
+    assert [taken[n].tolist() for n in range(len(taken))] == [lists[row] for row in rows]
+    assert taken.offsets[0] == 0
+    assert taken.offsets[-1] == len(taken.values)
+
+
+@given(LISTS, st.integers(0, 6))
+def test_cut_keeps_each_beginning(lists: list[list[int]], longest: int) -> None:
+    cut = Ragged.of(lists).cut(longest)
+    assert [cut[n].tolist() for n in range(len(cut))] == [each[:longest] for each in lists]
+    assert cut.offsets[-1] == len(cut.values)
+
+
+@given(LISTS, LISTS)
+def test_before_is_one_after_the_other(first: list[list[int]], second: list[list[int]]) -> None:
+    both = Ragged.of(first).before(Ragged.of(second))
+    assert [both[n].tolist() for n in range(len(both))] == first + second
+    assert (both.values.dtype, both.offsets.dtype) == (np.int32, np.int64)
+    assert both.offsets[-1] == len(both.values)
+
+
+def test_edges_are_where_lists_begin_and_end() -> None:
+    assert edges(np.array([2, 0, 3])).tolist() == [0, 2, 2, 5]
+    assert edges(np.array([], np.int64)).tolist() == [0]

@@ -1,0 +1,128 @@
+"""Facts of queries: against counts by hand, against BM25, and against the kept ranks."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from baselines.bm25 import Bm25, Bm25Config
+from data_prep.records import CODE_FIELDS, UNKNOWN, Method, Pair
+from data_prep.store import Split
+from evaluation.comparison import by_pool
+from evaluation.config import EvaluateConfig
+from evaluation.evaluator import evaluate
+from evaluation.queries import load_query_facts, query_facts, save_query_facts
+from evaluation.results import DataSource, load_result, measure
+from experiments.cells import Cell
+from experiments.tables import RESULTS
+from tests.evaluation.real_data import jdk_split
+from tests.evaluation.test_results import result
+
+
+def facts_of(split: Split):
+    return query_facts(split, dataset="jdk", origin="jdk-25")
+
+
+def one(query: str, name: str = "", tokens: str = "", api: str = "", ast: str = ""):
+    """The facts of a single query: words, distinct stems, those shared."""
+    fields = dict(zip(CODE_FIELDS, map(tuple, map(str.split, (name, tokens, api, ast))), strict=True))
+    place = {"origin": "a", "path": "b", "start_line": 1, "end_line": 2, "type_name": "C", "kind": "method"}
+    method = Method(**place, name="m", source="", javadoc="", fields=fields)
+    facts = facts_of(Split.of("test", [Pair(method, query, tuple(query.split()))]))
+    return facts.words[0], facts.distinct[0], facts.shared[0]
+
+
+@pytest.mark.parametrize(
+    ("row", "words", "distinct", "shared"),
+    [
+        (1, 8, 8, 1),  # elements
+        (3, 9, 9, 2),  # contains; list of ArrayList
+        (5, 4, 4, 2),  # compares, strings
+        (9, 8, 8, 2),  # unmodifiable, list
+    ],
+)
+def test_methods_of_the_jdk_counted_by_hand(row, words, distinct, shared):
+    facts = facts_of(jdk_split())
+    assert (facts.words[row], facts.distinct[row], facts.shared[row]) == (words, distinct, shared)
+    assert facts.lengths[row] == words
+    assert facts.overlap[row] == shared / distinct
+
+
+def test_forms_of_a_word_are_one_and_lost_words_are_none():
+    assert one("parses parsing files", name="parse file") == (3, 2, 2)
+    assert one("reads bytes", api="InputStream readAllBytes") == (2, 2, 2)
+    assert one("reads bytes", tokens="readAllBytes") == (2, 2, 0)  # tokens are split when they are prepared
+    assert one("reads bytes", ast="read byte") == (2, 2, 0)
+    assert one(f"gets {UNKNOWN} {UNKNOWN}", tokens=UNKNOWN) == (3, 1, 0)
+
+
+def test_a_split_without_pairs_is_refused():
+    with pytest.raises(ValueError, match="one query or more"):
+        facts_of(Split.of("test", []))
+
+
+def test_a_query_without_known_words_overlaps_with_nothing():
+    facts = replace(facts_of(jdk_split(1)), distinct=[0], shared=[0])
+    assert facts.overlap.tolist() == [0.0]
+
+
+def test_nothing_is_shared_where_bm25_finds_nothing():
+    split, ranker = jdk_split(), Bm25(Bm25Config())
+    ranker.index(split)
+    scores = np.concatenate(list(ranker.scores(split))).diagonal()
+    assert [shared == 0 for shared in facts_of(split).shared] == (scores == 0).tolist()
+
+
+def test_facts_fit_the_pool_of_the_same_words():
+    split = jdk_split()
+    evaluation = evaluate(Bm25(Bm25Config()), split, EvaluateConfig(), progress=False)
+    facts = facts_of(split)
+    source = DataSource(origin="jdk-25", fingerprint=facts.fingerprint)
+    tested = measure(evaluation, data=source)
+    whole, other = by_pool([("bm25", result(also={"jdk": tested}))])
+    assert not facts.fits(whole)
+    assert facts.fits(other)
+    assert not facts_of(split.take(np.arange(9))).fits(other)
+
+
+def test_facts_are_read_as_they_were_written(tmp_path):
+    facts = facts_of(jdk_split())
+    save_query_facts(facts, tmp_path / "a.json")
+    assert load_query_facts(tmp_path / "a.json") == facts
+    assert len((tmp_path / "a.json").read_text().splitlines()) == 9
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"words": [1, 2]}, "three lists of the same length"),
+        ({"words": [], "distinct": [], "shared": []}, "one query or more"),
+        ({"shared": [20] * 10}, "shares at most its distinct words"),
+        ({"words": ["a"] * 10}, "expected a whole number"),
+        ({"fingerprint": 3}, "expected a text"),
+    ],
+)
+def test_damaged_facts_are_refused_in_one_line(tmp_path, change, message):
+    path = tmp_path / "a.json"
+    save_query_facts(facts_of(jdk_split()), path)
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(ValueError, match=message) as error:
+        load_query_facts(path)
+    assert str(path) in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"nothing\.json"):
+        load_query_facts(tmp_path / "nothing.json")
+
+
+def test_kept_facts_are_of_the_kept_results():
+    """BM25 scores a method 0 and ranks it last exactly where the method has no stem of its query."""
+    paths, plain = RESULTS / "queries" / "jdk.json", RESULTS / "main" / f"{Cell('jdk', 'bm25', 0, 'bm25').key}.json"
+    if not paths.exists() or not plain.exists():
+        pytest.skip("needs experiments/results/queries/jdk.json and the kept result of bm25 on the jdk")
+    facts, kept = load_query_facts(paths), load_result(plain)
+    assert facts.fingerprint == kept.data.fingerprint
+    assert [shared == 0 for shared in facts.shared] == [rank == kept.pool_size for rank in kept.ranks]
