@@ -5,7 +5,7 @@
 #   bash run.sh prepare DATASET [--data.field=value ...]    only prepare the data set (a run does it when needed)
 #   bash run.sh evaluate RUN_DIR [--evaluate.field=value]   test a finished run again, on another pool or data set
 #   bash run.sh board [tensorboard options]                 curves and pictures of all runs, at http://localhost:6006
-#   bash run.sh compare DATASET                             every model of the main table that has no kept result
+#   bash run.sh compare PART                                every model of the main table that has no kept result
 #   bash run.sh ablate NAME                                 every variant of an ablation that has no kept result
 #   bash run.sh tune MODEL                                  which start and loss suit a model, by validation
 #   bash run.sh table                                       write the tables of the kept results, README's included

@@ -21,10 +21,15 @@ _ROUNDING: Final = 0.0015
 Row = tuple[str, ...]
 
 
-def tables(results: Iterable[tuple[str, Result]], reference: str, *, whole: bool) -> str:
-    """A table for each pool that was tested on; the results come with the labels of their rows."""
+def tables(results: Iterable[tuple[str, Result]], references: Sequence[str], *, whole: bool) -> str:
+    """A table for each pool that was tested on; the results come with the labels of their rows.
+
+    Rows are held against the first of ``references`` that is a row of the table.
+    """
     parts = []
     for pool, entries in by_pool(results).items():
+        labels = {entry.label for entry in entries}
+        reference = next((each for each in references if each in labels), references[0])
         found = leads(entries, reference, resamples=_RESAMPLES)
         lead = (f"MRR - {reference}", "holds")
         header = ("ranker", *_SHORT, *lead, *(_LONG if whole else ()))
@@ -67,16 +72,22 @@ def with_interval(mean: float, low: float, high: float) -> str:
 
 
 def _caption(pool: Pool, entries: Sequence[Entry], reference: str, *, whole: bool) -> str:
-    trained = sorted({result.dataset for entry in entries for result in entry.results})
+    trained = sorted({_trained_on(result) for entry in entries for result in entry.results if result.parameters})
     text = (
         f"**{pool.dataset}** ({pool.origin}), {pool.split} split: {pool.size:,} queries over as many methods, "
-        f"trained on {', '.join(trained)}. Repeated queries cap Top@1 at {pool.ceiling_top1:.3f}. "
+        f"trained on {' or '.join(trained) or 'nothing'}. Repeated queries cap Top@1 at {pool.ceiling_top1:.3f}. "
         "Means over seeds, ± their standard deviation; ties count against the ranker. "
         f"MRR - {reference}: with its 95 % bootstrap interval over queries; it holds where a paired randomisation test "
         "on reciprocal ranks gives p < 0.05 after Holm's correction for all rows of the table."
     )
     also = " *: as earlier papers count (rank <= K + 1, MRR@10); printed: what the papers print, trained on other data."
     return text + also * whole
+
+
+def _trained_on(result: Result) -> str:
+    """The data sets whose training pairs a model has seen."""
+    extra = result.config["data"].get("extra", "")
+    return " with ".join((result.dataset, *filter(None, (extra.replace(",", " and "),))))
 
 
 def _row(entry: Entry, lead: Lead | None, pool: Pool, *, whole: bool) -> Row:

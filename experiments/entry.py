@@ -100,7 +100,7 @@ def _compare(words: Sequence[str], typed: Mapping[str, str]) -> None:
     from experiments.main_table import CELLS
 
     if len(words) != 1 or words[0] not in CELLS:
-        raise ValueError(f"expected a data set of the main table: bash run.sh compare {'|'.join(CELLS)}")
+        raise ValueError(f"expected a part of the main table: bash run.sh compare {'|'.join(CELLS)}")
     from experiments.cells import run_cells
     from experiments.query_facts import keep_query_facts
     from experiments.tables import RESULTS

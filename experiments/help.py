@@ -18,7 +18,7 @@ bash run.sh DATASET MODEL [--section.field=value ...]   prepare, train, test; le
 bash run.sh prepare DATASET [--data.field=value ...]    only prepare the data set (a run does it when needed)
 bash run.sh evaluate RUN_DIR [--evaluate.field=value]   test a finished run again, on another pool or data set
 bash run.sh board                                       TensorBoard over runs/, on this machine only
-bash run.sh compare DATASET                             every model of the main table that has no kept result
+bash run.sh compare PART                                every model of the main table that has no kept result
 bash run.sh ablate NAME                                 every variant of an ablation that has no kept result
 bash run.sh tune MODEL                                  which start and loss suit a model, by validation
 bash run.sh table                                       write the tables of the kept results, README's included

@@ -14,7 +14,7 @@ from experiments.class_tables import class_table
 from experiments.comparison_tables import published_table, tables
 from experiments.config import REPOSITORY
 from experiments.console import say
-from experiments.main_table import CELLS, REFERENCE
+from experiments.main_table import CELLS, REFERENCES
 from experiments.query_facts import known_pools
 from experiments.tuning import TUNED, tuning_cells, tuning_page
 
@@ -41,7 +41,7 @@ def write_tables(readme: Path = README, results: Path = RESULTS) -> None:
 def pages(results: Path) -> Mapping[str, str]:
     """The Markdown files beside the results, by their names in the folder; those that have results."""
     found = {"published.md": f"# Printed numbers and what they can mean\n\n{published_table()}\n"}
-    main = tables(_main(results), REFERENCE, whole=True)
+    main = tables(_main(results), REFERENCES, whole=True)
     where = "\n\n".join(filter(None, map(class_table, known_pools(_main(results), results))))
     if main:
         parts = ("# All models", main, where and f"## By kind of query\n\n{where}", _PICTURES)
@@ -69,7 +69,7 @@ def drawn(results: Path) -> Mapping[str, bytes]:
 def ablation_page(name: str, results: Path) -> str:
     """What an ablation found, "" where none of its results is kept."""
     ablation = ABLATIONS[name]
-    found = tables(kept_results(ablation.cells, results / "ablations"), BASE, whole=False)
+    found = tables(kept_results(ablation.cells, results / "ablations"), (BASE,), whole=False)
     return found and f"# Ablation: {name}\n\nThe claim: {ablation.claim}\n\n{found}\n"
 
 
@@ -101,5 +101,5 @@ def with_tables(text: str, results: Path) -> str:
     _, end, after = rest.partition(END)
     if not start or not end:
         raise ValueError(f"expected the lines {START} and {END} in README.md, to write the tables between them")
-    short = tables(_main(results), REFERENCE, whole=False) or "No results are kept yet."
+    short = tables(_main(results), REFERENCES, whole=False) or "No results are kept yet."
     return f"{before}{START}\n{short}\n{END}{after}"

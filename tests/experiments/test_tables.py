@@ -9,7 +9,7 @@ from experiments.ablations import ABLATIONS, BASE
 from experiments.comparison_pictures import pictures
 from experiments.comparison_tables import tables
 from experiments.config import resolve
-from experiments.main_table import CELLS, REFERENCE
+from experiments.main_table import CELLS, REFERENCES
 from experiments.tables import END, README, RESULTS, START, pages, with_tables, write_tables
 from experiments.tuning import SETTINGS, TUNED, tuning_cells, tuning_page
 from tests.evaluation.test_results import result
@@ -95,14 +95,30 @@ def test_the_best_setting_of_a_model_is_bold_and_missing_ones_are_blank():
 
 
 def test_the_reference_is_a_model_of_the_table():
-    assert REFERENCE in {cell.label for cell in CELLS["jdk"]}
-    assert resolve("jdk", REFERENCE, {})
+    for cells in CELLS.values():
+        assert {cell.label for cell in cells} & set(REFERENCES)
+    assert all(resolve("jdk", model, {}) for model in REFERENCES)
+
+
+def test_rows_are_held_against_the_first_reference_that_there_is():
+    ranked = [(name, result(model=name, also={})) for name in ("unif", "bm25")]
+    assert "MRR - bm25 " in tables(ranked, ("galm", "bm25"), whole=False)
+    assert "MRR - unif " in tables(ranked, ("unif", "bm25"), whole=False)
+
+
+def test_a_table_says_what_its_models_were_trained_on():
+    seen = result(model="galm", also={})
+    more = replace(seen, config={"data": {"extra": "debian_sample,open_java"}})
+    without = replace(result(model="bm25", also={}), parameters=0, dataset="csn_tabcs")
+    text = tables([("galm", seen), ("more", more), ("bm25", without)], ("galm",), whole=False)
+    assert "trained on jdk or jdk with debian_sample and open_java. " in text
+    assert "trained on nothing. " in text
 
 
 def test_a_table_has_rows_of_equal_length_best_first():
     ranked = [(name, result(model=name, also={})) for name in ("galm", "bm25")]
     for whole in (True, False):
-        text = tables(ranked, "galm", whole=whole)
+        text = tables(ranked, ("galm",), whole=whole)
         lines = [line for line in text.splitlines() if line.startswith("|")]
         assert len({line.count("|") for line in lines}) == 1
         assert [line.split("|")[1].strip() for line in lines[2:]] == ["galm", "bm25"]
