@@ -4,7 +4,6 @@
 keeps its lists in a folder of ours, made of the machine's own entries, each read as ``deb-src``.
 """
 
-import os
 import re
 import shutil
 import subprocess
@@ -13,11 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from data_prep.programs import run_program
+
 HOW: Final = (
     "on Debian or Ubuntu give apt an entry with sources, a file in /etc/apt/sources.list.d/ with a copy of its `deb` "
     "line that begins with `deb-src`, or give --data.path=, a folder of *.orig.tar.* archives"
 )
-_SECONDS: Final = 900  # longest that one call of apt-get may take
 _URI: Final = re.compile(r"^'(?P<uri>\S+)' (?P<name>\S+) (?P<bytes>\d+) SHA256:(?P<sha256>[0-9a-f]{64})$", re.MULTILINE)
 _DISABLED: Final = re.compile(r"^Enabled:\s*(?:no|false)\s*$", re.MULTILINE | re.IGNORECASE)
 _ONE_LINE: Final = re.compile(r"^\s*deb(?:-src)?\s+(?P<rest>(?:\[[^\]]*\]\s+)?\S+\s+\S+\s.*\bmain\b.*)$")
@@ -102,20 +102,7 @@ class SourceLists:
             "APT::Update::Post-Invoke-Success::": "",
         }
         options = [part for key, value in settings.items() for part in ("-o", f"{key}={value}")]
-        try:
-            return subprocess.run(
-                [program, "-q", *options, *arguments],
-                cwd=folder or self._folder,
-                env={**os.environ, "LC_ALL": "C"},
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=_SECONDS,
-                check=False,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return subprocess.CompletedProcess(program, 1, "", str(error))
+        return run_program([program, "-q", *options, *arguments], folder or self._folder)
 
     @staticmethod
     def _complaint(done: subprocess.CompletedProcess[str]) -> str:

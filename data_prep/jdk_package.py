@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from data_prep.atomic import atomic_folder
+from data_prep.programs import run_program
 
 SOURCE_PACKAGES: Final = ("openjdk-17-source", "openjdk-21-source", "openjdk-25-source")
 """The first that the machine's distribution has is taken."""
@@ -20,7 +21,6 @@ HOW: Final = (
     "install a JDK with its sources (Debian, Ubuntu: apt-get install openjdk-17-source) "
     "or give --data.path=, a src.zip, an openjdk-17-source .deb or a JDK's home"
 )
-_SECONDS: Final = 900  # longest that apt-get may take
 _MAX_BYTES: Final = 1 << 30  # largest src.zip that is taken from a package
 _logger = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ def unpack_package(package: Path, kept: Path) -> Path:
     """
     if not shutil.which("dpkg-deb"):
         raise ValueError(f"{package} is unpacked by dpkg-deb, which is not here; {HOW}")
-    about = _run(["dpkg-deb", "--field", str(package), "Package", "Version"])
+    about = run_program(["dpkg-deb", "--field", str(package), "Package", "Version"])
     if about.returncode:
         raise ValueError(f"{package} is no Debian package: {_last_line(about)}; {HOW}")
     fields = dict(line.split(": ", 1) for line in about.stdout.splitlines() if ": " in line)
@@ -80,25 +80,8 @@ def unpack_package(package: Path, kept: Path) -> Path:
 def _apt_get(folder: Path, *arguments: str) -> str:
     """Run apt-get in ``folder``; the last line of its complaint, "" when all went well."""
     options = ["-q", "-o", "Acquire::Retries=2", "-o", "Acquire::http::Timeout=30"]
-    done = _run(["apt-get", *options, *arguments], folder)
+    done = run_program(["apt-get", *options, *arguments], folder)
     return _last_line(done) if done.returncode else ""
-
-
-def _run(command: list[str], folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    try:
-        return subprocess.run(
-            command,
-            cwd=folder,
-            env={**os.environ, "LC_ALL": "C"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return subprocess.CompletedProcess(command, 1, "", str(error))
 
 
 def _last_line(done: subprocess.CompletedProcess[str]) -> str:

@@ -1,9 +1,11 @@
 """Frozen dataclasses from and to JSON objects, checked field by field."""
 
+import json
 import math
 import types
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 Record = TypeVar("Record")
@@ -26,6 +28,19 @@ def from_json(record: type[Record], content: object, where: str) -> Record:
             says in which file.
     """
     return _read(record, content, where)
+
+
+def load_record(record: type[Record], path: Path, what: str) -> Record:
+    """A ``record`` from a JSON file; ``what`` names it in messages, like "the result of a run".
+
+    Raises:
+        ValueError: the file is missing or is not such a file; the message is one line.
+    """
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise ValueError(f"expected {what} in {path}, but it cannot be read: {error}") from error
+    return from_json(record, content, str(path))
 
 
 def _read(kind: Any, content: object, where: str) -> Any:

@@ -18,7 +18,7 @@ from data_prep.identifiers import split_identifier
 from data_prep.records import UNKNOWN
 from data_prep.store import Split
 from evaluation.comparison import Pool
-from evaluation.json_records import from_json, to_json
+from evaluation.json_records import load_record, to_json
 from evaluation.provenance import without_paths
 
 
@@ -93,8 +93,4 @@ def load_query_facts(path: Path) -> QueryFacts:
     Raises:
         ValueError: the file is missing or is not such a file; the message is one line.
     """
-    try:
-        content = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise ValueError(f"expected the facts of queries in {path}, but it cannot be read: {error}") from error
-    return from_json(QueryFacts, content, str(path))
+    return load_record(QueryFacts, path, "the facts of queries")

@@ -14,7 +14,7 @@ from data_prep.atomic import atomic_file, write_atomically
 from evaluation import metrics
 from evaluation.evaluator import Evaluation
 from evaluation.history import Validation
-from evaluation.json_records import from_json, to_json
+from evaluation.json_records import load_record, to_json
 from evaluation.metrics import Measures
 from evaluation.provenance import Machine, machine, peak_memory_mb, without_paths
 from evaluation.significance import Difference, compare
@@ -188,11 +188,7 @@ def load_result(path: Path) -> Result:
     Raises:
         ValueError: the file is missing or is not such a file; the message is one line.
     """
-    try:
-        content = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise ValueError(f"expected the result of a run in {path}, but it cannot be read: {error}") from error
-    return from_json(Result, content, str(path))
+    return load_record(Result, path, "the result of a run")
 
 
 def save_ranks(evaluation: Evaluation, path: Path) -> None:

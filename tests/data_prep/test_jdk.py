@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from data_prep import jdk_package
+from data_prep import programs
 from data_prep.config import DataConfig
 from data_prep.datasets import jdk
 from data_prep.datasets.jdk import Jdk, choose, find_sources, homes
@@ -251,7 +251,7 @@ def test_where_there_is_no_apt_one_line_says_how(tmp_path: Path, monkeypatch: py
 @needs_dpkg
 @pytest.mark.skipif(not shutil.which("apt-get"), reason="needs apt-get")
 def test_the_real_package_has_the_real_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jdk_package, "_SECONDS", 60)
+    monkeypatch.setattr(programs, "_SECONDS", 60)
     try:
         home = fetch_package(tmp_path)
     except ValueError as error:

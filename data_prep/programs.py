@@ -1,0 +1,27 @@
+"""Other programs, run to their end: English messages, no input, and no exception where one is missing or hangs."""
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+_SECONDS: Final = 900  # longest that a call may take
+
+
+def run_program(command: Sequence[str], folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run ``command`` in ``folder``; with exit code 1 and the reason as its complaint where it cannot be run."""
+    try:
+        return subprocess.run(
+            command,
+            cwd=folder,
+            env={**os.environ, "LC_ALL": "C"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return subprocess.CompletedProcess(command, 1, "", str(error))
