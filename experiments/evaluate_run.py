@@ -69,7 +69,8 @@ def _evaluated(plan: Configuration, folder: RunFolder, typed: Mapping[str, str])
         tested = mixed(plan, ranker, apart_from_tests(plan, data, command)) if plan.evaluate.mix else ranker
         outcome = test_stage(plan, tested, data, kept, plan.evaluate.split)
         also = also_stage(plan, tested, command)
-        seconds = Seconds(prepare=prepared, train=0.0, evaluate=outcome.seconds)
+        trained = load_result(folder.metrics).seconds.train if folder.metrics.exists() else 0.0
+        seconds = Seconds(prepare=prepared, train=trained, evaluate=outcome.seconds)
         result = result_from(plan, outcome, also, command, seconds, None, parameters_of(ranker))
         target = _free(folder.path / f"metrics-{time.strftime('%Y%m%d-%H%M%S')}.json")
         if processes.is_first():
