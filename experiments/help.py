@@ -42,12 +42,14 @@ def help_lines() -> list[str]:
 
 
 def _about(target: str) -> str:
-    """First line of the docstring of a target's module, read without importing it."""
-    spec = find_spec(target.partition(":")[0])
-    if spec is None or not spec.origin:
-        return ""
-    text = ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))) or ""
-    return text.partition("\n")[0]
+    """First line of the docstring of a target's class, read without importing it."""
+    module, _, name = target.partition(":")
+    spec = find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+    (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
+    return (ast.get_docstring(found) or "").partition("\n")[0]
 
 
 def _types(section: str) -> dict[str, type]:

@@ -15,7 +15,7 @@ class Recipe:
     target: str
     """The class: a ``Matcher``, which is trained, or another ``Ranker``, which is not."""
     config: str
-    """The dataclass of its section ``model``; named apart from the class so that help needs no torch."""
+    """The dataclass of its section ``model``."""
     about: str
     """One line for help."""
     settings: Mapping[str, str] = field(default_factory=dict)

@@ -28,7 +28,7 @@ SAMPLE: Final = Path(__file__).with_name("debian_sample.txt")
 
 
 class Debian:
-    """The Java sources of the listed packages."""
+    """Java of 562 of Debian's source packages, split by whole projects; 830 MB to fetch."""
 
     cache_name = "debian"
     packages = PACKAGES
@@ -107,7 +107,7 @@ class Debian:
 
 
 class DebianSample(Debian):
-    """Six large, well documented libraries: 18 MB to fetch, about 26,000 pairs."""
+    """Java of six of them, large and well documented libraries; 18 MB to fetch."""
 
     cache_name = "debian_sample"
     packages = SAMPLE

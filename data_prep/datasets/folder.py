@@ -11,7 +11,7 @@ from data_prep.records import JavaFile
 
 
 class Folder:
-    """The Java sources under ``--data.path``; each path has a prepared folder of its own."""
+    """Any directory, zip, jar or tar of Java under ``--data.path=``; each path has a prepared folder of its own."""
 
     def __init__(self, config: DataConfig) -> None:
         """Take ``config.path``.

@@ -39,7 +39,7 @@ class JdkSources:
 
 
 class Jdk:
-    """Java sources of one JDK."""
+    """The Java sources that come with a JDK: of an installed one, else of Debian's package."""
 
     cache_name = "jdk"
 

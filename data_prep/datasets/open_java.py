@@ -52,7 +52,7 @@ _WORD: Final = re.compile(r"[\w$]+")
 
 
 class OpenJava:
-    """The pairs of the files that are there, all in ``train``."""
+    """Training pairs of DeepCS's example data, TL-CodeSum and R252, for ``--data.extra=``."""
 
     cache_name = "open_java"
 

@@ -107,7 +107,7 @@ class Published:
 
 
 class CsnTabcs(Published):
-    """CodeSearchNet's Java pairs; words of a field stand in no order."""
+    """CodeSearchNet Java as the TabCS release has it, fields ready made; words of a field stand in no order."""
 
     cache_name = "csn_tabcs"
     folder_in_release = "Husain_TabCS/keras/data/github"
@@ -115,7 +115,7 @@ class CsnTabcs(Published):
 
 
 class JcgTabcs(Published):
-    """Java-GitHub pairs, in source order; with the source of the test's methods."""
+    """Java-GitHub pairs as the TabCS release has them, in source order; with the source of the test's methods."""
 
     cache_name = "jcg_tabcs"
     folder_in_release = "Hu_TabCS/keras/data/github"
