@@ -16,7 +16,7 @@ from data_prep.atomic import write_atomically
 from evaluation.json_records import to_json
 from evaluation.provenance import without_paths
 from evaluation.results import Result, load_result
-from experiments.config import REPOSITORY, SECTIONS, Configuration, resolve, section_types
+from experiments.config import CHANGEABLE, REPOSITORY, SECTIONS, Configuration, resolve, section_types
 from experiments.console import say
 from experiments.options import options_of
 from experiments.run_folder import RunFolder
@@ -88,7 +88,7 @@ def _tested_again(cell: Cell, base: Cell, typed: Mapping[str, str]) -> Path:
     """Test the weights of ``base``, which is run where it has none; where the result is."""
     run = RunFolder(_run(base, typed).parent)
     before = set(run.path.glob("metrics-*.json"))
-    free = {name: text for name, text in {**cell.settings, **typed}.items() if name.startswith(("evaluate.", "data."))}
+    free = {name: text for name, text in {**cell.settings, **typed}.items() if name.startswith(CHANGEABLE)}
     _command(cell, ["evaluate", str(run.path)], free)
     (found,) = set(run.path.glob("metrics-*.json")) - before
     return found

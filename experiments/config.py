@@ -25,6 +25,8 @@ _PATHS: Final = (
     "data.root",
     "train.resume",
 )  # made absolute as they are typed
+CHANGEABLE: Final = ("evaluate.", "data.path", "data.root")
+"""How the options begin that may be other ones when a finished run is tested again."""
 
 
 @dataclass(frozen=True)

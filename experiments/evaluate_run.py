@@ -13,7 +13,7 @@ from data_prep.store import PreparedData
 from data_prep.vocabulary import Vocabularies
 from evaluation.results import Result, Seconds, load_result, save_result
 from evaluation.tables import render_table
-from experiments.config import Configuration, change
+from experiments.config import CHANGEABLE, Configuration, change
 from experiments.console import logged_to, say
 from experiments.launch import together
 from experiments.registry import class_of
@@ -46,7 +46,7 @@ def evaluate_run(path: Path, typed: Mapping[str, str]) -> Result:
     folder = RunFolder(path)
     saved = Configuration.load(folder.config)
     for name in typed:
-        if not name.startswith(("evaluate.", "data.path", "data.root")):
+        if not name.startswith(CHANGEABLE):
             raise ValueError(f"a finished run keeps --{name}: only --evaluate.* (and where data lies) can change")
     plan = change(saved, typed)
     with together(plan.evaluate.shards):

@@ -164,7 +164,7 @@ def test_a_run_that_was_stopped_goes_on(place, tmp_path):
 
 def test_weights_are_tested_again_with_another_ranker(place, tmp_path):
     """A cell that needs another's weights runs that one first, and keeps what ``evaluate`` found."""
-    small = {"train.epochs": "1", "model.dim": "32", "model.blocks": "2"}
+    small = {"train.epochs": "1", "model.dim": "32", "model.blocks": "2", "data.extra": f"folder:{place['data.path']}"}
     base = Cell("folder", "galm", 1, "galm", small)
     mixed = Cell("folder", "galm", 1, "galm + bm25", {**small, "evaluate.mix": "bm25"}, weights_of=base)
     (result,) = run_cells([mixed], tmp_path / "results", place)
