@@ -17,8 +17,8 @@ up with zeros; so padding changes nothing and a field that fills its length has 
 ``parity=true`` cuts and pads every field to a fixed length and counts every window.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import torch
@@ -27,10 +27,10 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from baselines.field_matcher import CoAttentionMatcher
 from baselines.word_vectors import BaselineConfig, WordVectors
 from data_prep.batching import Batch
 from data_prep.vocabulary import Vocabularies
-from matching.co_attention_matcher import CoAttentionMatcher
 from matching.contract import Encoded
 
 KERNELS: Final = (2, 3, 4)
@@ -59,6 +59,18 @@ class CarlcsConfig(BaselineConfig):
             )
 
 
+@dataclass(frozen=True, slots=True)
+class Rows(Encoded):
+    """Rows of windows, and the words that each of them was read from."""
+
+    held: Bool[Tensor, "batch rows allwords"]
+
+    @property
+    def shown(self) -> Bool[Tensor, "batch allwords"]:
+        """Where words stand, which are fewer than their windows."""
+        return self.held.any(1)
+
+
 class WindowRows(nn.Module):
     """The rows of a field: convolutions of each width of :data:`KERNELS`, joined along the length."""
 
@@ -72,19 +84,20 @@ class WindowRows(nn.Module):
             nn.init.xavier_uniform_(each.weight)
             nn.init.zeros_(each.bias)
 
-    def forward(
-        self, states: Float[Tensor, "batch words dim"], mask: Bool[Tensor, "batch words"]
-    ) -> tuple[Float[Tensor, "batch rows filters"], Bool[Tensor, "batch rows"]]:
-        """The windows' rows, and which of them count."""
+    def forward(self, states: Float[Tensor, "batch words dim"], mask: Bool[Tensor, "batch words"]) -> Rows:
+        """The windows' rows, of which those count that lie within the field."""
         words = states.masked_fill(~mask[:, :, None], 0.0).transpose(1, 2)  # [batch, dim, words]
-        lengths = mask.sum(1, keepdim=True)
-        rows, masks = [], []
+        lengths, places = mask.sum(1, keepdim=True), torch.arange(mask.shape[1], device=mask.device)
+        rows, masks, held = [], [], []
         for kernel, convolution in zip(KERNELS, self.convolutions, strict=True):
             found = convolution(pad(words, (0, max(0, kernel - words.shape[2]))))  # [batch, filters, windows]
             counting = (lengths - kernel + 1).maximum(lengths.clamp(max=1))
             rows.append(torch.relu(found).transpose(1, 2))
-            masks.append(torch.arange(found.shape[2], device=mask.device) < counting)
-        return torch.cat(rows, 1), torch.cat(masks, 1)
+            starts = torch.arange(found.shape[2], device=mask.device)
+            masks.append(starts < counting)
+            spans = (starts[:, None] <= places) & (places < starts[:, None] + kernel)  # [windows, words]
+            held.append(spans & masks[-1][:, :, None] & mask[:, None])
+        return Rows(torch.cat(rows, 1), torch.cat(masks, 1), torch.cat(held, 1))
 
 
 class LstmRows(nn.Module):
@@ -95,14 +108,12 @@ class LstmRows(nn.Module):
         super().__init__()
         self.lstm = nn.LSTM(config.dim, config.filters // 2, batch_first=True, bidirectional=True)
 
-    def forward(
-        self, states: Float[Tensor, "batch words dim"], mask: Bool[Tensor, "batch words"]
-    ) -> tuple[Float[Tensor, "batch words filters"], Bool[Tensor, "batch words"]]:
+    def forward(self, states: Float[Tensor, "batch words dim"], mask: Bool[Tensor, "batch words"]) -> Rows:
         """The words' rows; each direction ends, or begins, at the last word."""
         lengths = mask.sum(1).clamp(min=1).cpu()  # a field without words is read as one that its mask leaves out
         packed = pack_padded_sequence(states, lengths, batch_first=True, enforce_sorted=False)
         rows, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=states.shape[1])
-        return rows, mask
+        return Rows(rows, mask, torch.diag_embed(mask))
 
 
 class Carlcs(CoAttentionMatcher):
@@ -121,24 +132,21 @@ class Carlcs(CoAttentionMatcher):
             self.rows[field] = LstmRows(config) if recurrent else WindowRows(config)
         self.dropout = nn.Dropout(config.dropout)
 
-    @property
-    def code_fields(self) -> tuple[str, ...]:
-        """The code fields in the order of the releases."""
-        return ("name", "api", "tokens", "ast") if self.config.ast else ("name", "api", "tokens")
+    def encode_field(self, batch: Batch, field: str) -> Rows:
+        """The rows of a field, or of the query."""
+        rows: Rows = self.rows[field](*self.words(field, batch[field]))
+        return replace(rows, states=self.dropout(rows.states))
 
-    def encode_query(self, queries: Batch) -> Encoded:
-        """The rows Q."""
-        return self._encoded(queries, "query")
+    def joined(self, parts: Sequence[Encoded]) -> Rows:
+        """C: the rows of fields one below the other."""
+        whole, held = super().joined(parts), [part.held for part in parts if isinstance(part, Rows)]
+        widths = [each.shape[2] for each in held]
+        padded = [pad(each, (sum(widths[:number]), sum(widths[number + 1 :]))) for number, each in enumerate(held)]
+        return Rows(whole.states, whole.mask, torch.cat(padded, 1))
 
-    def encode_code(self, codes: Batch) -> Encoded:
-        """The rows C: those of all fields joined along the length."""
-        parts = [self._encoded(codes, field) for field in self.code_fields]
-        return Encoded(torch.cat([each.states for each in parts], 1), torch.cat([each.mask for each in parts], 1))
-
-    def _encoded(self, batch: Batch, field: str) -> Encoded:
-        rows, mask = self.rows[field](*self.words(field, batch[field]))
-        return Encoded(self.dropout(rows), mask)
-
-    def word_vectors(self) -> Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]:
-        """The known words of each table."""
-        return self.words.known_words()
+    def alignment(self, queries: Rows, codes: Rows) -> Float[Tensor, "pairs querywords codewords"]:  # type: ignore[override]
+        """The mean of F over all windows that hold a query word and a code word."""
+        query, code = (
+            side.held / side.held.sum(1, keepdim=True).clamp(min=1).to(side.states) for side in (queries, codes)
+        )
+        return query.transpose(1, 2) @ super().alignment(queries, codes) @ code

@@ -16,18 +16,20 @@ is left out of β and γ. From the released code: attentions give a word one wei
 ``parity`` is the released code: pads take part, and an attention has weights for each position and dimension.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
-from torch.nn.functional import linear, normalize, pad
+from torch.nn.functional import normalize
 
+from baselines.field_matcher import FieldMatcher
 from baselines.word_vectors import BaselineConfig, WordVectors
 from data_prep.batching import Batch
 from data_prep.vocabulary import Vocabularies
-from matching.contract import Encoded, Matcher
+from matching.contract import Encoded
 from matching.layers import PositionAttention, WordAttention, masked_softmax
 
 CodeField = tuple[str, Float[Tensor, "codes words dim"], Bool[Tensor, "codes words"]]
@@ -79,22 +81,27 @@ class AffinityReader(nn.Module):
 
     def forward(
         self,
-        affinity: Float[Tensor, "pairs rows columns"],
-        row_mask: Bool[Tensor, "pairs rows"],
-        column_mask: Bool[Tensor, "pairs columns"],
-    ) -> Float[Tensor, "pairs columns"]:
-        """Softmax over the columns; ``affinity`` is 0 at pads, so that columns which are left out change nothing."""
-        columns = affinity.shape[2]
-        windows = torch.cat([affinity, pad(affinity[:, 1:], (0, 0, 0, 1))], dim=2)  # a row of zeros after the last
-        kernel = self.conv.weight[:, :columns].transpose(1, 2).flatten(1)  # [filters, 2 columns]
-        found = torch.relu(linear(windows, kernel, self.conv.bias))  # [pairs, rows, filters]; faster than conv1d
-        shares = row_mask.to(found.dtype) / row_mask.sum(1, keepdim=True).clamp(min=1)
-        mean = torch.einsum("pr,prf->pf", shares, found)  # before the dense layer, as both are linear
-        logits = mean @ self.dense.weight[:columns].T
-        return masked_softmax(logits[:, None], column_mask[:, None]).squeeze(1)
+        affinity: Float[Tensor, "rows columns pairs"],
+        row_mask: Bool[Tensor, "rows pairs"],
+        column_mask: Bool[Tensor, "columns pairs"],
+    ) -> Float[Tensor, "columns pairs"]:
+        """Softmax over the columns; ``affinity`` is 0 at pads, so that columns which are left out change nothing.
+
+        The pairs stand last, so that a window, a row above the next, is copied as a whole and the mean goes over the
+        first axis: what is slow here is memory, not arithmetic.
+        """
+        columns, ones = affinity.shape[1], row_mask[:, None].to(affinity.dtype)
+        after = torch.cat([affinity[1:], torch.zeros_like(affinity[:1])])  # a row of zeros after the last
+        windows = torch.cat([affinity, after, ones], dim=1)  # [rows, 2 columns + 1, pairs]; nothing but 0 at pads
+        kernel = self.conv.weight[:, :columns].transpose(1, 2).flatten(1)
+        kernel = torch.cat([kernel, self.conv.bias[:, None]], dim=1)  # type: ignore[index]  # [filters, 2 columns + 1]
+        found = torch.relu_(torch.bmm(kernel.expand(len(windows), -1, -1), windows))  # [rows, filters, pairs]
+        mean = found.sum(0) / row_mask.sum(0).clamp(min=1)  # before the dense layer, as both are linear
+        logits = self.dense.weight[:columns] @ mean
+        return masked_softmax(logits, column_mask, dim=0)
 
 
-class Fcarcs(Matcher):
+class Fcarcs(FieldMatcher):
     """Scores a query against a method by the cosine of what each side is in the light of the other."""
 
     config_type = FcarcsConfig
@@ -116,37 +123,24 @@ class Fcarcs(Matcher):
     def _attention(self, positions: int) -> nn.Module:
         return PositionAttention(positions) if self.config.parity else BoundedWordAttention(self.config.dim)
 
-    @property
-    def code_fields(self) -> tuple[str, ...]:
-        """The code fields in the order of the releases."""
-        return ("name", "api", "tokens", "ast") if self.config.ast else ("name", "api", "tokens")
-
-    def encode_query(self, queries: Batch) -> Encoded:
-        """The query's words, weighted."""
-        return self._encoded(queries, "query")
-
-    def encode_code(self, codes: Batch) -> Encoded:
-        """The words of all fields, weighted within their field and joined along the length."""
-        parts = [self._encoded(codes, field) for field in self.code_fields]
-        return Encoded(torch.cat([each.states for each in parts], 1), torch.cat([each.mask for each in parts], 1))
-
-    def _encoded(self, batch: Batch, field: str) -> Encoded:
+    def encode_field(self, batch: Batch, field: str) -> Encoded:
+        """The words of a field, weighted."""
         states, mask = self.words(field, batch[field])
         return Encoded(states * self.attention[field](states, mask), mask)
 
-    def word_vectors(self) -> Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]:
-        """The known words of each table."""
-        return self.words.known_words()
+    def alignment(self, queries: Encoded, codes: Encoded) -> Float[Tensor, "pairs querywords codewords"]:
+        """F_k of all fields of each pair, transposed."""
+        return torch.tanh(queries.states @ (codes.states @ self.affinity).transpose(1, 2))
 
     def score_pairs(self, queries: Encoded, codes: Encoded) -> Float[Tensor, " pairs"]:
         """Score query i against code i."""
         words, mask = trimmed(queries.states, queries.mask)
         of_code, of_query, present = [], [], []
         for field, code, code_mask in self._fields(codes):
-            affinity = (code @ self.affinity) @ words.transpose(1, 2)
-            code_weights, query_weights = self._weights(field, affinity, code_mask, mask)
-            of_code.append(torch.einsum("pt,ptd->pd", code_weights, code))
-            of_query.append(torch.einsum("pn,pnd->pd", query_weights, words))
+            product = torch.einsum("ptd,pnd->tnp", code @ self.affinity, words)
+            code_weights, query_weights = self._weights(field, product, code_mask.T, mask.T)
+            of_code.append(torch.einsum("tp,ptd->pd", code_weights, code))
+            of_query.append(torch.einsum("np,pnd->pd", query_weights, words))
             present.append(code_mask.any(1))
         return self._fused(torch.stack(of_code, 1), torch.stack(of_query, 1), torch.stack(present, 1))
 
@@ -154,23 +148,30 @@ class Fcarcs(Matcher):
         self, queries: Encoded, codes: Encoded, *, pairs_per_block: int = 4096
     ) -> Float[Tensor, "queries codes"]:
         """Every query against every code: as :meth:`score_pairs`, without a copy of both sides' words a pair."""
-        rows = [queries.rows(slice(at, at + pairs_per_block)) for at in range(0, len(queries), pairs_per_block)]
-        step = max(1, pairs_per_block // max(1, len(queries)))  # codes a block
-        columns = [codes.rows(slice(at, at + step)) for at in range(0, len(codes), step)]
-        return torch.cat([torch.cat([self._block(row, column) for column in columns], dim=1) for row in rows])
+        pairs = min(pairs_per_block, _PAIRS)
+        rows = max(1, min(pairs, _QUERIES, len(queries)))
+        left = [queries.rows(slice(at, at + rows)) for at in range(0, len(queries), rows)]
+        right = [codes.rows(slice(at, at + pairs // rows)) for at in range(0, len(codes), pairs // rows)]
+        return torch.cat([torch.cat([self._block(query, code) for code in right], dim=1) for query in left])
 
     def _block(self, queries: Encoded, codes: Encoded) -> Float[Tensor, "queries codes"]:
         words, mask = trimmed(queries.states, queries.mask)
-        shape = (len(queries), len(codes))
-        of_code, of_query, present = [], [], []
+        shape = (len(codes), len(queries))
+        columns = words.permute(2, 1, 0).flatten(1)  # [dim, querywords · queries]
+        query_mask = mask.T[:, None].expand(-1, *shape).flatten(1)  # [querywords, pairs]
+        of_code, query_weights, present = [], [], []
         for field, code, code_mask in self._fields(codes):
-            affinity = torch.einsum("ctd,qnd->qctn", code @ self.affinity, words).flatten(0, 1)
-            masks = code_mask.repeat(len(queries), 1), mask.repeat_interleave(len(codes), 0)  # [pairs, words]
-            code_weights, query_weights = self._weights(field, affinity, *masks)
-            of_code.append(torch.einsum("qct,ctd->qcd", code_weights.unflatten(0, shape), code).flatten(0, 1))
-            of_query.append(torch.einsum("qcn,qnd->qcd", query_weights.unflatten(0, shape), words).flatten(0, 1))
-            present.append(masks[0].any(1))
-        return self._fused(torch.stack(of_code, 1), torch.stack(of_query, 1), torch.stack(present, 1)).view(shape)
+            pair_mask = code_mask.T[:, :, None].expand(-1, *shape).flatten(1)  # [codewords, pairs]
+            projected = (code @ self.affinity).transpose(0, 1).flatten(0, 1)  # [codewords · codes, dim]
+            product = (projected @ columns).view(-1, len(codes), *query_mask.shape[:1], len(queries))
+            product = product.transpose(1, 2).flatten(2)  # [codewords, querywords, pairs]
+            code_weights, weights = self._weights(field, product, pair_mask, query_mask)
+            of_code.append((code_weights.view(-1, *shape).permute(1, 2, 0) @ code).flatten(0, 1))
+            query_weights.append(weights.view(-1, *shape).permute(2, 1, 0))
+            present.append(pair_mask.any(0))
+        of_query = torch.stack(query_weights, 2).flatten(1, 2) @ words  # [queries, codes · fields, dim]
+        of_query = of_query.view(len(queries), len(codes), len(present), -1).transpose(0, 1).flatten(0, 1)
+        return self._fused(torch.stack(of_code, 1), of_query, torch.stack(present, 1)).view(shape).T
 
     def _fields(self, codes: Encoded) -> Iterator[CodeField]:
         """The fields of a batch of methods."""
@@ -183,13 +184,13 @@ class Fcarcs(Matcher):
     def _weights(
         self,
         field: str,
-        logits: Float[Tensor, "pairs codewords querywords"],
-        code_mask: Bool[Tensor, "pairs codewords"],
-        query_mask: Bool[Tensor, "pairs querywords"],
-    ) -> tuple[Float[Tensor, "pairs codewords"], Float[Tensor, "pairs querywords"]]:
+        logits: Float[Tensor, "codewords querywords pairs"],
+        code_mask: Bool[Tensor, "codewords pairs"],
+        query_mask: Bool[Tensor, "querywords pairs"],
+    ) -> tuple[Float[Tensor, "codewords pairs"], Float[Tensor, "querywords pairs"]]:
         """The weights of the words of a field and of the query, from X_k U Qᵀ."""
         affinity = torch.tanh(logits)  # 0 at pads, whose states have weight 0
-        of_code = self.of_code[field](affinity.transpose(1, 2), query_mask, code_mask)
+        of_code = self.of_code[field](affinity.transpose(0, 1), query_mask, code_mask)
         return of_code, self.of_query[field](affinity, code_mask, query_mask)
 
     def _fused(
@@ -202,6 +203,13 @@ class Fcarcs(Matcher):
         code = (self.fusion["code"](codes, present) * codes).sum(1)
         query = (self.fusion["query"](queries, present) * queries).sum(1)
         return (normalize(code, dim=-1) * normalize(query, dim=-1)).sum(-1)
+
+
+_QUERIES: Final = 64
+"""Queries a block, which are of like length where the caller has sorted them."""
+
+_PAIRS: Final = 512
+"""Pairs a block: what is computed of a few of its words fits a core's cache."""
 
 
 def trimmed(

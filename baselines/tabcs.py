@@ -15,18 +15,15 @@ are words like any other. In all of them the weights of a field sum to 1, so F i
 means until training has made the word vectors longer; weights with a mean of 1 learn no better.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import torch
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import nn
 
+from baselines.field_matcher import CoAttentionMatcher
 from baselines.word_vectors import BaselineConfig, WordVectors
 from data_prep.batching import Batch
 from data_prep.vocabulary import Vocabularies
-from matching.co_attention_matcher import CoAttentionMatcher
 from matching.contract import Encoded
 from matching.layers import PositionAttention, WordAttention
 
@@ -55,38 +52,14 @@ class Tabcs(CoAttentionMatcher):
     def __init__(self, config: TabcsConfig, vocabularies: Vocabularies) -> None:
         """A table and an attention a field."""
         super().__init__(config, vocabularies, config.dim)
-        self.fields = ("name", "api", "tokens", "ast") if config.ast else ("name", "api", "tokens")
-        self.words = WordVectors(config, vocabularies, (*self.fields, "query"), fixed=config.by_position)
-        self.attention = nn.ModuleDict({each: self._attention(each) for each in (*self.fields, "query")})
+        self.words = WordVectors(config, vocabularies, (*self.code_fields, "query"), fixed=config.by_position)
+        self.attention = nn.ModuleDict({each: self._attention(each) for each in (*self.code_fields, "query")})
 
     def _attention(self, field: str) -> nn.Module:
         config = self.config
         return PositionAttention(config.length(field)) if config.by_position else WordAttention(config.dim)
 
-    def encode_query(self, queries: Batch) -> Encoded:
-        """The query's words, weighted."""
-        return self._encoded(queries, "query")
-
-    def encode_code(self, codes: Batch) -> Encoded:
-        """The words of all fields, weighted within their field and joined along the length."""
-        parts = [self._encoded(codes, field) for field in self.fields]
-        return Encoded(torch.cat([each.states for each in parts], 1), torch.cat([each.mask for each in parts], 1))
-
-    def _encoded(self, batch: Batch, field: str) -> Encoded:
+    def encode_field(self, batch: Batch, field: str) -> Encoded:
+        """The words of a field, weighted."""
         states, mask = self.words(field, batch[field])
         return Encoded(states * self.attention[field](states, mask), mask)
-
-    @property
-    def code_fields(self) -> tuple[str, ...]:
-        """In the order of the paper."""
-        return self.fields
-
-    def alignment(self, queries: Encoded, codes: Encoded) -> Float[Tensor, "pairs querywords codewords"] | None:
-        """F of each pair, transposed; None where positions have weights, and words may have been cut."""
-        if self.config.by_position:
-            return None
-        return torch.tanh(self.co_attention.projected(codes.states) @ queries.states.transpose(1, 2)).transpose(1, 2)
-
-    def word_vectors(self) -> Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]:
-        """The known words of each table."""
-        return self.words.known_words()

@@ -48,8 +48,9 @@ class Pages:
         weights, edges = matcher.alignment(query, code), matcher.edges(query)
         if weights is not None:
             read, fields = self._read_code(codes, matcher.code_fields), _field_of_each(codes, matcher.code_fields)
-            picture = alignment_picture(_unpadded(weights, query, code), asked, read, fields, title)
-            self.board.picture(f"alignment/{number}", picture)
+            found = _unpadded(weights, query, code)
+            if found.shape == (len(asked), len(read)):  # not where a model reads pads or cuts a field
+                self.board.picture(f"alignment/{number}", alignment_picture(found, asked, read, fields, title))
         if edges is not None:
             self.board.picture(f"edges/{number}", edges_picture(_unpadded(edges, query, query), asked, title))
 
@@ -84,4 +85,4 @@ def _field_of_each(codes: Batch, fields: Sequence[str]) -> list[str]:
 def _unpadded(
     weights: Float[Tensor, "1 left right"], left: Encoded, right: Encoded
 ) -> Float[np.ndarray, "rows columns"]:
-    return weights[0][left.mask[0]][:, right.mask[0]].float().cpu().numpy()
+    return weights[0][left.shown[0]][:, right.shown[0]].float().cpu().numpy()

@@ -33,6 +33,11 @@ class Encoded:
     def __len__(self) -> int:
         return self.states.shape[0]
 
+    @property
+    def shown(self) -> Bool[Tensor, "batch words"]:
+        """Where words stand in :meth:`Matcher.alignment` and :meth:`Matcher.edges`."""
+        return self.mask
+
     def rows(self: Side, rows: slice | Int[Tensor, " rows"]) -> Side:
         """Some of the batch, by a slice or by row numbers (which may repeat)."""
         return replace(self, **{each.name: getattr(self, each.name)[rows] for each in fields(self)})

@@ -13,10 +13,10 @@ from matching.word_blocks import word_blocks
 
 
 def masked_softmax(
-    logits: Float[Tensor, "*batch rows columns"], mask: Bool[Tensor, "*#batch #rows columns"]
+    logits: Float[Tensor, "*batch rows columns"], mask: Bool[Tensor, "*#batch #rows columns"], *, dim: int = -1
 ) -> Float[Tensor, "*batch rows columns"]:
-    """Softmax over the last axis where ``mask`` is True; 0 elsewhere, and all 0 in a row without a True."""
-    weights = torch.softmax(logits.masked_fill(~mask, float("-inf")), dim=-1)
+    """Softmax over the axis ``dim`` where ``mask`` is True; 0 elsewhere, and all 0 in a row without a True."""
+    weights = torch.softmax(logits.masked_fill(~mask, float("-inf")), dim=dim)
     return weights.masked_fill(~mask, 0.0)  # a row without a True is NaN before this line
 
 

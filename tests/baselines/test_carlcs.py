@@ -1,13 +1,15 @@
 """CARLCS: its rows against windows counted by hand and summed by plain loops, and what pads may do in each reading."""
 
+import itertools
 import math
 from collections.abc import Sequence
 
 import pytest
 import torch
+from word_lists import words
 
-from baselines.carlcs import KERNELS, Carlcs, CarlcsConfig
-from data_prep.batching import Batch, Words
+from baselines.carlcs import KERNELS, Carlcs, CarlcsConfig, LstmRows
+from data_prep.batching import Batch
 from data_prep.vocabulary import FIRST_UNKNOWN, PAD, Vocabularies, Vocabulary
 
 VOCABULARY = Vocabulary(tuple(f"w{number}" for number in range(18)))  # 20 ids
@@ -23,12 +25,6 @@ def model(seed: int = 0, **choices: object) -> Carlcs:
         if "tables" in name or "bias" in name:
             torch.nn.init.uniform_(weight, -1, 1)  # far from 0, so that nothing hides behind small numbers
     return matcher.double().eval()
-
-
-def words(lists: Sequence[Sequence[int]], width: int = 0) -> Words:
-    width = max(1, width, *map(len, lists))
-    ids = torch.tensor([[*row, *[PAD] * (width - len(row))] for row in lists])
-    return Words(ids, torch.tensor([[place < len(row) for place in range(width)] for row in lists]))
 
 
 def sides(queries: Sequence[Sequence[int]], codes: dict[str, list[list[int]]]) -> tuple[Batch, Batch]:
@@ -134,30 +130,14 @@ def test_parameters_are_as_many_as_counted_by_hand():
     assert found == counts[0] - convolutions + lstm
 
 
-def test_the_vector_of_pads_counts_in_parity_alone():
-    for parity in (False, True):
-        matcher = model(**SMALL, parity=parity)
-        before = scores(matcher, QUERIES, CODES)
-        for table in matcher.words.tables.values():
-            table.weight.data[PAD] += 1
-        assert torch.equal(scores(matcher, QUERIES, CODES), before) != parity
-
-
-def test_an_unknown_word_is_a_pad_in_parity_alone():
-    for parity in (False, True):
-        matcher = model(**SMALL, parity=parity)
-        rows = [matcher.encode_query({"query": words([[2, each, 3]])}).states for each in (PAD, FIRST_UNKNOWN)]
-        assert torch.equal(*rows) == parity
-
-
 @pytest.mark.parametrize("length", [1, 2, 4])
 def test_the_bilstm_reads_a_sequence_as_if_it_were_alone(length):
     matcher = model(**SMALL, api_encoder="bilstm")
     api = [[5, 6, 7, 8][:length], [9, 10, 11, 12]]
-    rows, mask = matcher.rows["api"](*matcher.words("api", words(api, width=7)))
+    found = matcher.rows["api"](*matcher.words("api", words(api, width=7)))
     alone, _ = matcher.rows["api"].lstm(matcher.words.tables["api"](torch.tensor([api[0]])))
-    torch.testing.assert_close(rows[:1, :length], alone)
-    assert mask[0].tolist() == [True] * length + [False] * (7 - length)
+    torch.testing.assert_close(found.states[:1, :length], alone)
+    assert found.mask[0].tolist() == [True] * length + [False] * (7 - length)
     assert scores(matcher, QUERIES, CODES).isfinite().all()  # a method without API words
 
 
@@ -182,10 +162,46 @@ def test_dropout_acts_in_training_alone():
             torch.nn.init.constant_(convolution.bias, 50.0)  # so that only dropout makes a row's entry 0
         batch = {field: words([[2, 3, 4, 5]])}
         states, mask = matcher.words(field, batch[field])
-        rows = matcher.rows[field](states, mask)[0]
+        rows = matcher.rows[field](states, mask).states
         assert (states == 0).any()
         assert (rows != 0).all()
-        assert (matcher._encoded(batch, field).states == 0).any()
+        assert (matcher.encode_field(batch, field).states == 0).any()
+
+
+def read_words(matcher: Carlcs, batch: Batch, field: str, pair: int) -> list[set[tuple[str, int]]]:
+    """Of each row of a field the words that it was read from; none where it does not count."""
+    width, length = batch[field].mask.shape[1], int(batch[field].mask[pair].sum())
+    kernels = (1,) if isinstance(matcher.rows[field], LstmRows) else KERNELS
+    found = []
+    for kernel in kernels:
+        for start in range(max(1, width - kernel + 1)):
+            places = range(start, min(start + kernel, length))
+            found.append({(field, place) for place in places if start < max(length - kernel + 1, 1)})
+    return found
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("choices", [{}, {"api_encoder": "bilstm"}, {"ast": True, "ast_length": 4}], ids=str)
+def test_what_the_board_shows_is_the_mean_affinity_of_the_windows_that_hold_two_words(choices):
+    matcher = model(**SMALL, **choices)
+    query, code = sides(QUERIES, CODES | {"ast": [[3, 1, 4], []]})
+    asked, read = matcher.encode_query(query), matcher.encode_code(code)
+    found, read_fields = matcher.alignment(asked, read), matcher.code_fields
+    places = [(field, place) for field in read_fields for place in range(code[field].mask.shape[1])]
+    assert asked.shown.tolist() == query["query"].mask.tolist()
+    assert read.shown.tolist() == torch.cat([code[field].mask for field in read_fields], 1).tolist()
+    for pair in (0, 1):
+        affinity = torch.tanh(asked.states[pair] @ (read.states[pair] @ matcher.co_attention.weight).T).tolist()
+        of_query = read_words(matcher, query, "query", pair)
+        of_code = [row for field in read_fields for row in read_words(matcher, code, field, pair)]
+        for row, (column, word) in itertools.product(range(5), enumerate(places)):
+            held = [
+                affinity[i][j]
+                for (i, left), (j, right) in itertools.product(enumerate(of_query), enumerate(of_code))
+                if ("query", row) in left and word in right
+            ]
+            expected = sum(held) / max(1, len(held))
+            assert found[pair, row, column].item() == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 
 import pytest
 import torch
+from word_lists import words
 
+from baselines import fcarcs
 from baselines.fcarcs import Fcarcs, FcarcsConfig
 from data_prep.batching import Words
 from data_prep.vocabulary import FIRST_UNKNOWN, PAD, Vocabularies, Vocabulary
@@ -32,12 +34,6 @@ def model(**choices: object) -> Fcarcs:
         if "dense" not in name:
             torch.nn.init.uniform_(weight, -1, 1)  # far from 0, so that nothing hides behind small numbers
     return matcher.double().eval()
-
-
-def words(lists: Sequence[Sequence[int]], width: int = 0) -> Words:
-    width = max(1, width, *map(len, lists))
-    ids = torch.tensor([[*row, *[PAD] * (width - len(row))] for row in lists])
-    return Words(ids, torch.tensor([[place < len(row) for place in range(width)] for row in lists]))
 
 
 def scores(matcher: Matcher, queries: Sequence[Sequence[int]], codes: dict[str, list[list[int]]]) -> torch.Tensor:
@@ -164,30 +160,51 @@ def test_parameters_are_as_many_as_counted_by_hand(parity):
         assert counted == 5 * 2000 + 3962 + 10_000 + 36_400 + 29_200 + 40
 
 
-def test_the_vector_of_pads_counts_in_parity_alone():
-    for parity in (False, True):
-        matcher = model(**SMALL, parity=parity)
-        before = scores(matcher, QUERIES, CODES)
-        for table in matcher.words.tables.values():
-            table.weight.data[PAD] += 1
-        assert torch.equal(scores(matcher, QUERIES, CODES), before) != parity
+def drawn(count: int, seed: int, **longest: int) -> dict[str, Words]:
+    """Lists of random words, some of them empty."""
+    generator = torch.Generator().manual_seed(seed)
+    batch = {}
+    for field, most in longest.items():
+        lengths = torch.randint(0, most + 1, (count,), generator=generator).tolist()
+        batch[field] = words([torch.randint(1, 20, (length,), generator=generator).tolist() for length in lengths])
+    return batch
 
 
-def test_an_unknown_word_is_a_pad_in_parity_alone():
-    for parity in (False, True):
-        matcher = model(**SMALL, parity=parity)
-        states = [matcher.encode_query({"query": words([[2, each, 3]])}).states for each in (PAD, FIRST_UNKNOWN)]
-        assert torch.equal(*states) == parity
+@pytest.mark.parametrize("choices", [{}, {"ast": False}, {"parity": True}], ids=str)
+@pytest.mark.parametrize(("pairs_per_block", "queries"), [(1, 64), (30, 64), (4096, 64), (4096, 5), (4096, 1)])
+def test_scores_and_gradients_of_the_matrix_are_those_of_pairs(choices, pairs_per_block, queries, monkeypatch):
+    monkeypatch.setattr(fcarcs, "_QUERIES", queries)
+    monkeypatch.setattr(fcarcs, "_PAIRS", 40)
+    matcher = model(**SMALL, **choices)
+    query, code = drawn(13, 0, query=5), drawn(11, 1, name=2, api=3, tokens=6, ast=4)
+    results = []
+    for form in (Matcher.score_matrix, Fcarcs.score_matrix):  # pair by pair, in blocks
+        matcher.zero_grad()
+        scores = form(matcher, matcher.encode_query(query), matcher.encode_code(code), pairs_per_block=pairs_per_block)
+        (scores * torch.linspace(-1, 1, scores.numel()).view_as(scores)).sum().backward()
+        gradients = [weight.grad for weight in matcher.parameters() if weight.grad is not None]
+        results.append((scores.detach(), *gradients))
+    assert len(results[0]) > 10
+    assert any(score == 0 for score in results[0][0].flatten().tolist()) != matcher.config.parity
+    for by_pairs, by_blocks in zip(*results, strict=True):
+        torch.testing.assert_close(by_blocks, by_pairs, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("parity", [False, True])
-def test_the_blocked_form_is_the_derived_one(parity):
-    matcher = model(**SMALL, parity=parity)
-    code = matcher.encode_code({field: words(lists) for field, lists in CODES.items()})
-    query = matcher.encode_query({"query": words([*QUERIES, []])})
-    expected = Matcher.score_matrix(matcher, query, code)
-    for size in (1, 4, 100):
-        torch.testing.assert_close(matcher.score_matrix(query, code, pairs_per_block=size), expected)
+@pytest.mark.parametrize("pairs_per_block", [1, 7, 100, 4096])
+def test_no_block_has_more_pairs_than_asked(monkeypatch, pairs_per_block):
+    pairs, block = [], Fcarcs._block
+
+    def counted(*given: object) -> torch.Tensor:
+        found = block(*given)  # type: ignore[arg-type]
+        pairs.append(found.numel())
+        return found
+
+    monkeypatch.setattr(Fcarcs, "_block", counted)
+    matcher = model(**SMALL)
+    query, code = drawn(70, 0, query=5), drawn(20, 1, name=2, api=3, tokens=6, ast=4)
+    matcher.score_matrix(matcher.encode_query(query), matcher.encode_code(code), pairs_per_block=pairs_per_block)
+    assert max(pairs) <= min(pairs_per_block, 512)
+    assert sum(pairs) == 70 * 20
 
 
 @pytest.mark.parametrize("choices", [{}, {"ast": False}, {"parity": True}], ids=str)

@@ -53,7 +53,7 @@ def plain_words(matcher: Tabcs, field: str, ids: list[int]) -> list[list[float]]
 
 def plain_score(matcher: Tabcs, query: list[int], code: dict[str, list[int]]) -> float:
     """The formulas of the module, one word after the other."""
-    left = [word for field in matcher.fields for word in plain_words(matcher, field, code[field])]
+    left = [word for field in matcher.code_fields for word in plain_words(matcher, field, code[field])]
     right, weight = plain_words(matcher, "query", query), matcher.co_attention.weight.tolist()
     affinity = [
         [math.tanh(sum(c[i] * weight[i][j] * q[j] for i in range(DIM) for j in range(DIM))) for q in right]
@@ -98,7 +98,7 @@ def test_word_order_counts_where_positions_have_weights(choices: dict[str, objec
     plain = scores_of(matcher, queries(), codes())
     asked = scores_of(matcher, queries([row[::-1] for row in QUERIES]), codes())
     assert torch.allclose(asked, plain, rtol=1e-10) != matcher.config.by_position
-    for field in matcher.fields:
+    for field in matcher.code_fields:
         turned = scores_of(matcher, queries(), codes(**{field: [row[::-1] for row in CODES[field]]}))
         assert torch.allclose(turned, plain, rtol=1e-10) != matcher.config.by_position
 
@@ -107,7 +107,7 @@ def test_word_order_counts_where_positions_have_weights(choices: dict[str, objec
 def test_a_pads_vector_counts_in_parity_only(choices: dict[str, object]) -> None:
     matcher = build(**choices)
     plain = scores_of(matcher, queries(), codes(width=6))
-    for field in ("query", *matcher.fields):
+    for field in ("query", *matcher.code_fields):
         with torch.no_grad():
             matcher.words.tables[field].weight[PAD] += 1.0
         moved = scores_of(matcher, queries(), codes(width=6))
@@ -141,23 +141,3 @@ def test_nothing_to_read_has_finite_scores_and_gradients(choices: dict[str, obje
     assert all(each.grad is None or each.grad.isfinite().all() for each in matcher.parameters())
     if not matcher.config.parity:
         assert (found != 0).tolist() == [[False] * 3, [False, True, False], [False] * 3]
-
-
-@torch.no_grad()
-@pytest.mark.parametrize("ast", [True, False])
-def test_what_the_board_shows_is_the_affinity_of_the_score(ast: bool) -> None:
-    matcher = build(ast=ast)
-    asked, read = matcher.encode_query(queries()), matcher.encode_code(codes())
-    count = min(len(asked), len(read))
-    asked, read = asked.rows(slice(0, count)), read.rows(slice(0, count))
-    found = matcher.alignment(asked, read)
-    assert found is not None
-    assert matcher.code_fields == (("name", "api", "tokens", "ast") if ast else ("name", "api", "tokens"))
-    weight = matcher.co_attention.weight
-    for row in range(count):
-        for query, asked_word in enumerate(asked.states[row]):
-            for code, word in enumerate(read.states[row]):
-                assert found[row, query, code].item() == pytest.approx(
-                    math.tanh(float(word @ weight @ asked_word)), abs=1e-6
-                )
-    assert build(parity=True).alignment(asked, read) is None

@@ -39,6 +39,12 @@ def test_masked_softmax_is_the_softmax_of_what_the_mask_leaves() -> None:
     assert found[1].tolist() == [0.0] * 6
 
 
+def test_masked_softmax_goes_along_any_axis() -> None:
+    logits, mask = draw(3, 4, 6), some(4, 6).expand(3, -1, -1)
+    turned = masked_softmax(logits.transpose(0, 2), mask.transpose(0, 2), dim=0)
+    assert torch.allclose(turned.transpose(0, 2), masked_softmax(logits, mask))
+
+
 def test_masked_softmax_has_finite_gradients_in_empty_rows() -> None:
     logits = draw(4, 6).requires_grad_()
     (masked_softmax(logits, some(4, 6)) * draw(4, 6, seed=1)).sum().backward()

@@ -1,0 +1,68 @@
+"""What the baselines share that encode each field on its own and read both sides' words together."""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from baselines.word_vectors import BaselineConfig, WordVectors
+from data_prep.batching import Batch
+from data_prep.vocabulary import Vocabularies
+from matching.contract import Encoded, Matcher
+from matching.layers import CoAttention
+
+
+class FieldMatcher(Matcher):
+    """A model of ``encode_field``, which sets ``words``; whether the AST is read, ``config.ast`` says."""
+
+    words: WordVectors
+
+    @property
+    def code_fields(self) -> tuple[str, ...]:
+        """The code fields in the order of the papers and releases."""
+        return ("name", "api", "tokens", "ast") if self.config.ast else ("name", "api", "tokens")
+
+    @abstractmethod
+    def encode_field(self, batch: Batch, field: str) -> Encoded:
+        """One field of a batch, or its queries."""
+
+    def encode_query(self, queries: Batch) -> Encoded:
+        """The query's words."""
+        return self.encode_field(queries, "query")
+
+    def encode_code(self, codes: Batch) -> Encoded:
+        """The code fields, joined along the length."""
+        return self.joined([self.encode_field(codes, field) for field in self.code_fields])
+
+    def joined(self, parts: Sequence[Encoded]) -> Encoded:
+        """Fields one after the other."""
+        return Encoded(torch.cat([each.states for each in parts], 1), torch.cat([each.mask for each in parts], 1))
+
+    def word_vectors(self) -> Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]:
+        """The known words of each table."""
+        return self.words.known_words()
+
+
+class CoAttentionMatcher(FieldMatcher):
+    """One whose words :class:`matching.layers.CoAttention` makes a score of."""
+
+    def __init__(self, config: BaselineConfig, vocabularies: Vocabularies, width: int) -> None:
+        """``width``: of the states of a field."""
+        super().__init__(config, vocabularies)
+        self.co_attention = CoAttention(width)
+
+    def score_pairs(self, queries: Encoded, codes: Encoded) -> Float[Tensor, " pairs"]:
+        """Score query i against code i: the cosine of the two sides as each other's words weight them."""
+        return self.co_attention.pairs(queries.states, queries.mask, codes.states, codes.mask)
+
+    def score_matrix(
+        self, queries: Encoded, codes: Encoded, *, pairs_per_block: int = 4096
+    ) -> Float[Tensor, "queries codes"]:
+        """Every query against every code, with the words of no side copied for each pair."""
+        return self.co_attention.matrix(queries.states, queries.mask, codes.states, codes.mask, pairs_per_block)
+
+    def alignment(self, queries: Encoded, codes: Encoded) -> Float[Tensor, "pairs querywords codewords"]:
+        """F of each pair, transposed."""
+        return torch.tanh(queries.states @ self.co_attention.projected(codes.states).transpose(1, 2))

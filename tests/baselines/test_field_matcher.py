@@ -1,0 +1,97 @@
+"""What CARLCS, TabCS and FcarCS have in common: fields, pads in each reading, and what the board shows of them."""
+
+import math
+from collections.abc import Callable
+
+import pytest
+import torch
+from word_lists import CODES, LENGTHS, QUERIES, VOCABULARIES, codes, queries, randomised, scores_of
+
+from baselines.carlcs import Carlcs, CarlcsConfig
+from baselines.fcarcs import Fcarcs, FcarcsConfig
+from baselines.field_matcher import FieldMatcher
+from baselines.tabcs import Tabcs, TabcsConfig
+from data_prep.vocabulary import FIRST_UNKNOWN, PAD
+
+FIELDS = ("name", "api", "tokens", "ast")
+
+
+def carlcs(**choices: object) -> FieldMatcher:
+    return Carlcs(CarlcsConfig(**{"dim": 4, "filters": 4, "ast": True, **LENGTHS, **choices}), VOCABULARIES)  # type: ignore[arg-type]
+
+
+def fcarcs(**choices: object) -> FieldMatcher:
+    return Fcarcs(FcarcsConfig(**{"dim": 4, "filters": 4, **LENGTHS, **choices}), VOCABULARIES)  # type: ignore[arg-type]
+
+
+def tabcs(**choices: object) -> FieldMatcher:
+    return Tabcs(TabcsConfig(**{"dim": 4, **LENGTHS, **choices}), VOCABULARIES)  # type: ignore[arg-type]
+
+
+Build = Callable[..., FieldMatcher]
+each_model = pytest.mark.parametrize("build", [carlcs, fcarcs, tabcs], ids=lambda build: build.__name__)
+
+
+def built(build: Build, **choices: object) -> FieldMatcher:
+    matcher = build(**choices)
+    randomised(matcher)
+    return matcher
+
+
+@each_model
+@pytest.mark.parametrize("ast", [False, True])
+def test_a_method_is_its_fields_one_after_the_other(build: Build, ast: bool) -> None:
+    matcher = built(build, ast=ast)
+    assert matcher.code_fields == (FIELDS if ast else FIELDS[:3])
+    whole, parts = matcher.encode_code(codes()), [matcher.encode_field(codes(), field) for field in matcher.code_fields]
+    assert torch.equal(whole.states, torch.cat([each.states for each in parts], 1))
+    assert torch.equal(whole.mask, torch.cat([each.mask for each in parts], 1))
+    assert torch.equal(matcher.encode_query(queries()).states, matcher.encode_field(queries(), "query").states)
+    assert list(matcher.word_vectors()) == [f"{field} words" for field in (*matcher.code_fields, "query")]
+
+
+@each_model
+@pytest.mark.parametrize("parity", [False, True])
+def test_the_vector_of_pads_counts_in_parity_alone(build: Build, parity: bool) -> None:
+    matcher = built(build, parity=parity)
+    before = scores_of(matcher, queries(), codes())
+    for table in matcher.words.tables.values():
+        table.weight.data[PAD] += 1
+    assert torch.equal(scores_of(matcher, queries(), codes()), before) != parity
+
+
+@each_model
+@pytest.mark.parametrize("parity", [False, True])
+def test_an_unknown_word_is_a_pad_in_parity_alone(build: Build, parity: bool) -> None:
+    matcher = built(build, parity=parity)
+    states = [matcher.encode_query(queries([[2, each, 3]])).states for each in (PAD, FIRST_UNKNOWN)]
+    assert torch.equal(*states) == parity
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("ast", [False, True])
+@pytest.mark.parametrize("build", [fcarcs, tabcs])
+def test_what_the_board_shows_is_the_affinity_of_the_score(build: Build, ast: bool) -> None:
+    matcher = built(build, ast=ast)
+    asked, read = matcher.encode_query(queries()), matcher.encode_code(codes())
+    weight = matcher.affinity if isinstance(matcher, Fcarcs) else matcher.co_attention.weight
+    found = matcher.alignment(asked, read)
+    assert found is not None
+    for pair in range(len(QUERIES)):
+        for i, asked_word in enumerate(asked.states[pair]):
+            for j, word in enumerate(read.states[pair]):
+                expected = math.tanh(float(word @ weight @ asked_word))
+                assert found[pair, i, j].item() == pytest.approx(expected, abs=1e-12)
+
+
+@torch.no_grad()
+@each_model
+def test_the_board_has_a_row_a_query_word_and_a_column_a_code_word(build: Build) -> None:
+    matcher = built(build)
+    asked, read = matcher.encode_query(queries()), matcher.encode_code(codes())
+    found = matcher.alignment(asked, read)
+    assert found is not None
+    for pair, query in enumerate(QUERIES):
+        shown = found[pair][asked.shown[pair]][:, read.shown[pair]]
+        assert shown.shape == (len(query), sum(len(CODES[field][pair]) for field in FIELDS))
+        assert (shown != 0).all()
