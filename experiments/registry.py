@@ -47,8 +47,9 @@ _BASELINE: Final = {
     "train.learning_rate": "1e-3",
     "train.late_rate": "1.7e-4",
 }
-"""The neural baselines. Words, epochs, batches and learning rates are galm's; start and loss are those that
-``bash run.sh tune`` found best on validation (results/tuning.md), the temperature is galm_plus's and suits cosines."""
+"""The neural baselines. Words, epochs, batches and learning rates are galm's; start and loss of UNIF,
+DeepCS and TabCS are those that ``bash run.sh tune`` found best on validation (results/tuning.md); CARLCS and FcarCS are
+not tuned yet and have TabCS's. The temperature is galm_plus's and suits cosines."""
 
 _BM25_TUNED: Final = {
     "model.k1": "2",
