@@ -1,14 +1,16 @@
 """Cells of a table: a model on a data set with a seed, each run once, in a process of its own, and kept.
 
 A cell that was stopped goes on, one that is finished is not run again, and one whose configuration has changed since
-is run anew.
+is run anew. The same command may be given several times at once: each process takes cells that no other has.
 """
 
+import fcntl
 import json
 import re
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -62,6 +64,8 @@ def finished(cell: Cell, folder: Path, typed: Mapping[str, str]) -> Result | Non
 def run_cells(cells: Sequence[Cell], folder: Path, typed: Mapping[str, str]) -> list[Result]:
     """The results of ``cells``, those that are missing in ``folder`` run one after the other.
 
+    Cells that another process is at are left to it, and are not among the results.
+
     Args:
         cells: what to run.
         folder: where results are kept.
@@ -75,18 +79,42 @@ def run_cells(cells: Sequence[Cell], folder: Path, typed: Mapping[str, str]) -> 
     for number, cell in enumerate(cells, start=1):
         result = finished(cell, folder, typed)
         if result is None:
-            say(f"cell {number} of {len(cells)}: {cell.key}")
-            metrics = _tested_again(cell, cell.weights_of, typed) if cell.weights_of else _run(cell, typed)
-            write_atomically(folder / f"{cell.key}.json", metrics.read_text("utf-8"))
-            result = finished(cell, folder, typed)
-            assert result is not None, f"{cell.key} left the result of another configuration"
-        results.append(result)
+            with _claimed(cell, wait=False) as ours:
+                say(f"cell {number} of {len(cells)}: {cell.key}" + ("" if ours else " is left to another process"))
+                if ours:
+                    result = finished(cell, folder, typed) or _kept(cell, folder, typed)
+        if result is not None:
+            results.append(result)
     return results
+
+
+def _kept(cell: Cell, folder: Path, typed: Mapping[str, str]) -> Result:
+    """The result of a cell that is run now."""
+    metrics = _tested_again(cell, cell.weights_of, typed) if cell.weights_of else _run(cell, typed)
+    write_atomically(folder / f"{cell.key}.json", metrics.read_text("utf-8"))
+    result = finished(cell, folder, typed)
+    assert result is not None, f"{cell.key} left the result of another configuration"
+    return result
+
+
+@contextmanager
+def _claimed(cell: Cell, *, wait: bool) -> Iterator[bool]:
+    """Whether no other process is at the run of ``cell``, nor will be meanwhile; the lock ends with the process."""
+    path = _run_path(cell)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_name(f"{path.name}.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
 
 
 def _tested_again(cell: Cell, base: Cell, typed: Mapping[str, str]) -> Path:
     """Test the weights of ``base``, which is run where it has none; where the result is."""
-    run = RunFolder(_run(base, typed).parent)
+    with _claimed(base, wait=True):
+        run = RunFolder(_run(base, typed).parent)
     before = set(run.path.glob("metrics-*.json"))
     free = {name: text for name, text in {**cell.settings, **typed}.items() if name.startswith(CHANGEABLE)}
     _command(cell, ["evaluate", str(run.path)], free)

@@ -1,5 +1,6 @@
 """Cells: run once, kept, and run anew where their configuration has changed."""
 
+import fcntl
 import json
 import shutil
 from dataclasses import replace
@@ -160,6 +161,19 @@ def test_a_run_that_was_stopped_goes_on(place, tmp_path):
     run.config.write_text(json.dumps(content))
     (result,) = run_cells([cell], folder, place)
     assert "--train.resume" in result.command
+
+
+def test_a_cell_that_another_process_is_at_is_left_to_it(place, tmp_path, caplog):
+    caplog.set_level("INFO")
+    mine, other = Cell("folder", "bm25", 0, "mine"), Cell("folder", "bm25", 0, "other")
+    lock = tmp_path / "runs" / f"{other.key}.lock"
+    lock.parent.mkdir()
+    with lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert len(run_cells([other, mine], tmp_path / "results", place)) == 1
+    assert [path.stem for path in (tmp_path / "results").iterdir()] == [mine.key]
+    assert "cell 1 of 2: folder-other-seed0 is left to another process" in caplog.text
+    assert len(run_cells([other, mine], tmp_path / "results", place)) == 2
 
 
 def test_weights_are_tested_again_with_another_ranker(place, tmp_path):
