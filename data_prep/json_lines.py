@@ -1,16 +1,36 @@
-"""Objects of a gzip-compressed JSON Lines file, each with its line number; what is wrong is told with the line."""
+"""Gzip-compressed JSON Lines, each line with its number; what is wrong is told with the line."""
 
 import gzip
+import io
 import json
+import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from data_prep.archives import MAX_RATIO
 
-_LONGEST_LINE: Final = 16 << 20  # bytes
+_LONGEST_LINE: Final = 64 << 20  # bytes
 _RATIO_FROM: Final = 64 << 20  # bytes; below, a bomb is none
+
+
+def numbered_lines(name: str, file: io.BufferedIOBase | IO[bytes], packed: int) -> Iterator[tuple[int, bytes]]:
+    """Number, from 1, and bytes of each line of a gzip stream of ``packed`` bytes, which errors call ``name``.
+
+    Raises:
+        ValueError: the stream is damaged or unpacks to far too much.
+    """
+    number = 0
+    try:
+        with gzip.GzipFile(fileobj=file) as lines:
+            while line := lines.readline(_LONGEST_LINE):
+                number += 1
+                if len(line) == _LONGEST_LINE or lines.tell() > max(_RATIO_FROM, MAX_RATIO * packed):
+                    raise ValueError(f"{name}:{number} is refused: such a file does not unpack to that much")
+                yield number, line
+    except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile) as error:
+        raise ValueError(f"{name} is damaged after line {number} ({error}): get it again") from error
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -19,17 +39,9 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     Raises:
         ValueError: the file is damaged or unpacks to far too much, or a line is no JSON object.
     """
-    number = 0
-    largest = max(_RATIO_FROM, MAX_RATIO * path.stat().st_size)
-    try:
-        with gzip.open(path) as lines:
-            while line := lines.readline(_LONGEST_LINE):
-                number += 1
-                if len(line) == _LONGEST_LINE or lines.tell() > largest:
-                    raise ValueError(f"{path}:{number} is refused: such a file does not unpack to that much")
-                yield number, _object(line, f"{path}:{number}")
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(f"{path} is damaged after line {number} ({error}): get it again") from error
+    with path.open("rb") as file:
+        for number, line in numbered_lines(str(path), file, path.stat().st_size):
+            yield number, _object(line, f"{path}:{number}")
 
 
 def _object(line: bytes, where: str) -> dict[str, Any]:

@@ -4,19 +4,16 @@
 docstring already without comment marks. Each is wrapped in a class, below its comment, and read like any Java file.
 """
 
-import gzip
-import io
 import json
 import re
 import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
-from data_prep.archives import MAX_RATIO
 from data_prep.config import DataConfig
 from data_prep.download import DownloadError, Remote, download
+from data_prep.json_lines import numbered_lines
 from data_prep.records import SPLITS, Excerpt, JavaFile, SplitName
 
 JAVA_ZIP: Final = Remote(
@@ -31,8 +28,6 @@ FIELDS: Final = ("repo", "path", "func_name", "code", "docstring")
 
 _NAME: Final = re.compile(r"(?:^|[/_])(?P<split>train|valid|test)(?:_(?P<number>\d+))?\.jsonl\.gz$")
 _LINE: Final = re.compile(r"#L(\d+)")
-_LONGEST_LINE: Final = 64 << 20  # bytes
-_RATIO_FROM: Final = 64 << 20  # bytes; below, a bomb is none
 
 
 class Csn:
@@ -77,7 +72,7 @@ class Csn:
         """
         self.left_out.clear()
         for name, lines in _line_files(self.inputs()):
-            for number, line in enumerate(lines, 1):
+            for number, line in lines:
                 try:
                     row = json.loads(line)
                 except ValueError as error:  # no JSON or no UTF-8
@@ -111,20 +106,20 @@ def _found(place: Path) -> list[Path]:
     return sorted(java or files, key=lambda file: _order(file.as_posix()))
 
 
-def _line_files(paths: list[Path]) -> Iterator[tuple[str, Iterator[bytes]]]:
-    """The name and the lines of each JSON Lines file."""
+def _line_files(paths: list[Path]) -> Iterator[tuple[str, Iterator[tuple[int, bytes]]]]:
+    """The name and the numbered lines of each JSON Lines file."""
     for path in paths:
         try:
             if path.name.endswith(".gz"):
                 with path.open("rb") as file:
-                    yield path.as_posix(), _lines(path.as_posix(), file, path.stat().st_size)
+                    yield path.as_posix(), numbered_lines(path.as_posix(), file, path.stat().st_size)
             else:
                 yield from _zip_line_files(path)
         except zipfile.BadZipFile as error:
             raise ValueError(f"{path} is no whole zip file ({error}): get it again") from error
 
 
-def _zip_line_files(path: Path) -> Iterator[tuple[str, Iterator[bytes]]]:
+def _zip_line_files(path: Path) -> Iterator[tuple[str, Iterator[tuple[int, bytes]]]]:
     with zipfile.ZipFile(path) as archive:
         names = [name for name in archive.namelist() if name.endswith(".jsonl.gz")]
         if not names:
@@ -133,20 +128,7 @@ def _zip_line_files(path: Path) -> Iterator[tuple[str, Iterator[bytes]]]:
             if archive.getinfo(name).flag_bits & 1:
                 raise ValueError(f"{path} is encrypted: expected CodeSearchNet's java.zip")
             with archive.open(name) as file:
-                yield name, _lines(f"{path}:{name}", file, archive.getinfo(name).file_size)
-
-
-def _lines(name: str, file: io.BufferedIOBase | IO[bytes], packed: int) -> Iterator[bytes]:
-    unpacked = 0
-    try:
-        with gzip.GzipFile(fileobj=file) as stream, io.BufferedReader(stream, 1 << 20) as lines:
-            while line := lines.readline(_LONGEST_LINE):
-                unpacked += len(line)
-                if len(line) == _LONGEST_LINE or unpacked > max(_RATIO_FROM, MAX_RATIO * packed):
-                    raise ValueError(f"{name} is refused: it unpacks to far more than CodeSearchNet's files do")
-                yield line
-    except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile) as error:
-        raise ValueError(f"{name} is damaged ({error}): get it again") from error
+                yield name, numbered_lines(f"{path}:{name}", file, archive.getinfo(name).file_size)
 
 
 def _order(name: str) -> tuple[int, int, str]:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from data_prep import json_lines
 from data_prep.config import DataConfig
 from data_prep.datasets import csn
 from data_prep.datasets.csn import FIELDS, JAVA_ZIP, Csn
@@ -204,7 +205,7 @@ def test_damaged_files_are_one_line(tmp_path: Path, rows: Rows) -> None:
 
 
 def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csn, "_RATIO_FROM", 1 << 20)
+    monkeypatch.setattr(json_lines, "_RATIO_FROM", 1 << 20)
     (tmp_path / "java_train_0.jsonl.gz").write_bytes(gzip.compress(b" " * (8 << 20)))
     assert "refused" in refused(tmp_path)
 
