@@ -160,5 +160,9 @@ class Galm(Matcher):
         return torch.stack(scores).sum(0)
 
     def _nodes(self, side: str, words: EncodedWords) -> Nodes:
-        """The graphs that one side's words span."""
+        """The graphs that one side's words span; columns without a node in any graph take no part."""
+        columns = words.mask.any(0)
+        if not columns.all() and columns.any():
+            cut = (words.states[:, columns], words.mask[:, columns], words.words[:, columns], words.nodes[:, columns])
+            words = EncodedWords(*cut)
         return Nodes(*distinct_words(words), words.mask, self.edges_of(words), self.word_weights(side, words))
