@@ -10,6 +10,9 @@
 #   bash run.sh tune MODEL                                  which start and loss suit a model, by validation
 #   bash run.sh table                                       write the tables of the kept results, README's included
 #   bash run.sh speed [--speed.field=value ...]             measure scoring, training, pools and extraction on the JDK
+#   bash run.sh index DIR [--out=FILE]                      index the methods and types of a folder of Java
+#   bash run.sh search "QUESTION" [--explain] [--json]      ask an index in words, or for a name
+#   bash run.sh quality DIR                                 how well the search does on one's own documented methods
 #   bash run.sh test [pytest options]                       every check there is
 set -euo pipefail
 

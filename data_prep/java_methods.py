@@ -1,4 +1,4 @@
-"""Source file -> its methods and constructors with a body, by tree-sitter: fast, and not stopped by broken files."""
+"""Source file -> its methods, constructors and types, by tree-sitter: fast, and not stopped by broken files."""
 
 import re
 from collections.abc import Iterator
@@ -23,6 +23,7 @@ _QUERY: Final = Query(
     [(class_declaration) (interface_declaration) (enum_declaration) (record_declaration)
      (annotation_type_declaration) (object_creation_expression (class_body)) (enum_constant body: (class_body))] @type
     (method_declaration body: (block)) @method
+    (method_declaration !body) @abstract
     [(constructor_declaration) (compact_constructor_declaration)] @constructor
     (block_comment) @comment
     """,
@@ -40,13 +41,17 @@ _MARKS: Final = {
 """The query's captures by kind, and errors."""
 
 
+Kind = Literal["method", "abstract", "constructor", "type"]
+"""What is declared; an abstract method is one without a body."""
+
+
 @dataclass(frozen=True, slots=True)
 class FoundMethod:
-    """A method declaration in a parsed file, before its fields are taken."""
+    """A declaration in a parsed file, before its fields are taken."""
 
     node: Node
-    kind: Literal["method", "constructor"]
-    type: JavaType | None  # None where the enclosing type is lost in broken text
+    kind: Kind
+    type: JavaType | None  # that encloses it; None where there is none, or it is lost in broken text
     javadoc: str  # raw comment with its delimiters, "" where there is none
 
     @property
@@ -85,7 +90,7 @@ class ParsedFile:
 
     data: bytes
     tree: Tree
-    captures: dict[str, list[Node]]  # import, type, method, constructor, comment
+    captures: dict[str, list[Node]]  # import, type, method, abstract, constructor, comment
 
     @property
     def code_start(self) -> int:
@@ -135,27 +140,31 @@ def _mark(node: Node) -> str:
         return mark if any(child.type == "class_body" for child in node.named_children) else ""
     if kind == "method_declaration":
         body = node.child_by_field_name("body")
-        return mark if body is not None and body.type == "block" else ""
+        return "abstract" if body is None else mark if body.type == "block" else ""
     return mark
 
 
 def find_methods(parsed: ParsedFile, *, documented_only: bool = True) -> Iterator[FoundMethod]:
     """Methods and constructors with a body, in source order; those with broken text inside are left out."""
+    for found in find_declarations(parsed):
+        documented = found.javadoc or not documented_only
+        if documented and found.kind in ("method", "constructor") and not found.node.has_error:
+            yield found
+
+
+def find_declarations(parsed: ParsedFile) -> Iterator[FoundMethod]:
+    """Methods with and without a body, constructors and named types, in source order, types before what they hold."""
     docs = _Docs(parsed.data, parsed.captures.get("comment", []))
     types = _Types(parsed.captures.get("import", []))
-    marks = [
-        (node.start_byte, -node.end_byte, node, mark)
-        for mark in ("type", "method", "constructor")
-        for node in parsed.captures.get(mark, [])
-    ]
-    for start, end, node, mark in sorted(marks, key=lambda each: each[:2]):
+    kinds: tuple[Kind, ...] = ("type", "method", "abstract", "constructor")
+    marks = [(node.start_byte, -node.end_byte, node, kind) for kind in kinds for node in parsed.captures.get(kind, [])]
+    for start, end, node, kind in sorted(marks, key=lambda each: each[:2]):
         enclosing = types.around(start)
-        if mark == "type":
+        if kind == "type":
             types.enter(node, -end, enclosing)
-            continue
-        javadoc = docs.before(start)
-        if (javadoc or not documented_only) and not node.has_error:
-            yield FoundMethod(node, "method" if mark == "method" else "constructor", enclosing, javadoc)
+            if not node.type.endswith("_declaration"):
+                continue  # a class body without a name
+        yield FoundMethod(node, kind, enclosing, docs.before(start))
 
 
 class _Docs:

@@ -19,7 +19,7 @@ def joined(first: Split, second: Split) -> Split:
         field: _renumbered(first.words[field], ours).before(_renumbered(second.words[field], theirs))
         for field in WORD_FIELDS
     }
-    return Split(first.name, lexicon, words, _joined_texts(first.texts, second.texts))
+    return Split(first.name, lexicon, words, joined_texts(first.texts, second.texts))
 
 
 def _places(lexicon: Sequence[str], place: Mapping[str, int]) -> Int32[np.ndarray, " lexicon"]:
@@ -30,7 +30,7 @@ def _renumbered(lists: Ragged, places: Int32[np.ndarray, " lexicon"]) -> Ragged:
     return Ragged(places[lists.values], lists.offsets)
 
 
-def _joined_texts(*parts: Texts) -> Texts:
+def joined_texts(*parts: Texts) -> Texts:
     """The lines of all rows, end to end; lines that no row has are left behind."""
     lines = [each.data[each.offsets[line] : each.offsets[line + 1]] for each in parts for line in each.rows.tolist()]
     lengths = np.fromiter(map(len, lines), dtype=np.int64, count=len(lines))

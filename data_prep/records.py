@@ -37,7 +37,7 @@ class JavaFile:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method or constructor with a body, as it stands in its file."""
+    """A method or constructor as it stands in its file; in an index of all code also a type."""
 
     origin: str
     path: str
@@ -45,11 +45,16 @@ class Method:
     end_line: int  # 1-based, inclusive
     type_name: str  # enclosing type, inner types dotted: "Outer.Inner"
     name: str
-    kind: Literal["method", "constructor"]
-    source: str  # text of the declaration, annotations included, Javadoc excluded
+    kind: Literal["method", "abstract", "constructor", "type"]
+    source: str  # text of the declaration, annotations included, Javadoc excluded; of a type what is before its body
     javadoc: str  # raw comment with its delimiters, "" where there is none
     fields: Mapping[str, tuple[str, ...]]  # CODE_FIELDS -> words
     split: SplitName | None = None  # set where the origin gives official splits
+
+    @property
+    def dotted(self) -> str:
+        """Its name with the types around it."""
+        return f"{self.type_name}.{self.name}" if self.type_name else self.name
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,9 @@ from tqdm import tqdm
 _log = logging.getLogger("experiments")
 
 
-_ROOMS: Final = frozenset({"data_prep", "matching", "galm", "baselines", "training", "evaluation", "experiments"})
+_ROOMS: Final = frozenset(
+    {"data_prep", "matching", "galm", "baselines", "training", "evaluation", "experiments", "search"}
+)
 
 
 def _concerns_user(record: logging.LogRecord) -> bool:

@@ -8,12 +8,14 @@ import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Final
 
 from data_prep.registry import DATASETS
 from experiments import config, console
 from experiments.help import help_lines
 from experiments.options import split_arguments, unknown
+from experiments.registry import SEARCH
 from experiments.speed.config import resolve_speed
 
 
@@ -44,6 +46,9 @@ def run_command(arguments: Sequence[str]) -> None:
     """
     if not arguments or {"help", "--help", "-h"} & set(arguments):
         console.say("\n".join(help_lines()))
+        return
+    if arguments[0] in SEARCH:
+        resolve_name(SEARCH[arguments[0]])(arguments[1:])
         return
     words, typed = split_arguments(arguments)
     if not words:
@@ -157,7 +162,7 @@ def known_dataset(name: str) -> None:
         ValueError: the message lists those there are.
     """
     if name not in DATASETS:
-        raise unknown("data set or command", name, [*DATASETS, *_COMMANDS, "test", "board", "help"])
+        raise unknown("data set or command", name, [*DATASETS, *_COMMANDS, *SEARCH, "test", "board", "help"])
 
 
 _COMMANDS: Final[dict[str, Callable[[Sequence[str], Mapping[str, str]], None]]] = {

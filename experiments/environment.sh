@@ -22,7 +22,7 @@ is_set_up() {
 stamp() { cksum <"$root/$1" && "$python" -V 2>&1; }
 
 install() {
-  local file
+  local file wanted
   if is_set_up requirements.txt; then
     echo "adding the tools of the tests to .venv (once, about a minute)" >&2
   else
@@ -30,12 +30,13 @@ install() {
   fi
   touch "$venv/unfinished"
   for file in "$@"; do
-    [ "$(stamp "$file")" = "$(cat "$venv/$file.stamp" 2>/dev/null)" ] && continue
+    wanted=$(stamp "$file")  # as pip reads it now, whatever becomes of the file meanwhile
+    [ "$wanted" = "$(cat "$venv/$file.stamp" 2>/dev/null)" ] && continue
     "$python" -m pip install --quiet --disable-pip-version-check --no-input -r "$root/$file" >"$venv/pip.log" 2>&1 || {
       tail -n 15 "$venv/pip.log" >&2
       fail "could not install $file (above: the last lines of $venv/pip.log); mend the cause and run this again"
     }
-    stamp "$file" >"$venv/$file.stamp"
+    printf '%s\n' "$wanted" >"$venv/$file.stamp"
   done
   rm "$venv/unfinished"
 }

@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Final
 
 from data_prep.registry import DATASETS
@@ -23,6 +24,9 @@ bash run.sh ablate NAME                                 every variant of an abla
 bash run.sh tune MODEL                                  which start and loss suit a model, by validation
 bash run.sh table                                       write the tables of the kept results, README's included
 bash run.sh speed [--speed.field=value ...]             measure scoring, training, pools and extraction on the JDK
+bash run.sh index DIR [--out=FILE]                      index the methods and types of a folder of Java
+bash run.sh search "QUESTION" [--explain] [--json]      ask an index in words, or for a name
+bash run.sh quality DIR                                 how well the search does on one's own documented methods
 bash run.sh test                                        every check there is
 bash run.sh help                                        this"""
 
@@ -38,7 +42,11 @@ def help_lines() -> list[str]:
         for title, config_type in _types(section).items():
             lines += ["", title, *_entries(options_of(section, config_type).values())]
     lines += ["", "the run", *_entries([OUT])]
-    return [*lines, "", "speed, for bash run.sh speed", *_entries(options_of("speed", SpeedConfig).values())]
+    lines += ["", "speed, for bash run.sh speed", *_entries(options_of("speed", SpeedConfig).values())]
+    commands, named = (resolve_name(f"search.options:{name}") for name in ("COMMANDS", "named_options"))
+    for command, kind in commands.items():
+        lines += ["", f"bash run.sh {command}", *_entries(named(kind).values())]
+    return lines
 
 
 def _about(target: str) -> str:

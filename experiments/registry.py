@@ -130,6 +130,13 @@ MODELS: Final[dict[str, Recipe]] = {
     ),
 }
 
+SEARCH: Final[dict[str, str]] = {
+    "index": "search.cli:index",
+    "search": "search.cli:search",
+    "quality": "search.cli:quality",
+}
+"""Commands of the room above, by name only: nothing here imports it."""
+
 
 def recipe_of(model: str) -> Recipe:
     """The recipe of a model.

@@ -15,8 +15,10 @@ from experiments.ablations import ABLATIONS
 from experiments.config import parse_options, resolve
 from experiments.main_table import CELLS
 from experiments.options import split_arguments
-from experiments.registry import MODELS
+from experiments.registry import MODELS, SEARCH
 from experiments.tuning import TUNED
+from search.options import COMMANDS as SEARCH_COMMANDS
+from search.options import parsed
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
@@ -114,6 +116,9 @@ def test_every_command_of_the_readme_is_understood(command):
     arguments = words[words.index("run.sh") + 1 :]
     if arguments[0] in ("help", "test", "board", "table", "speed"):
         assert len(arguments) == 1
+        return
+    if arguments[0] in SEARCH:
+        assert parsed(arguments[1:], SEARCH_COMMANDS[arguments[0]])[0]
         return
     names, typed = split_arguments(arguments)
     if names[0] == "evaluate":

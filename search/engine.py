@@ -1,0 +1,233 @@
+"""From a question to ranked methods: BM25 makes a shortlist, a trained model reads it, both scores are mixed.
+
+A query that names something (``StringUtils``, ``JsonReader.nextName``) is answered by what has that name first.
+"""
+
+import fnmatch
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Literal
+
+import numpy as np
+from jaxtyping import Bool, Float, Float32, Int64
+
+from data_prep.javadoc import query_words
+from search.index import Index
+from search.reader import Reader
+
+Stage = Literal["name", "alignment", "words"]
+"""What put a hit where it stands: its name was asked for; the model read it; BM25 alone, where there is no model."""
+
+LONGEST_QUERY: Final = 2000
+"""Characters of a query."""
+
+_SYMBOL: Final = re.compile(r"[A-Za-z_$][\w$]*(?:[.#][A-Za-z_$][\w$]*)*")
+_NAMED: Final = re.compile(r"[a-z\d][A-Z]|[A-Z][a-z\d]+[A-Z]|[\w$][._#$][\w$]")
+"""What tells an identifier from a word: a capital inside, a dot, an underscore."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """How hits are ranked; chosen on validation data (docs/search.md)."""
+
+    shortlist: int = 200
+    """Rows that the model reads of a query, the best by BM25."""
+    read_all_below: int = 1000
+    """Size of an index below which the model reads all of it."""
+    weight: float = 0.7
+    """Of the model's score; the rest is BM25's, both on one scale."""
+    test: float = 0.5
+    """Taken from the score of a test's code."""
+    generated: float = 0.5
+    """Taken from the score of code that a program wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A row that answers a query."""
+
+    rank: int  # 1-based
+    row: int
+    score: float  # higher is better, within this query only
+    lexical: float  # BM25's
+    neural: float | None  # the model's; None where it has not read the row
+    stage: Stage
+
+
+class QueryError(ValueError):
+    """A query that cannot be answered; the message says why."""
+
+
+def words_of(query: str) -> tuple[str, ...]:
+    """The words of a query.
+
+    Raises:
+        QueryError: it is empty, too long or has no words.
+    """
+    if len(query) > LONGEST_QUERY:
+        raise QueryError(f"a query has at most {LONGEST_QUERY:,} characters, this one has {len(query):,}")
+    words = query_words(query)
+    if not words:
+        raise QueryError(f"expected a question in words or a name, got {query.strip()[:40]!r}")
+    return words
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Looked:
+    """Rows that were looked at closely, ascending."""
+
+    rows: Int64[np.ndarray, " found"]
+    scores: Float[np.ndarray, " found"]
+    lexical: Float32[np.ndarray, " found"]
+    neural: Float32[np.ndarray, " found"] | None
+
+    @property
+    def order(self) -> Int64[np.ndarray, " found"]:
+        """Places of the rows, best first."""
+        return np.lexsort((self.rows, -self.scores))
+
+
+class Engine:
+    """Answers queries over one index."""
+
+    def __init__(self, index: Index, reader: Reader | None, ranking: Ranking | None = None) -> None:
+        """``reader``: a trained model over the rows of ``index``; None: BM25 alone."""
+        self.index, self.reader = index, reader
+        self.ranking = ranking or Ranking()
+
+    def search(self, query: str, *, top: int = 10, path: str = "", by_file: bool = False) -> list[Hit]:
+        """The best rows for ``query``, best first.
+
+        Args:
+            query: a question in words, or a name.
+            top: how many.
+            path: a pattern such as ``src/*`` that the paths of hits match; empty: all.
+            by_file: only the best hit of each file.
+
+        Raises:
+            QueryError: the query is empty or too long.
+        """
+        named = self._named(query)
+        found = self._closely(words_of(query), self._allowed(path), named)
+        order = found.order
+        if by_file:
+            order = order[np.sort(np.unique(self._file_of(found.rows[order]), return_index=True)[1])]
+        return [
+            Hit(
+                rank=rank,
+                row=int(found.rows[place]),
+                score=float(found.scores[place]),
+                lexical=float(found.lexical[place]),
+                neural=None if found.neural is None else float(found.neural[place]),
+                stage=_stage(int(found.rows[place]) in named, found.neural is not None),
+            )
+            for rank, place in enumerate(order[:top].tolist(), start=1)
+        ]
+
+    def rank(self, words: Sequence[str], row: int) -> int:
+        """The rank of ``row`` for the words of a query, among all rows; rows of equal scores stand before it.
+
+        Rows that are not looked at closely follow those that are, in BM25's order.
+        """
+        found = self._closely(words, np.ones(len(self.index), dtype=np.bool_), {})
+        place = int(np.searchsorted(found.rows, row))
+        if place < len(found.rows) and found.rows[place] == row:
+            return int(np.count_nonzero(found.scores >= found.scores[place]))
+        lexical = self.index.lexical.scores(words)
+        lexical[found.rows] = np.inf
+        return int(np.count_nonzero(lexical >= lexical[row]))
+
+    def _closely(
+        self, words: Sequence[str], allowed: Bool[np.ndarray, " rows"], named: Mapping[int, float]
+    ) -> "_Looked":
+        """The rows that are looked at closely, and their scores."""
+        lexical = self.index.lexical.scores(words)
+        rows = self._shortlist(lexical, allowed, [row for row in named if allowed[row]])
+        neural = self.reader.scores(words, rows) if self.reader and len(rows) else None
+        scores = self._mixed(lexical[rows], neural) - self._lowered[rows]
+        scores += np.array([named.get(row, 0.0) for row in rows.tolist()])
+        return _Looked(rows, scores, lexical[rows], neural)
+
+    def _shortlist(
+        self, lexical: Float32[np.ndarray, " rows"], allowed: Bool[np.ndarray, " rows"], named: Sequence[int]
+    ) -> Int64[np.ndarray, " found"]:
+        """The rows that are looked at closely, in order."""
+        if self.reader and len(self.index) <= self.ranking.read_all_below:
+            return np.flatnonzero(allowed)
+        found = np.flatnonzero(allowed & (lexical > 0))
+        if len(found) > self.ranking.shortlist:
+            best = np.argpartition(-lexical[found], self.ranking.shortlist - 1)[: self.ranking.shortlist]
+            found = found[best]
+        return np.unique(np.concatenate([found, np.array(named, dtype=np.int64)]))
+
+    def _mixed(
+        self, lexical: Float32[np.ndarray, " found"], neural: Float32[np.ndarray, " found"] | None
+    ) -> Float[np.ndarray, " found"]:
+        if neural is None:
+            return on_one_scale(lexical)
+        weight = self.ranking.weight
+        return weight * on_one_scale(neural) + (1 - weight) * on_one_scale(lexical)
+
+    def _named(self, query: str) -> Mapping[int, float]:
+        """Rows whose name the query spells, and what that adds to their scores."""
+        whole = query.strip().rstrip("()")
+        found: dict[int, float] = {}
+        for match in _SYMBOL.finditer(query):
+            symbol = match.group()
+            if symbol == whole or _NAMED.search(symbol):
+                gain = _WHOLE if symbol == whole else _PART
+                for row, exact in self._rows_named(symbol.replace("#", ".")):
+                    found[row] = max(found.get(row, 0.0), gain + exact)
+        return found
+
+    def _rows_named(self, symbol: str) -> list[tuple[int, bool]]:
+        """Rows whose dotted name ends with ``symbol``, capitals aside, and whether it does so to the letter."""
+        lower = f".{symbol.lower()}"
+        rows = self._by_last.get(lower.rpartition(".")[2], ())
+        names = self.index.names
+        return [
+            (row, f".{names[row]}".endswith(f".{symbol}")) for row in rows if f".{names[row].lower()}".endswith(lower)
+        ]
+
+    @cached_property
+    def _by_last(self) -> Mapping[str, Sequence[int]]:
+        """The last part of names, lower-case -> rows."""
+        found: dict[str, list[int]] = {}
+        for row, name in enumerate(self.index.names):
+            found.setdefault(name.lower().rpartition(".")[2], []).append(row)
+        return found
+
+    @cached_property
+    def _lowered(self) -> Float[np.ndarray, " rows"]:
+        """What is taken from the score of each row for the file it stands in."""
+        ranking = self.ranking
+        of_file = [ranking.test * file.test + ranking.generated * file.generated for file in self.index.files]
+        return np.repeat(np.array(of_file, dtype=np.float64), np.diff(self.index.file_edges))
+
+    def _allowed(self, path: str) -> Bool[np.ndarray, " rows"]:
+        if not path:
+            return np.ones(len(self.index), dtype=np.bool_)
+        of_file = [fnmatch.fnmatchcase(file.path, path) for file in self.index.files]
+        return np.repeat(np.array(of_file, dtype=np.bool_), np.diff(self.index.file_edges))
+
+    def _file_of(self, rows: Int64[np.ndarray, " found"]) -> Int64[np.ndarray, " found"]:
+        return np.searchsorted(self.index.file_edges, rows, side="right") - 1
+
+
+_WHOLE: Final = 100.0
+"""What a row gains whose name is the whole query: it stands before all others."""
+_PART: Final = 1.0
+"""What a row gains whose name stands among other words."""
+
+
+def on_one_scale(scores: Float32[np.ndarray, " found"]) -> Float[np.ndarray, " found"]:
+    """Scores of mean 0 and standard deviation 1; of equal ones 0."""
+    centred = scores.astype(np.float64) - (scores.mean(dtype=np.float64) if len(scores) else 0.0)
+    spread = centred.std() if len(scores) else 0.0
+    return centred / spread if spread > 0 else centred
+
+
+def _stage(named: bool, read: bool) -> Stage:
+    return "name" if named else "alignment" if read else "words"

@@ -1,0 +1,58 @@
+"""Source files -> what an index holds of them: what one process does with some files. Light to import: no torch."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from data_prep.filters import generated_header
+from data_prep.java_methods import parse_java
+from data_prep.records import JavaFile
+from search.languages import Unit, units_of
+from search.licences import Licences
+from search.tree import Found, read_source
+
+_TEST: Final = re.compile(
+    r"(?:^|/)(?:test|tests|testing|androidtest|test-src|testsrc)/|(?:tests?|testcase|it)\.java$", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Files of a tree to be read together."""
+
+    root: Path
+    files: Sequence[Found]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """What was found in a file."""
+
+    found: Found
+    units: Sequence[Unit]
+    licence: str  # SPDX, "" where it is not known
+    generated: bool  # a program wrote it, by its own words
+    trouble: str  # why it could not be read whole, "" where it could
+
+
+def read_files(task: Task) -> list[ReadFile]:
+    """Read files; one that cannot be read has no units and says why."""
+    licences = Licences(task.root, [each.path for each in task.files])
+    return [_read(task.root, found, licences) for found in task.files]
+
+
+def _read(root: Path, found: Found, licences: Licences) -> ReadFile:
+    try:
+        data = read_source(root, found)
+        units = list(units_of(JavaFile("", found.path, data)))
+        generated = generated_header(data, parse_java(data).code_start)
+    except (OSError, ValueError) as error:
+        return ReadFile(found, [], "", generated=False, trouble=getattr(error, "strerror", None) or str(error))
+    return ReadFile(found, units, licences.of(found.path, data), generated, "")
+
+
+def is_test(path: str) -> bool:
+    """Whether a file is a test, by its folder or its name."""
+    return _TEST.search(path) is not None

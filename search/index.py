@@ -1,0 +1,195 @@
+"""An index: every method and type of a folder with its words, its text, and BM25's weights, in one file.
+
+The file begins with a line that names the format and holds a :class:`Head`; then come arrays (safetensors), of which
+one is a manifest. It is read whole and checked when it is opened, so that a damaged one is never answered from; it is
+written beside the old one and renamed, so that there is always a whole one. The same tree gives the same bytes.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from jaxtyping import Int64, UInt8
+from safetensors.numpy import load, save
+
+from data_prep.atomic import write_atomically
+from data_prep.ragged_lists import Ragged, edges
+from data_prep.records import WORD_FIELDS
+from data_prep.store import Split, Texts
+from search.lexical import Lexical
+from search.links import Origin, link
+from search.tree import Found
+
+FORMAT: Final = "galm index 1"
+"""Raised when the layout, or what is read of a file, changes."""
+
+PLACE: Final = Path(".galm") / "index"
+"""Where an index lies inside the folder that it is of."""
+
+
+_LONGEST_HEAD: Final = 4096  # bytes
+_AGAIN: Final = "make it again by `bash run.sh index DIR`"
+
+
+class UnusableIndexError(ValueError):
+    """An index that cannot be used as it lies there; the message says why, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedFile:
+    """A source file as it was when it was read."""
+
+    path: str  # inside the folder, "/"-separated
+    size: int  # bytes
+    modified: int  # nanoseconds
+    licence: str  # SPDX, "" where it is not known
+    test: bool
+    generated: bool
+    committed: bool  # as it stands in the commit of the index's origin
+    units: int  # methods and types
+    trouble: str  # why it could not be read, "" where it could
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The first line of an index file: what can be told of it without reading it."""
+
+    rows: int
+    files: int
+    tree: str  # sha256 of the files that it was made of, as :func:`tree_sha256` reads them
+    bytes: int  # of what follows
+    content: str  # sha256 of what follows
+
+
+@dataclass(frozen=True, eq=False)
+class Index:
+    """The methods and types of a folder, in the order of their files' paths; a row each."""
+
+    files: Sequence[IndexedFile]
+    split: Split  # its field ``query`` is the first sentence of the comment
+    names: Sequence[str]  # dotted, with the types around
+    asks: UInt8[np.ndarray, " rows"]  # 1 where the comment's first sentence can stand for a question
+    lexical: Lexical
+    origin: Origin | None  # where the folder can be seen by others
+
+    def __len__(self) -> int:
+        return len(self.split)
+
+    @cached_property
+    def file_edges(self) -> Int64[np.ndarray, " edges"]:
+        """Where the rows of each file begin and end."""
+        return edges(np.array([file.units for file in self.files], dtype=np.int64))
+
+    def file(self, row: int) -> IndexedFile:
+        """The file of a row."""
+        return self.files[int(np.searchsorted(self.file_edges, row, side="right")) - 1]
+
+    def url(self, row: int) -> str:
+        """A permanent link to a row's lines; "" where its file is not as committed, or nobody else can see it."""
+        file, text = self.file(row), self.split.text(row)
+        committed = self.origin is not None and file.committed
+        return link(self.origin, file.path, text.start_line, text.end_line) if self.origin and committed else ""
+
+
+def save_index(index: Index, path: Path) -> None:
+    """Write ``index``, whole or not at all; an older one is replaced.
+
+    Raises:
+        OSError: it cannot be written; the older one is as it was.
+    """
+    words, lexical = index.split.words, index.lexical
+    manifest = {"origin": asdict(index.origin) if index.origin else None, "files": [asdict(f) for f in index.files]}
+    arrays = {f"{field}-{part}": getattr(words[field], part) for field in WORD_FIELDS for part in ("values", "offsets")}
+    arrays |= {"asks": index.asks, "texts-data": index.split.texts.data, "texts-offsets": index.split.texts.offsets}
+    arrays |= {f"lexical-{part}": getattr(lexical, part) for part in ("starts", "rows", "gains")}
+    texts = {
+        "manifest": manifest,
+        "lexicon": list(index.split.lexicon),
+        "names": list(index.names),
+        "terms": list(lexical.terms),
+    }
+    arrays |= {name: np.frombuffer(json.dumps(each).encode(), np.uint8) for name, each in texts.items()}
+    content = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
+    head = Head(
+        rows=len(index),
+        files=len(index.files),
+        tree=tree_sha256(index.origin, index.files),
+        bytes=len(content),
+        content=hashlib.sha256(content).hexdigest(),
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, f"{FORMAT} {json.dumps(asdict(head))}\n".encode() + content)
+
+
+def tree_sha256(origin: Origin | None, files: Iterable[Found | IndexedFile]) -> str:
+    """A checksum of files by path, size and time of their last change, and of where they come from."""
+    places = [(file.path, file.size, file.modified) for file in files]
+    return hashlib.sha256(json.dumps([asdict(origin) if origin else None, places]).encode()).hexdigest()
+
+
+def read_head(path: Path) -> Head:
+    """The first line of an index.
+
+    Raises:
+        UnusableIndexError: there is none, it is not whole, or it is of another version.
+    """
+    return _opened(path, whole=False)[0]
+
+
+def open_index(path: Path) -> Index:
+    """Open what :func:`save_index` wrote.
+
+    Raises:
+        UnusableIndexError: there is none, it is damaged, or it is of another version.
+    """
+    head, content = _opened(path, whole=True)
+    if hashlib.sha256(content).hexdigest() != head.content:
+        raise UnusableIndexError(f"the index {path} is damaged: {_AGAIN}")
+    try:
+        return _built(load(content))
+    except (ValueError, KeyError, TypeError) as error:
+        raise UnusableIndexError(f"the index {path} cannot be read ({error}): {_AGAIN}") from error
+
+
+def _opened(path: Path, *, whole: bool) -> tuple[Head, bytes]:
+    """The head of an index and, if it is read ``whole``, what comes after."""
+    try:
+        with path.open("rb") as file:
+            line, size = file.readline(_LONGEST_HEAD), path.stat().st_size
+            content = file.read() if whole else b""
+    except OSError as error:
+        raise UnusableIndexError(
+            f"there is no index at {path} ({error.strerror}): make one by `bash run.sh index DIR`, or name one by "
+            "--index="
+        ) from error
+    if not line.startswith(f"{FORMAT} ".encode()):
+        raise UnusableIndexError(f"{path} does not begin {FORMAT!r}, but {line[:20]!r}: {_AGAIN}")
+    try:
+        head = Head(**json.loads(line.removeprefix(FORMAT.encode())))
+    except (ValueError, TypeError) as error:
+        raise UnusableIndexError(f"the first line of the index {path} is damaged ({error}): {_AGAIN}") from error
+    if size != len(line) + head.bytes:
+        raise UnusableIndexError(f"the index {path} has {size:,} bytes instead of {len(line) + head.bytes:,}: {_AGAIN}")
+    return head, content
+
+
+def _built(arrays: Mapping[str, np.ndarray]) -> Index:
+    def text(name: str) -> Any:
+        return json.loads(arrays[name].tobytes())
+
+    manifest = text("manifest")
+    files = [IndexedFile(**each) for each in manifest["files"]]
+    words = {field: Ragged(arrays[f"{field}-values"], arrays[f"{field}-offsets"]) for field in WORD_FIELDS}
+    offsets = arrays["texts-offsets"]
+    texts = Texts(arrays["texts-data"], offsets, np.arange(len(offsets) - 1))
+    starts, rows, gains = (arrays[f"lexical-{part}"] for part in ("starts", "rows", "gains"))
+    lexical = Lexical(text("terms"), starts, rows, gains, len(texts))
+    origin = manifest["origin"]
+    split = Split("index", text("lexicon"), words, texts)
+    place = Origin(**origin) if origin else None
+    return Index(files, split, text("names"), arrays["asks"], lexical, place)

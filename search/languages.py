@@ -1,0 +1,31 @@
+"""The one place that knows languages by their files. A new language: its file, and one line here."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from pkgutil import resolve_name
+from typing import Final
+
+from data_prep.records import JavaFile, Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A method or type, with the first sentence of its comment as its query."""
+
+    pair: Pair
+    asks: bool  # whether that sentence can stand for a question, by the rules of data_prep.filters
+
+
+LANGUAGES: Final[Mapping[str, str]] = {".java": "search.java:units"}
+"""Suffix of a file's name -> what finds its methods and types."""
+
+
+def units_of(file: JavaFile) -> Iterator[Unit]:
+    """The methods and types of a file in one of :data:`LANGUAGES`.
+
+    Raises:
+        ValueError: the file cannot be parsed.
+    """
+    units: Callable[[JavaFile], Iterator[Unit]] = resolve_name(LANGUAGES[PurePosixPath(file.path).suffix])
+    return units(file)

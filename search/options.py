@@ -1,0 +1,82 @@
+"""Options of the commands ``index``, ``search`` and ``quality``. Light to import, for the help."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar
+
+from experiments.options import Option, options_of, parse, split_arguments, unknown
+
+Options = TypeVar("Options")
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOptions:
+    """Options of ``index``."""
+
+    out: str = ""
+    """File of the index; empty: .galm/index in the folder."""
+    processes: int = 0
+    """Processes that read files; 0: one a processor."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """Options of ``search``."""
+
+    index: str = ""
+    """File of the index; empty: .galm/index of this folder or of the nearest one above it."""
+    model: str = ""
+    """Folder of a run or of a packed model; empty: the one that comes with this program; none: BM25 alone."""
+    top: int = 10
+    """Hits."""
+    path: str = ""
+    """Pattern that the paths of hits match, such as src/*; empty: all."""
+    by: str = "method"
+    """method: every method or type; file: the best one of each file."""
+    json: bool = False
+    """Print one JSON object."""
+    explain: bool = False
+    """Show what each query word aligned with, and which stage put a hit where it stands."""
+
+    def __post_init__(self) -> None:
+        if self.top < 1:
+            raise ValueError(f"--top takes a whole number of 1 or more, not {self.top}")
+        if self.by not in ("method", "file"):
+            raise ValueError(f"--by takes method or file, not {self.by!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class QualityOptions:
+    """Options of ``quality``."""
+
+    model: str = ""
+    """Folder of a run or of a packed model; empty: the one that comes with this program."""
+    against: str = ""
+    """Another one beside it."""
+    queries: int = 1000
+    """Queries at most, drawn at random; 0: all that there are."""
+    seed: int = 0
+    """Seed of the draw."""
+
+
+COMMANDS: Final[dict[str, type]] = {"index": IndexOptions, "search": SearchOptions, "quality": QualityOptions}
+
+
+def named_options(kind: type) -> dict[str, Option]:
+    """The options of a command, by name."""
+    return {name: replace(option, name=name) for name, option in options_of("", kind).items()}
+
+
+def parsed(arguments: Sequence[str], kind: type[Options]) -> tuple[list[str], Options]:
+    """The words and the options of a command line; a switch may stand without ``=true``.
+
+    Raises:
+        ValueError: an unknown option or a bad value.
+    """
+    options = named_options(kind)
+    switches = {f"--{name}" for name, option in options.items() if option.annotation is bool}
+    words, typed = split_arguments([f"{each}=true" if each in switches else each for each in arguments])
+    for name in typed:
+        if name not in options:
+            raise unknown("option", f"--{name}", [f"--{each}" for each in options])
+    return words, kind(**{name: parse(text, options[name]) for name, text in typed.items()})

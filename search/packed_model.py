@@ -1,0 +1,234 @@
+"""The models that a search can load: a packed one, such as comes with the code, or any finished run.
+
+Packed is a run of galm_plus, nearly all of which is tables with a row a word (``--model.code_tables=offsets``, one
+vocabulary by ``--words.joint=true``). The most frequent words stay; the others are unknown then, in the buckets that
+training made for such. In the tables of offsets the most frequent of these stay; the others are 0, as before training.
+A row x that stays is held as whole numbers of 8 bits, q = round(x / s) with one s = max|x| / 127: |x - q s| <= s / 2.
+
+A packed folder holds ``config.json`` as a run does, ``words.json`` (the words, most frequent first), and
+``model.safetensors``, whose metadata tell the format's version and checksums of all three.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int8
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from data_prep.atomic import atomic_file, write_atomically
+from data_prep.batching import Encoder
+from data_prep.config import DataConfig
+from data_prep.store import file_sha256
+from data_prep.vocabulary import Vocabularies, Vocabulary
+from evaluation.config import EvaluateConfig
+from experiments.config import Configuration
+from experiments.registry import class_of
+from experiments.run_folder import RunFolder
+from matching.contract import Matcher
+from training.checkpoint import load_weights, weights_copy
+
+DEFAULT_MODEL: Final = Path(__file__).with_name("default_model")
+"""The packed model that comes with the code."""
+
+FORMAT_VERSION: Final = 1
+"""Raised when the layout changes; a packed model of another version is refused."""
+
+_CONFIG: Final = "config.json"
+_WORDS: Final = "words.json"
+_WEIGHTS: Final = "model.safetensors"
+_ABOUT: Final = "packed"
+"""The only key of the metadata: safetensors writes several in no fixed order."""
+_TABLES: Final = "words.tables."
+_SHARED: Final = f"{_TABLES}shared.weight"
+_LARGEST: Final = 127
+
+
+@dataclass(frozen=True, slots=True)
+class PackedTable:
+    """A table of vectors in 8 bits, without its rows of zeros."""
+
+    kept: Bool[Tensor, " words"]  # rows that are not all zeros
+    values: Int8[Tensor, "rows dim"]  # of the kept rows, in order
+    scales: Float[Tensor, " rows"]
+
+    @classmethod
+    def of(cls, table: Float[Tensor, "words dim"]) -> "PackedTable":
+        """``table``, each row symmetric around 0 and rounded to the nearest."""
+        largest = table.abs().amax(1)
+        kept = largest > 0
+        scales = largest[kept] / _LARGEST
+        quotients = table[kept].double() / scales.double()[:, None]
+        return cls(kept, quotients.round().clamp(-_LARGEST, _LARGEST).to(torch.int8), scales)
+
+    def unpacked(self) -> Float[Tensor, "words dim"]:
+        """The table in float32."""
+        shape = len(self.kept), self.values.shape[1]
+        table = torch.from_numpy(np.zeros(shape, np.float32))  # unlike torch's, zeros that take no memory until read
+        table[self.kept] = self.values.float().mul_(self.scales[:, None])
+        return table
+
+
+def load_model(path: Path) -> tuple[Matcher, Encoder]:
+    """The model in ``path``, a packed folder or a finished run, on the processor and ready to score.
+
+    Raises:
+        ValueError: there is neither, it is damaged or unfinished, or the run's model is one that is not trained.
+    """
+    if (path / _WEIGHTS).exists() or (path / _WORDS).exists():
+        return load_packed(path)
+    if not (path / _CONFIG).exists():
+        raise ValueError(
+            f"expected a model in {path}, but there is no {_CONFIG}: name the folder of a finished run, or a packed one"
+        )
+    return _load_run(RunFolder(path))
+
+
+def pack(run: Path, target: Path, *, words: int, offset_words: int) -> None:
+    """Write the finished run in ``run`` to the folder ``target`` as a packed model, the same bytes each time.
+
+    ``words`` and ``offset_words`` say how many of the most frequent words stay, and how many of these in the tables of
+    offsets; more than there are means all. Other files in ``target``, such as a model card, stay as they are.
+
+    Raises:
+        ValueError: no words are to be kept, the run is not finished, or its model is one that cannot be packed.
+        OSError: ``target`` cannot be written.
+    """
+    if words < 1 or offset_words < 0:
+        raise ValueError(f"pack takes 1 word or more and 0 offset_words or more, not {words} and {offset_words}")
+    matcher, encoder = load_model(run)
+    plan = Configuration.load(run / _CONFIG)
+    joint, tables = plan.words.joint, getattr(plan.model, "code_tables", "")
+    if not joint or tables != "offsets" or "ast" in matcher.code_fields:
+        raise ValueError(
+            f"the run in {run} cannot be packed: that needs --words.joint=true, --model.code_tables=offsets and no ast "
+            "in --model.fields, as galm_plus has them"
+        )
+    known = encoder.vocabularies.code
+    few = Vocabulary(known.words[:words], known.unknown_buckets)
+    rows = len(Vocabulary(few.words[:offset_words], few.unknown_buckets))
+    target.mkdir(parents=True, exist_ok=True)
+    with atomic_file(target / _CONFIG) as new:
+        _shareable(plan).save(new)
+    content = {"unknown_buckets": few.unknown_buckets, "words": few.words}
+    write_atomically(target / _WORDS, json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n")
+    write_atomically(target / _WEIGHTS, _as_bytes(target, weights_copy(matcher), len(few), rows))
+
+
+def load_packed(folder: Path) -> tuple[Matcher, Encoder]:
+    """The model that :func:`pack` wrote, in float32, on the processor and ready to score.
+
+    Raises:
+        ValueError: a file is missing, damaged or of another version.
+    """
+    weights, about = _read(folder)
+    for name, sha256 in about["files"].items():
+        if file_sha256(folder / name) != sha256:
+            raise _unusable(folder, f"{name} is not the one that {_WEIGHTS} was written with")
+    for table in about["tables"]:
+        parts = PackedTable(*(weights.pop(f"{table}.{part}") for part in ("kept", "values", "scales")))
+        weights[table] = parts.unpacked()
+    content = json.loads((folder / _WORDS).read_text(encoding="utf-8"))
+    few = Vocabulary(tuple(content["words"]), content["unknown_buckets"])
+    plan, vocabularies = Configuration.load(folder / _CONFIG), Vocabularies(few, few, ast=Vocabulary(()))
+    matcher, encoder = _without_weights(plan, vocabularies)
+    try:
+        matcher.load_state_dict(weights, assign=True)  # in place of the model's own memory, which is never touched
+    except RuntimeError as error:
+        raise _unusable(folder, f"its weights do not fit this program's {plan.model_name}") from error
+    return matcher.eval(), encoder
+
+
+def _load_run(folder: RunFolder) -> tuple[Matcher, Encoder]:
+    plan = Configuration.load(folder.config)
+    if not issubclass(class_of(plan.model_name), Matcher):
+        raise ValueError(
+            f"the run in {folder.path} is of {plan.model_name}, which has nothing trained to load: name a run of a "
+            "trained model, such as galm_plus"
+        )
+    if not folder.weights.exists():
+        raise ValueError(f"the run in {folder.path} is not finished: go on with it by --train.resume={folder.path}")
+    matcher, encoder = _without_weights(plan, Vocabularies.load(folder.vocabulary))
+    load_weights(matcher, folder.weights)
+    return matcher.eval(), encoder
+
+
+class _NoStartingValues(TorchFunctionMode):
+    """Leaves out the drawing of starting values, which takes longer than the weights that replace all of them."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if getattr(func, "__module__", None) == "torch.nn.init" or func is Tensor.zero_:
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **(kwargs or {}))
+
+
+def _without_weights(plan: Configuration, vocabularies: Vocabularies) -> tuple[Matcher, Encoder]:
+    """The model with whatever stood in memory as its weights."""
+    with _NoStartingValues():
+        return class_of(plan.model_name)(plan.model, vocabularies), Encoder(vocabularies, plan.words)
+
+
+def _shareable(plan: Configuration) -> Configuration:
+    """``plan`` without the paths of the machine it ran on and without the test it was made for."""
+    extra = ",".join(name for name, _ in plan.data.extra_sets)
+    data = replace(plan.data, path="", root=DataConfig().root, extra=extra)
+    return replace(plan, out="", data=data, train=replace(plan.train, resume=""), evaluate=EvaluateConfig())
+
+
+def _as_bytes(folder: Path, weights: dict[str, Tensor], words: int, offset_words: int) -> bytes:
+    """The weights as safetensors: of the tables the first rows packed, all else as it is."""
+    tables = sorted(name for name in weights if name.startswith(_TABLES))
+    for name in tables:
+        table = weights.pop(name)[:words].clone()
+        if name != _SHARED:
+            table[offset_words:] = 0.0
+        packed = PackedTable.of(table)
+        weights |= {f"{name}.kept": packed.kept, f"{name}.values": packed.values, f"{name}.scales": packed.scales}
+    files = {name: file_sha256(folder / name) for name in (_CONFIG, _WORDS)}
+    about = {"format": FORMAT_VERSION, "tables": tables, "files": files}
+    return save(weights, {_ABOUT: json.dumps({**about, "sha256": _sha256(about, weights)})})
+
+
+def _read(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """The weights as they are stored, and what is said of them."""
+    missing = [name for name in (_CONFIG, _WORDS, _WEIGHTS) if not (folder / name).is_file()]
+    if missing:
+        raise _unusable(folder, f"{', '.join(missing)} is missing")
+    try:
+        with safe_open(folder / _WEIGHTS, framework="pt") as file:
+            about = json.loads((file.metadata() or {}).get(_ABOUT, "{}"))
+            weights = {name: file.get_tensor(name) for name in sorted(file.keys())}
+    except (OSError, SafetensorError, ValueError) as error:
+        raise _unusable(folder, f"{_WEIGHTS} cannot be read ({error})") from error
+    if about.get("format") != FORMAT_VERSION:
+        raise ValueError(
+            f"the packed model in {folder} is of format {about.get('format')}, this program reads format "
+            f"{FORMAT_VERSION}: pack the run anew, or take the model that comes with this program"
+        )
+    if about.pop("sha256", None) != _sha256(about, weights):
+        raise _unusable(folder, f"{_WEIGHTS} was changed after it was written")
+    return weights, about
+
+
+def _sha256(about: Mapping[str, Any], weights: Mapping[str, Tensor]) -> str:
+    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
+    for name in sorted(weights):
+        tensor = weights[name]
+        digest.update(f"\n{name} {tensor.dtype} {list(tensor.shape)} ".encode())
+        digest.update(tensor.numpy().tobytes())
+    return digest.hexdigest()
+
+
+def _unusable(folder: Path, why: str) -> ValueError:
+    return ValueError(
+        f"the packed model in {folder} cannot be used: {why}; restore the folder (git checkout, where it came with the "
+        "code) or pack the run anew"
+    )

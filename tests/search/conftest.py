@@ -1,0 +1,29 @@
+import shutil
+from pathlib import Path
+
+import pytest
+
+from search.build import refresh
+from search.index import Index, open_index
+
+MODEL = {"model.dim": "32", "model.blocks": "4", "train.epochs": "1", "train.batch_size": "16", "data.limit": "400"}
+
+
+@pytest.fixture
+def tree(java_folder, tmp_path) -> Path:
+    """Some Java files of the JDK that a test may change."""
+    root = tmp_path / "tree"
+    place = root / "java/util/stream"
+    place.mkdir(parents=True)
+    for file in sorted((java_folder / "java.base/java/util/stream").glob("*.java"))[:12]:
+        shutil.copy(file, place)
+    return root
+
+
+@pytest.fixture(scope="session")
+def index(java_folder, tmp_path_factory) -> Index:
+    """The folder's index."""
+    path = tmp_path_factory.mktemp("index") / "index"
+    done = refresh(java_folder, path, processes=1, tell=lambda path, trouble: pytest.fail(f"{path}: {trouble}"))
+    assert done.written
+    return open_index(path)

@@ -1,0 +1,147 @@
+import numpy as np
+import pytest
+import torch
+
+from data_prep.batching import Encoder
+from experiments.config import resolve
+from experiments.stages import build_model
+from search.engine import LONGEST_QUERY, Engine, QueryError, Ranking, on_one_scale
+from search.lexical import Lexical
+from search.reader import Reader, query_split
+
+
+@pytest.fixture(scope="module")
+def reader(index):
+    """A model that has learnt nothing yet: what it prefers is arbitrary, but fixed."""
+    plan = resolve("folder", "galm_plus", {"model.dim": "32", "model.blocks": "4"})
+    encoder = Encoder.build(index.split, plan.words)
+    return Reader(build_model(plan, encoder), encoder, index.split)
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("ConcurrentHashMap", "ConcurrentHashMap"),
+        ("concurrenthashmap", "ConcurrentHashMap"),
+        ("ForkJoinPool.commonPool", "ForkJoinPool.commonPool"),
+        ("ForkJoinPool#commonPool()", "ForkJoinPool.commonPool"),
+        ("tryAdvance", "tryAdvance"),
+    ],
+)
+@pytest.mark.parametrize("with_model", [False, True])
+def test_a_name_is_answered_by_what_has_it(index, reader, query, first, with_model):
+    hits = Engine(index, reader if with_model else None).search(query)
+    assert index.names[hits[0].row].split(".")[-len(first.split(".")) :] == first.split(".")
+    assert {hit.stage for hit in hits if index.names[hit.row].lower().endswith(first.lower())} == {"name"}
+
+
+def test_a_name_among_words_comes_up(index):
+    with_name = Engine(index, None).search("how does CompletableFuture.thenCombine wait", top=3)
+    assert index.names[with_name[0].row] == "CompletableFuture.thenCombine"
+    assert not any(hit.stage == "name" for hit in Engine(index, None).search("how does it wait for the future"))
+
+
+def test_bm25_alone_ranks_by_its_scores(index):
+    query = "returns the number of threads that wait"
+    hits = Engine(index, None, Ranking(test=0.0, generated=0.0)).search(query, top=50)
+    scores = index.lexical.scores(query.split())
+    assert [hit.lexical for hit in hits] == sorted(scores.tolist(), reverse=True)[:50]
+    assert [hit.rank for hit in hits] == list(range(1, 51))
+    assert all(hit.stage == "words" and hit.neural is None for hit in hits)
+
+
+def test_the_mixture_is_that_of_both_scores_on_one_scale(index, reader):
+    ranking = Ranking(shortlist=40, weight=0.3, test=0.0, generated=0.0, read_all_below=0)
+    query = "returns the number of threads that wait"
+    hits = Engine(index, reader, ranking).search(query, top=1000)
+    assert len(hits) == 40
+    rows = np.sort([hit.row for hit in hits])
+    lexical = index.lexical.scores(query.split())
+    assert np.sort(lexical[rows])[0] >= np.sort(lexical)[-41]
+    ids = reader.encoder.encode(index.split)
+    asked = reader.encoder.encode(query_split(query.split()))
+    with torch.inference_mode():
+        matcher = reader.matcher
+        queries = matcher.encode_query(asked.queries([0] * 40))
+        neural = matcher.score_pairs(queries, matcher.encode_code(ids.codes(rows))).numpy()
+    expected = 0.3 * (neural - neural.mean()) / neural.std() + 0.7 * (
+        (lexical[rows] - lexical[rows].mean()) / lexical[rows].std()
+    )
+    found = {hit.row: hit.score for hit in hits}
+    np.testing.assert_allclose([found[row] for row in rows.tolist()], expected, atol=1e-3)
+    assert [hit.score for hit in hits] == sorted(found.values(), reverse=True)
+
+
+@pytest.mark.parametrize("with_model", [False, True])
+def test_rank_is_the_place_among_all_rows(index, reader, with_model):
+    engine = Engine(index, reader if with_model else None, Ranking(shortlist=30, read_all_below=0))
+    query = "causes the current thread to wait"
+    close = [hit.row for hit in engine.search(query, top=30)]
+    assert [engine.rank(query.split(), row) for row in close[:5]] == [1, 2, 3, 4, 5] or not with_model
+    lexical = index.lexical.scores(query.split())
+    far = next(row for row in np.argsort(-lexical).tolist() if row not in close)
+    behind = np.delete(lexical, close)
+    assert engine.rank(query.split(), far) == 30 + (behind >= lexical[far]).sum()
+    nowhere = int(np.flatnonzero(lexical == 0)[0])
+    assert engine.rank(query.split(), nowhere) == len(index)
+
+
+def test_a_small_index_is_read_whole(index, reader):
+    hits = Engine(index, reader, Ranking(read_all_below=len(index))).search("qqqq zzzz", top=len(index))
+    assert len(hits) == len(index)
+    assert Engine(index, reader, Ranking(read_all_below=len(index) - 1)).search("qqqq zzzz") == []
+
+
+def test_only_paths_that_match_and_one_hit_a_file(index):
+    engine = Engine(index, None)
+    hits = engine.search("stream of elements", path="*/stream/*", top=30)
+    assert {index.split.text(hit.row).path.split("/")[-2] for hit in hits} == {"stream"}
+    assert engine.search("stream of elements", path="nowhere/*") == []
+    by_file = engine.search("stream of elements", by_file=True, top=20)
+    paths = [index.split.text(hit.row).path for hit in by_file]
+    assert len(set(paths)) == len(paths) > 10
+    assert by_file[0] == engine.search("stream of elements", top=1)[0]
+
+
+def test_code_of_tests_stands_lower(index):
+    engine = Engine(index, None)
+    best = engine.search("stream of elements", top=1)[0]
+    assert not index.file(best.row).test
+    lowered = np.zeros(len(index))
+    lowered[best.row] = 5.0
+    engine.__dict__["_lowered"] = lowered
+    assert engine.search("stream of elements", top=1)[0].row != best.row
+
+
+@pytest.mark.parametrize("query", ["", "  \n", "?!", "x" * (LONGEST_QUERY + 1)])
+def test_a_query_that_cannot_be_answered_is_one_line(index, query):
+    with pytest.raises(QueryError) as error:
+        Engine(index, None).search(query)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 120
+
+
+def test_words_that_align_are_told_and_rows_sum_to_one(index, reader):
+    row = index.names.index("ForkJoinPool.commonPool")
+    alignment = reader.alignment(("common", "pool"), row)
+    assert alignment.query == ["common", "pool"]
+    assert [*alignment.code[:2]] == ["common", "pool"]
+    assert set(alignment.fields) <= {"name", "tokens", "api"}
+    np.testing.assert_allclose(alignment.weights.sum(axis=1), 1, atol=1e-5)
+    assert alignment.weights.shape == (2, len(alignment.code))
+    abstract = next(row for row in range(len(index)) if not len(index.split.words["api"][row]))
+    assert reader.alignment(("common", "pool"), abstract).weights.shape[0] == 2
+
+
+def test_one_scale():
+    np.testing.assert_allclose(on_one_scale(np.array([1.0, 3.0], np.float32)), [-1, 1])
+    assert on_one_scale(np.array([2.0, 2.0], np.float32)).tolist() == [0, 0]
+    assert on_one_scale(np.empty(0, np.float32)).tolist() == []
+
+
+def test_without_rows_nothing_is_found(index):
+    empty = index.split.take(np.arange(0))
+    from dataclasses import replace
+
+    nothing = replace(index, files=[], split=empty, names=[], asks=index.asks[:0], lexical=Lexical.of(empty))
+    assert Engine(nothing, None).search("anything") == []
