@@ -38,8 +38,8 @@ class Ranking:
     """Size of an index below which the model reads all of it."""
     weight: float = 0.7
     """Of the model's score; the rest is BM25's, both on one scale."""
-    test: float = 0.5
-    """Taken from the score of a test's code."""
+    test: float = 1.0
+    """Taken from the score of a test's code, unless the query speaks of tests."""
     generated: float = 0.5
     """Taken from the score of code that a program wrote."""
 
@@ -146,7 +146,7 @@ class Engine:
         lexical = self.index.lexical.scores(words)
         rows = self._shortlist(lexical, allowed, [row for row in named if allowed[row]])
         neural = self.reader.scores(words, rows) if self.reader and len(rows) else None
-        scores = self._mixed(lexical[rows], neural) - self._lowered[rows]
+        scores = self._mixed(lexical[rows], neural) - self._lowered(_TESTS.isdisjoint(words))[rows]
         scores += np.array([named.get(row, 0.0) for row in rows.tolist()])
         return _Looked(rows, scores, lexical[rows], neural)
 
@@ -200,22 +200,32 @@ class Engine:
         return found
 
     @cached_property
-    def _lowered(self) -> Float[np.ndarray, " rows"]:
+    def _of_tests(self) -> Bool[np.ndarray, " rows"]:
+        return self._spread([file.test for file in self.index.files])
+
+    @cached_property
+    def _of_programs(self) -> Bool[np.ndarray, " rows"]:
+        return self._spread([file.generated for file in self.index.files])
+
+    def _lowered(self, tests_too: bool) -> Float[np.ndarray, " rows"]:
         """What is taken from the score of each row for the file it stands in."""
-        ranking = self.ranking
-        of_file = [ranking.test * file.test + ranking.generated * file.generated for file in self.index.files]
-        return np.repeat(np.array(of_file, dtype=np.float64), np.diff(self.index.file_edges))
+        return self.ranking.generated * self._of_programs + self.ranking.test * tests_too * self._of_tests
+
+    def _spread(self, of_file: Sequence[bool]) -> Bool[np.ndarray, " rows"]:
+        """What holds for files as it holds for their rows."""
+        return np.repeat(np.array(of_file, dtype=np.bool_), np.diff(self.index.file_edges))
 
     def _allowed(self, path: str) -> Bool[np.ndarray, " rows"]:
         if not path:
             return np.ones(len(self.index), dtype=np.bool_)
-        of_file = [fnmatch.fnmatchcase(file.path, path) for file in self.index.files]
-        return np.repeat(np.array(of_file, dtype=np.bool_), np.diff(self.index.file_edges))
+        return self._spread([fnmatch.fnmatchcase(file.path, path) for file in self.index.files])
 
     def _file_of(self, rows: Int64[np.ndarray, " found"]) -> Int64[np.ndarray, " found"]:
         return np.searchsorted(self.index.file_edges, rows, side="right") - 1
 
 
+_TESTS: Final = frozenset(("test", "tests", "testing"))
+"""Words of a query that speaks of tests."""
 _WHOLE: Final = 100.0
 """What a row gains whose name is the whole query: it stands before all others."""
 _PART: Final = 1.0

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -103,14 +105,19 @@ def test_only_paths_that_match_and_one_hit_a_file(index):
     assert by_file[0] == engine.search("stream of elements", top=1)[0]
 
 
-def test_code_of_tests_stands_lower(index):
-    engine = Engine(index, None)
-    best = engine.search("stream of elements", top=1)[0]
-    assert not index.file(best.row).test
-    lowered = np.zeros(len(index))
-    lowered[best.row] = 5.0
-    engine.__dict__["_lowered"] = lowered
-    assert engine.search("stream of elements", top=1)[0].row != best.row
+def test_code_of_tests_and_of_programs_stands_lower(index):
+    (best,) = Engine(index, None).search("stream of elements", top=1)
+    file = index.file(best.row)
+    assert (file.test, file.generated) == (False, False)
+
+    def first(query, **changes):
+        files = [replace(each, **changes) if each is file else each for each in index.files]
+        return Engine(replace(index, files=files), None, Ranking(test=20.0, generated=20.0)).search(query, top=1)[0].row
+
+    assert first("stream of elements") == best.row
+    assert first("stream of elements", test=True) != best.row
+    assert first("stream of elements", generated=True) != best.row
+    assert first("test the stream of elements", test=True) == first("test the stream of elements")
 
 
 @pytest.mark.parametrize("query", ["", "  \n", "?!", "x" * (LONGEST_QUERY + 1)])
@@ -141,7 +148,5 @@ def test_one_scale():
 
 def test_without_rows_nothing_is_found(index):
     empty = index.split.take(np.arange(0))
-    from dataclasses import replace
-
     nothing = replace(index, files=[], split=empty, names=[], asks=index.asks[:0], lexical=Lexical.of(empty))
     assert Engine(nothing, None).search("anything") == []
