@@ -28,7 +28,7 @@ def largest_pools(results: Iterable[tuple[str, Result]]) -> dict[str, tuple[Pool
 
 
 def _picture(pool: Pool, entries: Sequence[Entry]) -> bytes:
-    figure = Figure(figsize=(13, 1.8 + 0.32 * max(8, len(entries))), dpi=110, layout="constrained")
+    figure = Figure(figsize=(15, 1.8 + 0.32 * max(8, len(entries))), dpi=110, layout="constrained")
     dots, curves = figure.subplots(1, 2, width_ratios=(1, 1.3))
     _draw_dots(dots, entries)
     _draw_curves(curves, entries)
@@ -76,4 +76,4 @@ def _draw_curves(axes: Axes, entries: Sequence[Entry]) -> None:
     axes.minorticks_off()
     axes.grid(color="0.9")
     axes.set(xlabel="K", ylabel="share of queries whose gold is among the first K", title="Top@K")
-    axes.legend(fontsize=9)
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=9)  # beside the curves, which cross all of it
