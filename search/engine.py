@@ -8,14 +8,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Literal
+from typing import Final, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int64
 
 from data_prep.javadoc import query_words
 from search.index import Index
-from search.reader import Reader
 
 Stage = Literal["name", "alignment", "words"]
 """What put a hit where it stands: its name was asked for; the model read it; BM25 alone, where there is no model."""
@@ -42,6 +41,28 @@ class Ranking:
     """Taken from the score of a test's code, unless the query speaks of tests."""
     generated: float = 0.5
     """Taken from the score of code that a program wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """What the words of a query attended to in a method, GALM eq. 7."""
+
+    query: Sequence[str]
+    code: Sequence[str]
+    fields: Sequence[str]  # of each code word
+    weights: Float32[np.ndarray, "querywords codewords"]  # rows sum to 1
+    agreement: Float32[np.ndarray, " querywords"]  # cosine of each query word and what it attended to
+
+
+@runtime_checkable
+class Reads(Protocol):
+    """A trained model over the rows of an index: :class:`search.reader.Reader`, which needs torch."""
+
+    def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
+        """The score of each of ``rows`` for the words of a query."""
+
+    def alignment(self, query: Sequence[str], row: int) -> Alignment | None:
+        """What each word of a query attended to in a row; None where the model does not align words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +113,7 @@ class _Looked:
 class Engine:
     """Answers queries over one index."""
 
-    def __init__(self, index: Index, reader: Reader | None, ranking: Ranking | None = None) -> None:
+    def __init__(self, index: Index, reader: Reads | None, ranking: Ranking | None = None) -> None:
         """``reader``: a trained model over the rows of ``index``; None: BM25 alone."""
         self.index, self.reader = index, reader
         self.ranking = ranking or Ranking()

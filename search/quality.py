@@ -15,10 +15,9 @@ from tqdm import tqdm
 
 from evaluation.metrics import Measures, exact
 from evaluation.significance import Difference, compare
-from search.engine import Engine, Ranking
+from search.engine import Engine, Ranking, Reads
 from search.index import Index
 from search.lexical import WEIGHTS, Lexical
-from search.reader import Reader
 
 FEWEST: Final = 20
 """Queries below which nothing is measured."""
@@ -61,7 +60,7 @@ def question_rows(index: Index, most: int, seed: int) -> Int64[np.ndarray, " que
 
 
 def measure_quality(
-    index: Index, readers: Mapping[str, Reader], ranking: Ranking, rows: Int64[np.ndarray, " queries"]
+    index: Index, readers: Mapping[str, Reads], ranking: Ranking, rows: Int64[np.ndarray, " queries"]
 ) -> list[Measured]:
     """BM25 alone, then each of ``readers`` with it, over the same queries.
 

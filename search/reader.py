@@ -1,7 +1,6 @@
 """A trained model over the rows of an index: scores of some rows for a query, and what aligned with what."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
@@ -15,17 +14,7 @@ from data_prep.ragged_lists import Ragged
 from data_prep.records import WORD_FIELDS
 from data_prep.store import Split, Texts
 from matching.contract import Encoded, Matcher
-
-
-@dataclass(frozen=True, slots=True)
-class Alignment:
-    """What the words of a query attended to in a method, GALM eq. 7."""
-
-    query: Sequence[str]
-    code: Sequence[str]
-    fields: Sequence[str]  # of each code word
-    weights: Float32[np.ndarray, "querywords codewords"]  # rows sum to 1
-    agreement: Float32[np.ndarray, " querywords"]  # cosine of each query word and what it attended to
+from search.engine import Alignment
 
 
 class Reader:
