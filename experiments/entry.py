@@ -147,8 +147,11 @@ def _table(words: Sequence[str], typed: Mapping[str, str]) -> None:
 
 
 def _speed(words: Sequence[str], typed: Mapping[str, str]) -> None:
+    if words == ["search"] and not typed:
+        resolve_name("search.speed:measure_search")()
+        return
     if words:
-        raise ValueError(f"bash run.sh speed takes options only, not {' '.join(words)}")
+        raise ValueError(f"expected bash run.sh speed with options, or bash run.sh speed search; got {' '.join(words)}")
     speed, data = resolve_speed(typed)
     from experiments.speed.measure import measure_speed
 

@@ -1,0 +1,167 @@
+"""How fast is the search? ``bash run.sh speed search`` measures it on the JDK's own sources, on the processor.
+
+An index of ``java.base`` made anew, brought up to date and opened; queries with the model and by BM25 alone, one at a
+time. Left: ``search-speed.json`` and ``search-speed.md`` in
+``experiments/results/``.
+"""
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from data_prep.atomic import write_atomically
+from data_prep.config import DataConfig
+from data_prep.datasets.jdk import Jdk
+from evaluation.json_records import to_json
+from evaluation.provenance import Machine, code_version, machine, peak_memory_mb
+from experiments.config import REPOSITORY
+from experiments.console import say
+from search.build import refresh
+from search.engine import Engine
+from search.index import Index, open_index
+from search.packed_model import DEFAULT_MODEL, load_model
+from search.quality import question_rows
+from search.reader import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTime:
+    """Milliseconds of single queries, once all is warm."""
+
+    name: str
+    median: float
+    p95: float
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSpeed:
+    """All that is measured."""
+
+    origin: str
+    rows: int  # methods and types
+    files: int
+    index_seconds: float  # made anew
+    peak_memory_mb: float  # of making it, the largest process
+    bytes_a_row: float  # on disk
+    unchanged_seconds: float  # a second run over the same files
+    one_file_seconds: float  # a run after one file changed
+    open_seconds: float
+    reader_seconds: float  # the model loaded, and the rows as its word ids
+    queries: int
+    shortlist: int
+    times: list[QueryTime]
+    processes: int
+    code_version: str
+    date: str
+    machine: Machine
+
+
+def measure_search(queries: int = 300, modules: Sequence[str] = ("java.base",)) -> SearchSpeed:
+    """Measure all on the JDK's sources, and leave it in ``experiments/results/``."""
+    jdk = Jdk(DataConfig(root=str(REPOSITORY / "data")))
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "sources"
+        for file in jdk.java_files():
+            if file.path.split("/")[0] in modules:
+                place = root / file.path
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(file.data)
+        found = _measured(root, Path(folder) / "index", jdk.origin(), queries)
+    results = REPOSITORY / "experiments" / "results"
+    write_atomically(results / "search-speed.json", json.dumps(to_json(found), indent=1) + "\n")
+    write_atomically(results / "search-speed.md", markdown(found))
+    say(f"\n{markdown(found)}")
+    return found
+
+
+def _measured(root: Path, path: Path, origin: str, queries: int) -> SearchSpeed:
+    processes = os.cpu_count() or 1
+
+    def refreshed() -> float:
+        return _seconds(lambda: refresh(root, path, processes=processes, tell=lambda *_: None))
+
+    say("an index, made anew, unchanged and after one file changed")
+    made, peak = refreshed(), peak_memory_mb()
+    unchanged = min(refreshed() for _ in range(3))
+    changed = next(iter(sorted(root.rglob("*.java"))))
+    changed.write_bytes(changed.read_bytes() + b"\n")
+    one_file = refreshed()
+    opened = min(_seconds(lambda: open_index(path)) for _ in range(3))
+    index = open_index(path)
+    started = time.perf_counter()
+    reader = Reader(*load_model(DEFAULT_MODEL), index.split)
+    loaded = time.perf_counter() - started
+    return SearchSpeed(
+        origin=origin,
+        rows=len(index),
+        files=len(index.files),
+        index_seconds=made,
+        peak_memory_mb=peak,
+        bytes_a_row=path.stat().st_size / len(index),
+        unchanged_seconds=unchanged,
+        one_file_seconds=one_file,
+        open_seconds=opened,
+        reader_seconds=loaded,
+        queries=queries,
+        shortlist=Engine(index, None).ranking.shortlist,
+        times=_query_times(index, reader, queries),
+        processes=processes,
+        code_version=code_version(REPOSITORY),
+        date=datetime.now(UTC).isoformat(timespec="seconds"),
+        machine=machine(),
+    )
+
+
+def _query_times(index: Index, reader: Reader, queries: int) -> list[QueryTime]:
+    """Comments of the index itself as queries, of which half warm up."""
+    rows = question_rows(index, 2 * queries, 0).tolist()
+    asked = [" ".join(index.split.word_list("query", row)) for row in rows]
+    engines = {"BM25 alone": (Engine(index, None), 1)}
+    for threads in sorted({1, torch.get_num_threads()}):
+        engines[f"with the model, {threads} thread{'s' * (threads > 1)}"] = (Engine(index, reader), threads)
+    found = []
+    for name, (engine, threads) in engines.items():
+        say(f"queries: {name}")
+        torch.set_num_threads(threads)
+        taken = [1000 * _seconds(partial(engine.search, query)) for query in asked]
+        median, late = np.quantile(taken[len(taken) // 2 :], [0.5, 0.95]).tolist()
+        found.append(QueryTime(name, median, late))
+    return found
+
+
+def _seconds(run: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    run()
+    return time.perf_counter() - started
+
+
+def markdown(found: SearchSpeed) -> str:
+    """The tables that a person reads."""
+    lines = [
+        f"{found.origin}, {found.rows:,} methods and types of {found.files:,} files; {found.machine.cpu}, "
+        f"{found.machine.cores} cores; {found.date[:10]}, code {found.code_version}.",
+        "",
+        "| index | |",
+        "|---|---:|",
+        f"| made anew, {found.processes} processes | {found.index_seconds:.1f} s |",
+        f"| largest process | {found.peak_memory_mb:,.0f} MiB |",
+        f"| on disk | {found.bytes_a_row:,.0f} bytes a method or type |",
+        f"| nothing changed | {1000 * found.unchanged_seconds:.0f} ms |",
+        f"| one file changed | {found.one_file_seconds:.2f} s |",
+        f"| opened | {found.open_seconds:.2f} s |",
+        f"| model loaded and ready for all rows | {found.reader_seconds:.2f} s |",
+        "",
+        f"| a query, {found.queries} of them; shortlist {found.shortlist} | median | 95 % |",
+        "|---|---:|---:|",
+        *(f"| {each.name} | {each.median:.1f} ms | {each.p95:.1f} ms |" for each in found.times),
+    ]
+    return "\n".join(lines) + "\n"
