@@ -11,8 +11,8 @@ from experiments.console import say
 from search.options import IndexOptions, QualityOptions, SearchOptions, parsed
 
 if TYPE_CHECKING:
+    from search.engine import Reads
     from search.index import Index
-    from search.reader import Reader
 
 
 def index(arguments: Sequence[str]) -> None:
@@ -96,12 +96,16 @@ def index_path(typed: str) -> Path:
     )
 
 
-def reader_of(index: "Index", model: str) -> "Reader | None":
+def reader_of(index: "Index", model: str) -> "Reads | None":
     """The model that ``--model`` names over the rows of ``index``; None: BM25 alone."""
     return None if model == "none" else _reader(index, model)
 
 
-def _reader(index: "Index", model: str) -> "Reader":
+def _reader(index: "Index", model: str) -> "Reads":
+    from search.sentence_reader import SentenceReader, sentence_model
+
+    if folder := sentence_model(model):
+        return SentenceReader(folder, index.split)
     from search.packed_model import DEFAULT_MODEL, load_model
     from search.reader import Reader
 
