@@ -133,6 +133,7 @@ MODELS: Final[dict[str, Recipe]] = {
 SEARCH: Final[dict[str, str]] = {
     "index": "search.cli:index",
     "search": "search.cli:search",
+    "serve": "search.server:serve",
     "quality": "search.cli:quality",
 }
 """Commands of the room above, by name only: nothing here imports it."""

@@ -1,4 +1,4 @@
-"""Options of the commands ``index``, ``search`` and ``quality``. Light to import, for the help."""
+"""Options of the commands ``index``, ``search``, ``serve`` and ``quality``. Light to import, for the help."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -52,14 +52,35 @@ class QualityOptions:
     model: str = ""
     """Folder of a run or of a packed model; empty: the one that comes with this program."""
     against: str = ""
-    """Another one beside it."""
+    """Another one beside it; also a sentence-transformers model (search/sentence_reader.py)."""
     queries: int = 1000
     """Queries at most, drawn at random; 0: all that there are."""
     seed: int = 0
     """Seed of the draw."""
 
 
-COMMANDS: Final[dict[str, type]] = {"index": IndexOptions, "search": SearchOptions, "quality": QualityOptions}
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """Options of ``serve``."""
+
+    port: int = 8765
+    """Port on 127.0.0.1; 0: any free one."""
+    index: str = ""
+    """File of the index; empty: .galm/index of this folder or of the nearest one above it."""
+    model: str = ""
+    """Folder of a run or of a packed model; empty: the one that comes with this program; none: BM25 alone."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.port <= 65535:
+            raise ValueError(f"--port takes a whole number from 0 to 65535, not {self.port}")
+
+
+COMMANDS: Final[dict[str, type]] = {
+    "index": IndexOptions,
+    "search": SearchOptions,
+    "serve": ServeOptions,
+    "quality": QualityOptions,
+}
 
 
 def named_options(kind: type) -> dict[str, Option]:

@@ -31,7 +31,7 @@ def sentence_model(name: str) -> Path | None:
 
 
 class SentenceReader:
-    """Reads rows of an index as texts: the words of the name, then the source. Vectors are made as they are asked for."""
+    """Reads rows of an index as texts: the words of the name, then the source; each when it is first asked for."""
 
     def __init__(self, folder: Path, rows: Split) -> None:
         """Load the model.

@@ -7,8 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from search.engine import Engine, Hit, words_of
-from search.reader import Alignment
+from search.engine import Alignment, Engine, Hit, words_of
 
 _NO_TEXT: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069]")
 """What a terminal may take for a command, or what turns the direction of writing."""
@@ -32,6 +31,7 @@ def result(engine: Engine, query: str, hit: Hit, *, explain: bool) -> dict[str, 
     index, text = engine.index, engine.index.split.text(hit.row)
     found: dict[str, Any] = {
         "rank": hit.rank,
+        "row": hit.row,
         "path": text.path,
         "start_line": text.start_line,
         "end_line": text.end_line,

@@ -118,7 +118,8 @@ def test_every_command_of_the_readme_is_understood(command):
         assert len(arguments) == 1
         return
     if arguments[0] in SEARCH:
-        assert parsed(arguments[1:], SEARCH_COMMANDS[arguments[0]])[0]
+        words, _ = parsed(arguments[1:], SEARCH_COMMANDS[arguments[0]])
+        assert len(words) == (arguments[0] != "serve")
         return
     names, typed = split_arguments(arguments)
     if names[0] == "evaluate":

@@ -16,7 +16,7 @@ class Knows:
     def scores(self, words, rows):
         return np.where(rows == self.golds[tuple(words)], 1.0, 0.0).astype(np.float32)
 
-    def alignment(self, query, row):
+    def alignment(self, *_):
         return None
 
 

@@ -1,0 +1,313 @@
+// Drives the page of the search: node check.mjs URL CHROMIUM FOLDER_FOR_SCREENSHOTS. Prints "ok NAME" for each check.
+
+import assert from "node:assert/strict";
+import { launch } from "./browser.mjs";
+import { weakTexts } from "./contrast.mjs";
+
+const [base, chromium, folder] = process.argv.slice(2);
+const browser = await launch(chromium);
+const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
+const asked = [], outside = [], complaints = [];
+await context.route((url) => url.hostname !== "127.0.0.1", (route) => route.abort());
+context.on("request", (request) => (new URL(request.url()).hostname === "127.0.0.1" ? asked : outside).push(request.url()));
+const page = await context.newPage();
+page.setDefaultTimeout(10_000);
+page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
+page.on("pageerror", (error) => complaints.push(String(error)));
+
+console.log("checks");
+async function check(name, run) {
+  try {
+    await run();
+  } catch (error) {
+    await page.screenshot({ path: `${folder}/failed.png`, fullPage: true });
+    console.error(`failed: ${name}\n${error.stack}\n${complaints.join("\n")}`);
+    await browser.close();
+    process.exit(1);
+  }
+  console.log(`ok ${name}`);
+}
+
+const query = page.getByRole("searchbox", { name: "What should the code do?" });
+const path = page.getByRole("searchbox", { name: "Only in paths with" });
+const head = (name, state = {}) => page.getByRole("button", { name, exact: true, ...state });
+const lines = "Lines.readAllLines";
+const heads = page.locator(".hit .head");
+const searches = () => asked.filter((url) => url.includes("/api/search")).length;
+const fresh = async (hash = "") => {
+  await page.goto("about:blank");
+  await page.goto(`${base}/${hash}`);
+};
+const active = () => page.evaluate(() => document.activeElement.textContent || document.activeElement.id);
+const lit = () => page.locator(".word.lit").evaluateAll((all) => all.map((each) => [each.textContent, Number(each.style.getPropertyValue("--strength"))]));
+
+await check("typing gives results, and not a question a key", async () => {
+  await fresh();
+  assert.equal(await active(), "query");
+  await query.pressSequentially("read all lines of a file", { delay: 20 });
+  await head(lines, { expanded: false }).waitFor();
+  assert.equal(await heads.first().textContent(), lines);
+  assert.ok(searches() >= 1 && searches() <= 6, `${searches()} questions`);
+  assert.match(await page.getByRole("status").first().textContent(), /^\d+ results in \d+ ms$/);
+  assert.match(await page.locator("#about").textContent(), /^7 methods and types in 2 files$/);
+});
+
+await check("a hit tells path, lines, signature, documentation and licence", async () => {
+  const text = await page.locator(".hit").first().innerText();
+  for (const part of ["io/Lines.java:7–20", "readAllLines(Path path, Charset charset)", "Reads all lines of a file.", "licence not known", "score\u00a0"]) {
+    assert.ok(text.includes(part) || text.includes(part.replace(":7–20", ":8–19")), `${part} is not in ${text}`);
+  }
+});
+
+await check("an answer that comes too late is dropped", async () => {
+  await fresh();
+  await page.route(/api\/search\?q=write/, async (route) => {
+    await new Promise((done) => setTimeout(done, 700));
+    await route.continue().catch(() => {});
+  });
+  await query.fill("write lines");
+  await page.waitForTimeout(300);
+  await query.fill("count words");
+  await page.waitForTimeout(1200);
+  assert.equal(await heads.first().textContent(), "Lines.countWords");
+  await page.unroute(/api\/search\?q=write/);
+});
+
+await check("a word lights up what it aligned with, one without alignment nothing", async () => {
+  await fresh("#q=read all lines of a file");
+  await head(lines).click();
+  await page.getByRole("group", { name: "Words of the question" }).waitFor();
+  const all = await lit();
+  assert.ok(all.length > 4);
+  await page.locator(".chip", { hasText: /^read$/ }).hover();
+  const found = await lit();
+  assert.ok(found.some(([text, strength]) => text === "read" && strength > 0.5), JSON.stringify(found));
+  assert.ok(found.every(([, strength]) => strength > 0 && strength <= 1));
+  assert.notDeepEqual(found, all);
+  assert.match(await page.locator(".said").first().textContent(), /^read → .*read \([^)]*name\s0\.\d\d/);
+  const weak = page.getByRole("button", { name: "of (no alignment)" });
+  await weak.hover();
+  assert.deepEqual(await lit(), []);
+  assert.equal(await page.locator(".said").first().textContent(), "of has no alignment here.");
+  assert.equal(await weak.evaluate((each) => getComputedStyle(each).borderStyle), "dashed");
+  await page.mouse.move(0, 0);
+  assert.deepEqual(await lit(), all);
+});
+
+await check("a word can be held, and the focus does what pointing does", async () => {
+  const chip = page.locator(".chip", { hasText: /^read$/ });
+  await page.locator(".chip", { hasText: /^file$/ }).focus();
+  const file = await lit();
+  assert.ok(file.length > 0);
+  await chip.click();
+  assert.equal(await chip.getAttribute("aria-pressed"), "true");
+  await page.mouse.move(0, 0);
+  await head(lines).focus();
+  const held = await lit();
+  assert.ok(held.some(([text]) => text === "read"));
+  assert.notDeepEqual(held, file);
+  await chip.click();
+  assert.equal(await chip.getAttribute("aria-pressed"), "false");
+});
+
+await check("code is cut into kinds, with its line numbers", async () => {
+  const kinds = async (kind) => page.locator(`.code .${kind}`).allTextContents();
+  assert.ok((await kinds("keyword")).includes("public"));
+  assert.deepEqual(await kinds("annotation"), ["@Override"]);
+  assert.deepEqual(await kinds("comment"), ["// no more than that"]);
+  assert.deepEqual(await kinds("string"), ['"a // text with \\" quotes"']);
+  assert.ok((await kinds("type")).includes("Buffered") && !(await kinds("type")).includes("LIMIT"));
+  const told = await page.locator(".line").evaluateAll((all) => all.map((each) => [each.dataset.number, each.textContent]));
+  assert.equal(told.length, 12);
+  assert.match(told[1][1], /^public List<String> readAllLines/);
+  assert.match(told[2][1], /^ {4}\/\/ no/);
+  assert.equal(Number(told[11][0]) - Number(told[0][0]), 11);
+});
+
+await check("the matrix is a table with its numbers, and a cell tells itself", async () => {
+  const table = page.getByRole("table");
+  assert.equal(await table.locator("tbody tr").count(), 6);
+  const [words, columns] = [await table.locator("th[scope=col]").count(), await table.locator("tbody tr").first().locator("td").count()];
+  assert.ok(words === columns && words > 8);
+  const sum = await table.locator("tbody tr").first().locator("td").evaluateAll((all) => all.reduce((sum, each) => sum + Number(each.textContent), 0));
+  assert.ok(Math.abs(sum - 1) < 0.1, `sum ${sum}`);
+  await table.locator("td[data-row='0'][data-column='0']").hover();
+  assert.match(await page.locator("details .said").textContent(), /^read → read \(name\): 0\.\d{3}$/);
+  assert.deepEqual([...new Set((await lit()).map(([text]) => text))].sort(), ["read"]);
+});
+
+await check("keys do all there is to do", async () => {
+  await fresh("#q=read all lines of a file");
+  await head(lines).waitFor();
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await active(), lines);
+  await page.keyboard.press("j");
+  const second = await active();
+  assert.notEqual(second, lines);
+  await page.keyboard.press("ArrowUp");
+  assert.equal(await active(), lines);
+  await page.keyboard.press("Enter");
+  await head(lines, { expanded: true }).waitFor();
+  await page.locator(".chip").first().waitFor();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("c");
+  await page.locator(".copy", { hasText: "Copied" }).waitFor();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  assert.match(copied, /^@Override\n    public List<String> readAllLines[^]*\}$/);
+  await page.keyboard.press("k");
+  assert.equal(await active(), "query");
+  await page.keyboard.press("Enter");
+  await head(lines, { expanded: false }).waitFor();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("?");
+  const keys = page.getByRole("dialog", { name: "Keys" });
+  await keys.waitFor();
+  await page.keyboard.press("j");
+  await page.keyboard.press("Escape");
+  await keys.waitFor({ state: "hidden" });
+  assert.equal(await active(), lines);
+  await page.keyboard.press("/");
+  assert.equal(await active(), "query");
+  await page.keyboard.type("?/jk");
+  assert.equal(await query.inputValue(), "?/jk");
+});
+
+await check("the focus is seen", async () => {
+  await fresh("#q=read all lines of a file");
+  await head(lines).waitFor();
+  for (let step = 0; step < 6; step++) {
+    await page.keyboard.press("Tab");
+    const style = await page.evaluate(() => {
+      const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement);
+      return [outlineStyle, parseFloat(outlineWidth), document.activeElement.tagName];
+    });
+    assert.ok(style[0] !== "none" && style[1] >= 2, style.join(" "));
+  }
+});
+
+await check("o follows the link, which tells its page nothing", async () => {
+  await fresh("#q=read all lines of a file");
+  const link = page.locator(".hit").first().getByRole("link");
+  assert.match(await link.getAttribute("href"), /^https:\/\/github\.com\/owner\/name\/blob\/[0-9a-f]{40}\/io\/Lines\.java#L\d+-L\d+$/);
+  assert.match(await link.getAttribute("rel"), /noreferrer/);
+  assert.deepEqual(outside, []);
+  await page.keyboard.press("ArrowDown");
+  const [popup] = await Promise.all([context.waitForEvent("page"), page.keyboard.press("o")]);
+  await page.waitForTimeout(300);
+  await popup.close();
+  assert.equal(outside.length, 1);
+  assert.match(outside.pop(), /^https:\/\/github\.com\/owner\/name\//);
+});
+
+await check("a path narrows the answers, and the address keeps both", async () => {
+  await fresh("#q=read all lines of a file");
+  await head(lines).waitFor();
+  await path.fill("web/");
+  await page.waitForFunction(() => [...document.querySelectorAll(".hit .place")].every((each) => each.textContent.startsWith("web/")));
+  assert.equal(new URL(page.url()).hash, "#q=read+all+lines+of+a+file&path=web%2F");
+  await fresh(new URL(page.url()).hash);
+  assert.equal(await path.inputValue(), "web/");
+  assert.equal(await query.inputValue(), "read all lines of a file");
+  await page.evaluate(() => (location.hash = "q=count+words"));
+  await head("Lines.countWords").waitFor();
+  assert.equal(await path.inputValue(), "");
+});
+
+await check("hostile text is text", async () => {
+  const text = "<img src=x onerror=window.hurt=1></script><script>window.hurt=1</script> escape markup";
+  await fresh();
+  await query.fill(text);
+  await head("Hostile.escapeMarkup").waitFor();
+  await head("Hostile.escapeMarkup").click();
+  await page.locator(".matrix").waitFor();
+  const hit = page.locator(".hit", { hasText: "Hostile.escapeMarkup" });
+  const told = await hit.innerText();
+  for (const part of ["web/<img src=x onerror=window.hurt=1>.java", "Escapes <img src=x onerror=window.hurt=1>", '@Markup("<img src=x', "</script><script>window.hurt=1</script>\"; // <img"]) {
+    assert.ok(told.includes(part), `${part} is not in ${told}`);
+  }
+  assert.ok(!told.includes("\u202e") && told.includes("\ufffd</script>"), "turned text");
+  assert.equal(await hit.locator("img, script, iframe, [onerror]").count(), 0);
+  assert.equal(await page.evaluate(() => window.hurt), undefined);
+  assert.equal(new URLSearchParams(new URL(page.url()).hash.slice(1)).get("q"), text);
+  const spans = await page.locator(".word").allTextContents();
+  assert.ok(spans.includes("Markup") && spans.includes("markup") && spans.includes("turned") === false || spans.length, "words stand right after an emoji");
+  for (const word of spans) assert.match(word, /^[\p{L}\p{N}]+$/u);
+});
+
+await check("an address that is none of the web is no link; trouble is told", async () => {
+  const forged = (url) => ({ query: "x", milliseconds: 1, index: "x", results: [{ rank: 1, row: 0, path: "p", start_line: 1, end_line: 1, name: "n", signature: "s", documentation: "", source: "s", score: 1, bm25: 1, model: null, stage: "words", license: "", url }] });
+  await fresh();
+  for (const [url, links] of [["javascript:window.hurt=1", 0], ["data:text/html,x", 0], ["", 0], ["https://example.org/x", 1]]) {
+    await page.route(/api\/search/, (route) => route.fulfill({ json: forged(url) }));
+    await query.fill(`x ${url}`);
+    await page.waitForResponse(/api\/search/);
+    await head("n").waitFor();
+    assert.equal(await page.locator(".hit a").count(), links, url);
+    await page.unroute(/api\/search/);
+  }
+  const before = complaints.length;
+  await query.fill("!!!");
+  await page.getByRole("alert").filter({ hasText: "expected a question in words" }).waitFor();
+  assert.equal(complaints.splice(before).filter((line) => !line.includes("400")).length, 0);
+  await page.route(/api\/search/, (route) => route.abort());
+  await query.fill("anything");
+  await page.getByRole("alert").filter({ hasText: "does not answer" }).waitFor();
+  await page.unroute(/api\/search/);
+  complaints.splice(before);
+});
+
+await check("when the index was replaced since, the question is asked again", async () => {
+  await fresh("#q=read all lines of a file");
+  await head(lines).waitFor();
+  const before = searches(), said = complaints.length;
+  await page.route(/api\/explain/, (route) => route.fulfill({ status: 409, json: { error: "replaced" } }));
+  await Promise.all([page.waitForResponse(/api\/search/), head(lines).click()]);
+  assert.equal(searches(), before + 1);
+  await page.unroute(/api\/explain/);
+  complaints.splice(said);
+});
+
+for (const colorScheme of ["light", "dark"]) {
+  await check(`every text has enough contrast: ${colorScheme}`, async () => {
+    await page.emulateMedia({ colorScheme });
+    for (const hash of ["#q=read all lines of a file", "", "#q=zzzz qqqq"]) {
+      await fresh(hash);
+      if (hash.includes("read")) {
+        await head(lines).click();
+        await page.locator(".matrix").waitFor();
+        await page.locator(".chip", { hasText: /^read$/ }).hover();
+        await page.waitForTimeout(250);
+        await page.screenshot({ path: `${folder}/${colorScheme}.png`, fullPage: true });
+      }
+      const { seen, weak } = await page.evaluate(weakTexts);
+      assert.ok(seen > 3);
+      assert.deepEqual(weak, []);
+    }
+    const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number));
+    assert.equal(ground[0] > 128, colorScheme === "light");
+  });
+}
+
+await check("a phone's width is enough", async () => {
+  await page.setViewportSize({ width: 360, height: 740 });
+  const wide = () => page.evaluate(() => [document.scrollingElement.scrollWidth, innerWidth]);
+  await fresh();
+  assert.deepEqual(await wide(), [360, 360]);
+  await query.fill("escape markup read all lines of a file");
+  await head("Hostile.escapeMarkup").waitFor();
+  assert.deepEqual(await wide(), [360, 360]);
+  for (const name of ["Hostile.escapeMarkup", lines]) {
+    await head(name).click();
+    await page.locator(".hit.open", { hasText: name }).locator("summary").click();
+  }
+  await page.screenshot({ path: `${folder}/phone.png`, fullPage: true });
+  assert.deepEqual(await wide(), [360, 360]);
+});
+
+await check("nothing else was asked of anybody, and nothing went wrong", async () => {
+  assert.deepEqual(outside, []);
+  assert.deepEqual(complaints, []);
+  assert.ok(asked.length > 20);
+});
+
+await browser.close();

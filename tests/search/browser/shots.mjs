@@ -1,0 +1,22 @@
+// Pictures of the page for the documentation: node shots.mjs URL CHROMIUM FOLDER QUESTION.
+
+import { launch } from "./browser.mjs";
+
+const [base, chromium, folder, question] = process.argv.slice(2);
+const browser = await launch(chromium);
+const shots = [
+  { name: "search-page", colorScheme: "light", viewport: { width: 1120, height: 900 }, word: 5 },
+  { name: "search-phone", colorScheme: "dark", viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true, word: 2 },
+];
+for (const { name, word, ...options } of shots) {
+  const page = await browser.newPage(options);
+  await page.goto(`${base}/#${new URLSearchParams({ q: question })}`);
+  await page.locator(".head").first().click();
+  await page.locator(".matrix").waitFor({ state: "attached" });
+  const chip = page.locator(".chip").nth(word);
+  await (options.isMobile ? chip.tap() : chip.hover());
+  await page.waitForTimeout(400);
+  await page.screenshot({ path: `${folder}/${name}.png` });
+  await page.close();
+}
+await browser.close();

@@ -1,0 +1,58 @@
+"""The server as it runs, in a thread, and plain requests to it."""
+
+import http.client
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlencode
+
+from search.build import refresh
+from search.live_index import LiveIndex
+from search.server import listening, server_of
+from search.web_app import web_app
+
+
+def index_of(root: Path, path: Path) -> Path:
+    """Make the index of a folder, or bring it up to date."""
+    refresh(root, path, processes=1, tell=lambda *_: None)
+    return path
+
+
+@contextmanager
+def running(live: LiveIndex, model: str = "none") -> Iterator[int]:
+    """The port of a server that answers from ``live``."""
+    with listening(0) as listener:
+        server = server_of(web_app(live, model))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield listener.getsockname()[1]
+        finally:
+            server.should_exit = True
+            thread.join(10)
+            assert not thread.is_alive()
+
+
+class Answer:
+    def __init__(self, response: http.client.HTTPResponse) -> None:
+        self.status, self.headers, self.content = response.status, response.headers, response.read()
+
+    @property
+    def told(self) -> dict:
+        assert self.headers["content-type"] == "application/json"
+        return json.loads(self.content)
+
+
+def ask(
+    port: int, place: str, parameters: Mapping[str, object] | str = "", *, method: str = "GET", **headers
+) -> Answer:
+    """One request; ``headers`` replace those that are sent by default."""
+    query = parameters if isinstance(parameters, str) else urlencode(parameters)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    try:
+        connection.request(method, f"{place}?{query}" if query else place, headers=headers)
+        return Answer(connection.getresponse())
+    finally:
+        connection.close()
