@@ -151,7 +151,9 @@ def _speed(words: Sequence[str], typed: Mapping[str, str]) -> None:
         resolve_name("search.speed:measure_search")()
         return
     if words:
-        raise ValueError(f"expected bash run.sh speed with options, or bash run.sh speed search; got {' '.join(words)}")
+        raise ValueError(
+            f"bash run.sh speed takes options only, not {' '.join(words)}; `bash run.sh speed search` takes none"
+        )
     speed, data = resolve_speed(typed)
     from experiments.speed.measure import measure_speed
 

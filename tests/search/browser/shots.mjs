@@ -5,7 +5,7 @@ import { launch } from "./browser.mjs";
 const [base, chromium, folder, question] = process.argv.slice(2);
 const browser = await launch(chromium);
 const shots = [
-  { name: "search-page", colorScheme: "light", viewport: { width: 1120, height: 900 }, word: 5 },
+  { name: "search-page", colorScheme: "light", viewport: { width: 1120, height: 900 }, word: 2 },
   { name: "search-phone", colorScheme: "dark", viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true, word: 2 },
 ];
 for (const { name, word, ...options } of shots) {
