@@ -7,6 +7,7 @@ written beside the old one and renamed, so that there is always a whole one. The
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -160,7 +161,7 @@ def _opened(path: Path, *, whole: bool) -> tuple[Head, bytes]:
     """The head of an index and, if it is read ``whole``, what comes after."""
     try:
         with path.open("rb") as file:
-            line, size = file.readline(_LONGEST_HEAD), path.stat().st_size
+            line, size = file.readline(_LONGEST_HEAD), os.fstat(file.fileno()).st_size
             content = file.read() if whole else b""
     except OSError as error:
         raise UnusableIndexError(
