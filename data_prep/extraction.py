@@ -55,23 +55,28 @@ def _extract_file(file: JavaFile, parsed: ParsedFile, config: DataConfig, found:
         if file.excerpt is not None and "." in method.type_name:
             continue  # a method inside the one that the excerpt is of
         found.methods += 1
-        sentence = first_sentence(method.javadoc)
-        candidate = Candidate(
-            path=file.path,
-            name=method.name,
-            kind=method.kind,
-            lines=method.end_line - method.start_line + 1,
-            annotations=method.annotations,
-            javadoc=method.javadoc,
-            query_text=sentence,
-            query=query_words(sentence),
-            generated_file=generated,
-        )
+        candidate = candidate_of(file.path, method, generated=generated)
         reason = reason_to_drop(candidate, config)
         if reason is not None:
             found.dropped[reason] += 1
         else:
-            found.pairs.append(Pair(record(file, method), sentence, candidate.query))
+            found.pairs.append(Pair(record(file, method), candidate.query_text, candidate.query))
+
+
+def candidate_of(path: str, found: FoundMethod, *, generated: bool) -> Candidate:
+    """What the filters look at of a declaration in the file ``path``, which a program may have ``generated``."""
+    sentence = first_sentence(found.javadoc)
+    return Candidate(
+        path=path,
+        name=found.name,
+        kind=found.kind,
+        lines=found.end_line - found.start_line + 1,
+        annotations=found.annotations,
+        javadoc=found.javadoc,
+        query_text=sentence,
+        query=query_words(sentence),
+        generated_file=generated,
+    )
 
 
 def methods_of(file: JavaFile, *, documented_only: bool = False) -> Iterator[Method]:

@@ -7,13 +7,12 @@ from typing import Final
 from tree_sitter import Node
 
 from data_prep.config import DataConfig
-from data_prep.extraction import record
+from data_prep.extraction import candidate_of, record
 from data_prep.fields import LONGEST
-from data_prep.filters import Candidate, generated_header, reason_to_drop
+from data_prep.filters import generated_header, reason_to_drop
 from data_prep.identifiers import split_identifier
 from data_prep.java_methods import FoundMethod, find_declarations, parse_java
 from data_prep.java_types import text
-from data_prep.javadoc import first_sentence, query_words
 from data_prep.records import JavaFile, Method, Pair
 from search.languages import Unit
 
@@ -45,19 +44,9 @@ def units(file: JavaFile) -> Iterator[Unit]:
             continue
         else:
             method = record(file, found)
-        sentence = first_sentence(found.javadoc)
-        pair = Pair(replace(method, fields={**method.fields, "ast": ()}), sentence, query_words(sentence))
-        candidate = Candidate(
-            path=file.path,
-            name=found.name,
-            kind=found.kind,
-            lines=found.end_line - found.start_line + 1,
-            annotations=found.annotations,
-            javadoc=found.javadoc,
-            query_text=sentence,
-            query=pair.query,
-            generated_file=generated,
-        )
+        candidate = candidate_of(file.path, found, generated=generated)
+        fields = {**method.fields, "ast": ()}
+        pair = Pair(replace(method, fields=fields), candidate.query_text, candidate.query)
         asks = found.kind == "method" and reason_to_drop(candidate, rules) is None
         yield Unit(pair, asks)
 
