@@ -41,6 +41,9 @@ class DataConfig:
     extra: str = ""
     """Other data sets whose training pairs are added to this one's, but for those that stand in its validation or test:
     comma-separated DATASET or DATASET:PATH. `--data.limit` cuts this data set before that, and not the others."""
+    apart: str = ""
+    """Other data sets of which no pair may stand in training or validation, whatever their split: comma-separated
+    DATASET or DATASET:PATH, such as folder:/code/guava."""
 
     def __post_init__(self) -> None:
         if self.limit < 0:
@@ -53,13 +56,23 @@ class DataConfig:
         for flag, least in (("min_query_words", 1), ("min_method_lines", 1), ("processes", 0)):
             if getattr(self, flag) < least:
                 raise ValueError(f"--data.{flag} takes a whole number of {least} or more, not {getattr(self, flag)}")
-        if not all(name for name, _ in self.extra_sets):
-            raise ValueError(f"--data.extra takes comma-separated DATASET or DATASET:PATH, not {self.extra!r}")
+        _check_names("extra", self.extra_sets, self.extra)
+        _check_names("apart", self.apart_sets, self.apart)
 
     @property
     def extra_sets(self) -> tuple[tuple[str, str], ...]:
         """The data sets of ``extra`` with their paths, "" where none is given."""
         return named_sets(self.extra)
+
+    @property
+    def apart_sets(self) -> tuple[tuple[str, str], ...]:
+        """The data sets of ``apart`` with their paths, "" where none is given."""
+        return named_sets(self.apart)
+
+
+def _check_names(flag: str, sets: tuple[tuple[str, str], ...], typed: str) -> None:
+    if not all(name for name, _ in sets):
+        raise ValueError(f"--data.{flag} takes comma-separated DATASET or DATASET:PATH, not {typed!r}")
 
 
 @dataclass(frozen=True, slots=True)

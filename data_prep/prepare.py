@@ -38,7 +38,7 @@ _EXTRACT: Final = "data_prep.extraction:extract"
 _CHUNK_BYTES: Final = 1 << 20
 _LISTED: Final = 1000
 """Broken files named in the manifest; all are counted."""
-_ELSEWHERE: Final = frozenset(("path", "limit", "root", "processes", "extra"))
+_ELSEWHERE: Final = frozenset(("path", "limit", "root", "processes", "extra", "apart"))
 """Fields of DataConfig that leave the prepared pairs as they are, or show in the inputs."""
 _WITHOUT_PART: Final = frozenset(("batching.py", "vocabulary.py", "config.py", "download.py", "debian_apt.py"))
 """Modules that have no part in what is prepared, or whose part shows in the settings and inputs."""

@@ -101,24 +101,30 @@ def with_extra(plan: Configuration, data: PreparedData, command: str) -> Prepare
 
 
 def apart_from_tests(plan: Configuration, data: PreparedData, command: str) -> PreparedData:
-    """``data`` without the training and validation pairs that stand in a test of ``--evaluate.also``."""
-    if not plan.evaluate.also_sets or not is_trained(plan.model_name):
+    """``data`` without the training and validation pairs that stand elsewhere too.
+
+    Elsewhere is a test of ``--evaluate.also``, and any split of a data set of ``--data.apart``.
+    """
+    if not is_trained(plan.model_name):
         return data
-    tests = [_also_tests(plan, name, path, command).splits["test"] for name, path in plan.evaluate.also_sets]
+    others = [_also_tests(plan, name, path, command).splits["test"] for name, path in plan.evaluate.also_sets]
+    for name, path in plan.data.apart_sets:
+        others += _also_data(plan, name, path, command).splits.values()
+    where = " or ".join(filter(None, (plan.evaluate.also, plan.data.apart)))
     splits = dict(data.splits)
-    for name in ("train", "valid"):
-        found = overlap(splits[name], tests)
+    for name in ("train", "valid") if others else ():
+        found = overlap(splits[name], others)
         splits[name] = without(splits[name], found.rows)
         say(
-            f"{name}: left out {len(found.rows):,} pairs that stand in {plan.evaluate.also} too, "
+            f"{name}: left out {len(found.rows):,} pairs that stand in {where} too, "
             f"{len(found.queries):,} by their query and {len(found.codes):,} by name and tokens"
         )
-    return replace(data, splits=splits)
+    return replace(data, splits=splits) if others else data
 
 
 def _also_data(plan: Configuration, dataset: str, path: str, command: str) -> PreparedData:
     place = str(Path(path).expanduser().absolute()) if path else ""
-    return prepare_stage(dataset, replace(plan.data, path=place, limit=0, extra=""), command)
+    return prepare_stage(dataset, replace(plan.data, path=place, limit=0, extra="", apart=""), command)
 
 
 def _also_tests(plan: Configuration, dataset: str, path: str, command: str) -> PreparedData:

@@ -177,9 +177,9 @@ def _without_weights(plan: Configuration, vocabularies: Vocabularies) -> tuple[M
 
 
 def _shareable(plan: Configuration) -> Configuration:
-    """``plan`` without the paths of the machine it ran on and without the test it was made for."""
+    """``plan`` without the paths of the machine it ran on and without what it was kept apart from."""
     extra = ",".join(name for name, _ in plan.data.extra_sets)
-    data = replace(plan.data, path="", root=DataConfig().root, extra=extra)
+    data = replace(plan.data, path="", root=DataConfig().root, extra=extra, apart="")
     return replace(plan, out="", data=data, train=replace(plan.train, resume=""), evaluate=EvaluateConfig())
 
 
