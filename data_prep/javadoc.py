@@ -8,6 +8,7 @@ from data_prep.identifiers import split_identifier
 
 _MARGIN: Final = re.compile(r"^[ \t\f]*\*+", re.MULTILINE)
 _BLOCK_TAG: Final = re.compile(r"(?m)^[ \t]*@[A-Za-z][\w.-]*(?=\s|$)")
+_RETURN: Final = re.compile(r"(?m)^[ \t]*@return(?=\s|$)")
 _INLINE_TAG: Final = re.compile(r"\{@([A-Za-z][\w.-]*)")
 _NESTING: Final = 4
 """How deep inline tags are looked for inside inline tags."""
@@ -48,13 +49,18 @@ def first_sentence(comment: str) -> str:
     as in the rendered page, markup and entities are resolved. A sentence ends at a period before white space that
     follows no abbreviation and stands in no code, at a paragraph of HTML or at a blank line.
     """
-    body = comment.strip()
-    body = body.removeprefix("/**").removesuffix("*/") if body.startswith("/**") else body
-    body = _MARGIN.sub("", body.replace("\r\n", "\n").replace("\r", "\n"))
+    body = _body(comment)
     tag = _BLOCK_TAG.search(body)
     body = body[: tag.start()] if tag else body
     plain = html.unescape(_without_markup(_resolved(body.strip(), 0)))
     return " ".join(_cut(plain).split()).replace(_HELD_PERIOD, ".").lstrip("*-;, ").rstrip(":,; ")
+
+
+def returned(comment: str) -> str:
+    """The first sentence of what a Javadoc comment says by ``@return``; "" where it does not say it."""
+    body = _body(comment)
+    tag = _RETURN.search(body)
+    return first_sentence(body[tag.end() :]) if tag else ""
 
 
 def query_words(sentence: str) -> tuple[str, ...]:
@@ -64,6 +70,13 @@ def query_words(sentence: str) -> tuple[str, ...]:
         word = match.group().replace("’", "'")
         words += split_identifier(word.removesuffix("'s").replace("'", ""))
     return tuple(words)
+
+
+def _body(comment: str) -> str:
+    """A comment without its delimiters and the stars at its margin."""
+    body = comment.strip()
+    body = body.removeprefix("/**").removesuffix("*/") if body.startswith("/**") else body
+    return _MARGIN.sub("", body.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def _resolved(body: str, depth: int) -> str:

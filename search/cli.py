@@ -63,18 +63,26 @@ def quality(arguments: Sequence[str]) -> None:
     import tempfile
 
     from search.build import refresh
-    from search.engine import Ranking
     from search.index import open_index
-    from search.quality import measure_quality, quality_lines, question_rows
+    from search.quality import measure_quality, quality_lines, with_comments
+    from search.questions import of_comments, of_returns
+    from search.ranking import Ranking
 
     root = Path(words[0]).expanduser().absolute()
     with tempfile.TemporaryDirectory() as folder:
         refresh(root, path := Path(folder) / "index", processes=os.cpu_count() or 1, tell=_tell)
         found = open_index(path)
-    rows = question_rows(found, options.queries, options.seed)
+        hidden = options.ask == "comment"
+        draw = options.queries, options.seed
+        questions = of_comments(found, *draw) if hidden else of_returns(found, root, *draw)
     names = [options.model, *filter(None, [options.against])]
     readers = {Path(name).name or "default": _reader(found, name) for name in names}
-    say("\n".join(quality_lines(measure_quality(found, readers, Ranking(), rows), len(found))))
+    searched = with_comments(found, 0 if hidden else options.comments)
+    ranking = Ranking(
+        shortlist=options.shortlist, weight=options.weight, test=options.test, generated=options.generated
+    )
+    measured = measure_quality(searched, readers, ranking, questions)
+    say("\n".join(quality_lines(measured, questions.source, len(found))))
 
 
 def index_path(typed: str) -> Path:

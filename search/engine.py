@@ -15,8 +15,9 @@ from jaxtyping import Bool, Float, Float32, Int64
 
 from data_prep.javadoc import query_words
 from search.index import Index
+from search.ranking import Ranking
 
-Stage = Literal["name", "alignment", "words"]
+Stage = Literal["name", "model", "words"]
 """What put a hit where it stands: its name was asked for; the model read it; BM25 alone, where there is no model."""
 
 LONGEST_QUERY: Final = 2000
@@ -25,22 +26,6 @@ LONGEST_QUERY: Final = 2000
 _SYMBOL: Final = re.compile(r"[A-Za-z_$][\w$]*(?:[.#][A-Za-z_$][\w$]*)*")
 _NAMED: Final = re.compile(r"[a-z\d][A-Z]|[A-Z][a-z\d]+[A-Z]|[\w$][._#$][\w$]")
 """What tells an identifier from a word: a capital inside, a dot, an underscore."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """How hits are ranked; chosen on validation data (docs/search.md)."""
-
-    shortlist: int = 200
-    """Rows that the model reads of a query, the best by BM25."""
-    read_all_below: int = 1000
-    """Size of an index below which the model reads all of it."""
-    weight: float = 0.7
-    """Of the model's score; the rest is BM25's, both on one scale."""
-    test: float = 1.0
-    """Taken from the score of a test's code, unless the query speaks of tests."""
-    generated: float = 0.5
-    """Taken from the score of code that a program wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,4 +246,4 @@ def on_one_scale(scores: Float32[np.ndarray, " found"]) -> Float[np.ndarray, " f
 
 
 def _stage(named: bool, read: bool) -> Stage:
-    return "name" if named else "alignment" if read else "words"
+    return "name" if named else "model" if read else "words"

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from data_prep.filters import generated_header
-from data_prep.java_methods import parse_java
 from data_prep.records import JavaFile
-from search.languages import Unit, units_of
+from search.languages import Unit, read_file
 from search.licences import Licences
 from search.tree import Found, read_source
 
@@ -46,11 +44,10 @@ def read_files(task: Task) -> list[ReadFile]:
 def _read(root: Path, found: Found, licences: Licences) -> ReadFile:
     try:
         data = read_source(root, found)
-        units = list(units_of(JavaFile("", found.path, data)))
-        generated = generated_header(data, parse_java(data).code_start)
+        file = read_file(JavaFile("", found.path, data))
     except (OSError, ValueError) as error:
         return ReadFile(found, [], "", generated=False, trouble=getattr(error, "strerror", None) or str(error))
-    return ReadFile(found, units, licences.of(found.path, data), generated, "")
+    return ReadFile(found, file.units, licences.of(found.path, data), file.generated, "")
 
 
 def is_test(path: str) -> bool:

@@ -11,10 +11,10 @@ from data_prep.extraction import candidate_of, record
 from data_prep.fields import LONGEST
 from data_prep.filters import generated_header, reason_to_drop
 from data_prep.identifiers import split_identifier
-from data_prep.java_methods import FoundMethod, find_declarations, parse_java
+from data_prep.java_methods import FoundMethod, ParsedFile, find_declarations, parse_java
 from data_prep.java_types import text
 from data_prep.records import JavaFile, Method, Pair
-from search.languages import Unit
+from search.languages import SourceFile, Unit
 
 _NAMED: Final = frozenset(("identifier", "type_identifier"))
 _MEMBERS: Final = frozenset((
@@ -26,7 +26,7 @@ _MEMBERS: Final = frozenset((
 _INSIDE: Final = frozenset(("block", "constructor_body", "class_body", "modifiers"))
 
 
-def units(file: JavaFile) -> Iterator[Unit]:
+def read_java(file: JavaFile) -> SourceFile:
     """Every method, constructor and named type of ``file``, documented or not.
 
     A method without a body and a type have the words of what they declare as their tokens, and no calls. None has an
@@ -35,8 +35,13 @@ def units(file: JavaFile) -> Iterator[Unit]:
     Raises:
         ValueError: the file is too long to be parsed.
     """
-    parsed, rules = parse_java(file.data), DataConfig()
+    parsed = parse_java(file.data)
     generated = generated_header(file.data, parsed.code_start)
+    return SourceFile([*_units(file, parsed, generated=generated)], generated)
+
+
+def _units(file: JavaFile, parsed: ParsedFile, *, generated: bool) -> Iterator[Unit]:
+    rules = DataConfig()
     for found in find_declarations(parsed):
         if found.kind in ("type", "abstract"):
             method = _declared(file, found)

@@ -1,6 +1,6 @@
 """The one place that knows languages by their files. A new language: its file, and one line here."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from pkgutil import resolve_name
@@ -17,15 +17,23 @@ class Unit:
     asks: bool  # whether that sentence can stand for a question, by the rules of data_prep.filters
 
 
-LANGUAGES: Final[Mapping[str, str]] = {".java": "search.java:units"}
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """What a file holds."""
+
+    units: Sequence[Unit]
+    generated: bool  # a program wrote it, by its own words
+
+
+LANGUAGES: Final[Mapping[str, str]] = {".java": "search.java:read_java"}
 """Suffix of a file's name -> what finds its methods and types."""
 
 
-def units_of(file: JavaFile) -> Iterator[Unit]:
+def read_file(file: JavaFile) -> SourceFile:
     """The methods and types of a file in one of :data:`LANGUAGES`.
 
     Raises:
         ValueError: the file cannot be parsed.
     """
-    units: Callable[[JavaFile], Iterator[Unit]] = resolve_name(LANGUAGES[PurePosixPath(file.path).suffix])
-    return units(file)
+    read: Callable[[JavaFile], SourceFile] = resolve_name(LANGUAGES[PurePosixPath(file.path).suffix])
+    return read(file)

@@ -18,12 +18,13 @@ from jaxtyping import Float32, Int, Int32, Int64
 from data_prep.identifiers import split_identifier
 from data_prep.ragged_lists import Ragged, edges
 from data_prep.store import Split
+from search.ranking import Ranking
 
 K1: Final = 2.0
 """How slowly repeated words saturate."""
 B: Final = 1.0
 """How much long methods are discounted."""
-WEIGHTS: Final[Mapping[str, int]] = {"name": 10, "tokens": 1, "api": 1, "query": 3}
+WEIGHTS: Final[Mapping[str, int]] = {"name": 10, "tokens": 1, "api": 1, "query": Ranking().comments}
 """Field -> how many times each of its words counts; ``query`` is the comment's first sentence."""
 _REPEATED: Final = ("name",)
 """Fields whose words count as often as they stand there, not once a field."""

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeVar
+from typing import Final, Literal, TypeVar
 
 from experiments.options import Option, options_of, parse, split_arguments, unknown
+from search.ranking import Ranking
 
 Options = TypeVar("Options")
+_RANKING: Final = Ranking()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,27 @@ class QualityOptions:
     """Queries at most, drawn at random; 0: all that there are."""
     seed: int = 0
     """Seed of the draw."""
+    ask: Literal["comment", "return"] = "comment"
+    """Queries: the first sentences of comments, all comments hidden; or what @return says, first sentences shown."""
+    comments: int = _RANKING.comments
+    """How many times a word of a comment counts in BM25, for --ask=return."""
+    shortlist: int = _RANKING.shortlist
+    """Methods and types that a model reads of a query, the best by BM25."""
+    weight: float = _RANKING.weight
+    """Weight of the model's score, from 0 to 1; the rest is BM25's."""
+    test: float = _RANKING.test
+    """Taken from the score of a test's code, unless the query speaks of tests."""
+    generated: float = _RANKING.generated
+    """Taken from the score of code that a program wrote."""
+
+    def __post_init__(self) -> None:
+        for flag, least in (("shortlist", 1), ("comments", 0), ("queries", 0)):
+            if getattr(self, flag) < least:
+                raise ValueError(f"--{flag} takes a whole number of {least} or more, not {getattr(self, flag)}")
+        if not 0 <= self.weight <= 1:
+            raise ValueError(f"--weight takes a number from 0 to 1, not {self.weight}")
+        if self.ask not in ("comment", "return"):
+            raise ValueError(f"--ask takes comment or return, not {self.ask!r}")
 
 
 @dataclass(frozen=True, slots=True)

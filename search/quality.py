@@ -1,8 +1,7 @@
-"""How well does the search do on one's own code? Documented methods become queries, their comments hidden.
+"""How well does the search do on one's own code? Comments become queries (search/questions.py).
 
-The first sentence of a method's comment is the query, and every method and type of the folder is a candidate; no
-comment is read. Only comments that data preparation would keep as a query are used (data_prep.filters), a sentence that
-several methods share for its first method only.
+Every method and type of the folder is a candidate. The first sentence of a comment is asked for with all comments
+hidden; what ``@return`` says is asked for with first sentences there to be found.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,12 +14,12 @@ from tqdm import tqdm
 
 from evaluation.metrics import Measures, exact
 from evaluation.significance import Difference, compare
-from search.engine import Engine, Ranking, Reads
+from search.engine import Engine, Reads
 from search.index import Index
 from search.lexical import WEIGHTS, Lexical
+from search.questions import Questions
+from search.ranking import Ranking
 
-FEWEST: Final = 20
-"""Queries below which nothing is measured."""
 BASE: Final = "bm25"
 
 
@@ -34,58 +33,42 @@ class Measured:
     lead: Difference | None  # of its reciprocal ranks over those of the first way; None for the first
 
 
-def without_comments(index: Index) -> Index:
-    """The same index, of which no comment is found."""
-    return replace(index, lexical=Lexical.of(index.split, {**WEIGHTS, "query": 0}))
-
-
-def question_rows(index: Index, most: int, seed: int) -> Int64[np.ndarray, " queries"]:
-    """Rows whose comment is asked for, at most ``most`` (0: all), drawn by ``seed``; in order.
-
-    Raises:
-        ValueError: there are fewer than FEWEST.
-    """
-    first: dict[bytes, int] = {}
-    for row in np.flatnonzero(index.asks).tolist():
-        first.setdefault(index.split.words["query"][row].tobytes(), row)
-    rows = np.array(sorted(first.values()), dtype=np.int64)
-    if len(rows) < FEWEST:
-        raise ValueError(
-            f"expected {FEWEST} or more methods whose comment says what they do, found {len(rows)}: too few to "
-            "measure anything"
-        )
-    if 0 < most < len(rows):
-        rows = np.sort(np.random.default_rng(seed).choice(rows, size=most, replace=False))
-    return rows
+def with_comments(index: Index, weight: int) -> Index:
+    """The same index, in which each word of a comment counts ``weight`` times; 0: no comment is found."""
+    return replace(index, lexical=Lexical.of(index.split, {**WEIGHTS, "query": weight}))
 
 
 def measure_quality(
-    index: Index, readers: Mapping[str, Reads], ranking: Ranking, rows: Int64[np.ndarray, " queries"]
+    index: Index, readers: Mapping[str, Reads], ranking: Ranking, questions: Questions
 ) -> list[Measured]:
     """BM25 alone, then each of ``readers`` with it, over the same queries.
 
     Args:
-        index: its comments are hidden here.
+        index: what is searched.
         readers: models over the rows of ``index``, by name.
         ranking: how both are mixed.
-        rows: whose comments are the queries.
+        questions: what is asked.
     """
-    hidden = without_comments(index)
-    engines = {BASE: Engine(hidden, None, ranking)}
-    engines |= {f"{name} + {BASE}": Engine(hidden, reader, ranking) for name, reader in readers.items()}
+    engines = {BASE: Engine(index, None, ranking)}
+    engines |= {f"{name} + {BASE}": Engine(index, reader, ranking) for name, reader in readers.items()}
     found: list[Measured] = []
     for name, engine in engines.items():
-        ranks = np.array([engine.rank(_query(index, row), row) for row in tqdm(rows.tolist(), desc=name, disable=None)])
+        asked = zip(questions.words, questions.rows.tolist(), strict=True)
+        shown = tqdm(asked, desc=name, total=len(questions.rows), disable=None)
+        ranks = np.array([engine.rank(words, row) for words, row in shown])
         lead = compare(1 / ranks, 1 / found[0].ranks) if found else None
         found.append(Measured(name, ranks, exact(ranks), lead))
     return found
 
 
-def quality_lines(found: Sequence[Measured], pool: int) -> list[str]:
-    """What a person reads of it."""
+_ASKED: Final = {"comment": "whose comment became a query", "return": "whose @return became a query"}
+
+
+def quality_lines(found: Sequence[Measured], source: str, pool: int) -> list[str]:
+    """What a person reads of it; ``source`` as of :class:`Questions`."""
     queries = len(found[0].ranks)
     lines = [
-        f"{queries:,} methods whose comment became a query, each ranked among {pool:,} methods and types",
+        f"{queries:,} methods {_ASKED[source]}, each ranked among {pool:,} methods and types",
         f"{'':<24}{'Top@1':>8}{'Top@5':>8}{'Top@10':>8}{'MRR':>8}   MRR - {BASE} (95 % interval)",
     ]
     for each in found:
@@ -97,7 +80,3 @@ def quality_lines(found: Sequence[Measured], pool: int) -> list[str]:
         f"So many queries tell differences of about {width:.3f} in MRR from chance; comments are no typed questions"
     )
     return lines
-
-
-def _query(index: Index, row: int) -> list[str]:
-    return index.split.word_list("query", row)

@@ -29,7 +29,7 @@ from search.build import refresh
 from search.engine import Engine
 from search.index import Index, open_index
 from search.packed_model import DEFAULT_MODEL, load_model
-from search.quality import question_rows
+from search.questions import of_comments
 from search.reader import Reader
 
 
@@ -123,8 +123,7 @@ def _measured(root: Path, path: Path, origin: str, queries: int) -> SearchSpeed:
 
 def _query_times(index: Index, reader: Reader, queries: int) -> list[QueryTime]:
     """Comments of the index itself as queries, of which half warm up."""
-    rows = question_rows(index, 2 * queries, 0).tolist()
-    asked = [" ".join(index.split.word_list("query", row)) for row in rows]
+    asked = [" ".join(words) for words in of_comments(index, 2 * queries, 0).words]
     engines = {"BM25 alone": (Engine(index, None), 1)}
     for threads in sorted({1, torch.get_num_threads()}):
         engines[f"with the model, {threads} thread{'s' * (threads > 1)}"] = (Engine(index, reader), threads)

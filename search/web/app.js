@@ -143,7 +143,7 @@ function nameOf(name) {
 }
 
 function scores(hit) {
-  const stage = { name: "by its name", alignment: "by alignment", words: "by its words" }[hit.stage] ?? "";
+  const stage = { name: "by its name", model: "by the model", words: "by its words" }[hit.stage] ?? "";
   const model = hit.model === null ? "" : `, model ${hit.model.toFixed(2)}`;
   const told = `score ${hit.score.toFixed(2)} ${stage} (words ${hit.bm25.toFixed(1)}${model})`;
   return told.replace(/ -?(?=\d)/g, (gap) => (gap === " " ? "\u00a0" : "\u00a0−"));

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_prep.javadoc import first_sentence, query_words
+from data_prep.javadoc import first_sentence, query_words, returned
 
 
 @pytest.mark.parametrize(
@@ -74,3 +74,17 @@ def test_any_text_gives_one_line(body):
 
 def test_deep_nesting_is_no_recursion():
     assert "x" in first_sentence("/** " + "{@link A " * 50_000 + "x" + "}" * 50_000 + " */")
+
+
+@pytest.mark.parametrize(
+    ("comment", "sentence"),
+    [
+        ("/** Gets it.\n * @return the thing. More.\n * @throws X never */", "the thing."),
+        ("/**\n * @param x a\n * @return the {@code name}\n *     of <b>it</b>\n */", "the name of it"),
+        ("/** Gets it. See @return in code. */", ""),
+        ("/** @returns the thing */", ""),
+        ("/** @return\n * @param x a */", ""),
+    ],
+)
+def test_what_a_method_returns(comment, sentence):
+    assert returned(comment) == sentence

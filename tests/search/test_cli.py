@@ -38,7 +38,7 @@ def test_a_question_is_answered_after_an_index_is_made(tree):
     assert "nothing has changed" in run_sh("index", ".", cwd=tree).stdout
     told = run_sh("search", "returns the base iterator", "--explain", "--top=2", cwd=tree / "java")
     assert told.returncode == 0, told.stderr
-    assert told.stdout.count("by alignment") == 2
+    assert told.stdout.count("by model") == 2
     assert "->" in told.stdout
     assert "\x1b" not in told.stdout  # no colours where there is no terminal
     assert "GPL-2.0-only WITH Classpath-exception-2.0" in told.stdout

@@ -7,8 +7,9 @@ import torch
 from data_prep.batching import Encoder
 from experiments.config import resolve
 from experiments.stages import build_model
-from search.engine import LONGEST_QUERY, Engine, QueryError, Ranking, on_one_scale
+from search.engine import LONGEST_QUERY, Engine, QueryError, on_one_scale
 from search.lexical import Lexical
+from search.ranking import Ranking
 from search.reader import Reader, query_split
 
 

@@ -3,15 +3,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from search.engine import Ranking
-from search.quality import FEWEST, measure_quality, quality_lines, question_rows, without_comments
+from search.lexical import terms_of
+from search.quality import measure_quality, quality_lines, with_comments
+from search.questions import FEWEST, of_comments, of_returns
+from search.ranking import Ranking
 
 
 class Knows:
     """A model that scores one row of each query above all others."""
 
-    def __init__(self, index, golds):
-        self.golds = {tuple(index.split.word_list("query", row)): row for row in golds}
+    def __init__(self, questions):
+        self.golds = dict(zip(map(tuple, questions.words), questions.rows.tolist(), strict=True))
 
     def scores(self, words, rows):
         return np.where(rows == self.golds[tuple(words)], 1.0, 0.0).astype(np.float32)
@@ -21,49 +23,69 @@ class Knows:
 
 
 def test_questions_are_comments_that_can_be_asked_each_once(index):
-    rows = question_rows(index, 0, 0)
-    asked = [tuple(index.split.word_list("query", row)) for row in rows.tolist()]
-    assert len(set(asked)) == len(asked) == len(rows) > 300
-    assert index.asks[rows].all()
+    found = of_comments(index, 0, 0)
+    asked = [*map(tuple, found.words)]
+    assert asked == [tuple(index.split.word_list("query", row)) for row in found.rows.tolist()]
+    assert len(set(asked)) == len(asked) == len(found.rows) > 300
+    assert index.asks[found.rows].all()
     assert {tuple(index.split.word_list("query", row)) for row in np.flatnonzero(index.asks).tolist()} == set(asked)
-    drawn = question_rows(index, 50, 1)
-    assert set(drawn.tolist()) < set(rows.tolist())
+    drawn = of_comments(index, 50, 1).rows
+    assert set(drawn.tolist()) < set(found.rows.tolist())
     assert len(drawn) == 50
-    assert (question_rows(index, 50, 1) == drawn).all()
-    assert (question_rows(index, 50, 2) != drawn).any()
+    assert (of_comments(index, 50, 1).rows == drawn).all()
+    assert (of_comments(index, 50, 2).rows != drawn).any()
+
+
+def test_what_methods_return_is_asked_where_their_comment_does_not_say_it(index, java_folder):
+    found = of_returns(index, java_folder, 0, 0)
+    assert len(found.rows) > 100
+    for row, words in zip(found.rows.tolist(), found.words, strict=True):
+        text = index.split.text(row)
+        lines = (java_folder / text.path).read_text("utf-8").splitlines()[: text.start_line]
+        comment = lines[max(number for number, line in enumerate(lines) if "/**" in line) :]
+        assert any(line.strip(" *").startswith("@return") for line in comment)
+        assert len(words) >= 3
+        assert not set(terms_of(words)) <= set(terms_of(index.split.word_list("query", row)))
 
 
 def test_bm25_alone_ranks_without_comments_over_all_rows(index):
-    rows = question_rows(index, 60, 0)
-    (found,) = measure_quality(index, {}, Ranking(test=0.0, generated=0.0), rows)
-    lexical = without_comments(index).lexical
-    for row, rank in zip(rows.tolist(), found.ranks.tolist(), strict=True):
-        scores = lexical.scores(index.split.word_list("query", row))
+    questions, hidden = of_comments(index, 60, 0), with_comments(index, 0)
+    (found,) = measure_quality(hidden, {}, Ranking(test=0.0, generated=0.0), questions)
+    for row, words, rank in zip(questions.rows.tolist(), questions.words, found.ranks.tolist(), strict=True):
+        scores = hidden.lexical.scores(words)
         best = np.sort(np.argpartition(-scores, 199)[:200])
         if row in best:
             assert rank == (scores[best] >= scores[row]).sum()
         else:
             assert rank > 200
     assert found.measures.mrr == pytest.approx(np.mean(1 / found.ranks))
-    easy = index.lexical.scores(index.split.word_list("query", int(rows[0])))
-    hidden = lexical.scores(index.split.word_list("query", int(rows[0])))
-    assert easy[rows[0]] > hidden[rows[0]]
+    row, words = int(questions.rows[0]), questions.words[0]
+    assert index.lexical.scores(words)[row] > hidden.lexical.scores(words)[row]
+
+
+def test_comments_that_can_be_read_answer_what_they_say(index, java_folder):
+    """A word of a comment counts as often as is said."""
+    questions = of_returns(index, java_folder, 60, 0)
+    mrrs = [measure_quality(with_comments(index, n), {}, Ranking(), questions)[0].measures.mrr for n in (0, 3)]
+    assert mrrs[1] > mrrs[0]
+    assert (with_comments(index, Ranking().comments).lexical.gains == index.lexical.gains).all()
 
 
 def test_a_model_that_knows_the_answers_leads(index):
-    rows = question_rows(index, 60, 0)
-    bm25, found = measure_quality(index, {"knows": Knows(index, rows.tolist())}, Ranking(weight=1.0), rows)
+    questions = of_comments(index, 60, 0)
+    knows = {"knows": Knows(questions)}
+    bm25, found = measure_quality(with_comments(index, 0), knows, Ranking(weight=1.0), questions)
     assert found.lead.mean == pytest.approx(found.measures.mrr - bm25.measures.mrr)
     assert found.lead.mean > 0.2
     assert found.lead.p_value < 0.01
     assert (found.ranks[bm25.ranks <= 100] == 1).all()
-    lines = quality_lines([bm25, found], len(index))
+    lines = quality_lines([bm25, found], questions.source, len(index))
     assert lines[0].startswith(f"60 methods whose comment became a query, each ranked among {len(index):,}")
     assert f"{found.measures.mrr:.3f}" in lines[3]
 
 
 def test_too_few_questions_are_refused(index):
     few = np.zeros_like(index.asks)
-    few[question_rows(index, 0, 0)[: FEWEST - 1]] = 1
+    few[of_comments(index, 0, 0).rows[: FEWEST - 1]] = 1
     with pytest.raises(ValueError, match=f"expected {FEWEST} or more methods .* found {FEWEST - 1}"):
-        question_rows(replace(index, asks=few), 0, 0)
+        of_comments(replace(index, asks=few), 0, 0)

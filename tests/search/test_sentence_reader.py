@@ -4,7 +4,8 @@ import types
 import numpy as np
 import pytest
 
-from search.engine import Engine, Ranking
+from search.engine import Engine
+from search.ranking import Ranking
 from search.sentence_reader import SentenceReader, sentence_model
 
 
@@ -47,7 +48,7 @@ def test_scores_are_cosines_and_each_row_is_read_once(index, folder, monkeypatch
     assert again.tolist() == first[::-1].tolist()
     assert len(reader._model.read) == 3 + 2  # the rows once, the query twice
     hits = Engine(index, reader, Ranking(weight=1.0)).search("wait for it", top=3)
-    assert all(hit.stage == "alignment" and hit.neural is not None for hit in hits)
+    assert all(hit.stage == "model" and hit.neural is not None for hit in hits)
 
 
 def test_without_the_library_it_is_one_line(index, folder, monkeypatch):
