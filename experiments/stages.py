@@ -35,6 +35,9 @@ from matching.ranker import MatcherRanker
 from training.seeding import seed_everything
 from training.trainer import TrainingReport, train
 
+_TRAINED: Final[tuple[SplitName, ...]] = ("train", "valid")
+"""Splits that have a part in training."""
+
 CONTROLS: Final = ("bm25_tuned", "bm25", "bm25_no_stems")
 """The rankers that every model is held against: the strongest first; the last is the one most papers mean."""
 
@@ -110,16 +113,18 @@ def apart_from_tests(plan: Configuration, data: PreparedData, command: str) -> P
     others = [_also_tests(plan, name, path, command).splits["test"] for name, path in plan.evaluate.also_sets]
     for name, path in plan.data.apart_sets:
         others += _also_data(plan, name, path, command).splits.values()
+    if not others:
+        return data
     where = " or ".join(filter(None, (plan.evaluate.also, plan.data.apart)))
     splits = dict(data.splits)
-    for name in ("train", "valid") if others else ():
-        found = overlap(splits[name], others)
-        splits[name] = without(splits[name], found.rows)
+    for split in _TRAINED:
+        found = overlap(splits[split], others)
+        splits[split] = without(splits[split], found.rows)
         say(
-            f"{name}: left out {len(found.rows):,} pairs that stand in {where} too, "
+            f"{split}: left out {len(found.rows):,} pairs that stand in {where} too, "
             f"{len(found.queries):,} by their query and {len(found.codes):,} by name and tokens"
         )
-    return replace(data, splits=splits) if others else data
+    return replace(data, splits=splits)
 
 
 def _also_data(plan: Configuration, dataset: str, path: str, command: str) -> PreparedData:
