@@ -66,7 +66,6 @@ def quality(arguments: Sequence[str]) -> None:
     from search.index import open_index
     from search.quality import measure_quality, quality_lines, with_comments
     from search.questions import of_comments, of_returns
-    from search.ranking import Ranking
 
     root = Path(words[0]).expanduser().absolute()
     with tempfile.TemporaryDirectory() as folder:
@@ -78,10 +77,7 @@ def quality(arguments: Sequence[str]) -> None:
     names = [options.model, *filter(None, [options.against])]
     readers = {Path(name).name or "default": _reader(found, name) for name in names}
     searched = with_comments(found, 0 if hidden else options.comments)
-    ranking = Ranking(
-        shortlist=options.shortlist, weight=options.weight, test=options.test, generated=options.generated
-    )
-    measured = measure_quality(searched, readers, ranking, questions)
+    measured = measure_quality(searched, readers, options, questions)
     say("\n".join(quality_lines(measured, questions.source, len(found))))
 
 

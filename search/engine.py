@@ -153,6 +153,8 @@ class Engine:
         rows = self._shortlist(lexical, allowed, [row for row in named if allowed[row]])
         neural = self.reader.scores(words, rows) if self.reader and len(rows) else None
         scores = self._mixed(lexical[rows], neural) - self._lowered(_TESTS.isdisjoint(words))[rows]
+        if neural is not None:
+            scores += self.ranking.file * best_beside(scores, self._file_of(rows))
         scores += np.array([named.get(row, 0.0) for row in rows.tolist()])
         return _Looked(rows, scores, lexical[rows], neural)
 
@@ -243,6 +245,20 @@ def on_one_scale(scores: Float32[np.ndarray, " found"]) -> Float[np.ndarray, " f
     centred = scores.astype(np.float64) - (scores.mean(dtype=np.float64) if len(scores) else 0.0)
     spread = centred.std() if len(scores) else 0.0
     return centred / spread if spread > 0 else centred
+
+
+def best_beside(scores: Float[np.ndarray, " found"], files: Int64[np.ndarray, " found"]) -> Float[np.ndarray, " found"]:
+    """The best score of another row of the same file, for each row; 0 where there is none above 0."""
+    order = np.lexsort((-scores, files))
+    ordered, of_file = scores[order], files[order]
+    starts = np.r_[True, of_file[1:] != of_file[:-1]] if len(order) else np.empty(0, np.bool_)
+    first = np.maximum.accumulate(np.where(starts, np.arange(len(order)), 0))
+    best = ordered[first]
+    alone = np.append(starts[1:], True) & starts
+    second = np.where(alone, 0.0, ordered[np.minimum(first + 1, max(len(order) - 1, 0))])
+    found = np.empty(len(order))
+    found[order] = np.maximum(np.where(starts, second, best), 0.0)
+    return found
 
 
 def _stage(named: bool, read: bool) -> Stage:

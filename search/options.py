@@ -8,7 +8,6 @@ from experiments.options import Option, options_of, parse, split_arguments, unkn
 from search.ranking import Ranking
 
 Options = TypeVar("Options")
-_RANKING: Final = Ranking()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +47,8 @@ class SearchOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class QualityOptions:
-    """Options of ``quality``."""
+class QualityOptions(Ranking):
+    """Options of ``quality``: those of the ranking, and what is asked of what."""
 
     model: str = ""
     """Folder of a run or of a packed model; empty: the one that comes with this program."""
@@ -61,23 +60,11 @@ class QualityOptions:
     """Seed of the draw."""
     ask: Literal["comment", "return"] = "comment"
     """Queries: the first sentences of comments, all comments hidden; or what @return says, first sentences shown."""
-    comments: int = _RANKING.comments
-    """How many times a word of a comment counts in BM25, for --ask=return."""
-    shortlist: int = _RANKING.shortlist
-    """Methods and types that a model reads of a query, the best by BM25."""
-    weight: float = _RANKING.weight
-    """Weight of the model's score, from 0 to 1; the rest is BM25's."""
-    test: float = _RANKING.test
-    """Taken from the score of a test's code, unless the query speaks of tests."""
-    generated: float = _RANKING.generated
-    """Taken from the score of code that a program wrote."""
 
     def __post_init__(self) -> None:
-        for flag, least in (("shortlist", 1), ("comments", 0), ("queries", 0)):
-            if getattr(self, flag) < least:
-                raise ValueError(f"--{flag} takes a whole number of {least} or more, not {getattr(self, flag)}")
-        if not 0 <= self.weight <= 1:
-            raise ValueError(f"--weight takes a number from 0 to 1, not {self.weight}")
+        Ranking.__post_init__(self)
+        if self.queries < 0:
+            raise ValueError(f"--queries takes 0 (all) or how many at most, not {self.queries}")
         if self.ask not in ("comment", "return"):
             raise ValueError(f"--ask takes comment or return, not {self.ask!r}")
 

@@ -17,5 +17,14 @@ class Ranking:
     """Taken from the score of a test's code, unless the query speaks of tests."""
     generated: float = 0.5
     """Taken from the score of code that a program wrote."""
+    file: float = 0.2
+    """Share added of the best other score in the same file, where that is above 0 and a model has read it."""
     comments: int = 3
-    """How many times each word of a method's comment counts in BM25."""
+    """How many times each word of a method's comment counts in BM25, where comments are read."""
+
+    def __post_init__(self) -> None:
+        for flag, least in (("shortlist", 1), ("read_all_below", 0), ("comments", 0)):
+            if getattr(self, flag) < least:
+                raise ValueError(f"--{flag} takes a whole number of {least} or more, not {getattr(self, flag)}")
+        if not 0 <= self.weight <= 1:
+            raise ValueError(f"--weight takes a number from 0 to 1, not {self.weight}")

@@ -7,7 +7,7 @@ import torch
 from data_prep.batching import Encoder
 from experiments.config import resolve
 from experiments.stages import build_model
-from search.engine import LONGEST_QUERY, Engine, QueryError, on_one_scale
+from search.engine import LONGEST_QUERY, Engine, QueryError, best_beside, on_one_scale
 from search.lexical import Lexical
 from search.ranking import Ranking
 from search.reader import Reader, query_split
@@ -54,7 +54,7 @@ def test_bm25_alone_ranks_by_its_scores(index):
 
 
 def test_the_mixture_is_that_of_both_scores_on_one_scale(index, reader):
-    ranking = Ranking(shortlist=40, weight=0.3, test=0.0, generated=0.0, read_all_below=0)
+    ranking = Ranking(shortlist=40, weight=0.3, test=0.0, generated=0.0, file=0.0, read_all_below=0)
     query = "returns the number of threads that wait"
     hits = Engine(index, reader, ranking).search(query, top=1000)
     assert len(hits) == 40
@@ -151,3 +151,28 @@ def test_without_rows_nothing_is_found(index):
     empty = index.split.take(np.arange(0))
     nothing = replace(index, files=[], split=empty, names=[], asks=index.asks[:0], lexical=Lexical.of(empty))
     assert Engine(nothing, None).search("anything") == []
+
+
+def test_the_best_beside_is_that_of_another_row_of_the_same_file():
+    """Against the plain definition, ties, single rows and negative scores included."""
+    rng = np.random.default_rng(0)
+    for size in (0, 1, 2, 50):
+        files, scores = rng.integers(0, 12, size=size), rng.integers(-3, 4, size=size).astype(np.float64)
+        expected = [
+            max([0.0, *(scores[other] for other in range(size) if other != row and files[other] == files[row])])
+            for row in range(size)
+        ]
+        assert best_beside(scores, files).tolist() == expected
+
+
+def test_a_row_gains_by_what_stands_beside_it(index, reader):
+    query = "sorts the elements of an array in parallel"
+    plain, raised = (Engine(index, reader, Ranking(file=share)) for share in (0.0, 0.5))
+    before = {hit.row: hit.score for hit in plain.search(query, top=200)}
+    rows = np.array(sorted(before))
+    files = np.searchsorted(index.file_edges, rows, side="right") - 1
+    beside = best_beside(np.array([before[row] for row in rows.tolist()]), files)
+    after = {hit.row: hit.score for hit in raised.search(query, top=200)}
+    for row, gain in zip(rows.tolist(), beside.tolist(), strict=True):
+        assert after[row] == pytest.approx(before[row] + 0.5 * gain)
+    assert (beside > 0).any()
