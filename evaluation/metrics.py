@@ -81,6 +81,15 @@ def average_ranks(better: Int[np.ndarray, " queries"], tied: Int[np.ndarray, " q
     return 1 + better + tied / 2
 
 
+def mrr_over_ties(better: Int[np.ndarray, " queries"], tied: Int[np.ndarray, " queries"]) -> float:
+    """Mean of 1 / rank, and for each query of that over the places its gold could take among its ties.
+
+    With g better and e tied codes: the mean of 1 / (g + 1 + j) for j = 0..e.
+    """
+    harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, int((better + tied).max()) + 2))])
+    return float(np.mean((harmonic[better + tied + 1] - harmonic[better]) / (tied + 1)))
+
+
 def optimistic_ranks(better: Int[np.ndarray, " queries"]) -> Ranks:
     """Ranks if the gold stood before its ties: what no honest table shows, as the upper bound."""
     return 1 + better

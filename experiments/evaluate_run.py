@@ -7,10 +7,8 @@ from contextlib import nullcontext
 from itertools import count
 from pathlib import Path
 
-from data_prep.batching import Encoder
 from data_prep.content import words_sha256
 from data_prep.store import PreparedData
-from data_prep.vocabulary import Vocabularies
 from evaluation.results import Result, Seconds, load_result, save_result
 from evaluation.tables import render_table
 from experiments.config import CHANGEABLE, Configuration, change
@@ -22,17 +20,16 @@ from experiments.run_folder import RunFolder
 from experiments.stages import (
     also_stage,
     apart_from_tests,
-    build_model,
     device,
     is_trained,
     mixed,
     prepare_stage,
     test_stage,
 )
+from experiments.trained_run import load_run
 from matching import processes
 from matching.contract import Ranker
 from matching.ranker import MatcherRanker
-from training.checkpoint import load_weights
 
 _log = logging.getLogger(__name__)
 
@@ -93,11 +90,7 @@ def _has_changed(folder: RunFolder, data: PreparedData) -> bool:
 def _ranker(plan: Configuration, folder: RunFolder) -> Ranker:
     if not is_trained(plan.model_name):
         return class_of(plan.model_name)(plan.model)
-    if not folder.weights.exists():
-        raise ValueError(f"the run in {folder.path} is not finished: go on with it by --train.resume={folder.path}")
-    encoder = Encoder(Vocabularies.load(folder.vocabulary), plan.words)
-    matcher = build_model(plan, encoder)
-    load_weights(matcher, folder.weights)
+    matcher, encoder = load_run(folder.path)
     return MatcherRanker(matcher, encoder, device(), bfloat16=plan.evaluate.products == "bfloat16")
 
 

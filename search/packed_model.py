@@ -22,7 +22,6 @@ from jaxtyping import Bool, Float, Int8
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
-from torch.overrides import TorchFunctionMode
 
 from data_prep.atomic import atomic_file, write_atomically
 from data_prep.batching import Encoder
@@ -31,10 +30,9 @@ from data_prep.store import file_sha256
 from data_prep.vocabulary import Vocabularies, Vocabulary
 from evaluation.config import EvaluateConfig
 from experiments.config import Configuration
-from experiments.registry import class_of
-from experiments.run_folder import RunFolder
+from experiments.trained_run import load_run, without_weights
 from matching.contract import Matcher
-from training.checkpoint import load_weights, weights_copy
+from training.checkpoint import weights_copy
 
 DEFAULT_MODEL: Final = Path(__file__).with_name("default_model")
 """The packed model that comes with the code."""
@@ -89,7 +87,7 @@ def load_model(path: Path) -> tuple[Matcher, Encoder]:
         raise ValueError(
             f"expected a model in {path}, but there is no {_CONFIG}: name the folder of a finished run, or a packed one"
         )
-    return _load_run(RunFolder(path))
+    return load_run(path)
 
 
 def pack(run: Path, target: Path, *, words: int, offset_words: int) -> None:
@@ -139,41 +137,12 @@ def load_packed(folder: Path) -> tuple[Matcher, Encoder]:
     content = json.loads((folder / _WORDS).read_text(encoding="utf-8"))
     few = Vocabulary(tuple(content["words"]), content["unknown_buckets"])
     plan, vocabularies = Configuration.load(folder / _CONFIG), Vocabularies(few, few, ast=Vocabulary(()))
-    matcher, encoder = _without_weights(plan, vocabularies)
+    matcher, encoder = without_weights(plan, vocabularies)
     try:
         matcher.load_state_dict(weights, assign=True)  # in place of the model's own memory, which is never touched
     except RuntimeError as error:
         raise _unusable(folder, f"its weights do not fit this program's {plan.model_name}") from error
     return matcher.eval(), encoder
-
-
-def _load_run(folder: RunFolder) -> tuple[Matcher, Encoder]:
-    plan = Configuration.load(folder.config)
-    if not issubclass(class_of(plan.model_name), Matcher):
-        raise ValueError(
-            f"the run in {folder.path} is of {plan.model_name}, which has nothing trained to load: name a run of a "
-            "trained model, such as galm_plus"
-        )
-    if not folder.weights.exists():
-        raise ValueError(f"the run in {folder.path} is not finished: go on with it by --train.resume={folder.path}")
-    matcher, encoder = _without_weights(plan, Vocabularies.load(folder.vocabulary))
-    load_weights(matcher, folder.weights)
-    return matcher.eval(), encoder
-
-
-class _NoStartingValues(TorchFunctionMode):
-    """Leaves out the drawing of starting values, which takes longer than the weights that replace all of them."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if getattr(func, "__module__", None) == "torch.nn.init" or func is Tensor.zero_:
-            return args[0] if args else kwargs["tensor"]
-        return func(*args, **(kwargs or {}))
-
-
-def _without_weights(plan: Configuration, vocabularies: Vocabularies) -> tuple[Matcher, Encoder]:
-    """The model with whatever stood in memory as its weights."""
-    with _NoStartingValues():
-        return class_of(plan.model_name)(plan.model, vocabularies), Encoder(vocabularies, plan.words)
 
 
 def _shareable(plan: Configuration) -> Configuration:

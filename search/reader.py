@@ -8,12 +8,13 @@ import torch
 from jaxtyping import Float32, Int64
 from torch.nn.functional import cosine_similarity
 
-from data_prep.batching import Encoder, PairIds
+from data_prep.batching import Batch, Encoder
 from data_prep.identifiers import split_identifier
 from data_prep.ragged_lists import Ragged
 from data_prep.records import WORD_FIELDS
 from data_prep.store import Split, Texts
-from matching.contract import Encoded, Matcher
+from matching.contract import Matcher
+from matching.row_scores import RowScores
 from search.engine import Alignment
 
 
@@ -23,22 +24,16 @@ class Reader:
     def __init__(self, matcher: Matcher, encoder: Encoder, rows: Split) -> None:
         """``rows``: of the index, turned into word ids once."""
         self.matcher, self.encoder, self._split = matcher.eval(), encoder, rows
-        self._rows: PairIds = encoder.encode(rows)
+        self._rows = RowScores(matcher, encoder, rows)
 
-    @torch.inference_mode()
     def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
         """The score of each of ``rows`` for the words of a query."""
-        by_length = rows[np.argsort(self._rows.code_lengths[rows], kind="stable")]
-        found = np.empty(len(rows), dtype=np.float32)
-        codes = self.matcher.encode_code(self._rows.codes(by_length))
-        scores = self.matcher.score_matrix(self._query(query), codes)[0]
-        found[np.searchsorted(rows, by_length)] = scores.float().numpy()
-        return found
+        return self._rows.scores(self._query(query), rows)
 
     @torch.inference_mode()
     def alignment(self, query: Sequence[str], row: int) -> Alignment | None:
         """What each word of a query attended to in a row; None where the model does not align words."""
-        asked, code = self._query(query), self.matcher.encode_code(self._rows.codes([row]))
+        asked, code = self.matcher.encode_query(self._query(query)), self._rows.encoded(np.array([row]))
         weights = self.matcher.alignment(asked, code)
         labels = {field: self._labels(row, field) for field in self.matcher.code_fields}
         words, names = self._read(query, "query"), [*chain.from_iterable(labels.values())]
@@ -59,8 +54,8 @@ class Reader:
         read = chain.from_iterable(map(split_identifier, words)) if parted else words
         return [*read][: getattr(config, f"{field}_length")]
 
-    def _query(self, words: Sequence[str]) -> Encoded:
-        return self.matcher.encode_query(self.encoder.encode(query_split(words)).queries([0]))
+    def _query(self, words: Sequence[str]) -> Batch:
+        return self.encoder.encode(query_split(words)).queries([0])
 
 
 def query_split(words: Sequence[str]) -> Split:

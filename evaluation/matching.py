@@ -1,0 +1,48 @@
+"""Measures of the matching task: does this code answer this text? Pairs come as many that match as do not."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """Measures of decisions, each from 0 to 1; the last three are of the class "match"."""
+
+    accuracy: float
+    precision: float  # 0 where nothing was said to match
+    recall: float
+    f1: float
+
+
+def matching(said: Bool[np.ndarray, " pairs"], true: Bool[np.ndarray, " pairs"]) -> Matching:
+    """The measures of what was ``said`` against what is ``true``.
+
+    Raises:
+        ValueError: there is no pair, or none that matches.
+    """
+    if not true.any():
+        raise ValueError("matching needs at least one pair that matches, but there is none")
+    hits = int((said & true).sum())
+    precision = hits / int(said.sum()) if said.any() else 0.0
+    recall = hits / int(true.sum())
+    f1 = 2 * precision * recall / (precision + recall) if hits else 0.0
+    return Matching(float((said == true).mean()), precision, recall, f1)
+
+
+def best_threshold(scores: Float[np.ndarray, " pairs"], true: Bool[np.ndarray, " pairs"]) -> float:
+    """The score from which on a pair is best called a match, by accuracy on these pairs; the lowest such one.
+
+    Raises:
+        ValueError: a score is NaN, or there is no pair.
+    """
+    if not len(scores) or np.isnan(scores).any():
+        raise ValueError(f"a threshold needs scores that are numbers, but of {len(scores)} some are not")
+    order = np.argsort(scores, kind="stable")
+    ordered, matches = scores[order], true[order]
+    # right[k]: how many decisions are right if the k lowest are called no match
+    right = np.concatenate([[0], np.cumsum(~matches)]) + np.concatenate([np.cumsum(matches[::-1])[::-1], [0]])
+    possible = np.concatenate([[True], ordered[1:] != ordered[:-1], [True]])
+    best = int(np.argmax(np.where(possible, right, -1)))
+    return float(ordered[best]) if best < len(ordered) else float(np.nextafter(ordered[-1], np.inf))
