@@ -1,4 +1,4 @@
-"""Gzip-compressed JSON Lines, each line with its number; what is wrong is told with the line."""
+"""JSON Lines, gzip-compressed or plain, each line with its number; what is wrong is told with the line."""
 
 import gzip
 import io
@@ -13,6 +13,7 @@ from data_prep.archives import MAX_RATIO
 
 _LONGEST_LINE: Final = 64 << 20  # bytes
 _RATIO_FROM: Final = 64 << 20  # bytes; below, a bomb is none
+_GZIP: Final = b"\x1f\x8b"  # no JSON begins so
 
 
 def numbered_lines(name: str, file: io.BufferedIOBase | IO[bytes], packed: int) -> Iterator[tuple[int, bytes]]:
@@ -34,14 +35,25 @@ def numbered_lines(name: str, file: io.BufferedIOBase | IO[bytes], packed: int) 
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Number, from 1, and object of each line.
+    """Number, from 1, and object of each line of a file that is gzip-compressed, as its name or its start says, or not.
 
     Raises:
-        ValueError: the file is damaged or unpacks to far too much, or a line is no JSON object.
+        ValueError: the file is damaged or unpacks to far too much, or a line is far too long or no JSON object.
     """
     with path.open("rb") as file:
-        for number, line in numbered_lines(str(path), file, path.stat().st_size):
+        packed = path.suffix == ".gz" or file.peek(len(_GZIP)).startswith(_GZIP)
+        lines = numbered_lines(str(path), file, path.stat().st_size) if packed else _plain_lines(str(path), file)
+        for number, line in lines:
             yield number, _object(line, f"{path}:{number}")
+
+
+def _plain_lines(name: str, file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    number = 0
+    while line := file.readline(_LONGEST_LINE):
+        number += 1
+        if len(line) == _LONGEST_LINE:
+            raise ValueError(f"{name}:{number} is refused: no line has {_LONGEST_LINE:,} bytes or more")
+        yield number, line
 
 
 def _object(line: bytes, where: str) -> dict[str, Any]:

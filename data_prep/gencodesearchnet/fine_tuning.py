@@ -1,0 +1,134 @@
+"""The set that models are fine-tuned on before they meet the test subsets: Python only.
+
+AdvTest's training file, or, where it is not at hand, the code-docstring corpus (Barone and Sennrich 2017), which is of
+the same kind: Python functions of GitHub with their own documentation. Of that corpus the validation and test files of
+both its splits are taken, each pair once, and AdvTest's rules are applied. Its two splits overlap, so that neither is
+kept: validation pairs are those of whole projects, without copies of training code. The published file names no
+project; there equal codes stay together.
+"""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from data_prep.gencodesearchnet.advtest_filters import Candidate, reason_to_drop
+from data_prep.gencodesearchnet.formatters import INSIDE, pair
+from data_prep.gencodesearchnet.records import SEPARATOR, Example, read_raw
+from data_prep.gencodesearchnet.source_rows import Row, source_rows
+from data_prep.gencodesearchnet.subsets import EQUAL, Entry, Place, Subset, find_place, origin_of, published
+
+_CORPUS: Final = Place(
+    tuple(f"code_docstring/{name}.jsonl.gz" for name in ("valid", "test", "repo_split_valid", "repo_split_test")),
+    "pairs",
+    "the code-docstring corpus, not AdvTest's training set",
+)
+FINE_TUNING: Final = Entry("train_adv", "codesearchnet_adv", "Python", 251_820, (), (*published("train_adv"), _CORPUS))
+TESTED: Final = "code of a test subset"
+TRAINED: Final = "validation code that is in training"
+
+_OF_GROUPS: Final = 10
+"""A group may be at most this part of the validation pairs that are wanted."""
+_LOOKS: Final = re.compile(r"[\s()]+")
+"""What of a code may differ between copies: the corpus has other brackets and lines than CodeSearchNet."""
+
+
+@dataclass(frozen=True, slots=True)
+class FineTuning:
+    """Pairs to train on, and pairs of other groups to choose a threshold or an epoch by."""
+
+    train: Subset
+    valid: Subset
+
+
+@dataclass(frozen=True, slots=True)
+class _Grouped:
+    pair: Example
+    group: str  # what stays on one side
+
+
+def find_fine_tuning(
+    path: Path, tests: Sequence[Subset] = (), *, valid_share: float = 0.1, seed: int = 42
+) -> FineTuning:
+    """The fine-tuning set in the folder ``path``, without pairs whose code is in one of ``tests``.
+
+    Raises:
+        ValueError: it is not there or damaged, ``valid_share`` is no share, or a side stays empty.
+    """
+    if not 0 < valid_share < 1:
+        raise ValueError(f"expected a validation share between 0 and 1, not {valid_share}")
+    place = find_place(path, FINE_TUNING)
+    if place is None:
+        names = ", ".join(" and ".join(place.files) for place in FINE_TUNING.places)
+        raise ValueError(f"{path} has no pairs to fine-tune on: expected {names}")
+    dropped: Counter[str] = Counter()
+    found = _corpus(path, place, dropped) if place is _CORPUS else _raw(path, place, dropped)
+    seen = {_look(code) for test in tests for code in test.codes}
+    kept = [each for each in found if _look(each.pair.code) not in seen]
+    dropped[TESTED] += len(found) - len(kept)
+    train, valid = _sides(kept, _valid_groups(kept, valid_share, seed), dropped)
+    if not train or not valid:
+        groups = len({each.group for each in kept})
+        raise ValueError(f"{path}: {len(kept):,} pairs in {groups:,} groups are too few to set some apart: give more")
+    origin = origin_of(FINE_TUNING, place, len(train) + len(valid))
+    return FineTuning(_subset(train, origin, dropped), _subset(valid, origin, dropped))
+
+
+def _subset(pairs: Sequence[Example], origin: str, dropped: Counter[str]) -> Subset:
+    texts, codes = tuple(each.text for each in pairs), tuple(each.code for each in pairs)
+    return Subset(FINE_TUNING.name, FINE_TUNING.language, texts, codes, origin, dropped)
+
+
+def _raw(path: Path, place: Place, dropped: Counter[str]) -> list[_Grouped]:
+    raw = read_raw(path / place.files[0])
+    dropped.update(raw.dropped)
+    return [_Grouped(each, each.code) for each in raw.examples]
+
+
+def _corpus(path: Path, place: Place, dropped: Counter[str]) -> list[_Grouped]:
+    """The corpus's pairs that AdvTest would keep, each with its project."""
+    kept: dict[Example, _Grouped] = {}
+    for row in (row for file in place.files for row in source_rows(path / file)):
+        found = pair(row)
+        if reason := _reason_to_drop(row, found, kept):
+            dropped[reason] += 1
+        else:
+            project = "/".join(row.text("source").split("/")[:3])  # of "github/owner/name/file.py 12"
+            kept[found] = _Grouped(found, project)
+    return list(kept.values())
+
+
+def _reason_to_drop(row: Row, found: Example, kept: dict[Example, _Grouped]) -> str | None:
+    if found in kept:
+        return EQUAL
+    if found.input.count(SEPARATOR) > 1:
+        return INSIDE
+    return reason_to_drop(Candidate(row.text("query"), row.text("query").split(), row.text("code")))
+
+
+def _valid_groups(pairs: Sequence[_Grouped], share: float, seed: int) -> set[str]:
+    """Groups in the order of a hash until they have enough; large ones are passed over, so that none makes the set."""
+    sizes = Counter(each.group for each in pairs)
+    missing = wanted = share * len(pairs)
+    chosen: set[str] = set()
+    for group in sorted(sizes, key=lambda group: hashlib.sha256(f"{seed}\0{group}".encode()).digest()):
+        if missing > 0 and sizes[group] <= max(wanted / _OF_GROUPS, 1):
+            chosen.add(group)
+            missing -= sizes[group]
+    return chosen
+
+
+def _sides(pairs: Sequence[_Grouped], groups: set[str], dropped: Counter[str]) -> tuple[list[Example], list[Example]]:
+    train = [each.pair for each in pairs if each.group not in groups]
+    seen = {_look(pair.code) for pair in train}
+    apart = [each.pair for each in pairs if each.group in groups]
+    valid = [pair for pair in apart if _look(pair.code) not in seen]
+    dropped[TRAINED] += len(apart) - len(valid)
+    return train, valid
+
+
+def _look(code: str) -> str:
+    return _LOOKS.sub("", code)

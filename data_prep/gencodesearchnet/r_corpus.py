@@ -1,0 +1,169 @@
+"""Raw comment-code pairs of many R packages: what StatCodeSearch's first stage is run on.
+
+A source is a folder of R files, a Debian package, a tar of R's sources, or the name of one of Debian's packages,
+``r-cran-lme4``, which apt-get downloads. Each pair keeps its package, version, licence and file.
+"""
+
+import gzip
+import json
+import logging
+import os
+import re
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Final
+
+from data_prep.atomic import write_atomically
+from data_prep.gencodesearchnet.r_packages import RPackage, read_package
+from data_prep.gencodesearchnet.r_pairs import Mode, RPair, r_pairs
+from data_prep.json_lines import json_lines
+from data_prep.programs import run_program
+
+PAIRS: Final = "pairs.jsonl.gz"
+ABOUT: Final = "packages.json"
+_NAME: Final = re.compile(r"r-(?:cran|bioc|other|omegahat)-[a-z0-9][a-z0-9.+-]*")
+_FIELDS: Final = frozenset(field.name for field in fields(RPair))
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PackageCounts:
+    """What a package gave."""
+
+    package: str
+    version: str
+    licence: str
+    files: int  # R files that were read
+    files_with_pairs: int
+    pairs: int
+    left_out: int  # R files that were not read
+
+
+def build_r_pairs(sources: Sequence[str], out: Path, mode: Mode, say: Callable[[str], None]) -> list[PackageCounts]:
+    """Write the pairs of all sources to ``out``: ``pairs.jsonl.gz``, and ``packages.json`` with their counts.
+
+    Packages that apt-get downloads are kept in ``out/packages``.
+
+    Raises:
+        ValueError: a source cannot be had, is refused, or names a package that another one holds.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    lines: list[str] = []
+    counts: list[PackageCounts] = []
+    for path in _paths(sources, out / "packages"):
+        package = read_package(path)
+        if package.name in {each.package for each in counts}:
+            raise ValueError(f"{path} is package {package.name} again: give each package once")
+        pairs = package_pairs(package, mode)
+        counts.append(_counts(package, pairs))
+        lines += [json.dumps(asdict(pair), ensure_ascii=False) for pair in pairs]
+        say(_told(counts[-1]))
+    say(_told_of_all(counts))
+    text = "".join(f"{line}\n" for line in lines)
+    write_atomically(out / PAIRS, gzip.compress(text.encode(), mtime=0))
+    about = {"mode": mode, "sources": list(sources), "packages": [asdict(each) for each in counts]}
+    write_atomically(out / ABOUT, json.dumps(about, indent=1) + "\n")
+    return counts
+
+
+def package_pairs(package: RPackage, mode: Mode) -> list[RPair]:
+    """The pairs of a package's files, in the order of their paths."""
+    about = {"package": package.name, "version": package.version, "licence": package.licence}
+    return [
+        replace(pair, **about, file=path)
+        for path, data in package.files.items()
+        for pair in r_pairs(f"{package.name}/{path}", data, mode)
+    ]
+
+
+def read_r_pairs(path: Path) -> Iterator[RPair]:
+    """The pairs of a ``pairs.jsonl.gz``.
+
+    Raises:
+        ValueError: it is damaged, or a line is no pair.
+    """
+    for number, row in json_lines(path):
+        if not _FIELDS >= row.keys() >= {"id", "comment", "code"} or not all(isinstance(v, str) for v in row.values()):
+            raise ValueError(f"{path}:{number} is no comment-code pair with its source: {sorted(row)}")
+        yield RPair(**row)
+
+
+def fetch_packages(names: Sequence[str], folder: Path) -> list[Path]:
+    """Have apt-get download Debian's packages into ``folder``, those that are there left alone; needs no root.
+
+    Raises:
+        ValueError: a name is none of an R package, or one cannot be had.
+    """
+    for name in names:
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is neither a path nor a Debian package of R such as r-cran-lme4")
+    folder.mkdir(parents=True, exist_ok=True)
+    missing = [name for name in dict.fromkeys(names) if not _there(folder, name)]
+    if missing:
+        _download(missing, folder)
+    return [path for name in names if (path := _there(folder, name))]
+
+
+def _there(folder: Path, name: str) -> Path | None:
+    return max(folder.glob(f"{name}_*.deb"), default=None)
+
+
+def _download(names: Sequence[str], folder: Path) -> None:
+    """Fetch into a neighbour first, so that what is in ``folder`` is whole."""
+    if not shutil.which("apt-get"):
+        raise ValueError(f"there is no apt-get here to download {', '.join(names)}: give folders, .deb or tar files")
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".arriving.") as arriving:
+        if os.geteuid() == 0:
+            _apt_get(Path(arriving), "update")  # a stale list names files that are gone; failing, it may still do
+        for name in names:
+            _logger.info("downloading %s", name)
+            complaint = _apt_get(Path(arriving), "download", name)
+            found = _there(Path(arriving), name)
+            if complaint or found is None:
+                raise ValueError(f"apt-get download {name} says: {complaint or 'nothing, and no file came'}")
+            found.replace(folder / found.name)
+
+
+def _apt_get(folder: Path, *arguments: str) -> str:
+    """Run apt-get in ``folder``; the first error it prints, "" when all went well."""
+    options = ["-q", "-o", "Acquire::Retries=2", "-o", "Acquire::http::Timeout=30"]
+    done = run_program(["apt-get", *options, *arguments], folder)
+    errors = [line.strip() for line in done.stderr.splitlines() if line.startswith("E:")]
+    return next(iter(errors), f"exit {done.returncode}") if done.returncode else ""
+
+
+def _paths(sources: Sequence[str], downloads: Path) -> list[Path]:
+    """The sources as paths, in their order."""
+    if not sources:
+        raise ValueError("no source of R files is given: a folder, a .deb, a tar, or a name such as r-cran-lme4")
+    names = [source for source in sources if not Path(source).exists() and _NAME.fullmatch(source)]
+    fetched = dict(zip(names, fetch_packages(names, downloads), strict=True)) if names else {}
+    return [fetched.get(source, Path(source)) for source in sources]
+
+
+def _counts(package: RPackage, pairs: Sequence[RPair]) -> PackageCounts:
+    with_pairs = len({pair.file for pair in pairs})
+    named: dict[str, Any] = {"package": package.name, "version": package.version, "licence": package.licence}
+    return PackageCounts(
+        **named, files=len(package.files), files_with_pairs=with_pairs, pairs=len(pairs), left_out=len(package.left_out)
+    )
+
+
+def _told(each: PackageCounts) -> str:
+    left_out = f", {each.left_out:,} left out" if each.left_out else ""
+    return (
+        f"{each.package} {each.version or '(no version)'}, {each.licence or 'licence unknown'}: "
+        f"{each.pairs:,} pairs of {each.files_with_pairs:,} of {each.files:,} R files{left_out}"
+    )
+
+
+def _told_of_all(counts: Sequence[PackageCounts]) -> str:
+    licences = Counter[str]()
+    for each in counts:
+        licences[each.licence or "unknown"] += each.pairs
+    shares = ", ".join(f"{name} {pairs:,}" for name, pairs in licences.most_common())
+    return f"{sum(each.pairs for each in counts):,} pairs of {len(counts):,} packages; by licence: {shares}"

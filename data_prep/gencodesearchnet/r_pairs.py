@@ -1,0 +1,153 @@
+"""Comment-code pairs of an R file by rules: the first stage of StatCodeSearch (Diera et al. 2023, section 4.1).
+
+A comment is a run of lines that begin with ``#``; its code is what follows up to the next comment. What stands before
+the first line that loads a package is left out. Two sets of rules:
+
+``released`` gives what the benchmark's extraction gave, bytes and spaces included. Of a comment every ``#``, ``-`` and
+``=`` is removed, code is one line, and text that is not ASCII comes out garbled, since it was decoded twice.
+
+``clean`` decodes once, keeps the lines of code and the marks inside comments, and knows more ways to load a package.
+Departures from ``released`` beyond spelling: what is documented by roxygen, or begins a chunk of a vignette, is no
+comment and ends the pair before it; code of a chunk that is never run, which R writes as comments, is left out, and so
+is a comment line that loads a package. A section's head that is written like a chunk's, ``## ----Load data----``, is
+taken for one.
+"""
+
+import io
+import re
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, Literal
+
+Mode = Literal["released", "clean"]
+
+_WORD: Final = re.compile(r"\b[A-Za-z]+\b")
+_REMOVED: Final = str.maketrans("", "", "#-=")
+_LIBRARY: Final = "library("
+_LOADS: Final = re.compile(
+    r"\s*(?:if\s*\(\s*!\s*)?(?:suppress(?:Warnings|Messages|PackageStartupMessages)\s*\(\s*\{?\s*)*"
+    r"(?:library|(?:base::)?require|(?:pacman::)?p_load)\s*\("
+)
+"""A line that loads a package, or asks whether it can be loaded to install it."""
+_ROXYGEN: Final = re.compile(r"\s*#+'")
+_CHUNK: Final = re.compile(r"## ----[^ ].*----$|### code chunk number \d+|### R code from vignette source ")
+"""What knitr and Sweave write above the code of a vignette's chunk."""
+_NEVER_RUN: Final = re.compile(r"\beval\s*=\s*F(?:ALSE)?\b")
+_RULE: Final = "#-=*~_"
+
+
+@dataclass(frozen=True, slots=True)
+class RPair:
+    """A comment and its code, and where they are from."""
+
+    id: str  # file and number in the file, from 0
+    comment: str
+    code: str
+    package: str = ""
+    version: str = ""
+    licence: str = ""  # "" where it is not known
+    file: str = ""
+
+
+def r_pairs(name: str, data: bytes, mode: Mode) -> list[RPair]:
+    """The pairs of a file; one comment that comes twice is one pair.
+
+    Args:
+        name: the file's, from which ids are made.
+        data: what it holds.
+        mode: by which rules.
+    """
+    pairs = _MODES[mode](data)
+    return [RPair(f"{name} {number}", comment, code) for number, (comment, code) in enumerate(pairs.items())]
+
+
+def _released(data: bytes) -> dict[str, str]:
+    """Comment -> code."""
+    codes: dict[str, list[str]] = {}
+    pending = comment = ""
+    for line in _released_lines(data):
+        if line.startswith("#"):
+            pending += f"{line} "
+            continue
+        if pending:
+            comment, pending = pending.translate(_REMOVED), ""
+        if _has_two_words(comment):
+            codes.setdefault(comment, []).append(f"{line} ")
+    return {comment: "".join(lines) for comment, lines in codes.items()}
+
+
+def _released_lines(data: bytes) -> list[str]:
+    """The stripped lines after the first that loads a package, without those that do."""
+    kept = "".join(line for line in _lines(data, "latin-1") if line.strip())
+    lines = [line.strip() for line in _lines(kept.encode(), "latin-1")]  # written as UTF-8, read as before
+    if any(_LIBRARY in line for line in lines):
+        loads = [line.startswith(_LIBRARY) for line in lines]
+        lines = lines[loads.index(True) :] if any(loads) else []
+    return [line for line in lines if not line.startswith(_LIBRARY)]
+
+
+def _clean(data: bytes) -> dict[str, str]:
+    """Comment -> code."""
+    codes: dict[str, list[str]] = {}
+    pending: list[str] = []
+    comment = ""
+    for line in _clean_lines(data):
+        if not line:
+            pending, comment = [], ""
+        elif line.lstrip().startswith("#"):
+            pending.append(_comment_text(line))
+        else:
+            if pending:
+                comment, pending = " ".join(filter(None, pending)), []
+            if _has_two_words(comment):
+                codes.setdefault(comment, []).append(line)
+    return {comment: textwrap.dedent("\n".join(lines)) for comment, lines in codes.items()}
+
+
+def _clean_lines(data: bytes) -> Iterator[str]:
+    """The lines after the first that loads a package, without those that do; "" where a pair ends without a comment."""
+    lines = [line.rstrip() for line in _decoded_lines(data) if line.strip()]
+    start = next((place for place, line in enumerate(lines) if _LOADS.match(line)), 0)
+    never_run = False
+    for place, line in enumerate(lines):
+        if _CHUNK.match(line):  # before the first load, too: it says what runs
+            never_run = _NEVER_RUN.search(line) is not None
+            yield ""
+        elif never_run and line.startswith("#"):
+            continue
+        elif _ROXYGEN.match(line):
+            yield ""
+        elif place >= start and not _LOADS.match(line.lstrip(" \t#")):
+            yield line
+
+
+def _decoded_lines(data: bytes) -> list[str]:
+    try:
+        return _lines(data, "utf-8-sig")
+    except UnicodeDecodeError:
+        return _lines(data, "latin-1")
+
+
+def _lines(data: bytes, encoding: str) -> list[str]:
+    """Lines with their ends, which are line feeds in whatever way the file writes them."""
+    return list(io.TextIOWrapper(io.BytesIO(data), encoding=encoding))
+
+
+def _comment_text(line: str) -> str:
+    """What a comment line says, without its ``#`` and without rules, ``----``, at its ends."""
+    text = line.strip().lstrip("#").strip()
+    inner = text.lstrip(_RULE)
+    if len(text) - len(inner) > 1 and (not inner or inner[0].isspace()):
+        text = inner.lstrip()
+    inner = text.rstrip(_RULE)
+    return inner.rstrip() if len(text) - len(inner) > 1 or text.endswith(" #") else text
+
+
+def _has_two_words(comment: str) -> bool:
+    return len(list(islice(_WORD.finditer(comment), 2))) == 2
+
+
+_MODES: Final[dict[Mode, Callable[[bytes], dict[str, str]]]] = {"released": _released, "clean": _clean}
+MODES: Final[tuple[Mode, ...]] = tuple(_MODES)

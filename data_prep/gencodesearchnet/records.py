@@ -1,0 +1,141 @@
+"""GenCodeSearchNet's raw records: a text and a code in one string, JSON Lines.
+
+``{"input": "TEXT [CODESPLIT] CODE", "target": 1, "target_options": ["no_match", "match"]}``; raw files hold matching
+pairs only (Diera et al., GenBench 2023; its task package).
+"""
+
+import gzip
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Final
+
+from data_prep.atomic import atomic_file
+from data_prep.json_lines import json_lines
+
+SEPARATOR: Final = "[CODESPLIT]"
+OPTIONS: Final = ("no_match", "match")
+
+NO_SEPARATOR: Final = "no separator"
+MANY_SEPARATORS: Final = "more than one separator"
+SPECIAL: Final = "a special string of the tokenizer"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A text and its code, as they stand on both sides of the separator: its spaces are theirs."""
+
+    text: str
+    code: str
+
+    @property
+    def input(self) -> str:
+        """The string of the raw record."""
+        return f"{self.text}{SEPARATOR}{self.code}"
+
+
+@dataclass(frozen=True, slots=True)
+class RawFile:
+    """What a raw file holds."""
+
+    examples: tuple[Example, ...]
+    dropped: Counter[str]  # reason -> lines
+
+
+def example(text: str, code: str) -> Example:
+    """A pair with the spaces that the release puts around its separator."""
+    return Example(f"{text} ", f" {code}")
+
+
+def line_of(pair: Example, target: int = 1) -> str:
+    """A raw record as a line without its end."""
+    record = {"input": pair.input, "target": target, "target_options": list(OPTIONS)}
+    return json.dumps(record, ensure_ascii=False)
+
+
+def read_raw(path: Path, special: tuple[str, ...] = ()) -> RawFile:
+    """The pairs of a raw file, plain or gzip-compressed; both halves keep their spaces.
+
+    A record that does not split into two halves is dropped and counted, and so is one of which a half contains one of
+    ``special``, the literal strings that a tokenizer reads as its own signs (like ``</s>``).
+
+    Raises:
+        ValueError: the file is damaged, or a line is no raw record of a matching pair; the message names it.
+    """
+    examples: list[Example] = []
+    dropped: Counter[str] = Counter()
+    for number, record in json_lines(path):
+        halves = _input(record, f"{path}:{number}").split(SEPARATOR)
+        if len(halves) != 2:
+            dropped[NO_SEPARATOR if len(halves) == 1 else MANY_SEPARATORS] += 1
+        elif any(string in half for string in special for half in halves):
+            dropped[SPECIAL] += 1
+        else:
+            examples.append(Example(*halves))
+    return RawFile(tuple(examples), dropped)
+
+
+def write_raw(path: Path, examples: Iterable[Example]) -> None:
+    """Write matching pairs as a raw file, whole or not at all; compressed where the name ends in ``.gz``.
+
+    Raises:
+        ValueError: a pair has the separator inside, so that reading would not give it back.
+    """
+    write_lines(path, map(_checked_line, examples))
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write ``lines`` as UTF-8, whole or not at all; the same lines give the same bytes, compressed or not."""
+    with atomic_file(path) as new, _opened(new, packed=path.suffix == ".gz") as file:
+        for line in lines:
+            file.write(f"{line}\n".encode())
+
+
+def encodable(text: str, where: str) -> str:
+    """``text``, if UTF-8 can hold it.
+
+    Raises:
+        ValueError: it has half of a surrogate pair, which JSON's escapes can name.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{where}: expected Unicode text, not half a surrogate pair, {error.object[error.start]!r}"
+        ) from error
+    return text
+
+
+def _input(record: dict[str, Any], where: str) -> str:
+    text, target, options = (record.get(field) for field in ("input", "target", "target_options"))
+    if not isinstance(text, str):
+        raise ValueError(f"{where}: expected a text in 'input', not {text!r:.40}")
+    if not isinstance(options, list) or not all(isinstance(option, str) for option in options):
+        raise ValueError(f"{where}: expected a list of texts in 'target_options', not {options!r:.40}")
+    if type(target) is not int or not 0 <= target < len(options):
+        raise ValueError(f"{where}: expected a place in {options!r:.60} in 'target', not {target!r:.40}")
+    if options[target] != OPTIONS[1]:
+        raise ValueError(
+            f"{where}: the target is {options[target]!r:.40}, but a raw file holds pairs that are a {OPTIONS[1]!r}: "
+            "give the raw file, not a matching or ranking set that was made of it"
+        )
+    return encodable(text, where)
+
+
+def _checked_line(pair: Example) -> str:
+    if pair.input.count(SEPARATOR) != 1:
+        raise ValueError(f"a pair with {SEPARATOR} inside cannot be written: {pair.input!r:.80}")
+    return line_of(pair)
+
+
+@contextmanager
+def _opened(path: Path, *, packed: bool) -> Iterator[IO[bytes] | gzip.GzipFile]:
+    with path.open("wb") as file:
+        if packed:
+            with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as stream:  # neither name nor time: the same each run
+                yield stream
+        else:
+            yield file

@@ -1,0 +1,154 @@
+"""The table that a person goes through: StatCodeSearch's third stage, by a spreadsheet or an editor.
+
+One pair a line, with a column ``keep?`` to fill by yes or no, and one for notes. A spreadsheet takes a cell that begins
+with =, +, - or @ for a formula, and code may begin so: such cells get an apostrophe in front, which reading removes.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from data_prep.atomic import write_atomically
+from data_prep.gencodesearchnet.pair_filter import CLASSES, ClassifiedPair
+
+COLUMNS: Final = ("id", "comment", "code", "class", "keep?", "note")
+_FORMULA: Final = tuple("=+-@＝＋－＠\t\r\n'")
+_GUARD: Final = "'"
+_LONGEST_CELL: Final = 16 << 20  # characters; an R file has no more bytes
+_DECISIONS: Final = {"yes": True, "no": False, "": None}
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """What a person decided."""
+
+    kept: tuple[ClassifiedPair, ...]  # in the order of the pairs, with the class that the table has now
+    dropped: tuple[ClassifiedPair, ...]
+    unreviewed: int  # left empty, or without a line
+    notes: dict[str, str]  # id -> note, where there is one
+
+
+def write_review(path: Path, pairs: Iterable[ClassifiedPair]) -> None:
+    """Write the table, nothing decided; UTF-8 with the mark by which spreadsheets know it.
+
+    Raises:
+        ValueError: an id is there twice.
+    """
+    text = io.StringIO(newline="")
+    table = csv.writer(text)
+    table.writerow(COLUMNS)
+    for each in _by_id(pairs).values():
+        cells = (each.pair.id, each.pair.comment, each.pair.code, each.label, "", "")
+        table.writerow([_guarded(cell) for cell in cells])
+    write_atomically(path, text.getvalue().encode("utf-8-sig"))
+
+
+def read_review(path: Path, pairs: Iterable[ClassifiedPair]) -> Reviewed:
+    """Read the table back, beside the pairs that it was written from; its lines may stand in another order.
+
+    Raises:
+        ValueError: a column is missing, an id is unknown or there twice, a comment or code was changed, or a cell
+            holds what it may not.
+    """
+    known = _by_id(pairs)
+    decided: dict[str, tuple[bool | None, ClassifiedPair]] = {}
+    notes: dict[str, str] = {}
+    for where, row in _rows(path):
+        original = known.get(row["id"])
+        if original is None or row["id"] in decided:
+            what = "was read before" if original else "is none of the pairs that are reviewed"
+            raise ValueError(f"{where}: id {row['id']!r} {what}")
+        _check_unchanged(where, row, original)
+        decided[row["id"]] = _decision(where, row), ClassifiedPair(original.pair, _label(where, row))
+        if row["note"].strip():
+            notes[row["id"]] = row["note"].strip()
+    ordered = [decided[pair_id] for pair_id in known if pair_id in decided]
+    kept = tuple(pair for keep, pair in ordered if keep)
+    dropped = tuple(pair for keep, pair in ordered if keep is False)
+    return Reviewed(kept, dropped, len(known) - len(kept) - len(dropped), notes)
+
+
+def _by_id(pairs: Iterable[ClassifiedPair]) -> dict[str, ClassifiedPair]:
+    found: dict[str, ClassifiedPair] = {}
+    for each in pairs:
+        if each.pair.id in found:
+            raise ValueError(f"two pairs have the id {each.pair.id!r}: a review needs one each")
+        found[each.pair.id] = each
+    return found
+
+
+def _rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Each line of the table with its place, cells as they were before they were guarded."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8 ({error.reason}): save it as CSV UTF-8") from error
+    with _long_cells():
+        table = csv.reader(io.StringIO(text, newline=""), strict=True)
+        try:
+            header = next(table, [])
+            places = _columns(path, header)
+            for cells in table:
+                where = f"{path}:{table.line_num}"
+                if not any(cells):
+                    continue
+                if len(cells) != len(header):
+                    raise ValueError(f"{where}: expected {len(header)} cells, found {len(cells)}")
+                yield where, _unguarded({name: cells[place] for name, place in places.items()})
+        except csv.Error as error:
+            raise ValueError(f"{path}:{table.line_num} is no CSV: {error}") from error
+
+
+def _columns(path: Path, header: Sequence[str]) -> dict[str, int]:
+    missing = [name for name in COLUMNS if name not in header]
+    if missing:
+        raise ValueError(f"{path} lacks the columns {', '.join(missing)}: save it with commas and its first line")
+    return {name: header.index(name) for name in COLUMNS}
+
+
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """The limit of csv, which holds for the whole program, raised for as long as a table is read."""
+    before = csv.field_size_limit(_LONGEST_CELL)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _guarded(cell: str) -> str:
+    return _GUARD + cell if cell.lstrip(" ").startswith(_FORMULA) else cell
+
+
+def _unguarded(row: dict[str, str]) -> dict[str, str]:
+    """The line with the cells that were guarded, which are those that no person fills, as they were."""
+    return row | {name: row[name].removeprefix(_GUARD) for name in ("id", "comment", "code")}
+
+
+def _check_unchanged(where: str, row: Mapping[str, str], original: ClassifiedPair) -> None:
+    for name, text in (("comment", original.pair.comment), ("code", original.pair.code)):
+        if _line_ends(row[name]) != _line_ends(text):
+            raise ValueError(f"{where}: the {name} of {row['id']!r} was changed: put notes into the column note")
+
+
+def _line_ends(text: str) -> str:
+    """A spreadsheet may write its own line ends inside a cell."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _decision(where: str, row: Mapping[str, str]) -> bool | None:
+    answer = row["keep?"].strip().lower()
+    if answer not in _DECISIONS:
+        raise ValueError(f"{where}: keep? is yes, no or empty, not {row['keep?']!r}")
+    return _DECISIONS[answer]
+
+
+def _label(where: str, row: Mapping[str, str]) -> str:
+    label = row["class"].strip()
+    if label not in CLASSES:
+        raise ValueError(f"{where}: class {label!r} is none of {', '.join(CLASSES)}")
+    return label

@@ -1,0 +1,126 @@
+"""How long a subset's texts and codes are, and how far its tokens are from another's: the paper's Table 1.
+
+Length: RoBERTa's tokens of each half as it stands between the line's ends and the separator, its spaces included, plus
+RoBERTa's two special tokens. Distance: total variation of relative token frequencies, special tokens left out,
+TVD(P, Q) = 1/2 sum_t |P(t) - Q(t)| (Diera et al. 2023, section 3).
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Final, Literal
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from data_prep.gencodesearchnet.bpe import SPECIAL_TOKENS, ByteLevelBpe, gpt2
+from data_prep.gencodesearchnet.records import Example
+
+Side = Literal["text", "code"]
+SIDES: Final[tuple[Side, ...]] = ("text", "code")
+
+
+@dataclass(frozen=True, slots=True)
+class SubsetStatistics:
+    """What a subset's pairs hold, counted in tokens."""
+
+    name: str
+    pairs: int
+    text_counts: Counter[str]  # token -> how often it is in the texts
+    code_counts: Counter[str]
+
+    def mean_tokens(self, side: Side) -> float:
+        """Mean length of a side, with RoBERTa's special tokens."""
+        return self.counts(side).total() / self.pairs + SPECIAL_TOKENS
+
+    def counts(self, side: Side) -> Counter[str]:
+        """How often each token is in a side."""
+        return self.text_counts if side == "text" else self.code_counts
+
+
+def subset_statistics(name: str, examples: Iterable[Example], bpe: ByteLevelBpe | None = None) -> SubsetStatistics:
+    """Count the tokens of a subset; by GPT-2's merges where no other tokenizer is given.
+
+    Raises:
+        ValueError: there is no pair, or no package with the merges.
+    """
+    tokens = (bpe or gpt2()).tokens
+    pairs, text, code = 0, Counter[str](), Counter[str]()
+    for pair in examples:
+        pairs += 1
+        text.update(tokens(pair.text))
+        code.update(tokens(pair.code))
+    if not pairs:
+        raise ValueError(f"subset {name!r} is empty: there is nothing to count")
+    return SubsetStatistics(name, pairs, text, code)
+
+
+def total_variation(left: Counter[str], right: Counter[str]) -> float:
+    """Half the sum of differences of relative frequencies: 0 for the same, 1 where no token is shared.
+
+    Raises:
+        ValueError: a side has no token.
+    """
+    of_left, of_right = left.total(), right.total()
+    if not (of_left and of_right):
+        raise ValueError("the distance of token frequencies needs a token on both sides")
+    differences = (left[token] / of_left - right[token] / of_right for token in left.keys() | right.keys())
+    return min(1.0, math.fsum(map(abs, differences)) / 2)
+
+
+def distances(subsets: Sequence[SubsetStatistics], side: Side) -> Float[ndarray, "subsets subsets"]:
+    """The total variation distance of every two subsets, in their order."""
+    found = np.zeros((len(subsets), len(subsets)))
+    for row, left in enumerate(subsets):
+        for column in range(row):
+            found[row, column] = total_variation(left.counts(side), subsets[column].counts(side))
+    return found + found.T
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the table; a distance is None where there is nothing to measure it from."""
+
+    name: str
+    pairs: int
+    text_tokens: float
+    code_tokens: float
+    text_tvd: float | None
+    code_tvd: float | None
+
+
+def row_of(subset: SubsetStatistics, source: SubsetStatistics | None) -> Row:
+    """A subset's line; ``source`` is the fine-tuning set that distances are measured from."""
+    text, code = (total_variation(source.counts(s), subset.counts(s)) if source else None for s in SIDES)
+    return Row(subset.name, subset.pairs, subset.mean_tokens("text"), subset.mean_tokens("code"), text, code)
+
+
+def combined(rows: Sequence[Row]) -> Row:
+    """All test subsets in a line: pairs summed, the rest as the paper has it, means that do not weigh by size.
+
+    Raises:
+        ValueError: there is no row.
+    """
+    if not rows:
+        raise ValueError("the combined line needs a subset")
+
+    def mean(values: Sequence[float | None]) -> float | None:
+        known = [value for value in values if value is not None]
+        return fmean(known) if len(known) == len(values) else None
+
+    return Row(
+        "combined",
+        sum(row.pairs for row in rows),
+        fmean(row.text_tokens for row in rows),
+        fmean(row.code_tokens for row in rows),
+        mean([row.text_tvd for row in rows]),
+        mean([row.code_tvd for row in rows]),
+    )
+
+
+def truncated(value: float, places: int) -> float:
+    """The value cut after so many decimals, as the paper prints its means; what binary fractions lose is no loss."""
+    return math.floor(round(value * 10**places, 6)) / 10**places

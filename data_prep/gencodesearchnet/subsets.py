@@ -1,0 +1,153 @@
+"""The benchmark's test subsets, and where they are found: the published raw files, or smaller sets in their stead.
+
+Numbers of pairs are those of the paper's table 1 (Diera et al. 2023). Of PHP it prints 29,391; CodeSearchNet's test has
+28,391. ``cosqa_released`` is the published subset; ``cosqa_fixed`` is what the paper says that it is.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from data_prep.gencodesearchnet.formatters import formatter
+from data_prep.gencodesearchnet.records import Example
+
+Generalisation = Literal["robustness", "cross-lingual", "domain"]
+
+RANKED: Final = 100
+"""Candidates of a query in the ranking task, its own code among them: a subset needs as many pairs."""
+EQUAL: Final = "equal to an earlier pair"
+_CLOZE: Final = "csn_cloze, not the CSN test"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Files that together are a subset, relative to the folder that is searched."""
+
+    files: tuple[str, ...]
+    formatter: str  # of FORMATTERS
+    about: str = ""  # what makes them another set than the published one
+    once: bool = False  # an equal pair counts once
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the paper and its task package say of a subset, and where it may be found; the first place counts."""
+
+    name: str
+    subtask: str  # in the task package; two subsets of ours have its "cosqa"
+    language: str
+    pairs: int  # published
+    generalisation: tuple[Generalisation, ...]
+    places: tuple[Place, ...]
+    printed: int | None = None  # where the paper prints another number
+
+
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """Pairs of a subset; texts and codes keep the spaces that they have beside the separator."""
+
+    name: str
+    language: str
+    texts: tuple[str, ...]
+    codes: tuple[str, ...]
+    origin: str  # file, and how many of the published pairs
+    dropped: Counter[str]  # reason -> rows
+    stand_in: str = ""  # what makes it another set than the published one; "" where it is that
+
+    @property
+    def examples(self) -> tuple[Example, ...]:
+        """Its pairs as records."""
+        return tuple(map(Example, self.texts, self.codes))
+
+    @property
+    def can_be_ranked(self) -> bool:
+        """Whether it has the pairs that the ranking task needs; the matching task needs two."""
+        return len(self.texts) >= RANKED
+
+
+def published(name: str) -> tuple[Place, ...]:
+    """The places of the published raw file ``name``, as it is or compressed."""
+    return tuple(Place((f"{name}{end}",), "raw") for end in (".jsonl", ".jsonl.gz"))
+
+
+def _csn(name: str, language: str, pairs: int, printed: int | None = None) -> Entry:
+    places = (*published(f"test_{name}"), Place((f"csn_cloze/{name}.jsonl.gz",), "pairs", _CLOZE))
+    return Entry(name, f"codesearchnet_{name}", language, pairs, ("cross-lingual",), places, printed)
+
+
+_COSQA_TRAINING: Final = Place(("cosqa-train.json",), "cosqa_fixed")
+_COSQA_REST: Final = Place(
+    ("cosqa/qa_dev.jsonl.gz", "cosqa/retrieval_test_500.jsonl.gz"),
+    "cosqa_fixed",
+    "matching pairs of CoSQA's validation and retrieval test, not of its training",
+    once=True,
+)
+_COSQA_COPY: Final = Place(("cosqa/gencsn_mrr_test.jsonl.gz",), "cosqa_released")
+_STATISTICS_PART: Final = Place(("statcodesearch/test_70.jsonl.gz",), "statcodesearch", "a random 70%")
+
+SUBSETS: Final[tuple[Entry, ...]] = (
+    Entry("adv", "codesearchnet_adv", "Python", 19_210, ("robustness",), published("test_adv")),
+    Entry("cosqa_released", "cosqa", "Python", 10_293, ("robustness",), (*published("test_cosqa"), _COSQA_COPY)),
+    Entry("cosqa_fixed", "cosqa", "Python", 9_707, ("robustness",), (_COSQA_TRAINING, _COSQA_REST), 10_293),
+    _csn("ruby", "Ruby", 2_279),
+    _csn("go", "Go", 14_291),
+    _csn("java", "Java", 26_909),
+    _csn("javascript", "JavaScript", 6_483),
+    _csn("php", "PHP", 28_391, 29_391),
+    Entry(
+        "statcodesearch",
+        "statcodesearch",
+        "R",
+        1_070,
+        ("cross-lingual", "domain"),
+        (*published("test_statcodesearch"), _STATISTICS_PART),
+    ),
+)
+"""The eight test subsets in the order of the task package, CoSQA as it was released and as it was meant."""
+
+
+def find_subsets(path: Path) -> tuple[list[Subset], list[str]]:
+    """The subsets whose files are in the folder ``path``, and the names of those whose files are not.
+
+    Raises:
+        ValueError: none is there, or a file is damaged.
+    """
+    found: list[Subset] = []
+    missing: list[str] = []
+    for entry in SUBSETS:
+        place = find_place(path, entry)
+        if place is None:
+            missing.append(entry.name)
+        else:
+            found.append(_read(path, entry, place))
+    if not found:
+        names = ", ".join(" and ".join(place.files) for entry in SUBSETS for place in entry.places)
+        raise ValueError(f"{path} is no folder with files of GenCodeSearchNet: expected one or more of {names}")
+    return found, missing
+
+
+def find_place(path: Path, entry: Entry) -> Place | None:
+    """The first place of ``entry`` that has all its files in ``path``."""
+    return next((place for place in entry.places if all((path / file).is_file() for file in place.files)), None)
+
+
+def origin_of(entry: Entry, place: Place, pairs: int) -> str:
+    """One line: the files, what they are, and how many pairs beside the published number."""
+    about = f" ({place.about})" if place.about else ""
+    return f"{' + '.join(place.files)}{about}: {pairs:,} pairs; published: {entry.pairs:,}"
+
+
+def _read(path: Path, entry: Entry, place: Place) -> Subset:
+    read = formatter(place.formatter)
+    files = [read(path / file) for file in place.files]
+    examples = [pair for file in files for pair in file.examples]
+    dropped: Counter[str] = sum((file.dropped for file in files), Counter())
+    if place.once:
+        distinct = list(dict.fromkeys(examples))
+        dropped[EQUAL] += len(examples) - len(distinct)
+        examples = distinct
+    texts, codes = tuple(pair.text for pair in examples), tuple(pair.code for pair in examples)
+    return Subset(
+        entry.name, entry.language, texts, codes, origin_of(entry, place, len(examples)), dropped, place.about
+    )

@@ -1,0 +1,182 @@
+"""Each origin's files to pairs, by hand-made rows of its form."""
+
+import csv
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data_prep.gencodesearchnet import formatters
+from data_prep.gencodesearchnet.formatters import FORMATTERS, INSIDE, formatter
+from data_prep.gencodesearchnet.records import Example, example, write_raw
+
+COSQA = {
+    "idx": "1",
+    "doc": "python sum",
+    "code": 'def f(): "doc"',
+    "code_tokens": "def f ( )",
+    "docstring_tokens": "doc",
+}
+
+
+def write(path: Path, *rows: Any) -> Path:
+    text = json.dumps(rows) if path.suffix == ".json" else "".join(json.dumps(row) + "\n" for row in rows)
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    return path
+
+
+@pytest.mark.parametrize("name", FORMATTERS)
+def test_every_origin_names_a_function_that_tells_a_bad_row(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path / "rows.jsonl", {"query": 1, "docstring_tokens": 1, "input": 1, "other": 1})
+    with pytest.raises(ValueError, match=r"rows.jsonl:1: expected .*, not 1|rows.jsonl:1: expected the field"):
+        formatter(name)(path)
+
+
+def test_an_unknown_origin_is_told_with_those_there_are() -> None:
+    with pytest.raises(ValueError, match=r"no origin 'cosqu'; there are raw, csn, advtest"):
+        formatter("cosqu")
+
+
+def test_raw_is_the_published_form(tmp_path: Path) -> None:
+    write_raw(tmp_path / "raw.jsonl", [example("a", "b")])
+    assert formatter("raw")(tmp_path / "raw.jsonl").examples == (example("a", "b"),)
+
+
+def test_codesearchnet_in_both_its_forms(tmp_path: Path) -> None:
+    archive = {
+        "docstring": "Sum it.",
+        "code": "f ()",
+        "docstring_tokens": ["Sum", "it", "."],
+        "code_tokens": ["f", "()"],
+    }
+    later = {
+        "func_documentation_tokens": ["Größe", "[CODESPLIT]"],
+        "func_code_tokens": ["g", "\n", "}"],
+        "split_name": "test",
+    }
+    rows = (archive, archive | {"partition": "train"}, later, later | {"func_documentation_tokens": []})
+    found = formatters.csn(write(tmp_path / "ruby_test_0.jsonl.gz", *rows))
+    assert found.examples == (Example("Sum it . ", " f ()"), Example(" ", " g \n }"))
+    assert found.dropped == {"not of the test split": 1, INSIDE: 1}
+
+
+def test_advtest_has_another_field_in_its_test_than_in_its_training(tmp_path: Path) -> None:
+    train = {"idx": 0, "docstring_tokens": ["Sum", "."], "code": "def f", "code_tokens": ["def", "f"]}
+    test = {"idx": 1, "docstring_tokens": ["Add", "."], "function": "def Func", "function_tokens": ["def", "Func"]}
+    found = formatters.advtest(write(tmp_path / "test.jsonl", train, test))
+    assert found.examples == (example("Sum .", "def f"), example("Add .", "def Func"))
+
+
+def test_advtest_is_made_anew_from_documented_functions(tmp_path: Path) -> None:
+    good = {
+        "docstring": "Sum of a list.",
+        "docstring_tokens": ["Sum", "of", "a", "list", "."],
+        "code": 'def total(xs, start=0):\n    """Sum of a list."""\n'
+        "    for x in xs:  # each\n        start += x\n    return start",
+    }
+    bad = (
+        good | {"docstring_tokens": ["Sum", "it"]},
+        good | {"docstring_tokens": ["word"] * 257},
+        good | {"docstring": "See http://example.org for it."},
+        good | {"docstring": 'Shows <IMG src="a.png"> here.'},
+        good | {"docstring": "Größe einer Liste."},
+        good | {"code": "def f(:"},
+        good | {"code": "x = 1"},
+    )
+    edges = (good | {"docstring_tokens": ["word"] * 3}, good | {"docstring_tokens": ["word"] * 256})
+    found = formatters.advtest(write(tmp_path / "python.jsonl", good, *bad, *edges), normalise=True)
+    code = "def Func ( arg_0 , arg_1 = 0 ) : for arg_2 in arg_0 : # each arg_1 += arg_2 return arg_1"
+    assert found.examples[0] == example("Sum of a list .", code)
+    assert len(found.examples) == 3
+    assert found.dropped == {
+        "documentation under 3 words": 1,
+        "documentation over 256 words": 1,
+        "documentation with an image or a link": 2,
+        "non-English documentation": 1,
+        "code that does not parse": 1,
+        "no single function": 1,
+    }
+
+
+def test_cosqa_as_it_is_meant_and_as_it_was_released(tmp_path: Path) -> None:
+    match, other = COSQA | {"label": 1}, COSQA | {"label": 0, "doc": "python mean", "docstring_tokens": "Other ."}
+    path = write(tmp_path / "cosqa-train.json", match, other, match)
+    fixed, released = formatters.cosqa_fixed(path), formatters.cosqa_released(path)
+    assert fixed.examples == (example("python sum", "def f ( )"),) * 2
+    assert fixed.dropped == {"no match (label 0)": 1}
+    assert released.examples == (example("Other .", "def f ( )"),)
+    assert released.dropped == {"a match (label 1)": 2}
+
+
+def test_cosqa_in_the_shared_rows(tmp_path: Path) -> None:
+    row = {"query": "python sum", "docstring": "Sum it .", "code": "def f():", "code_tokens": "def f ( ) :"}
+    path = write(tmp_path / "rows.jsonl.gz", row | {"label": 1}, row | {"label": 0}, row)
+    assert formatters.cosqa_fixed(path).examples == (example("python sum", "def f ( ) :"),) * 2
+    path = write(tmp_path / "released.jsonl.gz", {"row": 0, "query": "", "code": "def f ( ) :"}, row | {"label": 0})
+    assert formatters.cosqa_released(path).examples == (example("", "def f ( ) :"), example("Sum it .", "def f ( ) :"))
+
+
+@pytest.mark.parametrize("label", [2, None, "1", True])
+def test_a_label_is_0_or_1(tmp_path: Path, label: Any) -> None:
+    path = write(tmp_path / "rows.jsonl", COSQA | {"label": label})
+    for read in (formatters.cosqa_fixed, formatters.cosqa_released):
+        with pytest.raises(ValueError, match=r"rows.jsonl:1: expected 0 or 1 in 'label', not"):
+            read(path)
+
+
+def test_statcodesearch_in_its_three_forms(tmp_path: Path) -> None:
+    rows = (("Plot, once", 'plot("x")\nlines(y)'), ("  Größe ", "summary(m)"))
+    table = tmp_path / "final.csv"
+    with table.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["Idx", "Comment", "Code", "License", "Label"])
+        writer.writerows([["1 a.R 1", *row, "MIT", "Visualization"] for row in rows])
+    array = write(tmp_path / "final.json", *({"ID": 1, "Comment": text, "Code": code} for text, code in rows))
+    lines = write(tmp_path / "final.jsonl", *({"id": 1, "query": text, "code": code} for text, code in rows))
+    expected = tuple(example(*row) for row in rows)
+    for path in (table, array, lines):
+        assert formatters.statcodesearch(path).examples == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        (
+            "rows.csv",
+            b"Comment,Label\nplot,x\n",
+            "rows.csv:2: expected the field 'Code' or 'code', but the row has Com",
+        ),
+        (
+            "rows.csv",
+            b"Comment,Code\nplot\n",
+            "rows.csv:2: expected a text or a list of tokens in 'Code' or 'code', not",
+        ),
+        ("rows.csv", b'Comment,Code\na,b\n"open,c\n', "rows.csv is no CSV in UTF-8 after line 2"),
+        ("rows.csv", b"Comment,Code\na,\xe4\n", "rows.csv is no CSV in UTF-8 after line 0"),
+        ("rows.json", b'{"Comment": "a"}', "rows.json is no JSON array, but {'Comment': 'a'}"),
+        ("rows.json", b'[{"Comment": "a", "Code": "b"}, 3]', "rows.json: expected an object as element 2, not 3"),
+        ("rows.json", b'[{"Comment": "a"}]', "rows.json, element 1: expected the field 'Code' or 'code'"),
+        ("rows.json", b'[{"Comment": "a"', "rows.json is no JSON: "),
+        ("rows.jsonl", b'{"Comment": "a", "Code": ["b", 1]}', "rows.jsonl:1: expected a text or a list of tokens in"),
+        ("rows.jsonl", b'{"Comment": "\\ud800", "Code": "b"}', "rows.jsonl:1: expected Unicode text, not half a"),
+    ],
+)
+def test_damaged_files_are_told_in_a_line(tmp_path: Path, name: str, data: bytes, message: str) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(ValueError, match=name) as error:
+        formatters.statcodesearch(tmp_path / name)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_pairs_of_any_origin(tmp_path: Path) -> None:
+    rows = (
+        {"query": ["a", "b"], "tokens": ["c", "d"]},
+        {"query": "a\nb", "code": "c"},
+        {"query": "[CODESPLIT]", "code": ""},
+    )
+    found = formatters.pairs(write(tmp_path / "rows.jsonl", *rows))
+    assert found.examples == (example("a b", "c d"), example("a\nb", "c"))
+    assert found.dropped == {INSIDE: 1}

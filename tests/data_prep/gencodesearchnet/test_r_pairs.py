@@ -1,0 +1,182 @@
+"""Comment-code pairs of R files: the rules one by one, the release's to the byte, and real pairs fed back."""
+
+import pytest
+from released import rows
+
+from data_prep.gencodesearchnet.r_pairs import MODES, RPair, r_pairs
+
+FIXTURE = (
+    "# Setup things", "x <- 1", "library(dplyr)", "# ---- Load the data ----", "", "# second line = more",
+    'd <- read.csv("a.csv") # inline', "   summary(d)", "# plot", "plot(d)", "# Fit the model", "m <- lm(y ~ x, d)",
+    "library(ggplot2)", "summary(m)", "# Fit the model", "print(m)", "# trailing comment only",
+)  # fmt: skip
+
+
+def found(mode, *lines, name="f.R"):
+    return [(pair.comment, pair.code) for pair in r_pairs(name, "\n".join(lines).encode(), mode)]
+
+
+def released(*lines):
+    return found("released", *lines)
+
+
+def clean(*lines):
+    return found("clean", *lines)
+
+
+def test_the_release_s_rules_give_exactly_two_pairs():
+    assert r_pairs("17 a.R", "\n".join(FIXTURE).encode(), "released") == [
+        RPair("17 a.R 0", "  Load the data   second line  more ", 'd <- read.csv("a.csv") # inline summary(d) '),
+        RPair("17 a.R 1", " Fit the model ", "m <- lm(y ~ x, d) summary(m) print(m) "),
+    ]
+
+
+def test_the_clean_rules_give_the_same_two_cleaned():
+    assert clean(*FIXTURE) == [
+        ("Load the data second line = more", 'd <- read.csv("a.csv") # inline\n   summary(d)'),
+        ("Fit the model", "m <- lm(y ~ x, d)\nsummary(m)\nprint(m)"),
+    ]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mode", MODES)
+def test_line_ends_of_every_system(mode, end):
+    data = end.join(FIXTURE).encode()
+    assert r_pairs("f", data, mode) == r_pairs("f", "\n".join(FIXTURE).encode(), mode)
+
+
+def test_released_text_is_decoded_twice():
+    assert released("# size in m²", "x") == [(" size in mÃ\x82Â² ", "x ")]  # from UTF-8: four characters
+    latin = r_pairs("f", "# size in m²\nx".encode("latin-1"), "released")
+    assert latin[0].comment == " size in mÂ² "  # from latin-1: two
+
+
+def test_clean_text_is_decoded_once():
+    for encoding in ("utf-8", "utf-8-sig", "latin-1"):
+        assert r_pairs("f", "# size in m²\nx".encode(encoding), "clean") == [RPair("f 0", "size in m²", "x")]
+
+
+def test_released_comments_lose_marks_wherever_they_are():
+    assert released("## a-priori power: No=0 # here", "x") == [(" apriori power: No0  here ", "x ")]
+    assert clean("## a-priori power: No=0 # here", "x") == [("a-priori power: No=0 # here", "x")]
+
+
+@pytest.mark.parametrize(
+    ("line", "comment"),
+    [
+        ("#### Load the data ####", "Load the data"),
+        ("#---- Load the data ----", "Load the data"),
+        ("# ======= Load the data =====#", "Load the data"),
+        ("#    Load the data *", "Load the data *"),  # one mark may mean something
+        ("# Load the data #", "Load the data"),
+        ("# --no-save is a flag", "--no-save is a flag"),
+        ("# written in C#", "written in C#"),
+        ("#Load the data", "Load the data"),
+    ],
+)
+def test_clean_comments_lose_rules_at_their_ends_only(line, comment):
+    assert clean(line, "x") == [(comment, "x")]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_comment_needs_two_words_of_ascii_letters(mode):
+    assert found(mode, "# plot", "x", "# plot 2 x2 a_b", "y", "# 1. 2. 3.", "z") == []
+    assert len(found(mode, "# plot it", "x")) == 1
+    assert len(found(mode, "# mean-centred x2", "x")) == (0 if mode == "released" else 1)  # "meancentred" is one
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_code_of_a_short_comment_goes_to_no_pair(mode):
+    (pair,) = found(mode, "# load the data", "a", "# plot", "b")
+    assert pair[1].strip() == "a"
+    (pair,) = found(mode, "# load the data", "a", "#-----", "b")
+    assert pair[1].strip() == "a"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_nothing_without_comments_or_code(mode):
+    assert found(mode) == found(mode, "x <- 1") == found(mode, "# only a comment", "  ", "# and more") == []
+
+
+def test_released_knows_library_at_the_start_of_a_line_only():
+    assert released("# load the data", "x", "  library(a)", "y", "# show the data", "z") == [(" show the data ", "z ")]
+    assert released("suppressMessages(library(a))", "# load the data", "x") == []  # none starts with it
+    assert released("# no library(a) here", "x") == []
+    assert released("require(a)", "# load the data", "x") == [(" load the data ", "x ")]
+    pair = released("library(a)", "# load the data", "suppressMessages(library(b))", "x")
+    assert pair == [(" load the data ", "suppressMessages(library(b)) x ")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "library(a)", "  library( a )", "require(a)", "pacman::p_load(a, b)", "p_load(a)", "base::require(a)",
+        "suppressMessages(library(a))", "suppressWarnings(suppressPackageStartupMessages(require(a)))",
+        "if (!require(a)) install.packages('a')", "suppressMessages({library(a)",
+    ],
+)  # fmt: skip
+def test_clean_knows_more_ways_to_load_a_package(line):
+    assert clean("# before it all", "x", line, "# after it all", "y", line, "z") == [("after it all", "y\nz")]
+
+
+@pytest.mark.parametrize(
+    "line", ["f <- function() library(a)", "# uses library(a) below", "if (require(a)) {", "required(a)"]
+)
+def test_clean_takes_no_other_line_for_one(line):
+    assert [code for _, code in clean("# before it all", "x", line, "# after it all", "y")][-1] == "y"
+    assert clean("# before it all", "x", line)[0][0] == "before it all"
+
+
+def test_clean_leaves_out_loads_that_are_commented_out():
+    assert clean("# load the data", "# library(a)", "x") == [("load the data", "x")]
+
+
+def test_clean_keeps_lines_and_their_indentation():
+    code = ("  f <- function(x) {", "", "    x + 1  ", "  }")
+    assert clean("  # add one to it", *code) == [("add one to it", "f <- function(x) {\n  x + 1\n}")]
+
+
+def test_roxygen_is_no_comment_and_ends_a_pair():
+    lines = (
+        "# load the data",
+        "x",
+        "#' Adds one to it",
+        "#' @export",
+        "add <- function(x) x + 1",
+        "# plot it all",
+        "y",
+    )
+    assert clean(*lines) == [("load the data", "x"), ("plot it all", "y")]
+    assert [comment for comment, _ in released(*lines)][1] == "' Adds one to it ' @export "
+
+
+def test_heads_of_a_vignette_s_chunks_are_no_comments():
+    lines = (
+        "## ----setup, include=FALSE-----", "library(a)", "## ----never-run, eval = FALSE----", "#  model <- lm(y ~ x)",
+        "## ----fit-----", "# fit the model", "m <- lm(y)", "## -------------", "summary(m)",
+        "###################################################", "### code chunk number 3: two words (eval = FALSE)",
+        "###################################################", "## plot(the, model)",
+    )  # fmt: skip
+    assert clean(*lines) == [("fit the model", "m <- lm(y)")]
+    ((comment, _),) = released(*lines)
+    assert comment == " neverrun, eval  FALSE   model < lm(y ~ x)  fit  fit the model "
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_long_files_take_no_time(mode):
+    """Minutes, if anything took the square of a file's length."""
+    lines = ["# a comment of words"] * 20_000 + ["x <- 1"] * 20_000 + ["#" + " " * 200_000 + "-"]
+    assert len(found(mode, *lines)) == 1
+
+
+def test_released_pairs_fed_back_give_themselves():
+    """The comment with its mark, and its code on a line of its own, are a file that gives the released pair."""
+    checked = 0
+    for row in rows("statcodesearch/test_70"):
+        if row["code"].startswith(("#", "library(")) or not row["query"].isascii() or "library(" in row["query"]:
+            continue
+        if not row["code"].isascii() or "library(" in row["code"]:
+            continue
+        assert released(f"# {row['query']}", row["code"]) == [(f" {row['query']} ", f"{row['code']} ")]
+        checked += 1
+    assert checked > 700
