@@ -15,6 +15,12 @@
 #   bash run.sh search "QUESTION" [--explain] [--json]      ask an index in words, or for a name
 #   bash run.sh serve [--port=8765]                         a web page that searches, at http://127.0.0.1:8765
 #   bash run.sh quality DIR                                 how well the search does on one's own documented methods
+#   bash run.sh gencodesearchnet MODEL [MODEL ...]          rank and match GenCodeSearchNet's test sets
+#   bash run.sh fine_tune BASE --out=FOLDER                 fine-tune a cross-encoder as GenCodeSearchNet's baselines were
+#   bash run.sh statistics                                  tokens and distances of GenCodeSearchNet's sets
+#   bash run.sh format_pairs FORM FILE [...] --out=FILE     files of an origin as GenCodeSearchNet's raw files
+#   bash run.sh sample_pairs FILE --task=T --out=FILE       a raw file as the task package's ranking or matching
+#   bash run.sh r_pairs SOURCE [SOURCE ...] --out=FOLDER    comments and their code from R files or Debian's R packages
 #   bash run.sh test [pytest options]                       every check there is
 set -euo pipefail
 
@@ -43,7 +49,7 @@ check() {
 }
 
 case "${1:-help}" in
-  test)  shift; set_up requirements.txt requirements-dev.txt; check "$@" ;;
+  test)  shift; set_up requirements.txt requirements-dev.txt requirements-sentences.txt; check "$@" ;;
   board) shift; set_up requirements.txt; board "$@" ;;
   *)     set_up requirements.txt; experiments "$@" ;;
 esac

@@ -15,7 +15,7 @@ from data_prep.registry import DATASETS
 from experiments import config, console
 from experiments.help import help_lines
 from experiments.options import split_arguments, unknown
-from experiments.registry import SEARCH
+from experiments.registry import COMMANDS
 from experiments.speed.config import resolve_speed
 
 
@@ -47,8 +47,8 @@ def run_command(arguments: Sequence[str]) -> None:
     if not arguments or {"help", "--help", "-h"} & set(arguments):
         console.say("\n".join(help_lines()))
         return
-    if arguments[0] in SEARCH:
-        resolve_name(SEARCH[arguments[0]])(arguments[1:])
+    if arguments[0] in COMMANDS:
+        resolve_name(COMMANDS[arguments[0]].run)(arguments[1:])
         return
     words, typed = split_arguments(arguments)
     if not words:
@@ -167,7 +167,7 @@ def known_dataset(name: str) -> None:
         ValueError: the message lists those there are.
     """
     if name not in DATASETS:
-        raise unknown("data set or command", name, [*DATASETS, *_COMMANDS, *SEARCH, "test", "board", "help"])
+        raise unknown("data set or command", name, [*DATASETS, *_COMMANDS, *COMMANDS, "test", "board", "help"])
 
 
 _COMMANDS: Final[dict[str, Callable[[Sequence[str], Mapping[str, str]], None]]] = {

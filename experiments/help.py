@@ -10,8 +10,8 @@ from typing import Final
 
 from data_prep.registry import DATASETS
 from experiments.config import OUT, SECTIONS, section_types
-from experiments.options import Option, options_of
-from experiments.registry import MODELS
+from experiments.options import Option, named_options, options_of
+from experiments.registry import COMMANDS, MODELS
 from experiments.speed.config import SpeedConfig
 
 _USAGE: Final = """\
@@ -29,6 +29,12 @@ bash run.sh index DIR [--out=FILE]                      index the methods and ty
 bash run.sh search "QUESTION" [--explain] [--json]      ask an index in words, or for a name
 bash run.sh serve [--port=8765]                         a web page that searches, at http://127.0.0.1:8765
 bash run.sh quality DIR                                 how well the search does on one's own documented methods
+bash run.sh gencodesearchnet MODEL [MODEL ...]          rank and match GenCodeSearchNet's test sets
+bash run.sh fine_tune BASE --out=FOLDER                 fine-tune a cross-encoder as GenCodeSearchNet's baselines were
+bash run.sh statistics                                  tokens and distances of GenCodeSearchNet's sets
+bash run.sh format_pairs FORM FILE [...] --out=FILE     files of an origin as GenCodeSearchNet's raw files
+bash run.sh sample_pairs FILE --task=T --out=FILE       a raw file as the task package's ranking or matching
+bash run.sh r_pairs SOURCE [SOURCE ...] --out=FOLDER    comments and their code from R files or Debian's R packages
 bash run.sh test                                        every check there is
 bash run.sh help                                        this"""
 
@@ -45,9 +51,8 @@ def help_lines() -> list[str]:
             lines += ["", title, *_entries(options_of(section, config_type).values())]
     lines += ["", "the run", *_entries([OUT])]
     lines += ["", "speed, for bash run.sh speed", *_entries(options_of("speed", SpeedConfig).values())]
-    commands, named = (resolve_name(f"search.options:{name}") for name in ("COMMANDS", "named_options"))
-    for command, kind in commands.items():
-        lines += ["", f"bash run.sh {command}", *_entries(named(kind).values())]
+    for name, command in COMMANDS.items():
+        lines += ["", f"bash run.sh {name}", *_entries(named_options(resolve_name(command.options)).values())]
     return lines
 
 

@@ -5,10 +5,12 @@ import difflib
 import inspect
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+Options = TypeVar("Options")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,26 @@ def parse(text: str, option: Option) -> Any:
         return _value(text, option.annotation)
     except ValueError:
         raise ValueError(f"--{option.name} takes {option.accepts}, not {text!r}") from None
+
+
+def named_options(kind: type) -> dict[str, Option]:
+    """The options of a command that has no sections, ``--field=value``, by name."""
+    return {name: replace(option, name=name) for name, option in options_of("", kind).items()}
+
+
+def parsed(arguments: Sequence[str], kind: type[Options]) -> tuple[list[str], Options]:
+    """The words and the options of a command line; a switch may stand without ``=true``.
+
+    Raises:
+        ValueError: an unknown option or a bad value.
+    """
+    options = named_options(kind)
+    switches = {f"--{name}" for name, option in options.items() if option.annotation is bool}
+    words, typed = split_arguments([f"{each}=true" if each in switches else each for each in arguments])
+    for name in typed:
+        if name not in options:
+            raise unknown("option", f"--{name}", [f"--{each}" for each in options])
+    return words, kind(**{name: parse(text, options[name]) for name, text in typed.items()})
 
 
 def _value(text: str, annotation: Any) -> Any:

@@ -130,13 +130,40 @@ MODELS: Final[dict[str, Recipe]] = {
     ),
 }
 
-SEARCH: Final[dict[str, str]] = {
-    "index": "search.cli:index",
-    "search": "search.cli:search",
-    "serve": "search.server:serve",
-    "quality": "search.cli:quality",
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command with options of its own, ``--field=value``; by name only: nothing is imported before it is run."""
+
+    run: str
+    """The function that takes its words and options as typed."""
+    options: str
+    """The dataclass of its options."""
+
+
+COMMANDS: Final[dict[str, Command]] = {
+    "index": Command("search.cli:index", "search.options:IndexOptions"),
+    "search": Command("search.cli:search", "search.options:SearchOptions"),
+    "serve": Command("search.server:serve", "search.options:ServeOptions"),
+    "quality": Command("search.cli:quality", "search.options:QualityOptions"),
+    "gencodesearchnet": Command(
+        "experiments.gencodesearchnet.cli:benchmark", "experiments.gencodesearchnet.config:BenchmarkOptions"
+    ),
+    "fine_tune": Command(
+        "experiments.gencodesearchnet.cli:fine_tuning", "experiments.gencodesearchnet.config:FineTuneOptions"
+    ),
+    "statistics": Command(
+        "experiments.gencodesearchnet.cli:statistics", "experiments.gencodesearchnet.config:StatisticsOptions"
+    ),
+    "format_pairs": Command(
+        "experiments.gencodesearchnet.cli:format_pairs", "experiments.gencodesearchnet.config:FormatOptions"
+    ),
+    "sample_pairs": Command(
+        "experiments.gencodesearchnet.cli:sample_pairs", "experiments.gencodesearchnet.config:SampleOptions"
+    ),
+    "r_pairs": Command("experiments.gencodesearchnet.cli:r_pairs", "experiments.gencodesearchnet.config:RPairsOptions"),
 }
-"""Commands of the room above, by name only: nothing here imports it."""
+"""Commands that are no run of a model on a data set."""
 
 
 def recipe_of(model: str) -> Recipe:

@@ -14,6 +14,8 @@ from experiments.class_tables import class_table
 from experiments.comparison_tables import published_table, tables
 from experiments.config import REPOSITORY
 from experiments.console import say
+from experiments.gencodesearchnet.report import benchmark_page, kept_benchmarks
+from experiments.gencodesearchnet.subset_pictures import subset_picture
 from experiments.main_table import CELLS, REFERENCES
 from experiments.query_facts import known_pools
 from experiments.tuning import TUNED, tuning_cells, tuning_page
@@ -54,6 +56,8 @@ def pages(results: Path) -> Mapping[str, str]:
         found["main.md"] = "\n\n".join(filter(None, parts)) + "\n"
     if found_settings := tuning(results):
         found["tuning.md"] = found_settings
+    if benchmark := benchmark_page(results):
+        found["gencodesearchnet.md"] = benchmark
     for name in ABLATIONS:
         page = ablation_page(name, results)
         if page:
@@ -69,7 +73,10 @@ def drawn(results: Path) -> Mapping[str, bytes]:
         "-training": training_pictures.pictures(main),
         "-where": class_pictures.pictures(known_pools(main, results)),
     }
-    return {f"main-{dataset}{kind}.png": png for kind, pngs in kinds.items() for dataset, png in pngs.items()}
+    found = {f"main-{dataset}{kind}.png": png for kind, pngs in kinds.items() for dataset, png in pngs.items()}
+    if benchmarks := kept_benchmarks(results):
+        found["gencodesearchnet.png"] = subset_picture(benchmarks)
+    return found
 
 
 def ablation_page(name: str, results: Path) -> str:

@@ -1,0 +1,70 @@
+"""Answers that cost money, kept as they come: JSON Lines, a line an answer, added to and never rewritten."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerJournal:
+    """Answers by key, in memory and in a file."""
+
+    path: Path
+    _answers: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, path: Path) -> "AnswerJournal":
+        """Read the journal if there is one; a last line that was cut off by a kill is removed.
+
+        Raises:
+            ValueError: another line is damaged.
+            OSError: the file or its folder cannot be read or written.
+        """
+        journal = cls(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a+b") as file:
+            file.seek(0)
+            whole = 0  # bytes
+            for number, line in enumerate(file, start=1):
+                if not line.endswith(b"\n"):
+                    file.truncate(whole)
+                    break
+                journal._take(line, number)
+                whole += len(line)
+        return journal
+
+    def add(self, key: str, record: Mapping[str, str | int]) -> None:
+        """Keep an answer: ``record["answer"]`` and what is worth knowing of it.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        line = json.dumps({"key": key, **record}, ensure_ascii=False) + "\n"
+        with self.path.open("ab") as file:
+            file.write(line.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        self._answers[key] = str(record["answer"])
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._answers
+
+    def __getitem__(self, key: str) -> str:
+        return self._answers[key]
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+    def _take(self, line: bytes, number: int) -> None:
+        try:
+            record = json.loads(line)
+            key, answer = record["key"], record["answer"]
+        except (ValueError, LookupError, TypeError, RecursionError):
+            key = answer = None
+        if not isinstance(key, str) or not isinstance(answer, str):
+            raise ValueError(
+                f"{self.path}, line {number}: expected a kept answer; mend the line or name another journal"
+            )
+        self._answers[key] = answer

@@ -1,0 +1,150 @@
+"""One question at a time to an OpenAI-compatible endpoint, asked again where a failure may pass.
+
+Only the host of the address is contacted, directly; redirects are not followed. The key goes into one header and into
+no message.
+"""
+
+import http.client
+import json
+import logging
+import os
+import re
+import time
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+_LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
+_TRY_AGAIN: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
+_LARGEST: Final = 1 << 20  # bytes of an answer
+_LONGEST_WAIT: Final = 60.0  # seconds
+_TOO_LONG: Final = re.compile(r"context[_ ](length|window|size)|too (long|many tokens)", re.IGNORECASE)
+_log = logging.getLogger(__name__)
+
+
+class EndpointError(ValueError):
+    """Why no answer could be had, in one line."""
+
+
+class TooLongError(Exception):
+    """The input has more tokens than the model reads."""
+
+
+class _TryAgainError(Exception):
+    """A failure that may pass."""
+
+    def __init__(self, reason: str, wait: float = 0.0) -> None:
+        super().__init__(reason)
+        self.wait = wait  # what the endpoint asks for, in seconds
+
+
+@dataclass(frozen=True, slots=True)
+class ChatEndpoint:
+    """Where to ask, and how patiently."""
+
+    url: str
+    """The address, up to what stands before /chat/completions."""
+    key_variable: str
+    """The environment variable that holds the key, if the endpoint wants one."""
+    max_tokens: int
+    """Most tokens of an answer."""
+    tries: int
+    """How often a question is asked at most."""
+    timeout: float
+    """Seconds until an answer has to come."""
+    first_wait: float
+    """Seconds before the second try; doubled at each further one, 60 at most."""
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.url)
+        if (
+            parts.scheme not in ("http", "https")
+            or not parts.hostname
+            or parts.username
+            or parts.query
+            or parts.port == 0
+        ):
+            raise ValueError(f"url takes an address such as https://HOST/v1, not one of {parts.hostname or 'no host'}")
+        if min(self.max_tokens, self.tries, self.timeout) < 1:
+            raise ValueError("max_tokens, tries and timeout take numbers of 1 or more")
+        if self._key() and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
+            raise ValueError(f"{self.key_variable} is not sent without encryption: write https://{parts.hostname}")
+
+    def answer(self, model: str, prompt: str) -> str:
+        """What ``model`` answers to ``prompt``; empty where it says nothing.
+
+        Raises:
+            TooLongError: the prompt is too long for the model.
+            EndpointError: the endpoint refuses, or fails again and again.
+        """
+        problem = ""
+        for number in range(self.tries):
+            try:
+                return self._asked_once(model, prompt)
+            except _TryAgainError as error:
+                problem = str(error)
+                wait = min(max(self.first_wait * 2**number, error.wait), _LONGEST_WAIT)
+            if number + 1 < self.tries:
+                _log.info("%s: %s; asking again in %.0f s", self.url, problem, wait)
+                time.sleep(wait)
+        raise EndpointError(f"{self.url} gave no answer in {self.tries} tries: {problem}; run again to go on")
+
+    def _asked_once(self, model: str, prompt: str) -> str:
+        body = {"model": model, "messages": [{"role": "user", "content": prompt}], "max_tokens": self.max_tokens}
+        headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "galm"}
+        if key := self._key():
+            headers["Authorization"] = f"Bearer {key}"
+        connection = self._connection()
+        try:
+            connection.request(
+                "POST", f"{urlsplit(self.url).path.rstrip('/')}/chat/completions", json.dumps(body), headers
+            )
+            response = connection.getresponse()
+            content = response.read(_LARGEST + 1)
+        except (OSError, http.client.HTTPException) as error:
+            raise _TryAgainError(str(error) or type(error).__name__) from error
+        finally:
+            connection.close()
+        return self._said(response.status, response.headers.get("Retry-After", ""), content)
+
+    def _connection(self) -> http.client.HTTPConnection:
+        parts = urlsplit(self.url)
+        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        return kind(parts.hostname or "", parts.port, timeout=self.timeout)
+
+    def _said(self, status: int, retry_after: str, content: bytes) -> str:
+        if status == http.client.OK:
+            return self._message(content)
+        said = self._one_line(content)
+        if status in _TRY_AGAIN:
+            raise _TryAgainError(f"it answers {status} {said}", _seconds(retry_after))
+        if status in (400, 413) and _TOO_LONG.search(said):
+            raise TooLongError(said)
+        if 300 <= status < 400:
+            raise EndpointError(f"{self.url} redirects elsewhere, which is not followed: give its own address")
+        raise EndpointError(f"{self.url} answers {status} {said}")
+
+    def _message(self, content: bytes) -> str:
+        if len(content) > _LARGEST:
+            raise _TryAgainError(f"its answer has more than {_LARGEST:,} bytes")
+        try:
+            message: Any = json.loads(content)["choices"][0]["message"]["content"]
+        except (ValueError, LookupError, TypeError, RecursionError):
+            raise _TryAgainError(f"its answer is no chat completion: {self._one_line(content)}") from None
+        return message if isinstance(message, str) else ""
+
+    def _one_line(self, content: bytes) -> str:
+        """The start of what a server sent, fit for a message: a server may send back the key that it got."""
+        said = re.sub(r"[^ -~]+", " ", content[:1000].decode("utf-8", "replace"))
+        key = self._key()
+        return " ".join((said.replace(key, "***") if key else said).split())[:200]
+
+    def _key(self) -> str:
+        key = os.environ.get(self.key_variable, "").strip()
+        if not (key.isascii() and key.isprintable()):
+            raise ValueError(f"{self.key_variable} holds characters that no key has: set it anew")
+        return key
+
+
+def _seconds(retry_after: str) -> float:
+    return float(retry_after) if retry_after.isascii() and retry_after.isdigit() else 0.0

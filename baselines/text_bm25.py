@@ -1,0 +1,136 @@
+"""BM25 over raw texts of any language: words of the text against words of the code, without training.
+
+Runs of letters, digits and underscores are split like identifiers (camel case, snake case) and lower-cased. Each word
+of the text, as often as it stands there, adds for a code that holds it
+
+    ln(1 + (N - n + 0.5) / (n + 0.5)) * f / (f + k1 * (1 - b + b * length / average_length))
+
+where N is the number of codes, n how many hold the word, f how often this one does, and length its words.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from jaxtyping import Float32, Int32, Int64
+from tqdm import tqdm
+
+from data_prep.identifiers import split_identifier
+from data_prep.ragged_lists import edges
+
+_RUN: Final = re.compile(r"\w+")
+_AT_ONCE: Final = 1 << 20
+"""Most words of candidates looked at in one go: about 20 MiB."""
+
+
+def text_words(text: str) -> list[str]:
+    """The words of a text or a code, in order: ``read.csv(myFile2)`` -> read, csv, my, file, 2."""
+    return [part for run in _RUN.findall(text) for part in split_identifier(run)]
+
+
+@dataclass(frozen=True, slots=True)
+class TextBm25:
+    """Scores texts against codes by BM25."""
+
+    k1: float = 1.2
+    """How slowly repeated words saturate (Lucene's 1.2)."""
+    b: float = 0.75
+    """How much long codes are discounted, 0 to 1 (Lucene's 0.75)."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.k1 < float("inf"):
+            raise ValueError(f"k1 takes a number of 0 or more, not {self.k1}")
+        if not 0 <= self.b <= 1:
+            raise ValueError(f"b takes a number from 0 to 1, not {self.b}")
+
+    @property
+    def natural_threshold(self) -> None:
+        """None: a score of BM25 says nothing by itself."""
+        return
+
+    def over(self, texts: Sequence[str], codes: Sequence[str]) -> "Bm25Scores":
+        """Count the words of ``codes``, which give each word its weight, and read ``texts``."""
+        counts = _Counts.of(codes)
+        known = counts.terms
+        queries = [Counter(known[word] for word in text_words(text) if word in known) for text in texts]
+        return Bm25Scores(counts.numbers, counts.offsets, self._weights(counts), queries, len(known))
+
+    def _weights(self, counts: "_Counts") -> Float32[np.ndarray, " entries"]:
+        """What a word adds to a code, for each word of each code."""
+        codes = len(counts.offsets) - 1
+        holders = np.bincount(counts.numbers, minlength=len(counts.terms))
+        idf = np.log1p((codes - holders + 0.5) / (holders + 0.5))
+        distinct = np.diff(counts.offsets)
+        of_code = np.repeat(np.arange(codes), distinct)
+        lengths = np.bincount(of_code, weights=counts.often, minlength=codes)
+        relative = lengths / max(float(lengths.mean()), 1e-9) if codes else lengths
+        norm = self.k1 * (1 - self.b + self.b * relative)
+        return (idf[counts.numbers] * counts.often / (counts.often + norm[of_code])).astype(np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """The distinct words of every code, end to end, and how often each stands there."""
+
+    terms: dict[str, int]
+    numbers: Int32[np.ndarray, " entries"]
+    often: Int32[np.ndarray, " entries"]
+    offsets: Int64[np.ndarray, " edges"]  # codes + 1
+
+    @classmethod
+    def of(cls, codes: Sequence[str]) -> "_Counts":
+        terms: dict[str, int] = {}
+        numbers, often, distinct = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)], []
+        for code in tqdm(codes, desc="BM25", unit=" codes", disable=None):
+            counted = Counter(terms.setdefault(word, len(terms)) for word in text_words(code))
+            numbers.append(np.fromiter(counted, np.int32, len(counted)))
+            often.append(np.fromiter(counted.values(), np.int32, len(counted)))
+            distinct.append(len(counted))
+        offsets = edges(np.array(distinct, np.int64))
+        return cls(terms, np.concatenate(numbers), np.concatenate(often), offsets)
+
+
+@dataclass(frozen=True, slots=True)
+class Bm25Scores:
+    """Scores of candidates: the weights of their words that the text holds, summed."""
+
+    numbers: Int32[np.ndarray, " entries"]
+    offsets: Int64[np.ndarray, " edges"]
+    weights: Float32[np.ndarray, " entries"]
+    queries: Sequence[Counter[int]]  # terms and how often each stands in the text
+    terms: int
+
+    def __call__(
+        self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
+    ) -> Float32[np.ndarray, "block candidates"]:
+        """The score of every candidate of each query."""
+        scores = np.zeros(candidates.shape, np.float32)
+        times = np.zeros(self.terms, np.float32)  # of each term in the query at hand
+        for row, query in enumerate(queries.tolist()):
+            asked = self.queries[query]
+            places = np.fromiter(asked, np.int64, len(asked))
+            times[places] = np.fromiter(asked.values(), np.float32, len(asked))
+            for part in self._parts(candidates[row]):
+                scores[row, part] = self._sums(times, candidates[row, part])
+            times[places] = 0
+        return scores
+
+    def _parts(self, codes: Int64[np.ndarray, " candidates"]) -> Iterator[slice]:
+        """Slices of ``codes`` of a bounded number of words each."""
+        lengths = self.offsets[codes + 1] - self.offsets[codes]
+        part = np.cumsum(lengths) // _AT_ONCE
+        cuts = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(codes)]
+        return (slice(start, end) for start, end in pairwise(cuts) if start < end)
+
+    def _sums(
+        self, times: Float32[np.ndarray, " terms"], codes: Int64[np.ndarray, " part"]
+    ) -> Float32[np.ndarray, " part"]:
+        starts, lengths = self.offsets[codes], self.offsets[codes + 1] - self.offsets[codes]
+        ends = np.cumsum(lengths)
+        entries = np.repeat(starts - ends + lengths, lengths) + np.arange(ends[-1])
+        added = times[self.numbers[entries]] * self.weights[entries]
+        return np.bincount(np.repeat(np.arange(len(codes)), lengths), added, len(codes)).astype(np.float32)

@@ -1,0 +1,142 @@
+"""The commands about GenCodeSearchNet, by their names in :data:`experiments.registry.COMMANDS`."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from experiments.console import say
+from experiments.gencodesearchnet.config import (
+    BenchmarkOptions,
+    FineTuneCommand,
+    FormatOptions,
+    RPairsOptions,
+    SampleOptions,
+    StatisticsOptions,
+)
+from experiments.options import parsed
+
+
+def benchmark(arguments: Sequence[str]) -> None:
+    """Rank and match the test subsets by each model named.
+
+    Raises:
+        ValueError: a model or the data cannot be had, or an option is wrong.
+    """
+    models, options = parsed(arguments, BenchmarkOptions)
+    if not models:
+        raise ValueError("expected a model, such as bm25: bash run.sh gencodesearchnet MODEL [MODEL ...]")
+    from experiments.gencodesearchnet.report import pages
+    from experiments.gencodesearchnet.suite import find_data, run_benchmark
+
+    data = find_data(options)
+    results = [run_benchmark(model, data, options, _command("gencodesearchnet", arguments)) for model in models]
+    say(f"\n{pages(results)}\n\nresults and TREC files: {options.out}")
+
+
+def fine_tuning(arguments: Sequence[str]) -> None:
+    """Fine-tune a cross-encoder on the fine-tuning set.
+
+    Raises:
+        ValueError: the base or the data cannot be had, or an option is wrong.
+    """
+    words, options = parsed(arguments, FineTuneCommand)
+    if len(words) != 1 or not options.out:
+        raise ValueError("expected a base and a folder: bash run.sh fine_tune BASE --out=FOLDER")
+    from data_prep.gencodesearchnet.fine_tuning import find_fine_tuning
+    from data_prep.gencodesearchnet.subsets import find_subsets
+    from experiments.gencodesearchnet.fine_tune import fine_tune
+
+    path = Path(options.path).expanduser()
+    tests, _ = find_subsets(path)
+    data = find_fine_tuning(path, tests)
+    say(f"{len(data.train.texts):,} pairs to train on, {len(data.valid.texts):,} to validate by: {data.train.origin}")
+    fine_tune(
+        data.train.examples,
+        data.valid.examples,
+        words[0],
+        Path(options.out).expanduser(),
+        options,
+        command=_command("fine_tune", arguments),
+    )
+
+
+def statistics(arguments: Sequence[str]) -> None:
+    """Sizes of the subsets in pairs and tokens, and how far their words are from each other.
+
+    Raises:
+        ValueError: the data cannot be had, or an option is wrong.
+    """
+    words, options = parsed(arguments, StatisticsOptions)
+    if words:
+        raise ValueError(f"bash run.sh statistics takes options only, not {' '.join(words)}")
+    from data_prep.atomic import write_atomically
+    from experiments.gencodesearchnet.data_statistics import measured
+
+    page, picture = measured(Path(options.path).expanduser())
+    out = Path(options.out).expanduser()
+    out.mkdir(parents=True, exist_ok=True)
+    write_atomically(out / "statistics.md", page)
+    write_atomically(out / "statistics.png", picture)
+    say(f"{page}\n{out / 'statistics.md'}, {out / 'statistics.png'}")
+
+
+def format_pairs(arguments: Sequence[str]) -> None:
+    """Write files of an origin in the benchmark's raw form.
+
+    Raises:
+        ValueError: there is no formatter of the name, a file is damaged or not in its form, or an option is wrong.
+    """
+    words, options = parsed(arguments, FormatOptions)
+    from data_prep.gencodesearchnet.formatters import FORMATTERS, formatter
+    from data_prep.gencodesearchnet.records import write_raw
+
+    if len(words) < 2 or not options.out:
+        known = "|".join(FORMATTERS)
+        raise ValueError(f"expected a form and files: bash run.sh format_pairs {known} FILE [FILE ...] --out=FILE")
+    read = formatter(words[0])
+    files = [read(Path(word).expanduser()) for word in words[1:]]
+    for word, file in zip(words[1:], files, strict=True):
+        dropped = "".join(f"; left out {count:,}: {reason}" for reason, count in file.dropped.items())
+        say(f"{word}: {len(file.examples):,} pairs{dropped}")
+    write_raw(Path(options.out).expanduser(), [pair for file in files for pair in file.examples])
+
+
+def sample_pairs(arguments: Sequence[str]) -> None:
+    """Write a task's file as the task package builds it from a raw file.
+
+    Raises:
+        ValueError: the file is damaged or has too few pairs, or an option is wrong.
+    """
+    words, options = parsed(arguments, SampleOptions)
+    if len(words) != 1 or not options.out:
+        raise ValueError("expected a raw file: bash run.sh sample_pairs FILE --task=ranking|matching --out=FILE")
+    from data_prep.gencodesearchnet.records import read_raw
+    from data_prep.gencodesearchnet.sampled_files import write_matching, write_ranking
+    from data_prep.gencodesearchnet.sampling import matching_negatives, ranking_blocks
+
+    file, out = read_raw(Path(words[0]).expanduser()), Path(options.out).expanduser()
+    for reason, count in file.dropped.items():
+        say(f"left out {count:,}: {reason}")
+    if options.task == "matching":
+        write_matching(out, file.examples, matching_negatives(file.examples, options.seed))
+    else:
+        write_ranking(out, file.examples, ranking_blocks(file.examples, options.distractors, options.seed))
+    say(f"{out}: of {len(file.examples):,} pairs")
+
+
+def r_pairs(arguments: Sequence[str]) -> None:
+    """Comments and their code from R sources.
+
+    Raises:
+        ValueError: a source cannot be had, or an option is wrong.
+    """
+    sources, options = parsed(arguments, RPairsOptions)
+    if not sources or not options.out:
+        raise ValueError("expected sources and a folder: bash run.sh r_pairs SOURCE [SOURCE ...] --out=FOLDER")
+    from data_prep.gencodesearchnet.r_corpus import build_r_pairs
+
+    build_r_pairs(sources, Path(options.out).expanduser(), options.mode, say)
+
+
+def _command(name: str, arguments: Sequence[str]) -> str:
+    return shlex.join(["bash", "run.sh", name, *arguments])

@@ -1,0 +1,130 @@
+"""What a person reads of GenCodeSearchNet's results."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from evaluation.benchmark import BenchmarkResult, SubsetResult
+from evaluation.generalisation import ByType
+from evaluation.json_records import from_json
+from experiments.comparison_tables import markdown_table
+
+FOLDER: Final = "gencodesearchnet"
+"""Of the kept results, a file a model."""
+NONE: Final = "-"
+_TYPES: Final = {
+    "csn": "CSN",
+    "robustness": "robustness",
+    "cross_lingual": "cross-lingual",
+    "domain": "domain",
+    "combined": "combined",
+    "eight": "mean of eight",
+}
+
+
+def ranking_table(results: Sequence[BenchmarkResult]) -> str:
+    """MRR by subset and model, with intervals; "" where nothing was ranked."""
+    return _table(results, "MRR", _mrr)
+
+
+def matching_table(results: Sequence[BenchmarkResult]) -> str:
+    """Accuracy by subset and model, with intervals; "" where nothing was matched."""
+    return _table(results, "accuracy", _accuracy)
+
+
+def type_table(results: Sequence[BenchmarkResult]) -> str:
+    """Means by type; a type of which a subset was not tested has none, one over stand-ins a star."""
+    rows = []
+    for result in results:
+        for measure, means in (("MRR", result.mrr_by_type), ("accuracy", result.accuracy_by_type)):
+            if means and any(getattr(means, name) is not None for name in _TYPES):
+                starred = any(each.stand_in for each in result.subsets)
+                rows.append((label_of(result), measure, *_means(means, star="*" * starred)))
+    if not rows:
+        return ""
+    table = markdown_table(("model", "", *_TYPES.values()), rows)
+    stars = any(each.stand_in for result in results for each in result.subsets)
+    return table + "\n\n*: over other sets than the published ones: see the data." * stars
+
+
+def pages(results: Sequence[BenchmarkResult]) -> str:
+    """All tables of some models that were tested on the same data."""
+    parts = [
+        ("Ranking: MRR, ties counting against the model (95 % interval over queries)", ranking_table(results)),
+        ("Matching: accuracy, half of the pairs matching (95 % interval over texts)", matching_table(results)),
+        ("By type of generalisation", type_table(results)),
+        ("The data", data_list(results)),
+    ]
+    return "\n\n".join(f"{title}\n\n{table}" for title, table in parts if table)
+
+
+def data_list(results: Sequence[BenchmarkResult]) -> str:
+    """What each subset was, and what was left out or not done."""
+    seen = {subset.name: subset for result in results for subset in result.subsets}
+    missing = sorted({name for result in results for name in result.missing})
+    lines = [f"- {each.name} ({each.language}): {'; '.join((each.origin, *_told(each)))}" for each in seen.values()]
+    return "\n".join([*lines, f"- missing: {', '.join(missing)}"] if missing else lines)
+
+
+def kept_benchmarks(results: Path) -> list[BenchmarkResult]:
+    """The kept results, canonical ones of the least MRR on R first, then those with errors of the release.
+
+    Raises:
+        ValueError: one cannot be read.
+    """
+    found = [
+        from_json(BenchmarkResult, json.loads(path.read_text("utf-8")), str(path))
+        for path in sorted((results / FOLDER).glob("*.json"))
+    ]
+    return sorted(found, key=lambda each: (each.protocol != "canonical", _domain(each), each.model))
+
+
+def benchmark_page(results: Path) -> str:
+    """The tables of the kept results and how they were made; "" where there are none."""
+    found = kept_benchmarks(results)
+    if not found:
+        return ""
+    commands = "\n".join(f"- `{each.command}`: code {each.code_version}, {each.date[:10]}" for each in found)
+    machines = ", ".join(dict.fromkeys(f"{each.machine.cpu}, {each.machine.cores} cores" for each in found))
+    return f"# GenCodeSearchNet\n\n{pages(found)}\n\nMade by, on {machines}:\n\n{commands}\n"
+
+
+def _domain(result: BenchmarkResult) -> float:
+    means = result.mrr_by_type
+    return means.domain if means and means.domain is not None else 0.0
+
+
+def label_of(result: BenchmarkResult) -> str:
+    """The model, and the protocol where it is not the canonical one."""
+    return result.model if result.protocol == "canonical" else f"{result.model} ({result.protocol})"
+
+
+def _table(results: Sequence[BenchmarkResult], measure: str, cell: Callable[[SubsetResult], str]) -> str:
+    names = list(dict.fromkeys(subset.name for result in results for subset in result.subsets))
+    rows = []
+    for result in results:
+        found = {subset.name: cell(subset) for subset in result.subsets}
+        rows.append((label_of(result), *(found.get(name, NONE) for name in names)))
+    filled = any(each != NONE for row in rows for each in row[1:])
+    return markdown_table((measure, *names), rows) if filled else ""
+
+
+def _mrr(subset: SubsetResult) -> str:
+    found = subset.ranking
+    return f"{found.mrr:.3f} ({found.mrr_low:.3f} to {found.mrr_high:.3f})" if found else NONE
+
+
+def _accuracy(subset: SubsetResult) -> str:
+    found = subset.matching
+    return f"{found.accuracy:.3f} ({found.accuracy_low:.3f} to {found.accuracy_high:.3f})" if found else NONE
+
+
+def _means(means: ByType, star: str) -> list[str]:
+    values = [getattr(means, name) for name in _TYPES]
+    return [NONE if value is None else f"{value:.3f}{star}" for value in values]
+
+
+def _told(subset: SubsetResult) -> list[str]:
+    dropped = [f"left out {count:,}: {reason}" for reason, count in subset.dropped.items()]
+    return [*dropped, *subset.notes]

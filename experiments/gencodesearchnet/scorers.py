@@ -1,0 +1,107 @@
+"""What a model's name on the command line of ``gencodesearchnet`` means."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from jaxtyping import Float32, Int64
+
+from baselines.cross_encoder import load_cross_encoder
+from baselines.prompted_model import PromptedModel, PromptedModelConfig, TextKind
+from baselines.sentence_encoder import SentenceEncoder, SentenceEncoderConfig
+from baselines.text_bm25 import TextBm25
+from data_prep.gencodesearchnet.subsets import Subset
+from experiments.config import REPOSITORY
+from experiments.gencodesearchnet.config import BenchmarkOptions
+from experiments.gencodesearchnet.fine_tune import RECORD
+from experiments.gencodesearchnet.word_scorer import WordScorer
+from experiments.registry import MODELS
+from experiments.stages import device
+from experiments.trained_run import load_run
+from matching.text_scorer import BlockScores, TextScorer
+
+PROMPTED: Final = "prompted:"
+"""Before the name of a model at ``--endpoint``."""
+
+ScorerOf = Callable[[Subset], TextScorer]
+
+
+class Chance:
+    """Scores that say nothing."""
+
+    def __init__(self, seed: int) -> None:
+        """``seed``: of the scores."""
+        self._seed = seed
+
+    @property
+    def natural_threshold(self) -> float:
+        """One half."""
+        return 0.5
+
+    def over(self, texts: Sequence[str], codes: Sequence[str]) -> BlockScores:
+        """Numbers from 0 to 1, drawn anew for each test set."""
+        rng = np.random.default_rng((self._seed, len(texts), len(codes)))
+
+        def scores(
+            queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
+        ) -> Float32[np.ndarray, "block candidates"]:
+            return rng.random((len(queries), candidates.shape[1]), dtype=np.float32)
+
+        return scores
+
+
+def load_scorer(name: str, options: BenchmarkOptions) -> ScorerOf:
+    """What scores each subset.
+
+    ``chance``; ``bm25``; the folder of a run, whose model reads words; the folder of a fine-tuned cross-encoder;
+    ``prompted:MODEL``, asked at ``--endpoint``; or a sentence encoder: a folder, an installed package or a hub's name.
+
+    Raises:
+        ValueError: there is no such model, or it cannot be loaded; the message says what to do.
+    """
+    if name == "chance":
+        return _always(Chance(options.seed))
+    if name == "bm25":
+        return _always(TextBm25())
+    if name.startswith(PROMPTED):
+        return _prompted(name.removeprefix(PROMPTED), options)
+    if name in MODELS:
+        raise ValueError(f"{name} has to be trained first: name the folder of its run, such as runs/jdk-{name}-...")
+    folder = Path(name).expanduser()
+    if (folder / RECORD).exists():
+        return _always(load_cross_encoder(str(folder), options.max_length, options.batch_size))
+    if (folder / "vocabulary.json").exists():
+        matcher, encoder = load_run(folder)
+        return _always(WordScorer(matcher.to(device()), encoder))
+    config = SentenceEncoderConfig(name, batch_size=options.batch_size)
+    return _always(SentenceEncoder(replace(config, max_length=options.max_length or config.max_length)))
+
+
+def folder_name(model: str) -> str:
+    """A model's name as that of a file."""
+    kept = "".join(letter if letter.isalnum() or letter in "._-" else "-" for letter in Path(model).name or model)
+    return kept.strip("-.") or "model"
+
+
+def _always(scorer: TextScorer) -> ScorerOf:
+    return lambda _: scorer
+
+
+def _prompted(model: str, options: BenchmarkOptions) -> ScorerOf:
+    if not options.endpoint:
+        raise ValueError(f"{PROMPTED}{model} needs --endpoint=, such as http://127.0.0.1:8000/v1")
+    journal = REPOSITORY / "runs" / "gencodesearchnet" / f"{folder_name(model)}-answers.jsonl"
+    journal.parent.mkdir(parents=True, exist_ok=True)
+
+    def scorer_of(subset: Subset) -> TextScorer:
+        kind: TextKind = "search query" if subset.name.startswith("cosqa") else "code comment"
+        return PromptedModel(
+            PromptedModelConfig(
+                model, options.endpoint, str(journal), language=subset.language, text_kind=kind,
+                second_model=options.second_model,
+            )
+        )  # fmt: skip
+
+    return scorer_of

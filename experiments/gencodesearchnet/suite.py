@@ -1,0 +1,215 @@
+"""All test subsets that are there, both tasks, one model after the other: results as JSON and TREC files."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Final, TypeVar
+
+import numpy as np
+
+from baselines.cross_encoder import CrossEncoderScores
+from data_prep.atomic import atomic_file, write_atomically
+from data_prep.gencodesearchnet.fine_tuning import find_fine_tuning
+from data_prep.gencodesearchnet.records import Example
+from data_prep.gencodesearchnet.sampling import Block
+from data_prep.gencodesearchnet.subsets import SUBSETS, Subset, find_subsets
+from evaluation.benchmark import BenchmarkResult, MatchingResult, RankingResult, SubsetResult, means
+from evaluation.generalisation import CSN
+from evaluation.json_records import to_json
+from evaluation.provenance import code_version, machine, without_paths
+from evaluation.trec import strictly_decreasing
+from experiments.config import REPOSITORY
+from experiments.console import say
+from experiments.gencodesearchnet.config import BenchmarkOptions
+from experiments.gencodesearchnet.scorers import ScorerOf, folder_name, load_scorer
+from experiments.gencodesearchnet.tasks import (
+    Scores,
+    Threshold,
+    blocks_of,
+    choose_threshold,
+    count_by,
+    count_by_both_logits,
+    gold_logit,
+    match,
+    rank,
+)
+from experiments.options import unknown
+from matching.text_scorer import TextScorer
+
+RESULT: Final = "result.json"
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """What is there."""
+
+    subsets: Sequence[Subset]
+    missing: Sequence[str]
+    valid: Sequence[Example]  # pairs of the fine-tuning set, of which thresholds are chosen; none without it
+    valid_origin: str
+
+
+def find_data(options: BenchmarkOptions) -> Data:
+    """The subsets that ``options`` name, and pairs to choose thresholds by.
+
+    Raises:
+        ValueError: there is none, a file is damaged, or there is no subset of a name.
+    """
+    names = [entry.name for entry in SUBSETS]
+    for name in options.subsets:
+        if name not in names:
+            raise unknown("subset", name, names)
+    path = Path(options.path).expanduser()
+    found, missing = find_subsets(path)
+    wanted = options.subsets or names
+    subsets = [subset for subset in found if subset.name in wanted]
+    if not subsets:
+        raise ValueError(f"of the subsets {', '.join(options.subsets)} none is in {path}: there are {_named(found)}")
+    missing = [name for name in missing if name in wanted]
+    for subset in subsets:
+        dropped = "".join(f"; left out {count:,}: {reason}" for reason, count in subset.dropped.items())
+        say(f"{subset.name}: {subset.origin}{dropped}")
+    if missing:
+        say(f"missing: {', '.join(missing)}")
+    try:
+        tuning = find_fine_tuning(path, found)
+    except ValueError as error:
+        say(f"thresholds cannot be chosen: {error}")
+        return Data(subsets, missing, (), "")
+    return Data(subsets, missing, tuning.valid.examples, f"{len(tuning.valid.texts):,} validation pairs")
+
+
+def run_benchmark(model: str, data: Data, options: BenchmarkOptions, command: str) -> BenchmarkResult:
+    """Test ``model``, and leave the result in its folder in ``--out``.
+
+    Raises:
+        ValueError: there is no such model.
+        OSError: a file cannot be written.
+    """
+    scorer_of, folder = load_scorer(model, options), Path(options.out).expanduser() / folder_name(model)
+    folder.mkdir(parents=True, exist_ok=True)
+    run = _ModelRun(scorer_of, data, options, folder, {})
+    results = [run.result(subset) for subset in data.subsets]
+    by_rank, by_match = means(results, released="D-1" in options.errors)
+    result = BenchmarkResult(
+        model=without_paths(model),
+        protocol=options.protocol,
+        seed=options.seed,
+        command=without_paths(command),
+        code_version=code_version(REPOSITORY),
+        date=datetime.now(UTC).isoformat(timespec="seconds"),
+        machine=machine(),
+        subsets=results,
+        missing=data.missing,
+        mrr_by_type=by_rank,
+        accuracy_by_type=by_match,
+    )
+    write_atomically(folder / RESULT, json.dumps(to_json(result), indent=1) + "\n")
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _ModelRun:
+    scorer_of: ScorerOf
+    data: Data
+    options: BenchmarkOptions
+    folder: Path
+    thresholds: dict[int, Threshold]  # of the scorers seen so far
+
+    def result(self, subset: Subset) -> SubsetResult:
+        notes: list[str] = []
+        return SubsetResult(
+            name=subset.name,
+            language=subset.language,
+            origin=subset.origin,
+            pairs=len(subset.texts),
+            stand_in=subset.stand_in,
+            dropped=dict(subset.dropped),
+            ranking=self._task("ranking", self._ranking, subset, notes),
+            matching=self._task("matching", self._matching, subset, notes),
+            notes=notes,
+        )
+
+    def _task(self, name: str, run: Callable[[Subset], Found], subset: Subset, notes: list[str]) -> Found | None:
+        if self.options.tasks not in ("both", name):
+            return None
+        try:
+            return run(subset)
+        except NotPossibleError as error:
+            notes.append(f"no {name}: {error}")
+            say(f"{subset.name}: {notes[-1]}")
+            return None
+
+    def _ranking(self, subset: Subset) -> RankingResult:
+        options = self.options
+        if len(subset.texts) <= options.distractors:
+            raise NotPossibleError(f"{options.distractors} distractors need more than its {len(subset.texts)} pairs")
+        score = self.scorer_of(subset).over(subset.texts, subset.codes)
+        released = "D-6" in options.errors
+        blocks = blocks_of(subset, options.distractors, options.seed, options.limit, released=released)
+        queries = min(options.limit or len(subset.texts), len(subset.texts))
+        if isinstance(score, CrossEncoderScores) and "D-7" in options.errors:
+            return rank(blocks, count_by_both_logits(score), queries, subset.name)
+        if isinstance(score, CrossEncoderScores) and "D-5" in options.errors:
+            score = gold_logit(score)
+        with trec_files(self.folder, subset.name) as lines:
+            return rank(blocks, count_by(score, lines.add), queries, subset.name)
+
+    def _matching(self, subset: Subset) -> MatchingResult:
+        options, scorer = self.options, self.scorer_of(subset)
+        threshold = self.thresholds.get(id(scorer)) or self._threshold(scorer)
+        self.thresholds[id(scorer)] = threshold
+        typography = "D-4" in options.errors and subset.name in CSN
+        return match(
+            scorer, subset, threshold, options.seed, typography=typography, positives_only="D-8" in options.errors
+        )
+
+    def _threshold(self, scorer: TextScorer) -> Threshold:
+        if scorer.natural_threshold is None and not self.data.valid:
+            raise NotPossibleError("its scores need a threshold, and the fine-tuning set is not there to choose it by")
+        return choose_threshold(scorer, self.data.valid, self.data.valid_origin, self.options.seed)
+
+
+class NotPossibleError(Exception):
+    """A task that a subset does not allow; the message says why."""
+
+
+@contextmanager
+def trec_files(folder: Path, name: str) -> Iterator["TrecLines"]:
+    """The TREC files of a subset, there once the block has ended well."""
+    with ExitStack() as files:
+        run, qrels = (
+            files.enter_context(files.enter_context(atomic_file(folder / f"{name}.{kind}")).open("w", encoding="ascii"))
+            for kind in ("run", "qrels")
+        )
+        yield TrecLines(run, qrels, folder.name)
+
+
+@dataclass(frozen=True, slots=True)
+class TrecLines:
+    """Writes what was scored as TREC run and qrels lines; of equal scores the gold comes last."""
+
+    run: IO[str]
+    qrels: IO[str]
+    tag: str
+
+    def add(self, block: Block, scores: Scores) -> None:
+        """Write the candidates of each query of a block, the first of which is its gold."""
+        gold = np.arange(block.shape[1]) == 0
+        for candidates, row in zip(block, scores, strict=True):
+            order = np.lexsort((candidates, gold, -row))
+            lowered = strictly_decreasing(row[order][None])[0].tolist()
+            query = candidates[0]
+            self.qrels.write(f"q{query} 0 c{query} 1\n")
+            self.run.writelines(
+                f"q{query} Q0 c{code} {place} {score:.9g} {self.tag}\n"
+                for place, (code, score) in enumerate(zip(candidates[order].tolist(), lowered, strict=True), start=1)
+            )
+
+
+def _named(subsets: Sequence[Subset]) -> str:
+    return ", ".join(subset.name for subset in subsets)

@@ -1,0 +1,147 @@
+"""The two tasks: rank a text's own code among others, and tell whether a code answers a text."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float32, Int, Int64
+from tqdm import tqdm
+
+from baselines.cross_encoder import CrossEncoderScores, both_logits_ranks, gold_logit_scores
+from data_prep.gencodesearchnet.records import Example
+from data_prep.gencodesearchnet.sampling import (
+    Block,
+    Negatives,
+    matching_negatives,
+    ranking_blocks,
+    released_blocks,
+    released_typography,
+)
+from data_prep.gencodesearchnet.subsets import Subset
+from evaluation.benchmark import MatchingResult, RankingResult
+from evaluation.matching import best_threshold, matching
+from evaluation.metrics import count_better_and_tied
+from matching.text_scorer import BlockScores, TextScorer
+
+_ROWS = 64
+"""Queries scored at a time, so that the progress is seen."""
+
+Scores = Float32[np.ndarray, "block candidates"]
+Counted = tuple[Int[np.ndarray, " block"], Int[np.ndarray, " block"]]
+Count = Callable[[Block], Counted]
+"""How many candidates of each query stand before its gold, and how many beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """From which score on a pair is called a match."""
+
+    value: float
+    source: str
+
+
+def blocks_of(subset: Subset, distractors: int, seed: int, limit: int, *, released: bool) -> Iterator[Block]:
+    """The candidates of the first ``limit`` pairs (0: of all), by the canonical draws or by the ``released`` ones."""
+    draw = released_blocks if released else ranking_blocks
+    left = limit or len(subset.texts)
+    for block in draw(len(subset.texts), distractors, seed, rows=_ROWS):
+        if left > 0:
+            yield block[:left]
+        left -= len(block)
+
+
+def rank(blocks: Iterable[Block], count: Count, queries: int, name: str) -> RankingResult:
+    """Rank the gold of every block's queries, which is their first candidate."""
+    started, candidates = time.perf_counter(), 0
+    counted: list[Counted] = []
+    with tqdm(total=queries, desc=f"ranking {name}", unit=" queries", disable=None) as bar:
+        for block in blocks:
+            counted.append(count(block))
+            candidates = block.shape[1]
+            bar.update(len(block))
+    better, tied = (np.concatenate(each) for each in zip(*counted, strict=True))
+    return RankingResult.of(better, tied, candidates, time.perf_counter() - started)
+
+
+def count_by(score: BlockScores, each: Callable[[Block, Scores], None] = lambda *_: None) -> Count:
+    """Count by scores, which ``each`` is shown too."""
+
+    def count(block: Block) -> Counted:
+        scores = score(block[:, 0], block)
+        each(block, scores)
+        return count_better_and_tied(scores, np.zeros(len(block), dtype=np.int64))
+
+    return count
+
+
+def count_by_both_logits(score: CrossEncoderScores) -> Count:
+    """Count as the task package's example does with a cross-encoder (D-7), nothing tied."""
+
+    def count(block: Block) -> Counted:
+        ranks = both_logits_ranks(score.logits(block[:, 0], block))
+        return ranks - 1, np.zeros(len(block), dtype=np.int64)
+
+    return count
+
+
+def gold_logit(score: CrossEncoderScores) -> BlockScores:
+    """Scores as the released ranking script has them (D-5)."""
+    return lambda queries, candidates: gold_logit_scores(score.logits(queries, candidates))
+
+
+def choose_threshold(scorer: TextScorer, pairs: Sequence[Example], source: str, seed: int) -> Threshold:
+    """What training fixed; else what is best on ``pairs``, each with a negative."""
+    if scorer.natural_threshold is not None:
+        return Threshold(scorer.natural_threshold, "training")
+    texts, codes = [pair.text for pair in pairs], [pair.code for pair in pairs]
+    scores = pair_scores(scorer.over(texts, codes), matching_negatives(pairs, seed), source)
+    true = np.tile([True, False], len(pairs))
+    return Threshold(best_threshold(scores.ravel(), true), source)
+
+
+def match(
+    scorer: TextScorer, subset: Subset, threshold: Threshold, seed: int, *, typography: bool, positives_only: bool
+) -> MatchingResult:
+    """Tell the pairs of a subset from as many that do not match.
+
+    Args:
+        scorer: what scores them.
+        subset: matching pairs.
+        threshold: from which score on it says "match".
+        seed: of the negatives.
+        typography: write negatives as the released scripts for CodeSearchNet do.
+        positives_only: leave the negatives out, as the released evaluation of one model does.
+    """
+    negatives = matching_negatives(subset.examples, seed)
+    codes = list(subset.codes)
+    if typography:
+        codes += [released_typography(subset.codes[row]) for row in negatives.tolist()]
+        negatives = np.arange(len(subset.texts), len(codes), dtype=np.int64)
+    scores = pair_scores(scorer.over(subset.texts, codes), negatives, subset.name)
+    true = np.tile([True, False], (len(scores), 1))
+    if positives_only:
+        scores, true = scores[:, :1], true[:, :1]
+    unanswered = np.isnan(scores)
+    said = np.where(unanswered, ~true, scores >= threshold.value)
+    measures = matching(said.ravel(), true.ravel())
+    return MatchingResult.of(
+        said == true,
+        measures,
+        threshold=threshold.value,
+        threshold_from=threshold.source,
+        unanswered=int(unanswered.sum()),
+    )
+
+
+def pair_scores(score: BlockScores, negatives: Negatives, name: str) -> Float32[np.ndarray, "texts 2"]:
+    """The scores of each text with its own code and with its negative."""
+    own: Int64[np.ndarray, " texts"] = np.arange(len(negatives), dtype=np.int64)
+    candidates = np.stack([own, negatives], axis=1)
+    found = []
+    with tqdm(total=len(own), desc=f"matching {name}", unit=" pairs", disable=None) as bar:
+        for start in range(0, len(own), _ROWS):
+            part = candidates[start : start + _ROWS]
+            found.append(score(part[:, 0], part))
+            bar.update(len(part))
+    return np.concatenate(found)

@@ -1,0 +1,99 @@
+"""What a cross-encoder is fine-tuned on and checked with: matching pairs, each with a code that does not match."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+from jaxtyping import Int64
+
+from baselines.cross_encoder import CrossEncoder, CrossEncoderScores
+from baselines.pair_tokens import PairTokens
+from data_prep.gencodesearchnet.records import Example
+from data_prep.gencodesearchnet.sampling import matching_negatives, ranking_blocks
+from evaluation.metrics import count_better_and_tied, mrr
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingRows:
+    """Rows of a text, a code and whether they match (1) or not (0), texts and codes by position."""
+
+    texts: Int64[np.ndarray, " rows"]
+    codes: Int64[np.ndarray, " rows"]
+    labels: Int64[np.ndarray, " rows"]
+    lengths: Int64[np.ndarray, " rows"]  # tokens of the two together
+
+    @classmethod
+    def of(cls, pairs: Sequence[Example], tokens: PairTokens, seed: int) -> "TrainingRows":
+        """Each pair, and after it its text with a code of another pair that is not equal to its own.
+
+        Raises:
+            ValueError: all pairs have one code.
+        """
+        own = np.arange(len(pairs))
+        codes = np.stack((own, matching_negatives(pairs, seed, exclude_equal_code=True)), axis=1).ravel()
+        texts = np.repeat(own, 2)
+        return cls(texts, codes, np.tile([1, 0], len(pairs)), tokens.lengths(texts, codes))
+
+    def batches(self, size: int, seed: int, epoch: int, window: int) -> list[Int64[np.ndarray, " batch"]]:
+        """The rows of each batch of an epoch: shuffled, and sorted by length among those of ``window`` batches."""
+        draws = np.random.default_rng((seed, epoch))
+        order = draws.permutation(len(self.texts))
+        if not window:
+            return _cut(order, size)
+        sorted_parts = [part[np.argsort(self.lengths[part], kind="stable")] for part in _cut(order, size * window)]
+        found = list(chain.from_iterable(_cut(part, size) for part in sorted_parts))
+        return [found[number] for number in draws.permutation(len(found))]
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """Measures a model on validation pairs: accuracy over them and as many that do not match, and MRR."""
+
+    scores: CrossEncoderScores
+    negatives: Int64[np.ndarray, " pairs"]
+    blocks: Int64[np.ndarray, "queries candidates"]  # the pair's own code first
+
+    @classmethod
+    def of(
+        cls, model: CrossEncoder, pairs: Sequence[Example], seed: int, *, most: int, queries: int, distractors: int
+    ) -> "Validation":
+        """Draw negatives and distractors once.
+
+        Args:
+            model: reads the pairs; its weights of the time of measuring count.
+            pairs: among which is drawn.
+            seed: of the draws.
+            most: pairs of the accuracy, the first ones.
+            queries: of the MRR, the first ones.
+            distractors: codes beside the right one.
+
+        Raises:
+            ValueError: all pairs have one code.
+        """
+        scores = model.over([pair.text for pair in pairs], [pair.code for pair in pairs])
+        negatives = matching_negatives(pairs, seed, exclude_equal_code=True)[:most]
+        blocks = ranking_blocks(len(pairs), min(distractors, len(pairs) - 1), seed, rows=min(queries, len(pairs)))
+        return cls(scores, negatives, next(blocks))
+
+    def measure(self) -> dict[str, float]:
+        """Accuracy and MRR of the model as it is now."""
+        own = np.arange(len(self.negatives))
+        matching = self.scores(own, np.stack((own, self.negatives), axis=1)) >= 0.5  # [pairs, 2]
+        ranked = self.scores(np.arange(len(self.blocks)), self.blocks)
+        better, tied = count_better_and_tied(ranked, np.zeros(len(ranked), np.int64))
+        return {"accuracy": float((matching == [True, False]).mean()), "mrr": mrr(1 + better + tied)}
+
+
+def fingerprint(pairs: Sequence[Example]) -> str:
+    """The sha256 of the pairs in their order."""
+    total = hashlib.sha256()
+    for pair in pairs:
+        for half in (pair.text.encode(), pair.code.encode()):
+            total.update(len(half).to_bytes(8, "big") + half)
+    return total.hexdigest()
+
+
+def _cut(rows: Int64[np.ndarray, " rows"], size: int) -> list[Int64[np.ndarray, " part"]]:
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
