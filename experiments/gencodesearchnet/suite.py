@@ -90,7 +90,7 @@ def run_benchmark(model: str, data: Data, options: BenchmarkOptions, command: st
         ValueError: there is no such model.
         OSError: a file cannot be written.
     """
-    scorer_of, folder = load_scorer(model, options), Path(options.out).expanduser() / folder_name(model)
+    scorer_of, folder = load_scorer(model, options, data.valid), Path(options.out).expanduser() / folder_name(model)
     folder.mkdir(parents=True, exist_ok=True)
     run = _ModelRun(scorer_of, data, options, folder, {})
     results = [run.result(subset) for subset in data.subsets]

@@ -21,6 +21,7 @@ from experiments.config import resolve
 from experiments.entry import main
 from experiments.gencodesearchnet import tasks
 from experiments.gencodesearchnet.config import BenchmarkOptions
+from experiments.gencodesearchnet.mixed_scorer import MixedScorer
 from experiments.gencodesearchnet.scorers import Chance
 from experiments.gencodesearchnet.suite import find_data, run_benchmark
 from experiments.gencodesearchnet.word_scorer import WordScorer
@@ -123,6 +124,21 @@ def test_chance_is_chance(data, options, tmp_path):
     ranking = subset_of(found, "java").ranking
     assert ranking.mrr_low - 0.03 < ranking.chance_mrr < ranking.mrr_high + 0.03
     assert subset_of(found, "java").matching.accuracy == pytest.approx(0.5, abs=0.12)
+
+
+def test_a_mixture_is_on_one_scale_and_no_worse_than_its_parts_on_validation(data):
+    texts, codes = [pair.text for pair in data.valid], [pair.code for pair in data.valid]
+    mixed = MixedScorer.fitted(TextBm25(), Chance(0), data.valid, 42)
+    assert mixed.weight >= 0.8  # the other one says nothing
+    own, other = (MixedScorer(mixed.scorers, mixed.scales, weight).over(texts, codes) for weight in (1.0, 0.0))
+    block = next(ranking_blocks(len(texts), 9))
+    plain = TextBm25().over(texts, codes)(block[:, 0], block)
+    np.testing.assert_allclose(
+        own(block[:, 0], block), (plain - mixed.scales[0].mean) / mixed.scales[0].spread, atol=1e-5
+    )
+    assert not np.allclose(other(block[:, 0], block), own(block[:, 0], block))
+    half = MixedScorer((TextBm25(), TextBm25()), (mixed.scales[0],) * 2, 0.5).over(texts, codes)
+    np.testing.assert_allclose(half(block[:, 0], block), own(block[:, 0], block), atol=1e-5)
 
 
 class Spaces:
@@ -235,6 +251,7 @@ def test_a_matcher_reads_any_language_by_letters(small_data):
         ("m <- lm(y ~ x, d) summary(m)", ("m",), ("lm", "summary")),
         ("ggplot(d, aes(x, y)) + geom_point()", ("ggplot",), ("ggplot", "aes", "geom_point")),
         ("public int size() { return count; }", ("size",), ("size",)),
+        ("int[] smallValues = { 1, 2 };", ("small", "values"), ()),
         ("", (), ()),
     ],
 )
@@ -254,6 +271,7 @@ def test_words_of_code_in_any_language(code, name, api):
         (["bm25", "--path={folder}", "--subsets=go"], "of the subsets go none is in"),
         (["galm", "--path={folder}"], "galm has to be trained first: name the folder of its run"),
         (["prompted:x", "--path={folder}"], "prompted:x needs --endpoint="),
+        (["bm25+chance+bm25", "--path={folder}"], "a mixture is of two scorers with scores, such as bm25+gt_all"),
         (["bm25", "--path={folder}", "--protocol=D-9"], "--protocol takes canonical, released or some of D-1"),
         (["bm25", "--path={folder}", "--distractors=0"], "--distractors takes a whole number of 1 or more"),
     ],
