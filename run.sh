@@ -11,7 +11,7 @@
 #   bash run.sh table                                       write the tables of the kept results, README's included
 #   bash run.sh speed [--speed.field=value ...]             measure scoring, training, pools and extraction on the JDK
 #   bash run.sh speed search                                measure the index and the answers of the search on the JDK
-#   bash run.sh index DIR [--out=FILE]                      index the methods and types of a folder of Java
+#   bash run.sh index DIR [--out=FILE] [--vectors=RUN]      index the methods and types of a folder of Java
 #   bash run.sh search "QUESTION" [--explain] [--json]      ask an index in words, or for a name
 #   bash run.sh serve [--port=8765]                         a web page that searches, at http://127.0.0.1:8765
 #   bash run.sh quality DIR                                 how well the search does on one's own documented methods

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 from experiments import console
 from experiments.console import say
-from search.options import IndexOptions, QualityOptions, SearchOptions, parsed
+from experiments.options import parsed
+from search.options import IndexOptions, QualityOptions, SearchOptions
 
 if TYPE_CHECKING:
-    from search.engine import Reads
+    from search.engine import Finds, Reads
     from search.index import Index
+    from search.vector_encoding import RowEncoder
 
 
 def index(arguments: Sequence[str]) -> None:
@@ -25,11 +27,49 @@ def index(arguments: Sequence[str]) -> None:
 
     root = Path(words[0]).expanduser().absolute()
     path = Path(options.out).expanduser().absolute() if options.out else root / PLACE
+    encoder = _row_encoder(options.vectors)  # a run that cannot be used is told before anything is read
     started = time.perf_counter()
     done = refresh(root, path, processes=options.processes or os.cpu_count() or 1, tell=_tell)
     seconds = time.perf_counter() - started
     what = f"read {done.read:,} files" if done.written else "nothing has changed"
     say(f"{done.rows:,} methods and types of {done.files:,} files in {path}: {what}, {seconds:.2f} s")
+    if encoder:
+        _vectors(encoder, path)
+    else:
+        _tell_stale(path)
+
+
+def _row_encoder(run: str) -> "RowEncoder | None":
+    if not run:
+        return None
+    from search.vector_encoding import RowEncoder
+
+    return RowEncoder(Path(run).expanduser().absolute())
+
+
+def _vectors(encoder: "RowEncoder", path: Path) -> None:
+    """Make the vectors of an index, or bring them up to date."""
+    from search.vector_encoding import refresh_vectors
+    from search.vector_search import lay_clusters
+
+    started = time.perf_counter()
+    done = refresh_vectors(encoder, path, _tell)
+    lay_clusters(path)
+    seconds = time.perf_counter() - started
+    what = f"read {done.read:,} of {done.rows:,} rows" if done.written else "nothing has changed"
+    say(f"vectors of {encoder.dim} numbers beside it: {what}, {seconds:.2f} s")
+
+
+def _tell_stale(path: Path) -> None:
+    """Tell of vectors that are there and do not fit the index any more."""
+    from search.index import read_head
+    from search.vector_file import fitting, vectors_path
+
+    if vectors_path(path).exists():
+        try:
+            fitting(path, read_head(path).content)
+        except ValueError as error:
+            console.complain(str(error))
 
 
 def _tell(path: str, trouble: str) -> None:
@@ -42,12 +82,11 @@ def search(arguments: Sequence[str]) -> None:
     if len(words) != 1:
         raise ValueError('expected one question: bash run.sh search "read all lines of a file"')
     from search.engine import Engine, words_of
-    from search.index import open_index
     from search.show import as_json, as_text
 
     words_of(words[0])  # a bad query is told before anything is opened
-    found = open_index(index_path(options.index))
-    engine = Engine(found, reader_of(found, options.model))
+    found, finder = _opened(index_path(options.index), "none" if options.model == "none" else options.nearest)
+    engine = Engine(found, reader_of(found, options.model), finder=finder)
     started = time.perf_counter()
     hits = engine.search(words[0], top=options.top, path=options.path, by_file=options.by == "file")
     seconds = time.perf_counter() - started
@@ -69,15 +108,18 @@ def quality(arguments: Sequence[str]) -> None:
 
     root = Path(words[0]).expanduser().absolute()
     with tempfile.TemporaryDirectory() as folder:
+        encoder = _row_encoder(options.vectors)
         refresh(root, path := Path(folder) / "index", processes=os.cpu_count() or 1, tell=_tell)
-        found = open_index(path)
+        if encoder:
+            _vectors(encoder, path)
+        found, finder = _opened(path, "exact") if encoder else (open_index(path), None)
         hidden = options.ask == "comment"
         draw = options.queries, options.seed
         questions = of_comments(found, *draw) if hidden else of_returns(found, root, *draw)
     names = [options.model, *filter(None, [options.against])]
     readers = {Path(name).name or "default": _reader(found, name) for name in names}
     searched = with_comments(found, 0 if hidden else options.comments)
-    measured = measure_quality(searched, readers, options, questions)
+    measured = measure_quality(searched, readers, options, questions, finder)
     say("\n".join(quality_lines(measured, questions.source, len(found))))
 
 
@@ -98,6 +140,33 @@ def index_path(typed: str) -> Path:
     raise ValueError(
         f"there is no index in {here} or above it: make one by `bash run.sh index DIR`, or name it by --index="
     )
+
+
+def _opened(path: Path, how: str) -> "tuple[Index, Finds | None]":
+    """An index, and what finds rows by the vectors beside it; ``how`` is the option ``nearest``.
+
+    Vectors that cannot be used are told of, and an error only where ``how`` asks for them.
+    """
+    from search.index import UnusableIndexError, open_index, read_head
+    from search.ranking import Ranking
+    from search.vector_file import vectors_path
+
+    there = vectors_path(path).exists()
+    before = read_head(path)
+    found = open_index(path)
+    if how == "none" or (how == "" and (not there or len(found) <= Ranking().read_all_below)):
+        return found, None
+    if read_head(path) != before:
+        raise UnusableIndexError(f"the index {path} was replaced while it was opened: ask again")
+    from search.vector_search import near_rows
+
+    try:
+        return found, near_rows(path, before.content, len(found), how)
+    except ValueError as error:
+        if how:
+            raise
+        console.complain(f"{error}; answered without them")
+        return found, None
 
 
 def reader_of(index: "Index", model: str) -> "Reads | None":

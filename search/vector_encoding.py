@@ -1,0 +1,183 @@
+"""Vectors of the rows of an index, and of queries, by a trained bi-encoder; rows whose words stayed keep theirs.
+
+The vector of a row does not depend on the rows beside it: batches are of one size and of one width, the longest that
+the model reads, so that every sum runs over the same places. Rows that read the same are read once.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import torch
+from jaxtyping import Float16, Float32, Int64, UInt8
+from torch.nn.functional import pad
+from tqdm import tqdm
+
+from data_prep.batching import Batch, PairIds, Words
+from data_prep.store import Split, file_sha256
+from experiments.config import Configuration
+from experiments.run_folder import RunFolder
+from matching.bi_encoder import BiEncoder
+from search.index import open_index, read_head
+from search.packed_model import load_model
+from search.reader import query_split
+from search.vector_file import (
+    KEY,
+    StoredVectors,
+    VectorHead,
+    open_vectors,
+    read_vector_head,
+    save_vectors,
+    vectors_path,
+)
+
+BATCH: Final = 128
+"""Rows that the model reads at a time, always."""
+
+
+class RowEncoder:
+    """A bi-encoder that makes vectors of rows and of queries."""
+
+    def __init__(self, run: Path) -> None:
+        """Load the model of a finished run.
+
+        Raises:
+            ValueError: there is none, or its model is no bi-encoder.
+        """
+        matcher, encoder = load_model(run)
+        plan = Configuration.load(RunFolder(run).config)
+        if not isinstance(matcher, BiEncoder):
+            raise ValueError(
+                f"the run in {run} is of {plan.model_name}, which makes no vector of a method: --vectors takes a run "
+                "of a bi-encoder, such as unif or deepcs"
+            )
+        self.run, self._matcher, self._encoder = run, matcher, encoder
+        self.model = _model_hash(RunFolder(run), plan)
+        self.dim = self.query(("a",)).shape[1]
+
+    @torch.inference_mode()
+    def query(self, words: Sequence[str]) -> Float32[np.ndarray, "1 dim"]:
+        """The vector of a query, of length 1."""
+        ids = self._encoder.encode(query_split(words))
+        return self._matcher.encode_query(ids.queries([0])).states[:, 0].float().numpy()
+
+    def ids(self, rows: Split) -> PairIds:
+        """The rows as the model reads them."""
+        return self._encoder.encode(rows)
+
+    def keys(self, ids: PairIds) -> UInt8[np.ndarray, "rows bytes"]:
+        """A hash of what the model reads of each row."""
+        fields = [ids.fields[field] for field in self._matcher.code_fields]
+        lengths = np.stack([field.lengths for field in fields], axis=1)
+        found = np.empty((len(ids), KEY), np.uint8)
+        for row in range(len(ids)):
+            read = b"".join([lengths[row].tobytes(), *(field[row].tobytes() for field in fields)])
+            found[row] = np.frombuffer(hashlib.blake2b(read, digest_size=KEY).digest(), np.uint8)
+        return found
+
+    @torch.inference_mode()
+    def vectors(self, ids: PairIds, rows: Int64[np.ndarray, " batch"]) -> Float16[np.ndarray, "batch dim"]:
+        """The vectors of at most BATCH ``rows``, of length 1; 0 where the model reads nothing.
+
+        Raises:
+            ValueError: the model gives NaN.
+        """
+        full = np.resize(rows, BATCH)  # repeated
+        states = self._matcher.encode_code(self._full_width(ids.codes(full))).states[: len(rows), 0].float().numpy()
+        if not np.isfinite(states).all():
+            raise ValueError(f"the model in {self.run} gives vectors that are not finite: train it anew")
+        return states.astype(np.float16)
+
+    def _full_width(self, batch: Batch) -> Batch:
+        def widened(field: str, words: Words) -> Words:
+            more = 0, getattr(self._encoder.config, f"{field}_length") - words.ids.shape[1]
+            return Words(pad(words.ids, more), pad(words.mask, more))
+
+        return {field: widened(field, words) for field, words in batch.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Vectorised:
+    """What came of bringing vectors up to date."""
+
+    rows: int
+    read: int  # rows, each of those that read the same counted once
+    written: bool
+
+
+def refresh_vectors(encoder: RowEncoder, index: Path, tell: Callable[[str, str], None]) -> Vectorised:
+    """Make the vectors of the index in the file ``index``, or bring them up to date, in the file beside it.
+
+    Args:
+        encoder: the model.
+        index: the file.
+        tell: takes a path and what is wrong with it.
+
+    Raises:
+        ValueError: the index cannot be used, or the model gives NaN.
+        OSError: the vectors cannot be written; the older ones are as they were.
+    """
+    path, before = vectors_path(index), read_head(index)
+    head = VectorHead(before.content, str(encoder.run), encoder.model, encoder.dim, before.rows)
+    old = _old(path, head, tell)
+    if old and old.head == head:
+        return Vectorised(head.rows, 0, written=False)
+    ids = encoder.ids(open_index(index).split)
+    keys = encoder.keys(ids)
+    known = {key.tobytes(): row for row, key in enumerate(old.keys)} if old else {}
+    vectors, read = _filled(encoder, ids, keys, known, old)
+    if read_head(index) != before:
+        raise ValueError(f"the index {index} was replaced while its vectors were made: run this command again")
+    save_vectors(StoredVectors(head, vectors, keys), path)
+    return Vectorised(head.rows, read, written=True)
+
+
+def _filled(
+    encoder: RowEncoder,
+    ids: PairIds,
+    keys: UInt8[np.ndarray, "rows bytes"],
+    known: Mapping[bytes, int],
+    old: StoredVectors | None,
+) -> tuple[Float16[np.ndarray, "rows dim"], int]:
+    """The vectors of all rows, and how many of them the model read."""
+    places: dict[bytes, list[int]] = {}
+    for row, key in enumerate(keys):
+        places.setdefault(key.tobytes(), []).append(row)
+    vectors = np.empty((len(ids), encoder.dim), np.float16)
+    fresh = []
+    for key, rows in places.items():
+        if old and key in known:
+            vectors[rows] = old.vectors[known[key]]
+        else:
+            fresh.append(rows)
+    with tqdm(desc="vectors", total=len(fresh), unit=" rows", disable=None) as bar:
+        for start in range(0, len(fresh), BATCH):
+            batch = fresh[start : start + BATCH]
+            found = encoder.vectors(ids, np.array([rows[0] for rows in batch], np.int64))
+            for rows, vector in zip(batch, found, strict=True):
+                vectors[rows] = vector
+            bar.update(len(batch))
+    return vectors, len(fresh)
+
+
+def _old(path: Path, head: VectorHead, tell: Callable[[str, str], None]) -> StoredVectors | None:
+    """The vectors that there are, if they are of the same model."""
+    if not path.exists():
+        return None
+    try:
+        old = read_vector_head(path)
+        return open_vectors(path) if (old.model, old.dim) == (head.model, head.dim) else None
+    except ValueError as error:
+        tell(str(path), f"made anew: {error}")
+        return None
+
+
+def _model_hash(folder: RunFolder, plan: Configuration) -> str:
+    """A hash of all that a vector depends on but for the row's words."""
+    about = [plan.model_name, plan.section("words"), plan.section("model")]
+    files = [file_sha256(folder.vocabulary), file_sha256(folder.weights)]
+    return hashlib.sha256(json.dumps([*about, *files]).encode()).hexdigest()

@@ -1,0 +1,118 @@
+"""The vectors of an index on disk, in one file beside it: a line that tells of what they are, vectors, and keys.
+
+A vector is of float16. A key is a hash of the words that the model reads of a row, so that rows whose words stayed keep
+their vector when the index is brought up to date. A file that is damaged, or of another index or model than it is asked
+for, is refused.
+"""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from jaxtyping import Float16, UInt8
+
+from search.sealed_file import UnusableFileError, read_sealed, read_sealed_head, write_sealed
+
+FORMAT: Final = "galm vectors 1"
+"""Raised when the layout changes, or how a vector is made of a row."""
+KEY: Final = 16
+"""Bytes of a key."""
+_FLOAT: Final = 2
+"""Bytes of a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorHead:
+    """Of what the vectors are."""
+
+    index: str  # sha256 of the content of the index
+    run: str  # folder of the model
+    model: str  # a hash of the model
+    dim: int
+    rows: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class StoredVectors:
+    """A vector and a key a row; mapped, where they were opened."""
+
+    head: VectorHead
+    vectors: Float16[np.ndarray, "rows dim"]
+    keys: UInt8[np.ndarray, "rows bytes"]
+
+
+def vectors_path(index: Path) -> Path:
+    """Where the vectors of an index lie."""
+    return index.with_name(f"{index.name}.vectors")
+
+
+def save_vectors(stored: StoredVectors, path: Path) -> None:
+    """Write vectors, whole or not at all; older ones are replaced.
+
+    Raises:
+        OSError: they cannot be written; the older ones are as they were.
+    """
+    write_sealed(path, FORMAT, asdict(stored.head), [stored.vectors, stored.keys])
+
+
+def open_vectors(path: Path) -> StoredVectors:
+    """Open what :func:`save_vectors` wrote.
+
+    Raises:
+        ValueError: there is no such file, it is damaged, or of another version.
+    """
+    try:
+        about, content = read_sealed(path, FORMAT)
+        head = VectorHead(**about)
+        split = head.rows * head.dim * _FLOAT
+        vectors = content[:split].view(np.float16).reshape(head.rows, head.dim)
+        return StoredVectors(head, vectors, content[split:].reshape(head.rows, KEY))
+    except (UnusableFileError, TypeError, ValueError) as error:
+        raise _unusable(path, str(error)) from error
+
+
+def read_vector_head(path: Path) -> VectorHead:
+    """Of what the vectors in ``path`` are; they are not read.
+
+    Raises:
+        ValueError: there is no such file, it is cut, or of another version.
+    """
+    try:
+        return VectorHead(**read_sealed_head(path, FORMAT))
+    except (UnusableFileError, TypeError) as error:
+        raise _unusable(path, str(error)) from error
+
+
+def vectors_of(index: Path, content: str, rows: int) -> StoredVectors:
+    """The vectors that lie beside the file ``index``, whose content is ``content``, with so many ``rows``.
+
+    Raises:
+        ValueError: they are of another index, there are none, or they cannot be used.
+    """
+    fitting(index, content)
+    stored = open_vectors(vectors_path(index))
+    if (stored.head.index, stored.head.rows) != (content, rows):  # replaced meanwhile
+        raise _unusable(vectors_path(index), f"they are of {stored.head.rows:,} rows instead of {rows:,}")
+    return stored
+
+
+def fitting(index: Path, content: str) -> None:
+    """Refuse the vectors beside the file ``index`` unless they are of the ``content``; they are not read.
+
+    Raises:
+        ValueError: they are of another index, there are none, or they cannot be used.
+    """
+    path = vectors_path(index)
+    head = read_vector_head(path)
+    if head.index != content:
+        raise ValueError(
+            f"the vectors in {path} are of another state of the index: bring them up to date by `bash run.sh index DIR "
+            f"--vectors={head.run}`, or remove them"
+        )
+
+
+def _unusable(path: Path, why: str) -> ValueError:
+    return ValueError(
+        f"the vectors cannot be used: {why}; make them again by `bash run.sh index DIR --vectors=RUN`, or remove {path}"
+    )
