@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import IO, Final, TypeVar
 
@@ -37,7 +38,7 @@ from experiments.gencodesearchnet.tasks import (
     rank,
 )
 from experiments.options import unknown
-from matching.text_scorer import TextScorer
+from matching.text_scorer import BlockScores, TextScorer
 
 RESULT: Final = "result.json"
 Found = TypeVar("Found")
@@ -92,7 +93,7 @@ def run_benchmark(model: str, data: Data, options: BenchmarkOptions, command: st
     """
     scorer_of, folder = load_scorer(model, options, data.valid), Path(options.out).expanduser() / folder_name(model)
     folder.mkdir(parents=True, exist_ok=True)
-    run = _ModelRun(scorer_of, data, options, folder, {})
+    run = _ModelRun(scorer_of, data, options, folder, {}, {})
     results = [run.result(subset) for subset in data.subsets]
     by_rank, by_match = means(results, released="D-1" in options.errors)
     result = BenchmarkResult(
@@ -118,7 +119,8 @@ class _ModelRun:
     data: Data
     options: BenchmarkOptions
     folder: Path
-    thresholds: dict[int, Threshold]  # of the scorers seen so far
+    thresholds: dict[TextScorer, Threshold]  # of the scorers seen so far
+    read: dict[tuple[TextScorer, tuple[str, ...], tuple[str, ...]], BlockScores]  # what was read last
 
     def result(self, subset: Subset) -> SubsetResult:
         notes: list[str] = []
@@ -148,7 +150,7 @@ class _ModelRun:
         options = self.options
         if len(subset.texts) <= options.distractors:
             raise NotPossibleError(f"{options.distractors} distractors need more than its {len(subset.texts)} pairs")
-        score = self.scorer_of(subset).over(subset.texts, subset.codes)
+        score = self._over(self.scorer_of(subset), subset.texts, subset.codes)
         released = "D-6" in options.errors
         blocks = blocks_of(subset, options.distractors, options.seed, options.limit, released=released)
         queries = min(options.limit or len(subset.texts), len(subset.texts))
@@ -161,12 +163,25 @@ class _ModelRun:
 
     def _matching(self, subset: Subset) -> MatchingResult:
         options, scorer = self.options, self.scorer_of(subset)
-        threshold = self.thresholds.get(id(scorer)) or self._threshold(scorer)
-        self.thresholds[id(scorer)] = threshold
+        threshold = self.thresholds.get(scorer) or self._threshold(scorer)
+        self.thresholds[scorer] = threshold
         typography = "D-4" in options.errors and subset.name in CSN
         return match(
-            scorer, subset, threshold, options.seed, typography=typography, positives_only="D-8" in options.errors
+            partial(self._over, scorer),
+            subset,
+            threshold,
+            options.seed,
+            typography=typography,
+            positives_only="D-8" in options.errors,
         )
+
+    def _over(self, scorer: TextScorer, texts: Sequence[str], codes: Sequence[str]) -> BlockScores:
+        """What ``scorer`` has read; both tasks of a subset read the same."""
+        key = scorer, tuple(texts), tuple(codes)
+        if key not in self.read:
+            self.read.clear()
+            self.read[key] = scorer.over(texts, codes)
+        return self.read[key]
 
     def _threshold(self, scorer: TextScorer) -> Threshold:
         if scorer.natural_threshold is None and not self.data.valid:

@@ -27,6 +27,8 @@ from matching.text_scorer import BlockScores, TextScorer
 _ROWS = 64
 """Queries scored at a time, so that the progress is seen."""
 
+Over = Callable[[Sequence[str], Sequence[str]], BlockScores]
+"""Reads a test set: :meth:`matching.text_scorer.TextScorer.over`."""
 Scores = Float32[np.ndarray, "block candidates"]
 Counted = tuple[Int[np.ndarray, " block"], Int[np.ndarray, " block"]]
 Count = Callable[[Block], Counted]
@@ -101,12 +103,12 @@ def choose_threshold(scorer: TextScorer, pairs: Sequence[Example], source: str, 
 
 
 def match(
-    scorer: TextScorer, subset: Subset, threshold: Threshold, seed: int, *, typography: bool, positives_only: bool
+    over: Over, subset: Subset, threshold: Threshold, seed: int, *, typography: bool, positives_only: bool
 ) -> MatchingResult:
     """Tell the pairs of a subset from as many that do not match.
 
     Args:
-        scorer: what scores them.
+        over: what scores them.
         subset: matching pairs.
         threshold: from which score on it says "match".
         seed: of the negatives.
@@ -118,7 +120,7 @@ def match(
     if typography:
         codes += [released_typography(subset.codes[row]) for row in negatives.tolist()]
         negatives = np.arange(len(subset.texts), len(codes), dtype=np.int64)
-    scores = pair_scores(scorer.over(subset.texts, codes), negatives, subset.name)
+    scores = pair_scores(over(subset.texts, codes), negatives, subset.name)
     true = np.tile([True, False], (len(scores), 1))
     if positives_only:
         scores, true = scores[:, :1], true[:, :1]

@@ -158,7 +158,7 @@ def test_the_released_typography_gives_the_negatives_away(folder):
     java = replace(java, codes=code)
     threshold = tasks.Threshold(-0.4, "by hand")
     fair, given_away = (
-        tasks.match(Spaces(), java, threshold, 42, typography=wrong, positives_only=False).accuracy
+        tasks.match(Spaces().over, java, threshold, 42, typography=wrong, positives_only=False).accuracy
         for wrong in (False, True)
     )
     assert fair == pytest.approx(0.5, abs=0.05)
@@ -170,7 +170,7 @@ def test_accuracy_over_matches_alone_is_recall(folder):
     java = next(each for each in find_subsets(folder)[0] if each.name == "java")
     always = tasks.Threshold(-1.0, "by hand")
     whole, half = (
-        tasks.match(Chance(0), java, always, 42, typography=False, positives_only=alone) for alone in (False, True)
+        tasks.match(Chance(0).over, java, always, 42, typography=False, positives_only=alone) for alone in (False, True)
     )
     assert (whole.accuracy, half.accuracy) == (0.5, 1.0)
     assert whole.recall == half.recall == 1.0
@@ -189,7 +189,7 @@ class Silent:
 
 def test_what_is_not_answered_is_wrong(folder):
     java = next(each for each in find_subsets(folder)[0] if each.name == "java")
-    found = tasks.match(Silent(), java, tasks.Threshold(0.5, ""), 42, typography=False, positives_only=False)
+    found = tasks.match(Silent().over, java, tasks.Threshold(0.5, ""), 42, typography=False, positives_only=False)
     assert found.recall == 0.5  # of the first half
     assert found.accuracy == 0.25  # none of their negatives is told from a match
     assert ROWS / 2 < found.unanswered < 2 * ROWS  # the other half, and those of all whose negative is there
