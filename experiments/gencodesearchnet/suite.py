@@ -93,6 +93,7 @@ def run_benchmark(model: str, data: Data, options: BenchmarkOptions, command: st
     """
     scorer_of, folder = load_scorer(model, options, data.valid), Path(options.out).expanduser() / folder_name(model)
     folder.mkdir(parents=True, exist_ok=True)
+    version = code_version(REPOSITORY)  # of what runs, whatever becomes of the files meanwhile
     run = _ModelRun(scorer_of, data, options, folder, {}, {})
     results = [run.result(subset) for subset in data.subsets]
     by_rank, by_match = means(results, released="D-1" in options.errors)
@@ -101,7 +102,7 @@ def run_benchmark(model: str, data: Data, options: BenchmarkOptions, command: st
         protocol=options.protocol,
         seed=options.seed,
         command=without_paths(command),
-        code_version=code_version(REPOSITORY),
+        code_version=version,
         date=datetime.now(UTC).isoformat(timespec="seconds"),
         machine=machine(),
         subsets=results,
