@@ -49,7 +49,7 @@ check() {
 }
 
 case "${1:-help}" in
-  test)  shift; set_up requirements.txt requirements-dev.txt requirements-sentences.txt; check "$@" ;;
+  test)  shift; set_up requirements.txt requirements-dev.txt requirements-sentences.txt requirements-vectors.txt; check "$@" ;;
   board) shift; set_up requirements.txt; board "$@" ;;
   *)     set_up requirements.txt; experiments "$@" ;;
 esac

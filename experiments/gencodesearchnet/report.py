@@ -112,7 +112,10 @@ def _table(results: Sequence[BenchmarkResult], measure: str, cell: Callable[[Sub
 
 def _mrr(subset: SubsetResult) -> str:
     found = subset.ranking
-    return f"{found.mrr:.3f} ({found.mrr_low:.3f} to {found.mrr_high:.3f})" if found else NONE
+    if found is None:
+        return NONE
+    part = f", {found.queries:,} queries" if found.queries < subset.pairs else ""
+    return f"{found.mrr:.3f} ({found.mrr_low:.3f} to {found.mrr_high:.3f}){part}"
 
 
 def _accuracy(subset: SubsetResult) -> str:
