@@ -150,7 +150,7 @@ COMMANDS: Final[dict[str, Command]] = {
         "experiments.gencodesearchnet.cli:benchmark", "experiments.gencodesearchnet.config:BenchmarkOptions"
     ),
     "fine_tune": Command(
-        "experiments.gencodesearchnet.cli:fine_tuning", "experiments.gencodesearchnet.config:FineTuneOptions"
+        "experiments.gencodesearchnet.cli:fine_tuning", "experiments.gencodesearchnet.config:FineTuneCommand"
     ),
     "statistics": Command(
         "experiments.gencodesearchnet.cli:statistics", "experiments.gencodesearchnet.config:StatisticsOptions"

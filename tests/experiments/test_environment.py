@@ -28,6 +28,9 @@ case "$*" in
 esac
 """
 
+OF_TESTS = ("requirements-dev.txt", "requirements-sentences.txt", "requirements-vectors.txt")
+"""What tests need: their tools, and the extras that they test."""
+
 
 class Clone:
     """A clone with run.sh and requirements, and a PATH with nothing but a stand-in for Python and a few tools."""
@@ -36,7 +39,7 @@ class Clone:
         self.root, self.bin, self.log = folder / "a clone", folder / "bin", folder / "log"
         (self.root / "experiments").mkdir(parents=True)
         self.bin.mkdir()
-        for name in ("run.sh", "experiments/environment.sh", "requirements.txt", "requirements-dev.txt"):
+        for name in ("run.sh", "experiments/environment.sh", "requirements.txt", *OF_TESTS):
             (self.root / name).write_bytes((REPOSITORY / name).read_bytes())
         self.python = self.bin / "python3.11"
         self.python.write_text(PYTHON)
@@ -88,7 +91,7 @@ def test_the_tools_of_the_tests_come_with_the_tests(clone):
     clone.asked()
     told = clone.run("test")
     assert told.stderr == "adding the tools of the tests to .venv (once, about a minute)\n"
-    assert clone.asked() == ["pip requirements-dev.txt"]
+    assert clone.asked() == [f"pip {name}" for name in OF_TESTS]
     clone.run("test")
     assert clone.asked() == []
 
