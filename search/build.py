@@ -127,9 +127,7 @@ def _together(
 def _file(read: ReadFile) -> IndexedFile:
     found, test = read.found, is_test(read.found.path)
     place = found.path, found.size, found.modified
-    return IndexedFile(
-        *place, read.licence, test, read.generated, committed=False, units=len(read.units), trouble=read.trouble
-    )
+    return IndexedFile(*place, read.licence, test, committed=False, units=len(read.units), trouble=read.trouble)
 
 
 def _with_own_words(split: Split) -> Split:

@@ -14,7 +14,6 @@ from search.options import IndexOptions, QualityOptions, SearchOptions
 if TYPE_CHECKING:
     from search.engine import Finds, Reads
     from search.index import Index
-    from search.vector_encoding import RowEncoder
 
 
 def index(arguments: Sequence[str]) -> None:
@@ -27,49 +26,59 @@ def index(arguments: Sequence[str]) -> None:
 
     root = Path(words[0]).expanduser().absolute()
     path = Path(options.out).expanduser().absolute() if options.out else root / PLACE
-    encoder = _row_encoder(options.vectors)  # a run that cannot be used is told before anything is read
+    run = _checked_run(options.vectors)  # what cannot be used is told before anything is read
     started = time.perf_counter()
     done = refresh(root, path, processes=options.processes or os.cpu_count() or 1, tell=_tell)
     seconds = time.perf_counter() - started
     what = f"read {done.read:,} files" if done.written else "nothing has changed"
     say(f"{done.rows:,} methods and types of {done.files:,} files in {path}: {what}, {seconds:.2f} s")
-    if encoder:
-        _vectors(encoder, path)
-    else:
-        _tell_stale(path)
+    _vectors(run, path)
 
 
-def _row_encoder(run: str) -> "RowEncoder | None":
-    if not run:
+def _checked_run(typed: str) -> str:
+    """What ``--vectors`` names, a folder as its whole path.
+
+    Raises:
+        ValueError: there is no model, or one that makes no vectors.
+    """
+    if typed in ("", "none"):
+        return typed
+    from search.vector_encoding import check_bi_encoder
+
+    check_bi_encoder(folder := Path(typed).expanduser().absolute())
+    return str(folder)
+
+
+def _vectors(run: str, path: Path) -> None:
+    """Make the vectors of an index, bring them up to date, or take them away; ``run`` as ``--vectors`` has it.
+
+    Where it names nothing, the model that made those that are there stays theirs.
+    """
+    from search.vector_file import maker_of, remove_vectors, up_to_date
+
+    if run == "none":
+        return remove_vectors(path)
+    known = maker_of(path)
+    started = time.perf_counter()
+    try:
+        what = _up_to_date(run or known or "", path) if not up_to_date(path, run or known or "") else ""
+    except ValueError as error:
+        if run or not known:
+            raise
+        console.complain(f"{error}; or name another run by --vectors=, or none")
         return None
-    from search.vector_encoding import RowEncoder
+    say(f"vectors beside it: {what or 'nothing has changed'}, {time.perf_counter() - started:.2f} s")
+    return None
 
-    return RowEncoder(Path(run).expanduser().absolute())
 
-
-def _vectors(encoder: "RowEncoder", path: Path) -> None:
-    """Make the vectors of an index, or bring them up to date."""
-    from search.vector_encoding import refresh_vectors
+def _up_to_date(run: str, path: Path) -> str:
+    """Make vectors by a run, "" by the model that comes with this program; tell what was done."""
+    from search.vector_encoding import RowEncoder, refresh_vectors
     from search.vector_search import lay_clusters
 
-    started = time.perf_counter()
-    done = refresh_vectors(encoder, path, _tell)
+    done = refresh_vectors(RowEncoder(Path(run) if run else None), path, _tell)
     lay_clusters(path)
-    seconds = time.perf_counter() - started
-    what = f"read {done.read:,} of {done.rows:,} rows" if done.written else "nothing has changed"
-    say(f"vectors of {encoder.dim} numbers beside it: {what}, {seconds:.2f} s")
-
-
-def _tell_stale(path: Path) -> None:
-    """Tell of vectors that are there and do not fit the index any more."""
-    from search.index import read_head
-    from search.vector_file import fitting, vectors_path
-
-    if vectors_path(path).exists():
-        try:
-            fitting(path, read_head(path).content)
-        except ValueError as error:
-            console.complain(str(error))
+    return f"read {done.read:,} of {done.rows:,} rows"
 
 
 def _tell(path: str, trouble: str) -> None:
@@ -102,20 +111,17 @@ def quality(arguments: Sequence[str]) -> None:
     import tempfile
 
     from search.build import refresh
-    from search.index import open_index
     from search.quality import measure_quality, quality_lines, with_comments
-    from search.questions import of_comments, of_returns
+    from search.questions import asked
 
     root = Path(words[0]).expanduser().absolute()
     with tempfile.TemporaryDirectory() as folder:
-        encoder = _row_encoder(options.vectors)
+        run = _checked_run(options.vectors)
         refresh(root, path := Path(folder) / "index", processes=os.cpu_count() or 1, tell=_tell)
-        if encoder:
-            _vectors(encoder, path)
-        found, finder = _opened(path, "exact") if encoder else (open_index(path), None)
-        hidden = options.ask == "comment"
-        draw = options.queries, options.seed
-        questions = of_comments(found, *draw) if hidden else of_returns(found, root, *draw)
+        _vectors(run, path)
+        found, finder = _opened(path, "")
+        questions = asked(options.ask, found, root, options.queries, options.seed)
+    hidden = options.ask in ("comment", "member")
     names = [options.model, *filter(None, [options.against])]
     readers = {Path(name).name or "default": _reader(found, name) for name in names}
     searched = with_comments(found, 0 if hidden else options.comments)
@@ -148,13 +154,12 @@ def _opened(path: Path, how: str) -> "tuple[Index, Finds | None]":
     Vectors that cannot be used are told of, and an error only where ``how`` asks for them.
     """
     from search.index import UnusableIndexError, open_index, read_head
-    from search.ranking import Ranking
     from search.vector_file import vectors_path
 
     there = vectors_path(path).exists()
     before = read_head(path)
     found = open_index(path)
-    if how == "none" or (how == "" and (not there or len(found) <= Ranking().read_all_below)):
+    if how == "none" or (how == "" and not there):
         return found, None
     if read_head(path) != before:
         raise UnusableIndexError(f"the index {path} was replaced while it was opened: ask again")
@@ -179,7 +184,8 @@ def _reader(index: "Index", model: str) -> "Reads":
 
     if folder := sentence_model(model):
         return SentenceReader(folder, index.split)
-    from search.packed_model import DEFAULT_MODEL, load_model
+    from search.model_folder import DEFAULT_MODEL
+    from search.packed_model import load_model
     from search.reader import Reader
 
     matcher, encoder = load_model(Path(model).expanduser() if model else DEFAULT_MODEL)

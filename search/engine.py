@@ -4,8 +4,7 @@ A query that names something (``StringUtils``, ``JsonReader.nextName``) is answe
 """
 
 import fnmatch
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal, Protocol, runtime_checkable
@@ -15,6 +14,7 @@ from jaxtyping import Bool, Float, Float32, Int64
 
 from data_prep.javadoc import query_words
 from search.index import Index
+from search.names import Names, Spelt
 from search.ranking import Ranking
 
 Stage = Literal["name", "model", "words"]
@@ -22,10 +22,6 @@ Stage = Literal["name", "model", "words"]
 
 LONGEST_QUERY: Final = 2000
 """Characters of a query."""
-
-_SYMBOL: Final = re.compile(r"[A-Za-z_$][\w$]*(?:[.#][A-Za-z_$][\w$]*)*")
-_NAMED: Final = re.compile(r"[a-z\d][A-Z]|[A-Z][a-z\d]+[A-Z]|[\w$][._#$][\w$]")
-"""What tells an identifier from a word: a capital inside, a dot, an underscore."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +53,9 @@ class Finds(Protocol):
     def nearest(self, query: Sequence[str]) -> Int64[np.ndarray, " found"]:
         """The rows whose vectors are nearest to that of a query; each once."""
 
+    def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
+        """How near each of ``rows`` is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:
@@ -67,6 +66,7 @@ class Hit:
     score: float  # higher is better, within this query only
     lexical: float  # BM25's
     neural: float | None  # the model's; None where it has not read the row
+    near: float | None  # the cosine of its vector and the query's; None where there are no vectors
     stage: Stage
 
 
@@ -96,6 +96,7 @@ class _Looked:
     scores: Float[np.ndarray, " found"]
     lexical: Float32[np.ndarray, " found"]
     neural: Float32[np.ndarray, " found"] | None
+    near: Float32[np.ndarray, " found"] | None
 
     @property
     def order(self) -> Int64[np.ndarray, " found"]:
@@ -115,7 +116,8 @@ class Engine:
             index: what is searched.
             reader: a trained model over the rows of ``index``; None: BM25 alone.
             ranking: the settings; None: those that are the default.
-            finder: adds rows to those that BM25 finds for ``reader``; without a reader it is not asked.
+            finder: adds rows to those that BM25 finds for ``reader``, and its scores to theirs; without a reader it is
+                not asked.
         """
         self.index, self.reader, self.finder = index, reader, finder
         self.ranking = ranking or Ranking()
@@ -132,8 +134,8 @@ class Engine:
         Raises:
             QueryError: the query is empty or too long.
         """
-        named = self._named(query)
-        found = self._closely(words_of(query), self._allowed(path), named)
+        words, spelt = self.asked(query)
+        found = self._closely(words, self._allowed(path), spelt)
         order = found.order
         if by_file:
             order = order[np.sort(np.unique(self._file_of(found.rows[order]), return_index=True)[1])]
@@ -144,17 +146,20 @@ class Engine:
                 score=float(found.scores[place]),
                 lexical=float(found.lexical[place]),
                 neural=None if found.neural is None else float(found.neural[place]),
-                stage=_stage(int(found.rows[place]) in named, found.neural is not None),
+                near=None if found.near is None else float(found.near[place]),
+                stage=_stage(int(found.rows[place]) in spelt.own, found.neural is not None),
             )
             for rank, place in enumerate(order[:top].tolist(), start=1)
         ]
 
-    def rank(self, words: Sequence[str], row: int) -> int:
+    def rank(self, words: Sequence[str], row: int, query: str = "") -> int:
         """The rank of ``row`` for the words of a query, among all rows; rows of equal scores stand before it.
 
-        Rows that are not looked at closely follow those that are, in BM25's order.
+        Rows that are not looked at closely follow those that are, in BM25's order. ``query`` is what was typed, where
+        it may spell a name.
         """
-        found = self._closely(words, np.ones(len(self.index), dtype=np.bool_), {})
+        words, spelt = self.asked(query) if query else (words, Spelt())
+        found = self._closely(words, np.ones(len(self.index), dtype=np.bool_), spelt)
         place = int(np.searchsorted(found.rows, row))
         if place < len(found.rows) and found.rows[place] == row:
             return int(np.count_nonzero(found.scores >= found.scores[place]))
@@ -166,18 +171,29 @@ class Engine:
         """The rows of all that are looked at closely for the words of a query, ascending."""
         return self._shortlist(words, self.index.lexical.scores(words), np.ones(len(self.index), dtype=np.bool_), [])
 
-    def _closely(
-        self, words: Sequence[str], allowed: Bool[np.ndarray, " rows"], named: Mapping[int, float]
-    ) -> "_Looked":
+    def asked(self, query: str) -> tuple[tuple[str, ...], Spelt]:
+        """The words of ``query`` to look for, those of a type's name left out, and what it names.
+
+        Raises:
+            QueryError: the query is empty or too long.
+        """
+        words, spelt = words_of(query), self._names.spelt(query, self.ranking)
+        return query_words(spelt.rest) or words, spelt
+
+    def _closely(self, words: Sequence[str], allowed: Bool[np.ndarray, " rows"], spelt: Spelt) -> "_Looked":
         """The rows that are looked at closely, and their scores."""
         lexical = self.index.lexical.scores(words)
-        rows = self._shortlist(words, lexical, allowed, [row for row in named if allowed[row]])
+        members = spelt.inside if len(spelt.inside) <= 2 * self.ranking.shortlist else ()
+        rows = self._shortlist(words, lexical, allowed, [row for row in {*spelt.own, *members} if allowed[row]])
         neural = self.reader.scores(words, rows) if self.reader and len(rows) else None
-        scores = self._mixed(lexical[rows], neural) - self._lowered(_TESTS.isdisjoint(words))[rows]
+        near = self.finder.scores(words, rows) if self.finder and neural is not None else None
+        scores = self._mixed(lexical[rows], neural, near)
+        if _TESTS.isdisjoint(words):
+            scores -= self.ranking.test * self._of_tests[rows]
         if neural is not None:
             scores += self.ranking.file * best_beside(scores, self._file_of(rows))
-        scores += np.array([named.get(row, 0.0) for row in rows.tolist()])
-        return _Looked(rows, scores, lexical[rows], neural)
+        scores += np.array([spelt.gain(row) for row in rows.tolist()])
+        return _Looked(rows, scores, lexical[rows], neural, near)
 
     def _shortlist(
         self,
@@ -197,53 +213,24 @@ class Engine:
         return np.unique(np.concatenate([found, near[allowed[near]], np.array(named, dtype=np.int64)]))
 
     def _mixed(
-        self, lexical: Float32[np.ndarray, " found"], neural: Float32[np.ndarray, " found"] | None
+        self,
+        lexical: Float32[np.ndarray, " found"],
+        neural: Float32[np.ndarray, " found"] | None,
+        near: Float32[np.ndarray, " found"] | None,
     ) -> Float[np.ndarray, " found"]:
         if neural is None:
             return on_one_scale(lexical)
         weight = self.ranking.weight
-        return weight * on_one_scale(neural) + (1 - weight) * on_one_scale(lexical)
-
-    def _named(self, query: str) -> Mapping[int, float]:
-        """Rows whose name the query spells, and what that adds to their scores."""
-        whole = query.strip().rstrip("()")
-        found: dict[int, float] = {}
-        for match in _SYMBOL.finditer(query):
-            symbol = match.group()
-            if symbol == whole or _NAMED.search(symbol):
-                gain = _WHOLE if symbol == whole else _PART
-                for row, exact in self._rows_named(symbol.replace("#", ".")):
-                    found[row] = max(found.get(row, 0.0), gain + exact)
-        return found
-
-    def _rows_named(self, symbol: str) -> list[tuple[int, bool]]:
-        """Rows whose dotted name ends with ``symbol``, capitals aside, and whether it does so to the letter."""
-        lower = f".{symbol.lower()}"
-        rows = self._by_last.get(lower.rpartition(".")[2], ())
-        names = self.index.names
-        return [
-            (row, f".{names[row]}".endswith(f".{symbol}")) for row in rows if f".{names[row].lower()}".endswith(lower)
-        ]
+        mixed = weight * on_one_scale(neural) + (1 - weight) * on_one_scale(lexical)
+        return mixed if near is None else mixed + self.ranking.near * on_one_scale(near)
 
     @cached_property
-    def _by_last(self) -> Mapping[str, Sequence[int]]:
-        """The last part of names, lower-case -> rows."""
-        found: dict[str, list[int]] = {}
-        for row, name in enumerate(self.index.names):
-            found.setdefault(name.lower().rpartition(".")[2], []).append(row)
-        return found
+    def _names(self) -> Names:
+        return Names(self.index.names)
 
     @cached_property
     def _of_tests(self) -> Bool[np.ndarray, " rows"]:
         return self._spread([file.test for file in self.index.files])
-
-    @cached_property
-    def _of_programs(self) -> Bool[np.ndarray, " rows"]:
-        return self._spread([file.generated for file in self.index.files])
-
-    def _lowered(self, tests_too: bool) -> Float[np.ndarray, " rows"]:
-        """What is taken from the score of each row for the file it stands in."""
-        return self.ranking.generated * self._of_programs + self.ranking.test * tests_too * self._of_tests
 
     def _spread(self, of_file: Sequence[bool]) -> Bool[np.ndarray, " rows"]:
         """What holds for files as it holds for their rows."""
@@ -260,10 +247,6 @@ class Engine:
 
 _TESTS: Final = frozenset(("test", "tests", "testing"))
 """Words of a query that speaks of tests."""
-_WHOLE: Final = 100.0
-"""What a row gains whose name is the whole query: it stands before all others."""
-_PART: Final = 1.0
-"""What a row gains whose name stands among other words."""
 
 
 def on_one_scale(scores: Float32[np.ndarray, " found"]) -> Float[np.ndarray, " found"]:

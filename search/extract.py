@@ -31,7 +31,6 @@ class ReadFile:
     found: Found
     units: Sequence[Unit]
     licence: str  # SPDX, "" where it is not known
-    generated: bool  # a program wrote it, by its own words
     trouble: str  # why it could not be read whole, "" where it could
 
 
@@ -44,10 +43,10 @@ def read_files(task: Task) -> list[ReadFile]:
 def _read(root: Path, found: Found, licences: Licences) -> ReadFile:
     try:
         data = read_source(root, found)
-        file = read_file(JavaFile("", found.path, data))
+        units = read_file(JavaFile("", found.path, data))
     except (OSError, ValueError) as error:
-        return ReadFile(found, [], "", generated=False, trouble=getattr(error, "strerror", None) or str(error))
-    return ReadFile(found, file.units, licences.of(found.path, data), file.generated, "")
+        return ReadFile(found, [], "", trouble=getattr(error, "strerror", None) or str(error))
+    return ReadFile(found, units, licences.of(found.path, data), "")
 
 
 def is_test(path: str) -> bool:

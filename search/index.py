@@ -26,7 +26,7 @@ from search.lexical import Lexical
 from search.links import Origin, link
 from search.tree import Found
 
-FORMAT: Final = "galm index 1"
+FORMAT: Final = "galm index 2"
 """Raised when the layout, or what is read of a file, changes."""
 
 PLACE: Final = Path(".galm") / "index"
@@ -50,7 +50,6 @@ class IndexedFile:
     modified: int  # nanoseconds
     licence: str  # SPDX, "" where it is not known
     test: bool
-    generated: bool
     committed: bool  # as it stands in the commit of the index's origin
     units: int  # methods and types
     trouble: str  # why it could not be read, "" where it could

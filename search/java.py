@@ -1,6 +1,6 @@
 """The methods and types of a Java file, as an index holds them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -14,7 +14,7 @@ from data_prep.identifiers import split_identifier
 from data_prep.java_methods import FoundMethod, ParsedFile, find_declarations, parse_java
 from data_prep.java_types import text
 from data_prep.records import JavaFile, Method, Pair
-from search.languages import SourceFile, Unit
+from search.languages import Unit
 
 _NAMED: Final = frozenset(("identifier", "type_identifier"))
 _MEMBERS: Final = frozenset((
@@ -26,7 +26,7 @@ _MEMBERS: Final = frozenset((
 _INSIDE: Final = frozenset(("block", "constructor_body", "class_body", "modifiers"))
 
 
-def read_java(file: JavaFile) -> SourceFile:
+def read_java(file: JavaFile) -> Sequence[Unit]:
     """Every method, constructor and named type of ``file``, documented or not.
 
     A method without a body and a type have the words of what they declare as their tokens, and no calls. None has an
@@ -36,12 +36,11 @@ def read_java(file: JavaFile) -> SourceFile:
         ValueError: the file is too long to be parsed.
     """
     parsed = parse_java(file.data)
-    generated = generated_header(file.data, parsed.code_start)
-    return SourceFile([*_units(file, parsed, generated=generated)], generated)
+    return [*_units(file, parsed)]
 
 
-def _units(file: JavaFile, parsed: ParsedFile, *, generated: bool) -> Iterator[Unit]:
-    rules = DataConfig()
+def _units(file: JavaFile, parsed: ParsedFile) -> Iterator[Unit]:
+    rules, generated = DataConfig(), generated_header(file.data, parsed.code_start)
     for found in find_declarations(parsed):
         if found.kind in ("type", "abstract"):
             method = _declared(file, found)

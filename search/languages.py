@@ -17,23 +17,15 @@ class Unit:
     asks: bool  # whether that sentence can stand for a question, by the rules of data_prep.filters
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
-    """What a file holds."""
-
-    units: Sequence[Unit]
-    generated: bool  # a program wrote it, by its own words
-
-
 LANGUAGES: Final[Mapping[str, str]] = {".java": "search.java:read_java"}
 """Suffix of a file's name -> what finds its methods and types."""
 
 
-def read_file(file: JavaFile) -> SourceFile:
+def read_file(file: JavaFile) -> Sequence[Unit]:
     """The methods and types of a file in one of :data:`LANGUAGES`.
 
     Raises:
         ValueError: the file cannot be parsed.
     """
-    read: Callable[[JavaFile], SourceFile] = resolve_name(LANGUAGES[PurePosixPath(file.path).suffix])
+    read: Callable[[JavaFile], Sequence[Unit]] = resolve_name(LANGUAGES[PurePosixPath(file.path).suffix])
     return read(file)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from search.engine import Engine
+from search.engine import Engine, Reads
 from search.index import Head, Index, UnusableIndexError, open_index, read_head
-from search.packed_model import DEFAULT_MODEL, load_model
-from search.ranking import Ranking
+from search.model_folder import DEFAULT_MODEL
+from search.packed_model import load_model
 from search.reader import Reader
 from search.vector_file import vectors_path
 from search.vector_search import NearRows, near_rows
@@ -51,7 +51,7 @@ class LiveIndex:
         self.path, self.trouble = path, ""
         self._reader_of, self._between = reader_of, seconds_between_looks
         self._looking = threading.Lock()
-        self._tried = _stamp(path)
+        self._tried, self._vectors_tried = _stamp(path), _stamp(vectors_path(path))
         self._now = self._open()
         self._next_look = time.monotonic() + self._between
 
@@ -70,17 +70,19 @@ class LiveIndex:
         return self._now
 
     def _look(self) -> None:
-        stamp = _stamp(self.path)
+        stamp, vectors_stamp = _stamp(self.path), _stamp(vectors_path(self.path))
         try:
             head = read_head(self.path)
             if head != self._now.head and stamp != self._tried:
                 self._now = self._open()
                 self.trouble = ""
             elif head == self._now.head:
+                if vectors_stamp != self._vectors_tried:  # they come after their index
+                    self._now = Opened(self._engine(self._now.engine.index, self._now.engine.reader, head), head)
                 self.trouble = ""
         except (UnusableIndexError, OSError) as error:
             self.trouble = str(error)
-        self._tried = stamp
+        self._tried, self._vectors_tried = stamp, vectors_stamp
 
     def _open(self) -> Opened:
         head = read_head(self.path)
@@ -88,16 +90,19 @@ class LiveIndex:
             index, before = open_index(self.path), head
             head = read_head(self.path)
             if head == before:
-                return Opened(Engine(index, self._reader_of(index), finder=self._finder(index, head)), head)
+                return Opened(self._engine(index, self._reader_of(index), head), head)
         raise UnusableIndexError(f"the index {self.path} is replaced again and again")
+
+    def _engine(self, index: Index, reader: Reads | None, head: Head) -> Engine:
+        return Engine(index, reader, finder=self._finder(index, head) if reader else None)
 
     def _finder(self, index: Index, head: Head) -> NearRows | None:
         """What finds rows by the vectors beside the index; None where there are none that fit it."""
-        if not vectors_path(self.path).exists() or len(index) <= Ranking().read_all_below:
+        if not vectors_path(self.path).exists():
             return None
         try:
             return near_rows(self.path, head.content, len(index), "")
-        except ValueError:  # stale or damaged, which `index` and `search` tell of: BM25 finds alone
+        except ValueError:  # stale or damaged, which `search` tells of: BM25 finds alone
             return None
 
 

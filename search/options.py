@@ -15,7 +15,8 @@ class IndexOptions:
     processes: int = 0
     """Processes that read files; 0: one a processor."""
     vectors: str = ""
-    """Folder of a run of a bi-encoder, such as unif, that makes a vector of every row beside the index; empty: none."""
+    """Folder of a run of a bi-encoder, such as unif, that makes a vector of every row beside the index; empty: the
+    model that made those that are there, or the one that comes with this program; none: none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +61,18 @@ class QualityOptions(Ranking):
     seed: int = 0
     """Seed of the draw."""
     vectors: str = ""
-    """Folder of a run of a bi-encoder whose vectors widen the shortlist, as `index --vectors` does; empty: none."""
-    ask: Literal["comment", "return"] = "comment"
-    """Queries: the first sentences of comments, all comments hidden; or what @return says, first sentences shown."""
+    """Folder of a run of a bi-encoder whose vectors widen the shortlist; empty: the one that comes with this program;
+    none: none."""
+    ask: Literal["comment", "return", "member", "name"] = "comment"
+    """Queries: first sentences of comments, or (member) the type's name and that, comments hidden; what @return says,
+    or names, comments shown."""
 
     def __post_init__(self) -> None:
         Ranking.__post_init__(self)
         if self.queries < 0:
             raise ValueError(f"--queries takes 0 (all) or how many at most, not {self.queries}")
-        if self.ask not in ("comment", "return"):
-            raise ValueError(f"--ask takes comment or return, not {self.ask!r}")
+        if self.ask not in ("comment", "return", "member", "name"):
+            raise ValueError(f"--ask takes comment, return, member or name, not {self.ask!r}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """The models that a search can load: a packed one, such as comes with the code, or any finished run.
 
-Packed is a run of galm_plus, nearly all of which is tables with a row a word (``--model.code_tables=offsets``, one
-vocabulary by ``--words.joint=true``). The most frequent words stay; the others are unknown then, in the buckets that
-training made for such. In the tables of offsets the most frequent of these stay; the others are 0, as before training.
+Packed is a run with one vocabulary (``--words.joint=true``), nearly all of which is tables with a row a word. The most
+frequent words stay; the others are unknown then, in the buckets that training made for such. In tables of offsets
+(galm_plus: ``--model.code_tables=offsets``) the most frequent of these stay; the others are 0, as before training.
 A row x that stays is held as whole numbers of 8 bits, q = round(x / s) with one s = max|x| / 127: |x - q s| <= s / 2.
 
 A packed folder holds ``config.json`` as a run does, ``words.json`` (the words, most frequent first), and
@@ -32,17 +32,13 @@ from evaluation.config import EvaluateConfig
 from experiments.config import Configuration
 from experiments.trained_run import load_run, without_weights
 from matching.contract import Matcher
+from search.model_folder import CONFIG, PACKED, is_packed, no_model
 from training.checkpoint import weights_copy
-
-DEFAULT_MODEL: Final = Path(__file__).with_name("default_model")
-"""The packed model that comes with the code."""
 
 FORMAT_VERSION: Final = 1
 """Raised when the layout changes; a packed model of another version is refused."""
 
-_CONFIG: Final = "config.json"
-_WORDS: Final = "words.json"
-_WEIGHTS: Final = "model.safetensors"
+_WORDS, _WEIGHTS = PACKED
 _ABOUT: Final = "packed"
 """The only key of the metadata: safetensors writes several in no fixed order."""
 _TABLES: Final = "words.tables."
@@ -81,12 +77,10 @@ def load_model(path: Path) -> tuple[Matcher, Encoder]:
     Raises:
         ValueError: there is neither, it is damaged or unfinished, or the run's model is one that is not trained.
     """
-    if (path / _WEIGHTS).exists() or (path / _WORDS).exists():
+    if is_packed(path):
         return load_packed(path)
-    if not (path / _CONFIG).exists():
-        raise ValueError(
-            f"expected a model in {path}, but there is no {_CONFIG}: name the folder of a finished run, or a packed one"
-        )
+    if not (path / CONFIG).exists():
+        raise no_model(path, CONFIG)
     return load_run(path)
 
 
@@ -103,18 +97,18 @@ def pack(run: Path, target: Path, *, words: int, offset_words: int) -> None:
     if words < 1 or offset_words < 0:
         raise ValueError(f"pack takes 1 word or more and 0 offset_words or more, not {words} and {offset_words}")
     matcher, encoder = load_model(run)
-    plan = Configuration.load(run / _CONFIG)
-    joint, tables = plan.words.joint, getattr(plan.model, "code_tables", "")
-    if not joint or tables != "offsets" or "ast" in matcher.code_fields:
+    plan = Configuration.load(run / CONFIG)
+    tables = any(name.startswith(_TABLES) for name in matcher.state_dict())
+    if not plan.words.joint or not tables or "ast" in matcher.code_fields:
         raise ValueError(
-            f"the run in {run} cannot be packed: that needs --words.joint=true, --model.code_tables=offsets and no ast "
-            "in --model.fields, as galm_plus has them"
+            f"the run in {run} cannot be packed: that needs --words.joint=true, tables of words that a model finds by "
+            "its fields, as galm_plus and unif have them, and no ast among these"
         )
     known = encoder.vocabularies.code
     few = Vocabulary(known.words[:words], known.unknown_buckets)
     rows = len(Vocabulary(few.words[:offset_words], few.unknown_buckets))
     target.mkdir(parents=True, exist_ok=True)
-    with atomic_file(target / _CONFIG) as new:
+    with atomic_file(target / CONFIG) as new:
         _shareable(plan).save(new)
     content = {"unknown_buckets": few.unknown_buckets, "words": few.words}
     write_atomically(target / _WORDS, json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n")
@@ -136,7 +130,7 @@ def load_packed(folder: Path) -> tuple[Matcher, Encoder]:
         weights[table] = parts.unpacked()
     content = json.loads((folder / _WORDS).read_text(encoding="utf-8"))
     few = Vocabulary(tuple(content["words"]), content["unknown_buckets"])
-    plan, vocabularies = Configuration.load(folder / _CONFIG), Vocabularies(few, few, ast=Vocabulary(()))
+    plan, vocabularies = Configuration.load(folder / CONFIG), Vocabularies(few, few, ast=Vocabulary(()))
     matcher, encoder = without_weights(plan, vocabularies)
     try:
         matcher.load_state_dict(weights, assign=True)  # in place of the model's own memory, which is never touched
@@ -155,20 +149,21 @@ def _shareable(plan: Configuration) -> Configuration:
 def _as_bytes(folder: Path, weights: dict[str, Tensor], words: int, offset_words: int) -> bytes:
     """The weights as safetensors: of the tables the first rows packed, all else as it is."""
     tables = sorted(name for name in weights if name.startswith(_TABLES))
+    shared = _SHARED in weights  # then the others are offsets from it
     for name in tables:
         table = weights.pop(name)[:words].clone()
-        if name != _SHARED:
+        if shared and name != _SHARED:
             table[offset_words:] = 0.0
         packed = PackedTable.of(table)
         weights |= {f"{name}.kept": packed.kept, f"{name}.values": packed.values, f"{name}.scales": packed.scales}
-    files = {name: file_sha256(folder / name) for name in (_CONFIG, _WORDS)}
+    files = {name: file_sha256(folder / name) for name in (CONFIG, _WORDS)}
     about = {"format": FORMAT_VERSION, "tables": tables, "files": files}
     return save(weights, {_ABOUT: json.dumps({**about, "sha256": _sha256(about, weights)})})
 
 
 def _read(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """The weights as they are stored, and what is said of them."""
-    missing = [name for name in (_CONFIG, _WORDS, _WEIGHTS) if not (folder / name).is_file()]
+    missing = [name for name in (CONFIG, _WORDS, _WEIGHTS) if not (folder / name).is_file()]
     if missing:
         raise _unusable(folder, f"{', '.join(missing)} is missing")
     try:

@@ -17,7 +17,7 @@ from evaluation.significance import Difference, compare
 from search.engine import Engine, Finds, Reads
 from search.index import Index
 from search.lexical import WEIGHTS, Lexical
-from search.questions import Questions
+from search.questions import Asked, Questions
 from search.ranking import Ranking
 
 BASE: Final = "bm25"
@@ -56,22 +56,28 @@ def measure_quality(
     found: list[Measured] = []
     for name, engine in engines.items():
         rows = questions.rows.tolist()
-        shown = tqdm(zip(questions.words, rows, strict=True), desc=name, total=len(rows), disable=None)
-        ranks = np.array([engine.rank(words, row) for words, row in shown])
+        asked = zip(questions.words, rows, questions.texts, strict=True)
+        shown = tqdm(asked, desc=name, total=len(rows), disable=None)
+        ranks = np.array([engine.rank(words, row, text) for words, row, text in shown])
         lead = compare(1 / ranks, 1 / found[0].ranks) if found else None
         listed = sum(row in engine.shortlist(words) for words, row in zip(questions.words, rows, strict=True))
         found.append(Measured(name, ranks, exact(ranks), lead, listed / len(rows)))
     return found
 
 
-_ASKED: Final = {"comment": "whose comment became a query", "return": "whose @return became a query"}
+_ASKED: Final[Mapping[Asked, str]] = {
+    "comment": "methods whose comment became a query",
+    "return": "methods whose @return became a query",
+    "member": "methods whose type's name and comment became a query",
+    "name": "methods and types whose name became a query",
+}
 
 
-def quality_lines(found: Sequence[Measured], source: str, pool: int) -> list[str]:
+def quality_lines(found: Sequence[Measured], source: Asked, pool: int) -> list[str]:
     """What a person reads of it; ``source`` as of :class:`Questions`."""
     queries = len(found[0].ranks)
     lines = [
-        f"{queries:,} methods {_ASKED[source]}, each ranked among {pool:,} methods and types",
+        f"{queries:,} {_ASKED[source]}, each ranked among {pool:,} methods and types",
         f"{'':<28}{'listed':>8}{'Top@1':>8}{'Top@5':>8}{'Top@10':>8}{'MRR':>8}   MRR - {BASE} (95 % interval)",
     ]
     for each in found:

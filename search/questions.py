@@ -1,9 +1,10 @@
 """Questions that come with a code base: what the comments of its methods say becomes what is asked for."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 from jaxtyping import Int64
@@ -13,6 +14,9 @@ from data_prep.java_methods import find_declarations, parse_java
 from data_prep.javadoc import query_words, returned
 from search.index import Index
 from search.lexical import terms_of
+
+Asked = Literal["comment", "return", "member", "name"]
+"""A comment's first sentence; what its tag @return says; the type's name before the sentence; the name alone."""
 
 FEWEST: Final = 20
 """Queries below which nothing is measured."""
@@ -24,7 +28,8 @@ class Questions:
 
     rows: Int64[np.ndarray, " queries"]  # ascending
     words: Sequence[Sequence[str]]
-    source: str  # "comment": its first sentence; "return": what its tag @return says
+    texts: Sequence[str]  # what is typed, as far as it may spell a name
+    source: Asked
 
 
 def of_comments(index: Index, most: int, seed: int) -> Questions:
@@ -68,23 +73,74 @@ def of_returns(index: Index, root: Path, most: int, seed: int) -> Questions:
     return _drawn(asked, most, seed, "return")
 
 
+def of_members(index: Index, most: int, seed: int) -> Questions:
+    """Those of :func:`of_comments` with the name of the type before them: ``StringUtils reverses a string``.
+
+    Raises:
+        ValueError: there are fewer than FEWEST.
+    """
+    plain = of_comments(index, most, seed)
+    types = [index.names[row].rpartition(".")[0].rpartition(".")[2] for row in plain.rows.tolist()]
+    texts = [f"{name} {' '.join(words)}".strip() for name, words in zip(types, plain.words, strict=True)]
+    asked = [(*query_words(name), *words) for name, words in zip(types, plain.words, strict=True)]
+    return replace(plain, words=asked, texts=texts, source="member")
+
+
+def of_names(index: Index, most: int, seed: int) -> Questions:
+    """The names of methods and types, ``nextName``, or ``JsonReader.nextName`` where another one ends with that too.
+
+    Not of tests, nor of those that share both with others, such as overloads.
+
+    Raises:
+        ValueError: there are fewer than FEWEST.
+    """
+    tests = np.repeat([file.test for file in index.files], np.diff(index.file_edges))
+    endings = [(name.rpartition(".")[2], ".".join(name.split(".")[-2:])) for name in index.names]
+    borne = Counter(ending.lower() for both in endings for ending in {*both})
+    named: dict[int, str] = {}
+    for row in np.flatnonzero(~tests).tolist():
+        alone = [ending for ending in endings[row] if borne[ending.lower()] == 1 and query_words(ending)]
+        if alone:
+            named[row] = alone[0]
+    found = _drawn({row: query_words(name) for row, name in named.items()}, most, seed, "name")
+    return replace(found, texts=[named[row] for row in found.rows.tolist()])
+
+
 def _returns(data: bytes) -> Mapping[int, str]:
     """First line of each method that says what it returns -> that."""
     found = {each.start_line: returned(each.javadoc) for each in find_declarations(parse_java(data))}
     return {line: sentence for line, sentence in found.items() if sentence}
 
 
-def _drawn(asked: Mapping[int, Sequence[str]], most: int, seed: int, source: str) -> Questions:
+def asked(what: Asked, index: Index, root: Path, most: int, seed: int) -> Questions:
+    """The questions that ``--ask`` names, of the files under ``root``.
+
+    Raises:
+        ValueError: there are fewer than FEWEST.
+        OSError: a file is not there any more.
+    """
+    if what == "return":
+        return of_returns(index, root, most, seed)
+    return {"comment": of_comments, "member": of_members, "name": of_names}[what](index, most, seed)
+
+
+_OF: Final[Mapping[Asked, str]] = {
+    "comment": "methods whose comment says what they do",
+    "return": "methods whose @return says what their comment does not",
+    "member": "methods whose comment says what they do",
+    "name": "methods and types with a name of their own",
+}
+
+
+def _drawn(asked: Mapping[int, Sequence[str]], most: int, seed: int, source: Asked) -> Questions:
     """Each question once, and of these some."""
     first: dict[tuple[str, ...], int] = {}
     for row, words in asked.items():
         first.setdefault(tuple(words), row)
     rows = np.array(sorted(first.values()), dtype=np.int64)
     if len(rows) < FEWEST:
-        raise ValueError(
-            f"expected {FEWEST} or more methods whose comment says what they do, found {len(rows)}: too few to "
-            "measure anything"
-        )
+        raise ValueError(f"expected {FEWEST} or more {_OF[source]}, found {len(rows)}: too few to measure anything")
     if 0 < most < len(rows):
         rows = np.sort(np.random.default_rng(seed).choice(rows, size=most, replace=False))
-    return Questions(rows, [asked[row] for row in rows.tolist()], source)
+    typed: list[Sequence[str]] = [asked[row] for row in rows.tolist()]
+    return Questions(rows, typed, [" ".join(each) for each in typed], source)

@@ -13,12 +13,16 @@ class Ranking:
     """Size of an index below which the model reads all of it."""
     weight: float = 0.7
     """Of the model's score; the rest is BM25's, both on one scale."""
+    near: float = 0.3
+    """Of the vectors' score, on the same scale, where an index has vectors; it is added to these two."""
     test: float = 1.0
     """Taken from the score of a test's code, unless the query speaks of tests."""
-    generated: float = 0.5
-    """Taken from the score of code that a program wrote."""
     file: float = 0.2
     """Share added of the best other score in the same file, where that is above 0 and a model has read it."""
+    named: float = 100.0
+    """Added to the score of what has the name that is the whole query."""
+    mentioned: float = 5.0
+    """Added to the scores of the members of a type that the query names, and of a method named among other words."""
     comments: int = 3
     """How many times each word of a method's comment counts in BM25, where comments are read."""
 

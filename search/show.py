@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from search.engine import Alignment, Engine, Hit, words_of
+from search.engine import Alignment, Engine, Hit
 
 _NO_TEXT: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069]")
 """What a terminal may take for a command, or what turns the direction of writing."""
@@ -42,6 +42,7 @@ def result(engine: Engine, query: str, hit: Hit, *, explain: bool) -> dict[str, 
         "score": round(hit.score, 6),
         "bm25": round(hit.lexical, 6),
         "model": None if hit.neural is None else round(hit.neural, 6),
+        "vectors": None if hit.near is None else round(hit.near, 6),
         "stage": hit.stage,
         "license": index.file(hit.row).licence,
         "url": index.url(hit.row),
@@ -53,7 +54,7 @@ def result(engine: Engine, query: str, hit: Hit, *, explain: bool) -> dict[str, 
 
 def aligned(engine: Engine, query: str, hit: Hit) -> Alignment | None:
     """What the query's words aligned with, where a model has read the hit."""
-    return engine.reader.alignment(words_of(query), hit.row) if engine.reader else None
+    return engine.reader.alignment(engine.asked(query)[0], hit.row) if engine.reader else None
 
 
 def explained(alignment: Alignment) -> list[dict[str, Any]]:
@@ -97,8 +98,10 @@ def _lines(engine: Engine, query: str, hit: Hit, *, explain: bool, paint: Any) -
 
 
 def _scores(hit: Hit) -> str:
-    neural = "" if hit.neural is None else f", model {hit.neural:.2f}"
-    return f"{hit.score:.2f} by {hit.stage} (BM25 {hit.lexical:.1f}{neural})"
+    others = [
+        f", {name} {score:.2f}" for name, score in (("model", hit.neural), ("vectors", hit.near)) if score is not None
+    ]
+    return f"{hit.score:.2f} by {hit.stage} (BM25 {hit.lexical:.1f}{''.join(others)})"
 
 
 def signature(source: str) -> str:

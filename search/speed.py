@@ -28,7 +28,8 @@ from experiments.console import say
 from search.build import refresh
 from search.engine import Engine
 from search.index import Index, open_index
-from search.packed_model import DEFAULT_MODEL, load_model
+from search.model_folder import DEFAULT_MODEL
+from search.packed_model import load_model
 from search.questions import of_comments
 from search.reader import Reader
 

@@ -5,7 +5,6 @@ the model reads, so that every sum runs over the same places. Rows that read the
 """
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,11 +17,12 @@ from torch.nn.functional import pad
 from tqdm import tqdm
 
 from data_prep.batching import Batch, PairIds, Words
-from data_prep.store import Split, file_sha256
+from data_prep.store import Split
 from experiments.config import Configuration
-from experiments.run_folder import RunFolder
+from experiments.registry import class_of
 from matching.bi_encoder import BiEncoder
 from search.index import open_index, read_head
+from search.model_folder import CONFIG, DEFAULT_BI_ENCODER, model_hash
 from search.packed_model import load_model
 from search.reader import query_split
 from search.vector_file import (
@@ -39,24 +39,36 @@ BATCH: Final = 128
 """Rows that the model reads at a time, always."""
 
 
+def check_bi_encoder(folder: Path) -> None:
+    """Refuse a model that makes no vector of a method, before it is loaded.
+
+    Raises:
+        ValueError: there is no model in ``folder``, or it is no bi-encoder.
+    """
+    model_hash(folder)
+    name = Configuration.load(folder / CONFIG).model_name
+    if not issubclass(class_of(name), BiEncoder):
+        raise ValueError(
+            f"the run in {folder} is of {name}, which makes no vector of a method: --vectors takes a run of a "
+            "bi-encoder, such as unif or deepcs"
+        )
+
+
 class RowEncoder:
     """A bi-encoder that makes vectors of rows and of queries."""
 
-    def __init__(self, run: Path) -> None:
-        """Load the model of a finished run.
+    def __init__(self, run: Path | None = None) -> None:
+        """Load the model of a finished run, or a packed one; None: the one that comes with this program.
 
         Raises:
             ValueError: there is none, or its model is no bi-encoder.
         """
-        matcher, encoder = load_model(run)
-        plan = Configuration.load(RunFolder(run).config)
-        if not isinstance(matcher, BiEncoder):
-            raise ValueError(
-                f"the run in {run} is of {plan.model_name}, which makes no vector of a method: --vectors takes a run "
-                "of a bi-encoder, such as unif or deepcs"
-            )
-        self.run, self._matcher, self._encoder = run, matcher, encoder
-        self.model = _model_hash(RunFolder(run), plan)
+        folder = run or DEFAULT_BI_ENCODER
+        check_bi_encoder(folder)
+        matcher, encoder = load_model(folder)
+        assert isinstance(matcher, BiEncoder)
+        self.run, self._matcher, self._encoder = str(run or ""), matcher, encoder
+        self.model = model_hash(folder)
         self.dim = self.query(("a",)).shape[1]
 
     @torch.inference_mode()
@@ -89,7 +101,9 @@ class RowEncoder:
         full = np.resize(rows, BATCH)  # repeated
         states = self._matcher.encode_code(self._full_width(ids.codes(full))).states[: len(rows), 0].float().numpy()
         if not np.isfinite(states).all():
-            raise ValueError(f"the model in {self.run} gives vectors that are not finite: train it anew")
+            raise ValueError(
+                f"the model in {self.run or DEFAULT_BI_ENCODER} gives vectors that are not finite: train it anew"
+            )
         return states.astype(np.float16)
 
     def _full_width(self, batch: Batch) -> Batch:
@@ -122,7 +136,7 @@ def refresh_vectors(encoder: RowEncoder, index: Path, tell: Callable[[str, str],
         OSError: the vectors cannot be written; the older ones are as they were.
     """
     path, before = vectors_path(index), read_head(index)
-    head = VectorHead(before.content, str(encoder.run), encoder.model, encoder.dim, before.rows)
+    head = VectorHead(before.content, encoder.run, encoder.model, encoder.dim, before.rows)
     old = _old(path, head, tell)
     if old and old.head == head:
         return Vectorised(head.rows, 0, written=False)
@@ -174,10 +188,3 @@ def _old(path: Path, head: VectorHead, tell: Callable[[str, str], None]) -> Stor
     except ValueError as error:
         tell(str(path), f"made anew: {error}")
         return None
-
-
-def _model_hash(folder: RunFolder, plan: Configuration) -> str:
-    """A hash of all that a vector depends on but for the row's words."""
-    about = [plan.model_name, plan.section("words"), plan.section("model")]
-    files = [file_sha256(folder.vocabulary), file_sha256(folder.weights)]
-    return hashlib.sha256(json.dumps([*about, *files]).encode()).hexdigest()

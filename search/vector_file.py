@@ -12,6 +12,8 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float16, UInt8
 
+from search.index import read_head
+from search.model_folder import DEFAULT_BI_ENCODER, model_hash
 from search.sealed_file import UnusableFileError, read_sealed, read_sealed_head, write_sealed
 
 FORMAT: Final = "galm vectors 1"
@@ -27,7 +29,7 @@ class VectorHead:
     """Of what the vectors are."""
 
     index: str  # sha256 of the content of the index
-    run: str  # folder of the model
+    run: str  # folder of the model; "": the one that comes with this program
     model: str  # a hash of the model
     dim: int
     rows: int
@@ -107,12 +109,40 @@ def fitting(index: Path, content: str) -> None:
     head = read_vector_head(path)
     if head.index != content:
         raise ValueError(
-            f"the vectors in {path} are of another state of the index: bring them up to date by `bash run.sh index DIR "
-            f"--vectors={head.run}`, or remove them"
+            f"the vectors in {path} are of another state of the index: bring them up to date by `bash run.sh index DIR`"
         )
+
+
+def maker_of(index: Path) -> str | None:
+    """The run that made the vectors beside the file ``index``; None where there are none, or none that can be read."""
+    try:
+        return read_vector_head(vectors_path(index)).run
+    except (ValueError, OSError):
+        return None
+
+
+def up_to_date(index: Path, run: str) -> bool:
+    """Whether whole vectors lie beside the file ``index``, of all that it holds and by ``run`` as it is now.
+
+    Raises:
+        ValueError: there is no model in ``run``, or no index.
+    """
+    now, model = read_head(index), model_hash(Path(run) if run else DEFAULT_BI_ENCODER)
+    try:
+        head = open_vectors(vectors_path(index)).head
+    except (ValueError, OSError):
+        return False
+    return (head.index, head.run, head.model, head.rows) == (now.content, run, model, now.rows)
+
+
+def remove_vectors(index: Path) -> None:
+    """Take away the vectors beside the file ``index``, if there are any, and what was made of them."""
+    path = vectors_path(index)
+    for each in (path, path.with_name(f"{path.name}.faiss")):
+        each.unlink(missing_ok=True)
 
 
 def _unusable(path: Path, why: str) -> ValueError:
     return ValueError(
-        f"the vectors cannot be used: {why}; make them again by `bash run.sh index DIR --vectors=RUN`, or remove {path}"
+        f"the vectors cannot be used: {why}; make them again by `bash run.sh index DIR`, or remove {path}"
     )

@@ -1,11 +1,12 @@
-"""The rows of an index that are nearest to a query, by the vectors beside it: what they add to BM25's shortlist."""
+"""The rows of an index that are nearest to a query, by the vectors beside it, and how near any row is."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 import numpy as np
-from jaxtyping import Int64
+from jaxtyping import Float32, Int64
 
 from search.vector_encoding import RowEncoder
 from search.vector_faiss import WORTH_IT, installed, kept_faiss
@@ -23,11 +24,16 @@ class NearRows:
     def __init__(self, encoder: RowEncoder, vectors: VectorIndex, count: int = COUNT) -> None:
         """``vectors``: by ``encoder``; ``count``: rows a query."""
         self._encoder, self._vectors, self._count = encoder, vectors, count
+        self._vector = lru_cache(maxsize=16)(encoder.query)
 
     def nearest(self, query: Sequence[str]) -> Int64[np.ndarray, " found"]:
         """At most ``count`` rows, best first; only those with a score above 0."""
-        scores, rows = self._vectors.search(self._encoder.query(query), self._count)
+        scores, rows = self._vectors.search(self._vector(tuple(query)), self._count)
         return rows[0][scores[0] > 0]
+
+    def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
+        """The cosine of the query's vector and that of each of ``rows``."""
+        return self._vectors.scores(self._vector(tuple(query))[0], rows)
 
     def close(self) -> None:
         """Let go of what is open."""
@@ -86,12 +92,12 @@ def _encoder(path: Path, stored: StoredVectors) -> RowEncoder:
     """The model that the vectors were made by."""
     run = stored.head.run
     try:
-        encoder = RowEncoder(Path(run))
+        encoder = RowEncoder(Path(run) if run else None)
     except (ValueError, OSError) as error:
         raise ValueError(f"the model that made the vectors in {path} cannot be loaded: {error}") from error
     if encoder.model != stored.head.model:
         raise ValueError(
-            f"the run in {run} is not the one any more that made the vectors in {path}: make them again by `bash "
-            f"run.sh index DIR --vectors={run}`"
+            f"the model {run or 'of this program'} is not the one any more that made the vectors in {path}: make them "
+            "again by `bash run.sh index DIR`"
         )
     return encoder

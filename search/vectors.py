@@ -39,6 +39,11 @@ class VectorIndex(Protocol):
             ValueError: the queries are of another dimension or not finite, or ``count`` is below 1.
         """
 
+    def scores(
+        self, query: Float32[np.ndarray, " dim"], rows: Int64[np.ndarray, " some"]
+    ) -> Float32[np.ndarray, " some"]:
+        """The scores of ``rows`` for one query, as :meth:`search` gives them."""
+
     def close(self) -> None:
         """Let go of what is open; nothing can be asked afterwards."""
 
@@ -92,13 +97,13 @@ class Settled(ABC):
         if len(rows) < count:  # an approximate way found too few
             rows = np.arange(len(self.vectors))
         scores = np.concatenate(
-            [self._sums(rows[start : start + _BLOCK], query) for start in range(0, len(rows), _BLOCK)]
+            [self.scores(query, rows[start : start + _BLOCK]) for start in range(0, len(rows), _BLOCK)]
         )
         order = np.argsort(-scores, kind="stable")[:count]
         return scores[order], rows[order]
 
-    def _sums(
-        self, rows: Int64[np.ndarray, " some"], query: Float32[np.ndarray, " dim"]
+    def scores(
+        self, query: Float32[np.ndarray, " dim"], rows: Int64[np.ndarray, " some"]
     ) -> Float32[np.ndarray, " some"]:
         """Inner products, each summed in the same order wherever its row stands, unlike a matrix product's."""
         return (self.vectors[rows].astype(np.float32) * query).sum(axis=1)

@@ -104,7 +104,7 @@ class _Api:
 
     async def search(self, request: Request) -> Response:
         asked = _parameters(request, {"q": "", "top": "10", "path": "", "by": "method", "explain": "false"})
-        asked_words(asked["q"])
+        check_query(asked["q"])
         top, explain = _number(asked, "top", 1, MOST_HITS), _choice(asked, "explain", ("true", "false")) == "true"
         by_file = _choice(asked, "by", ("method", "file")) == "file"
         if len(asked["path"]) > LONGEST_PATTERN:
@@ -121,14 +121,15 @@ class _Api:
 
     async def explain(self, request: Request) -> Response:
         asked = _parameters(request, {"q": "", "row": "", "index": ""})
-        words, row = asked_words(asked["q"]), _number(asked, "row", 0, 1 << 40)
+        check_query(asked["q"])
+        row = _number(asked, "row", 0, 1 << 40)
 
         def answer(now: Opened) -> dict[str, Any]:
             if asked["index"] not in ("", now.name):
                 raise HTTPException(409, "the index was replaced since: search again")
             if row >= now.head.rows:
                 raise HTTPException(400, f"row takes a whole number below {now.head.rows}, not {row}")
-            return {"index": now.name, "row": row, **explanation(now, words, row)}
+            return {"index": now.name, "row": row, **explanation(now, now.engine.asked(asked["q"])[0], row)}
 
         return await self._in_turn(request, answer)
 
@@ -158,10 +159,10 @@ def explanation(now: Opened, words: tuple[str, ...], row: int) -> dict[str, Any]
     }
 
 
-def asked_words(query: str) -> tuple[str, ...]:
-    """The words of a query; a bad one is the asker's mistake."""
+def check_query(query: str) -> None:
+    """Answer a bad query as the asker's mistake."""
     try:
-        return words_of(query)
+        words_of(query)
     except ValueError as error:
         raise HTTPException(400, str(error)) from error
 

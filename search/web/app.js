@@ -7,7 +7,7 @@ const FIRST = 20; // hits, and so many more each time
 const MOST = 100;
 
 const byId = (id) => document.getElementById(id);
-const query = byId("query"), path = byId("path"), hits = byId("hits"), more = byId("more");
+const query = byId("query"), path = byId("path"), byFile = byId("by-file"), hits = byId("hits"), more = byId("more");
 const statusLine = byId("status"), trouble = byId("trouble"), intro = byId("intro"), keys = byId("keys");
 
 let top = FIRST;
@@ -50,14 +50,14 @@ function pattern(text) {
 async function search() {
   asked?.abort();
   const mine = (asked = new AbortController());
-  const q = query.value.trim(), within = path.value.trim();
-  keepInAddress(q, within);
+  const q = query.value.trim(), within = path.value.trim(), by = byFile.checked && "file";
+  keepInAddress({ ...(q && { q }), ...(within && { path: within }), ...(by && { by }) });
   complain("");
   intro.hidden = q !== "";
   if (!q) return show("", { results: [] });
   hits.setAttribute("aria-busy", "true");
   try {
-    const parameters = { q, top, ...(within && { path: pattern(within) }) };
+    const parameters = { q, top, ...(within && { path: pattern(within) }), ...(by && { by }) };
     const told = await ask("/api/search", parameters, mine.signal);
     if (mine === asked) show(q, told);
   } catch (error) {
@@ -78,16 +78,17 @@ function complain(text) {
   trouble.textContent = seen(text);
 }
 
-function keepInAddress(q, within) {
-  const kept = new URLSearchParams({ ...(q && { q }), ...(within && { path: within }) }).toString();
+function keepInAddress(asked) {
+  const kept = new URLSearchParams(asked).toString();
   history.replaceState(null, "", kept ? `#${kept}` : location.pathname);
-  document.title = q ? `${seen(q)} – code search` : "Code search";
+  document.title = asked.q ? `${seen(asked.q)} – code search` : "Code search";
 }
 
 function readAddress() {
   const kept = new URLSearchParams(location.hash.slice(1));
   query.value = kept.get("q") ?? "";
   path.value = kept.get("path") ?? "";
+  byFile.checked = kept.get("by") === "file";
 }
 
 // Results
@@ -144,8 +145,8 @@ function nameOf(name) {
 
 function scores(hit) {
   const stage = { name: "by its name", model: "by the model", words: "by its words" }[hit.stage] ?? "";
-  const model = hit.model === null ? "" : `, model ${hit.model.toFixed(2)}`;
-  const told = `score ${hit.score.toFixed(2)} ${stage} (words ${hit.bm25.toFixed(1)}${model})`;
+  const others = [["model", hit.model], ["vectors", hit.vectors]].filter(([, value]) => value !== null).map(([name, value]) => `, ${name} ${value.toFixed(2)}`).join("");
+  const told = `score ${hit.score.toFixed(2)} ${stage} (words ${hit.bm25.toFixed(1)}${others})`;
   return told.replace(/ -?(?=\d)/g, (gap) => (gap === " " ? "\u00a0" : "\u00a0−"));
 }
 
@@ -356,6 +357,7 @@ const ACTIONS = {
   ArrowUp: () => move(-1),
   o: () => ofCurrent("a[href]"),
   c: () => ofCurrent(".copy"),
+  f: () => byFile.click(),
   Escape: () => query.focus(),
 };
 
@@ -389,6 +391,10 @@ byId("form").addEventListener("submit", (event) => event.preventDefault());
 byId("show-keys").addEventListener("click", () => keys.showModal());
 query.addEventListener("input", soon);
 path.addEventListener("input", soon);
+byFile.addEventListener("change", () => {
+  top = FIRST;
+  search();
+});
 more.addEventListener("click", () => {
   top = Math.min(top + FIRST, MOST);
   search();

@@ -9,6 +9,7 @@ from experiments.config import resolve
 from experiments.stages import build_model
 from search.engine import LONGEST_QUERY, Engine, QueryError, best_beside, on_one_scale
 from search.lexical import Lexical
+from search.names import Names
 from search.ranking import Ranking
 from search.reader import Reader, query_split
 
@@ -46,7 +47,7 @@ def test_a_name_among_words_comes_up(index):
 
 def test_bm25_alone_ranks_by_its_scores(index):
     query = "returns the number of threads that wait"
-    hits = Engine(index, None, Ranking(test=0.0, generated=0.0)).search(query, top=50)
+    hits = Engine(index, None, Ranking(test=0.0)).search(query, top=50)
     scores = index.lexical.scores(query.split())
     assert [hit.lexical for hit in hits] == sorted(scores.tolist(), reverse=True)[:50]
     assert [hit.rank for hit in hits] == list(range(1, 51))
@@ -54,7 +55,7 @@ def test_bm25_alone_ranks_by_its_scores(index):
 
 
 def test_the_mixture_is_that_of_both_scores_on_one_scale(index, reader):
-    ranking = Ranking(shortlist=40, weight=0.3, test=0.0, generated=0.0, file=0.0, read_all_below=0)
+    ranking = Ranking(shortlist=40, weight=0.3, test=0.0, file=0.0, read_all_below=0)
     query = "returns the number of threads that wait"
     hits = Engine(index, reader, ranking).search(query, top=1000)
     assert len(hits) == 40
@@ -106,18 +107,17 @@ def test_only_paths_that_match_and_one_hit_a_file(index):
     assert by_file[0] == engine.search("stream of elements", top=1)[0]
 
 
-def test_code_of_tests_and_of_programs_stands_lower(index):
+def test_code_of_tests_stands_lower(index):
     (best,) = Engine(index, None).search("stream of elements", top=1)
     file = index.file(best.row)
-    assert (file.test, file.generated) == (False, False)
+    assert not file.test
 
     def first(query, **changes):
         files = [replace(each, **changes) if each is file else each for each in index.files]
-        return Engine(replace(index, files=files), None, Ranking(test=20.0, generated=20.0)).search(query, top=1)[0].row
+        return Engine(replace(index, files=files), None, Ranking(test=20.0)).search(query, top=1)[0].row
 
     assert first("stream of elements") == best.row
     assert first("stream of elements", test=True) != best.row
-    assert first("stream of elements", generated=True) != best.row
     assert first("test the stream of elements", test=True) == first("test the stream of elements")
 
 
@@ -127,6 +127,48 @@ def test_a_query_that_cannot_be_answered_is_one_line(index, query):
         Engine(index, None).search(query)
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 120
+
+
+NAMES = ["Reader", "Reader.Reader", "Reader.nextName", "Reader.nextInt", "Outer.Reader.nextName", "next", "OddReader.x"]
+
+
+def spelt(query):
+    found = Names(NAMES).spelt(query, Ranking(named=100.0, mentioned=5.0))
+    gains = {NAMES[row] + f"@{row}": found.gain(row) for row in range(len(NAMES)) if found.gain(row)}
+    return gains, found.rest.split()
+
+
+def test_a_name_that_is_all_of_a_query_stands_first():
+    gains, _ = spelt("Reader.nextName()")
+    assert gains == {"Reader.nextName@2": 101.0, "Outer.Reader.nextName@4": 101.0}
+    assert spelt("reader#nextname")[0] == {"Reader.nextName@2": 100.0, "Outer.Reader.nextName@4": 100.0}
+    assert spelt("next")[0] == {"next@5": 101.0}
+    gains, rest = spelt("OddReader")
+    assert gains == {"OddReader.x@6": 5.0}
+    assert rest == ["OddReader"]
+    gains, _ = spelt("reader")  # the type before its members
+    assert gains["Reader@0"] == 100.0
+    assert gains["Reader.nextInt@3"] == 5.0
+
+
+def test_a_name_among_words_raises_a_method_or_the_members_of_a_type():
+    gains, rest = spelt("why is nextName null")
+    assert gains == {"Reader.nextName@2": 5.05, "Outer.Reader.nextName@4": 5.05}
+    assert rest == ["why", "is", "nextName", "null"]
+    gains, rest = spelt("OddReader skips a value of OddReaders")
+    assert gains == {"OddReader.x@6": 5.0}
+    assert rest == ["skips", "a", "value", "of", "OddReaders"]
+    assert spelt("the next reader of a thing") == ({}, ["the", "next", "reader", "of", "a", "thing"])
+
+
+def test_members_of_a_named_type_are_looked_at_and_stand_before_others(index):
+    engine = Engine(index, None)
+    hits = engine.search("ForkJoinPool qqqq zzzz", top=10)
+    assert hits
+    assert all(index.names[hit.row].startswith("ForkJoinPool.") for hit in hits)
+    first = engine.search("ForkJoinPool number of threads", top=20)
+    assert all("ForkJoinPool." in index.names[hit.row] for hit in first)
+    assert engine.asked("ForkJoinPool number of threads")[0] == ("number", "of", "threads")
 
 
 def test_words_that_align_are_told_and_rows_sum_to_one(index, reader):

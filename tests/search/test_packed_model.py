@@ -23,7 +23,8 @@ from matching.contract import Matcher
 from matching.losses import build_loss
 from matching.ranker import MatcherRanker
 from search import packed_model
-from search.packed_model import DEFAULT_MODEL, PackedTable, load_model, load_packed, pack
+from search.model_folder import DEFAULT_BI_ENCODER, DEFAULT_MODEL, model_hash
+from search.packed_model import PackedTable, load_model, load_packed, pack
 from training.batches import negatives_mask
 from training.checkpoint import save_weights
 from training.seeding import seed_everything
@@ -209,11 +210,46 @@ def test_models_of_other_tables_are_not_packed(run, tmp_path, model, typed):
     plan = resolve("folder", model, {**typed, "model.dim": "16"})
     encoder = Encoder.build(run.train, plan.words)
     save_run(RunFolder(tmp_path / "run"), plan, class_of(model)(plan.model, encoder.vocabularies), encoder)
-    with pytest.raises(
-        ValueError, match=r"run cannot be packed: that needs --words\.joint=true, --model\.code_tables="
-    ):
+    with pytest.raises(ValueError, match=r"run cannot be packed: that needs --words\.joint=true, tables of words"):
         pack(tmp_path / "run", tmp_path / "packed", words=5, offset_words=5)
     assert not (tmp_path / "packed").exists()
+
+
+def test_a_bi_encoder_is_packed_whole(run, tmp_path):
+    """Its tables are no offsets: all have the words that stay."""
+    plan = resolve("folder", "unif", {"words.joint": "true", "words.unknown_buckets": "8", "model.dim": "32"})
+    encoder = Encoder.build(run.train, plan.words)
+    torch.manual_seed(0)
+    matcher = class_of("unif")(plan.model, encoder.vocabularies).eval()
+    save_run(RunFolder(tmp_path / "run"), plan, matcher, encoder)
+    few = len(encoder.vocabularies.code.words) // 2
+    pack(tmp_path / "run", tmp_path / "packed", words=few, offset_words=0)
+    again, other = load_model(tmp_path / "packed")
+    assert other.vocabularies.code.words == encoder.vocabularies.code.words[:few]
+    for name in ("query", "tokens"):
+        before, after = (each.words.tables[name].weight for each in (matcher, again))
+        assert len(after) == 1 + 8 + few
+        assert ((after - before[: len(after)]).abs() <= before[: len(after)].abs().amax(1, keepdim=True) / 250).all()
+    assert torch.isfinite(scores(again, other.encode(run.train))).all()
+
+
+def test_the_hash_of_a_model_is_of_all_that_it_is_made_of(run, whole, copy, tmp_path_factory):
+    assert model_hash(copy) == model_hash(whole) != model_hash(run.folder.path)
+    config = copy / "config.json"
+    text = config.read_text()
+    config.write_text(text.replace('"seed": 0', '"seed": 1'))  # of the run, not of the model
+    assert model_hash(copy) == model_hash(whole)
+    config.write_text(text.replace('"blocks": 16', '"blocks": 8'))
+    assert model_hash(copy) != model_hash(whole)
+    config.write_text("[]")
+    with pytest.raises(ValueError, match=r"config\.json is not the configuration of a run"):
+        model_hash(copy)
+    config.write_text(text)
+    content = (copy / "model.safetensors").read_bytes()
+    (copy / "model.safetensors").write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    assert model_hash(copy) != model_hash(whole)
+    with pytest.raises(ValueError, match=r"expected a model in .*, but there is no config\.json: name the folder of"):
+        model_hash(tmp_path_factory.mktemp("empty"))
 
 
 def test_what_is_no_finished_run_of_a_trained_model_is_refused(run, tmp_path):
@@ -348,16 +384,17 @@ def test_the_shipped_model_finds_what_is_asked_for(shipped, query, wanted):
 
 
 def test_the_shipped_model_is_small_whole_and_of_no_machine(shipped):
-    files = list(DEFAULT_MODEL.iterdir())
-    assert sorted(each.name for each in files) == sorted((*FILES, "README.md"))
+    beside = [*FILES, *(f"bi_encoder/{name}" for name in FILES), "README.md"]
+    files = [each for each in DEFAULT_MODEL.rglob("*") if each.is_file()]
+    assert sorted(each.relative_to(DEFAULT_MODEL).as_posix() for each in files) == sorted(beside)
     assert sum(each.stat().st_size for each in files) <= MOST_BYTES
     plan = Configuration.load(DEFAULT_MODEL / "config.json")
     assert (plan.model_name, plan.out, plan.data.root) == ("galm_plus", "", "data")
     card = (DEFAULT_MODEL / "README.md").read_text(encoding="utf-8")
-    encoder = shipped[1]
-    assert f"{len(encoder.vocabularies.code.words):,} words" in card
+    for encoder in (shipped[1], load_model(DEFAULT_BI_ENCODER)[1]):
+        assert f"{len(encoder.vocabularies.code.words):,} words" in card
     assert f"--train.seed={plan.train.seed}" in card
     assert f"--data.extra={plan.data.extra}" in card
-    for text in (card, (DEFAULT_MODEL / "config.json").read_text()):
+    for text in (card, *((folder / "config.json").read_text() for folder in (DEFAULT_MODEL, DEFAULT_BI_ENCODER))):
         assert "/work" not in text
         assert "/home" not in text

@@ -3,9 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from data_prep.javadoc import query_words
 from search.lexical import terms_of
 from search.quality import measure_quality, quality_lines, with_comments
-from search.questions import FEWEST, of_comments, of_returns
+from search.questions import FEWEST, of_comments, of_members, of_names, of_returns
 from search.ranking import Ranking
 
 
@@ -48,9 +49,32 @@ def test_what_methods_return_is_asked_where_their_comment_does_not_say_it(index,
         assert not set(terms_of(words)) <= set(terms_of(index.split.word_list("query", row)))
 
 
+def test_a_type_is_named_before_what_its_member_says(index):
+    plain, found = of_comments(index, 50, 1), of_members(index, 50, 1)
+    assert (found.rows == plain.rows).all()
+    for row, text, words, own in zip(found.rows.tolist(), found.texts, found.words, plain.words, strict=True):
+        owner, _, sentence = text.partition(" ")
+        assert index.names[row].split(".")[-2] == owner
+        assert sentence.split() == [*own]
+        assert [*words] == [*query_words(owner), *own]
+
+
+def test_names_are_asked_that_lead_to_one_row(index):
+    found = of_names(index, 0, 0)
+    assert len(found.rows) > 300
+    for row, name in zip(found.rows.tolist(), found.texts, strict=True):
+        assert not index.file(row).test
+        assert [other for other, each in enumerate(index.names) if f".{each}".endswith(f".{name}")] == [row]
+    ranked = measure_quality(index, {}, Ranking(), of_names(index, 60, 0))[0].ranks
+    assert (ranked == 1).all()
+    assert not (
+        measure_quality(index, {}, Ranking(named=0.0, mentioned=0.0), of_names(index, 60, 0))[0].ranks == 1
+    ).all()
+
+
 def test_bm25_alone_ranks_without_comments_over_all_rows(index):
     questions, hidden = of_comments(index, 60, 0), with_comments(index, 0)
-    (found,) = measure_quality(hidden, {}, Ranking(test=0.0, generated=0.0), questions)
+    (found,) = measure_quality(hidden, {}, Ranking(test=0.0), questions)
     for row, words, rank in zip(questions.rows.tolist(), questions.words, found.ranks.tolist(), strict=True):
         scores = hidden.lexical.scores(words)
         best = np.sort(np.argpartition(-scores, 199)[:200])

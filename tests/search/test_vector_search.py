@@ -18,7 +18,7 @@ from experiments.config import REPOSITORY, resolve
 from experiments.entry import main
 from experiments.registry import class_of
 from experiments.run_folder import RunFolder
-from search import live_index, vector_encoding
+from search import vector_encoding
 from search.build import refresh
 from search.engine import Engine, Finds
 from search.index import open_index, read_head
@@ -28,7 +28,16 @@ from search.questions import Questions
 from search.ranking import Ranking
 from search.reader import Reader
 from search.vector_encoding import BATCH, RowEncoder, refresh_vectors
-from search.vector_file import KEY, StoredVectors, VectorHead, open_vectors, save_vectors, vectors_of, vectors_path
+from search.vector_file import (
+    KEY,
+    StoredVectors,
+    VectorHead,
+    open_vectors,
+    save_vectors,
+    up_to_date,
+    vectors_of,
+    vectors_path,
+)
 from search.vector_search import NearRows, near_rows
 from search.vectors import ExactVectors
 from training.checkpoint import save_weights
@@ -79,7 +88,7 @@ def test_a_vector_is_what_the_model_makes_of_its_row(encoder, file):
     found, stored = open_index(file), open_vectors(vectors_path(file))
     assert (done.rows, done.written, told) == (len(found), True, [])
     assert stored.vectors.shape == (len(found), 32)
-    head = VectorHead(read_head(file).content, str(encoder.run), encoder.model, 32, len(found))
+    head = VectorHead(read_head(file).content, encoder.run, encoder.model, 32, len(found))
     assert stored.head == head
     ids = encoder.ids(found.split)
     with torch.inference_mode():  # each alone and unpadded
@@ -185,7 +194,7 @@ def test_damaged_vectors_are_refused_and_made_anew(encoder, file, damage):
     path, head = vectors_path(file), read_head(file)
     whole = path.read_bytes()
     path.write_bytes(damaged(whole, damage))
-    with pytest.raises(ValueError, match=r"make them again by `bash run.sh index DIR --vectors=RUN`") as error:
+    with pytest.raises(ValueError, match=r"make them again by `bash run.sh index DIR`") as error:
         vectors_of(file, head.content, head.rows)
     assert "\n" not in str(error.value)
     done, told = vectorise(encoder, file)
@@ -206,7 +215,7 @@ def test_vectors_of_another_index_or_model_are_refused(index, file, tree, tmp_pa
     (tree / "A.java").write_text("class A { void added() { } }")
     make_index(tree, file)
     now = read_head(file)
-    with pytest.raises(ValueError, match=rf"another state of the index: .* --vectors={run}`, or remove them"):
+    with pytest.raises(ValueError, match=r"another state of the index: bring them up to date by `bash run"):
         near_rows(file, now.content, now.rows, "")
     vectorise(RowEncoder(run), file)
     shutil.copy(a_run(tmp_path / "other", index.split, seed=1) / "weights.safetensors", run)
@@ -349,18 +358,35 @@ def test_without_vectors_nothing_changes_and_without_a_reader_they_are_not_asked
         def nearest(self, _):
             pytest.fail("was asked")
 
-    whole = replace(RANKING, read_all_below=len(index))
-    assert Engine(index, reader, whole, Fails()).search(QUESTION) == Engine(index, reader, whole).search(QUESTION)
+        def scores(self, _, __):
+            pytest.fail("was asked")
+
     assert Engine(index, None, RANKING, Fails()).search(QUESTION) == Engine(index, None, RANKING).search(QUESTION)
     nothing = NearRows(near._encoder, ExactVectors(np.zeros((len(index), 32), np.float16)))
     assert nothing.nearest(QUESTION.split()).tolist() == []  # nothing is near that has a score of 0
-    assert Engine(index, reader, RANKING, nothing).search(QUESTION) == Engine(index, reader, RANKING).search(QUESTION)
+    found = Engine(index, reader, RANKING, nothing).search(QUESTION)
+    assert [replace(hit, near=None) for hit in found] == Engine(index, reader, RANKING).search(QUESTION)
+    assert {hit.near for hit in found} == {0.0}
+
+
+def test_the_score_of_the_vectors_is_added_on_one_scale(index, reader, near, encoder):
+    words, whole = QUESTION.split(), replace(RANKING, read_all_below=len(index), file=0.0)
+    scores = [
+        {hit.row: hit for hit in Engine(index, reader, replace(whole, near=share), near).search(QUESTION, top=10**6)}
+        for share in (0.0, 0.5)
+    ]
+    rows = np.arange(len(index))
+    cosines = near._vectors.vectors.astype(np.float64) @ encoder.query(words)[0]
+    np.testing.assert_allclose([scores[0][row].near for row in rows], cosines, atol=1e-5)
+    expected = 0.5 * (cosines - cosines.mean()) / cosines.std()
+    gained = [scores[1][row].score - scores[0][row].score for row in rows]
+    np.testing.assert_allclose(gained, expected, atol=1e-3)
 
 
 def test_answers_in_the_shortlist_are_counted(index, reader, near):
     rows = np.flatnonzero(index.asks)[:60]
     words = [index.split.word_list("query", row) for row in rows.tolist()]
-    questions = Questions(rows, words, "comment")
+    questions = Questions(rows, words, [" ".join(each) for each in words], "comment")
     ranking = replace(RANKING, shortlist=3)
     counts = []
     for finder in (None, near):
@@ -372,11 +398,10 @@ def test_answers_in_the_shortlist_are_counted(index, reader, near):
     assert 0 < counts[0] <= counts[1]
 
 
-def test_a_server_uses_the_vectors_beside_its_index_if_they_fit(index, reader, encoder, file, monkeypatch):
+def test_a_server_uses_the_vectors_beside_its_index_if_they_fit(index, reader, encoder, file):
     def opened():
         return LiveIndex(file, lambda found: Reader(reader.matcher, reader.encoder, found.split)).opened().engine
 
-    monkeypatch.setattr(live_index, "Ranking", lambda: replace(Ranking(), read_all_below=0))
     assert opened().finder is None
     vectorise(encoder, file)
     words = index.split.word_list("query", int(np.flatnonzero(index.asks)[0]))
@@ -393,14 +418,16 @@ def searched(tree, run, monkeypatch, capsys):
     assert main(["index", str(tree), f"--vectors={run}"]) == 0
     monkeypatch.chdir(tree)
     told = capsys.readouterr().out
-    assert "vectors of 32 numbers beside it: read" in told
+    assert "vectors beside it: read" in told
+    assert open_vectors(vectors_path(tree / ".galm/index")).head.run == str(run)
     return tree
 
 
 def test_the_commands_make_use_and_refuse_vectors(searched, run, monkeypatch, capsys):
     asked = []
-    monkeypatch.setattr(NearRows, "nearest", lambda _, words: (asked.append(words), np.array([5]))[1])
-    monkeypatch.setattr("search.ranking.Ranking.__init__", _reading_few(Ranking.__init__))
+    monkeypatch.setattr(
+        NearRows, "scores", lambda _, words, rows: (asked.append(words), np.zeros(len(rows), np.float32))[1]
+    )
     for how, times in (("--nearest=none", 0), ("--nearest=exact", 1), ("--nearest=", 2), ("--model=none", 2)):
         assert main(["search", "close the pipeline", how]) == 0
         assert len(asked) == times
@@ -409,8 +436,7 @@ def test_the_commands_make_use_and_refuse_vectors(searched, run, monkeypatch, ca
     assert main(["search", "close the pipeline", "--nearest=near"]) == 2
     assert "--nearest takes exact, faiss, none, a file NAME.db or a URI" in capsys.readouterr().err
     (searched / "A.java").write_text("class A { void added() { } }")
-    assert main(["index", str(searched)]) == 0
-    assert "of another state of the index" in capsys.readouterr().err
+    make_index(searched, searched / ".galm/index")  # as if the vectors had not been reached yet
     assert main(["search", "close the pipeline"]) == 0
     told = capsys.readouterr()
     assert "of another state of the index" in told.err
@@ -421,11 +447,47 @@ def test_the_commands_make_use_and_refuse_vectors(searched, run, monkeypatch, ca
     assert len(asked) == 2
 
 
-def _reading_few(made):
-    def init(self, *arguments, **named):
-        made(self, *arguments, **{"read_all_below": 0, **named})
+def test_vectors_come_by_themselves_stay_of_their_model_and_go(tree, run, capsys, monkeypatch):
+    path = tree / ".galm/index"
 
-    return init
+    def made_by(*typed):
+        assert main(["index", str(tree), *typed]) == 0
+        assert read_head(path).rows > 0
+        there = vectors_path(path)
+        return (
+            (open_vectors(there).head.run, up_to_date(path, open_vectors(there).head.run)) if there.exists() else None
+        )
+
+    assert made_by() == ("", True)
+    assert made_by(f"--vectors={run}") == (str(run), True)
+    (tree / "A.java").write_text("class A { void added() { } }")
+    assert made_by() == (str(run), True)
+    monkeypatch.setattr("search.vector_encoding.RowEncoder", lambda _: pytest.fail("was loaded though nothing changed"))
+    assert made_by() == (str(run), True)
+    monkeypatch.undo()
+    capsys.readouterr()
+    moved = run.rename(run.with_name("moved"))
+    try:
+        (tree / "A.java").write_text("class A { void changed() { } }")
+        assert main(["index", str(tree)]) == 0
+        error = capsys.readouterr().err
+        assert "or name another run by --vectors=, or none" in error
+        assert error.count("\n") == 1
+    finally:
+        moved.rename(run)
+    assert made_by("--vectors=none") is None
+    assert made_by() == ("", True)
+
+
+def test_a_server_takes_vectors_that_come_after_their_index(reader, encoder, file):
+    live = LiveIndex(file, lambda found: Reader(reader.matcher, reader.encoder, found.split), seconds_between_looks=0.0)
+    before = live.opened()
+    assert before.engine.finder is None
+    vectorise(encoder, file)
+    after = live.opened()
+    assert after.engine.finder is not None
+    assert after.engine.index is before.engine.index
+    assert live.opened() is after
 
 
 @pytest.mark.parametrize("model", ["tabcs", "nothing"])

@@ -213,6 +213,28 @@ await check("a path narrows the answers, and the address keeps both", async () =
   assert.equal(await path.inputValue(), "");
 });
 
+await check("one result a file, by the switch and by a key; the address keeps it", async () => {
+  await fresh("#q=lines");
+  await head(lines).waitFor();
+  const files = () => page.locator(".hit .place").evaluateAll((all) => all.map((each) => each.textContent.split(":")[0]));
+  const all = await files();
+  assert.ok(new Set(all).size < all.length, JSON.stringify(all));
+  const toggle = page.getByRole("checkbox", { name: "One result a file" });
+  const settled = (count) => page.waitForFunction((count) => document.querySelectorAll(".hit").length === count, count);
+  await toggle.click();
+  await settled(new Set(all).size);
+  assert.equal(new Set(await files()).size, (await files()).length);
+  assert.match(page.url(), /by=file/);
+  await heads.first().focus();
+  await page.keyboard.press("f");
+  await settled(all.length);
+  assert.equal(await toggle.isChecked(), false);
+  assert.doesNotMatch(page.url(), /by=file/);
+  await fresh("#q=lines&by=file");
+  await settled(new Set(all).size);
+  assert.equal(await toggle.isChecked(), true);
+});
+
 await check("hostile text is text", async () => {
   const text = "<img src=x onerror=window.hurt=1></script><script>window.hurt=1</script> escape markup";
   await fresh();
