@@ -1,5 +1,7 @@
 """Scores of some codes of a corpus for a query, the codes encoded when they are asked for."""
 
+from typing import Final
+
 import numpy as np
 import torch
 from jaxtyping import Float32, Int64
@@ -8,12 +10,16 @@ from data_prep.batching import Batch, Encoder
 from data_prep.store import Split
 from matching.contract import Encoded, Matcher
 
+AT_ONCE: Final = 160
+"""Codes that are scored at a time, at most: of many more at once, the longest makes all long, and caches are too small."""
+
 
 class RowScores:
     """Any matcher over the rows of a corpus, whose words become ids once; its vectors are not kept."""
 
-    def __init__(self, matcher: Matcher, encoder: Encoder, corpus: Split) -> None:
-        """``matcher`` on the device where it is, over words that ``encoder`` turns into ids."""
+    def __init__(self, matcher: Matcher, encoder: Encoder, corpus: Split, *, at_once: int = AT_ONCE) -> None:
+        """``matcher`` on the device where it is, over words that ``encoder`` turns to ids; ``at_once`` codes a time."""
+        self._at_once = at_once
         self.matcher, self._corpus = matcher.eval(), encoder.encode(corpus)
         self._device = next(matcher.parameters()).device
 
@@ -24,7 +30,8 @@ class RowScores:
         order = np.argsort(self._corpus.code_lengths[distinct], kind="stable")  # of like length, little is padding
         found = np.empty(len(distinct), dtype=np.float32)
         asked = self.matcher.encode_query({field: words.to(self._device) for field, words in query.items()})
-        found[order] = self.matcher.score_matrix(asked, self.encoded(distinct[order]))[0].float().cpu().numpy()
+        for some in np.array_split(order, max(1, -(-len(order) // self._at_once))):  # parts of about one size
+            found[some] = self.matcher.score_matrix(asked, self.encoded(distinct[some]))[0].float().cpu().numpy()
         scores: Float32[np.ndarray, " found"] = found[places]
         return scores
 

@@ -52,7 +52,8 @@ def measure_quality(
         finder: adds rows to what models read.
     """
     engines = {BASE: Engine(index, None, ranking)}
-    engines |= {f"{name} + {BASE}": Engine(index, reader, ranking, finder) for name, reader in readers.items()}
+    beside = f"vectors + {BASE}" if finder else BASE
+    engines |= {f"{name} + {beside}": Engine(index, reader, ranking, finder) for name, reader in readers.items()}
     found: list[Measured] = []
     for name, engine in engines.items():
         rows = questions.rows.tolist()

@@ -1,7 +1,7 @@
 """How fast is the search? ``bash run.sh speed search`` measures it on the JDK's own sources, on the processor.
 
-An index of ``java.base`` made anew, brought up to date and opened; queries with the model and by BM25 alone, one at a
-time. Left: ``search-speed.json`` and ``search-speed.md`` in
+An index of ``java.base`` and its vectors made anew, brought up to date and opened; queries with the model and by BM25
+alone, one at a time. Left: ``search-speed.json`` and ``search-speed.md`` in
 ``experiments/results/``.
 """
 
@@ -27,11 +27,14 @@ from experiments.config import REPOSITORY
 from experiments.console import say
 from search.build import refresh
 from search.engine import Engine
-from search.index import Index, open_index
+from search.index import Index, open_index, read_head
 from search.model_folder import DEFAULT_MODEL
 from search.packed_model import load_model
 from search.questions import of_comments
 from search.reader import Reader
+from search.vector_encoding import RowEncoder, refresh_vectors
+from search.vector_file import up_to_date, vectors_path
+from search.vector_search import NearRows, near_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +54,15 @@ class SearchSpeed:
     rows: int  # methods and types
     files: int
     index_seconds: float  # made anew
-    peak_memory_mb: float  # of making it, the largest process
+    vectors_seconds: float  # made anew once it is there, the loading of their model included
+    peak_memory_mb: float  # of making both, the largest process
     bytes_a_row: float  # on disk
+    bytes_a_vector: float  # the same of the vectors beside
     unchanged_seconds: float  # a second run over the same files
     one_file_seconds: float  # a run after one file changed
     open_seconds: float
     reader_seconds: float  # the model loaded, and the rows as its word ids
+    finder_seconds: float  # the vectors opened, and their model loaded
     queries: int
     shortlist: int
     times: list[QueryTime]
@@ -91,30 +97,41 @@ def _measured(root: Path, path: Path, origin: str, queries: int) -> SearchSpeed:
         return _seconds(lambda: refresh(root, path, processes=processes, tell=lambda *_: None))
 
     say("an index, made anew, unchanged and after one file changed")
-    made, peak = refreshed(), peak_memory_mb()
-    unchanged = min(refreshed() for _ in range(3))
+
+    def vectorised() -> float:
+        return _seconds(lambda: refresh_vectors(RowEncoder(), path, lambda *_: None))
+
+    made, vectors = refreshed(), vectorised()
+    peak = peak_memory_mb()
+    unchanged = min(refreshed() + _seconds(lambda: up_to_date(path, "")) for _ in range(3))
     changed = next(iter(sorted(root.rglob("*.java"))))
     changed.write_bytes(changed.read_bytes() + b"\n")
-    one_file = refreshed()
+    one_file = refreshed() + vectorised()
     opened = min(_seconds(lambda: open_index(path)) for _ in range(3))
     index = open_index(path)
     started = time.perf_counter()
     reader = Reader(*load_model(DEFAULT_MODEL), index.split)
     loaded = time.perf_counter() - started
+    started = time.perf_counter()
+    finder = near_rows(path, read_head(path).content, len(index), "")
+    found = time.perf_counter() - started
     return SearchSpeed(
         origin=origin,
         rows=len(index),
         files=len(index.files),
         index_seconds=made,
+        vectors_seconds=vectors,
         peak_memory_mb=peak,
         bytes_a_row=path.stat().st_size / len(index),
+        bytes_a_vector=vectors_path(path).stat().st_size / len(index),
         unchanged_seconds=unchanged,
         one_file_seconds=one_file,
         open_seconds=opened,
         reader_seconds=loaded,
+        finder_seconds=found,
         queries=queries,
         shortlist=Engine(index, None).ranking.shortlist,
-        times=_query_times(index, reader, queries),
+        times=_query_times(index, reader, finder, queries),
         processes=processes,
         code_version=code_version(REPOSITORY),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -122,12 +139,14 @@ def _measured(root: Path, path: Path, origin: str, queries: int) -> SearchSpeed:
     )
 
 
-def _query_times(index: Index, reader: Reader, queries: int) -> list[QueryTime]:
+def _query_times(index: Index, reader: Reader, finder: NearRows, queries: int) -> list[QueryTime]:
     """Comments of the index itself as queries, of which half warm up."""
     asked = [" ".join(words) for words in of_comments(index, 2 * queries, 0).words]
     engines = {"BM25 alone": (Engine(index, None), 1)}
     for threads in sorted({1, torch.get_num_threads()}):
-        engines[f"with the model, {threads} thread{'s' * (threads > 1)}"] = (Engine(index, reader), threads)
+        on = f"{threads} thread{'s' * (threads > 1)}"
+        engines[f"with the model and vectors, {on}"] = (Engine(index, reader, finder=finder), threads)
+        engines[f"with the model alone, {on}"] = (Engine(index, reader), threads)
     found = []
     for name, (engine, threads) in engines.items():
         say(f"queries: {name}")
@@ -153,12 +172,14 @@ def markdown(found: SearchSpeed) -> str:
         "| index | |",
         "|---|---:|",
         f"| made anew, {found.processes} processes | {found.index_seconds:.1f} s |",
+        f"| its vectors, made anew after that | {found.vectors_seconds:.1f} s |",
         f"| largest process | {found.peak_memory_mb:,.0f} MiB |",
-        f"| on disk | {found.bytes_a_row:,.0f} bytes a method or type |",
-        f"| nothing changed | {1000 * found.unchanged_seconds:.0f} ms |",
-        f"| one file changed | {found.one_file_seconds:.2f} s |",
+        f"| on disk | {found.bytes_a_row:,.0f} bytes a method or type, {found.bytes_a_vector:,.0f} its vector |",
+        f"| nothing changed, both | {1000 * found.unchanged_seconds:.0f} ms |",
+        f"| one file changed, both | {found.one_file_seconds:.2f} s |",
         f"| opened | {found.open_seconds:.2f} s |",
         f"| model loaded and ready for all rows | {found.reader_seconds:.2f} s |",
+        f"| vectors and their model opened | {found.finder_seconds:.2f} s |",
         "",
         f"| a query, {found.queries} of them; shortlist {found.shortlist} | median | 95 % |",
         "|---|---:|---:|",

@@ -145,7 +145,7 @@ function nameOf(name) {
 
 function scores(hit) {
   const stage = { name: "by its name", model: "by the model", words: "by its words" }[hit.stage] ?? "";
-  const others = [["model", hit.model], ["vectors", hit.vectors]].filter(([, value]) => value !== null).map(([name, value]) => `, ${name} ${value.toFixed(2)}`).join("");
+  const others = [["model", hit.model], ["vectors", hit.vectors]].filter(([, value]) => typeof value === "number").map(([name, value]) => `, ${name} ${value.toFixed(2)}`).join("");
   const told = `score ${hit.score.toFixed(2)} ${stage} (words ${hit.bm25.toFixed(1)}${others})`;
   return told.replace(/ -?(?=\d)/g, (gap) => (gap === " " ? "\u00a0" : "\u00a0−"));
 }

@@ -7,6 +7,7 @@ import torch
 from data_prep.batching import Encoder
 from experiments.config import resolve
 from experiments.stages import build_model
+from matching.row_scores import RowScores
 from search.engine import LONGEST_QUERY, Engine, QueryError, best_beside, on_one_scale
 from search.lexical import Lexical
 from search.names import Names
@@ -181,6 +182,18 @@ def test_words_that_align_are_told_and_rows_sum_to_one(index, reader):
     assert alignment.weights.shape == (2, len(alignment.code))
     abstract = next(row for row in range(len(index)) if not len(index.split.words["api"][row]))
     assert reader.alignment(("common", "pool"), abstract).weights.shape[0] == 2
+
+
+def test_scores_do_not_depend_on_how_many_rows_are_read_at_once(index, reader):
+    query, rows = ["sorts", "the", "elements", "of", "an", "array"], np.array([5, 900, 17, 17, 300, *range(40, 90)])
+    asked = reader._query(query)
+    few, all_at_once = (
+        RowScores(reader.matcher, reader.encoder, index.split, at_once=count).scores(asked, rows)
+        for count in (7, 10**6)
+    )
+    np.testing.assert_allclose(few, all_at_once, atol=1e-5)
+    assert few[2] == few[3]
+    assert len(reader.scores(query, rows[:0])) == 0
 
 
 def test_one_scale():
