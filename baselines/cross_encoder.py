@@ -6,7 +6,7 @@ one loses its last token, again and again, until they fit. Two logits say "no ma
 
 *Departures from the paper*: padding has the tokenizer's own id (the release pads with 0, which is ``<s>`` for RoBERTa;
 masked, both are the same). A text that spells out a special token is read as ordinary characters, where the release
-leaves its pair out. CodeT5+ with its head of two dense layers needs code of its own and is not here.
+leaves its pair out.
 """
 
 from collections.abc import Sequence
@@ -19,6 +19,7 @@ import torch
 from jaxtyping import Float, Float32, Int64
 from torch import Tensor
 
+from baselines.codet5p import is_codet5p, load_codet5p_classifier, load_codet5p_tokenizer
 from baselines.pair_tokens import SPECIAL, PairTokens, Rows
 from baselines.pretrained import best_device, extra, load_pretrained, most_tokens
 
@@ -33,16 +34,19 @@ def load_tokenizer(name: str) -> Any:
         ValueError: transformers is not installed, or there is no such model; one line.
     """
     library = extra("transformers")
-    return load_pretrained(
-        name,
-        lambda place, local: library.AutoTokenizer.from_pretrained(
-            place, local_files_only=local, trust_remote_code=False
-        ),
-    )
+
+    def load(place: str, local: bool) -> Any:
+        if is_codet5p(place, local):
+            return load_codet5p_tokenizer(place, local)
+        return library.AutoTokenizer.from_pretrained(place, local_files_only=local, trust_remote_code=False)
+
+    return load_pretrained(name, load)
 
 
 def load_classifier(name: str, *, new_head: bool = False) -> Any:
     """Model ``name`` with two logits, from safetensors; with ``new_head`` its last layers may be drawn at random.
+
+    CodeT5+ comes as a pickle, of which tensors alone are read: :mod:`baselines.codet5p`.
 
     Raises:
         ValueError: transformers is not installed, there is no such model, or it has no such head; one line.
@@ -50,6 +54,8 @@ def load_classifier(name: str, *, new_head: bool = False) -> Any:
     library = extra("transformers")
 
     def load(place: str, local: bool) -> Any:
+        if is_codet5p(place, local):
+            return load_codet5p_classifier(place, local)
         return library.AutoModelForSequenceClassification.from_pretrained(
             place, num_labels=2, dtype=torch.float32, local_files_only=local, trust_remote_code=False,
             use_safetensors=True, output_loading_info=True,

@@ -1,10 +1,8 @@
 """A sentence-transformers model as it is: a text and a code become vectors, and their score is the cosine.
 
 GenCodeSearchNet's zero-shot ranking (Diera et al., GenBench 2023). A model in the form of transformers alone, such as
-``roberta-base`` or ``microsoft/codebert-base``, is read as the mean of its token vectors, or as its first.
-
-*Departure from the paper*: its CodeT5+ 110M embedding model runs code of its own, which is refused here. The same model
-can be saved as modules of sentence-transformers: a T5 encoder, its first token, a dense layer, norm 1.
+``roberta-base`` or ``microsoft/codebert-base``, is read as the mean of its token vectors, or as its first. The paper's
+CodeT5+ 110M embedding model is read by :mod:`baselines.codet5p`, without the code that comes with it.
 """
 
 from collections.abc import Sequence
@@ -15,6 +13,7 @@ import numpy as np
 from jaxtyping import Float32, Int64
 from tqdm import tqdm
 
+from baselines.codet5p import is_codet5p, load_codet5p_sentences
 from baselines.pretrained import best_device, extra, load_pretrained, most_tokens
 
 _AT_ONCE: Final = 1 << 13
@@ -28,9 +27,13 @@ def load_sentence_model(name: str, device: str = "cpu") -> Any:
         ValueError: sentence-transformers is not installed, or there is no such model; one line.
     """
     library = extra("sentence_transformers")
-    return load_pretrained(
-        name, lambda place, local: library.SentenceTransformer(place, device=device, local_files_only=local)
-    )
+
+    def load(place: str, local: bool) -> Any:
+        if is_codet5p(place, local):
+            return load_codet5p_sentences(place, local, device)
+        return library.SentenceTransformer(place, device=device, local_files_only=local)
+
+    return load_pretrained(name, load)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from data_prep.store import Split
 from matching.contract import Encoded, Matcher
 
 AT_ONCE: Final = 160
-"""Codes that are scored at a time, at most: of many more at once, the longest makes all long, and caches are too small."""
+"""Codes that are scored at a time, at most: of many at once, the longest makes all long, and caches are too small."""
 
 
 class RowScores:
@@ -30,7 +30,8 @@ class RowScores:
         order = np.argsort(self._corpus.code_lengths[distinct], kind="stable")  # of like length, little is padding
         found = np.empty(len(distinct), dtype=np.float32)
         asked = self.matcher.encode_query({field: words.to(self._device) for field, words in query.items()})
-        for some in np.array_split(order, max(1, -(-len(order) // self._at_once))):  # parts of about one size
+        parts = -(-len(order) // self._at_once)
+        for some in np.array_split(order, parts) if parts else ():  # of about one size
             found[some] = self.matcher.score_matrix(asked, self.encoded(distinct[some]))[0].float().cpu().numpy()
         scores: Float32[np.ndarray, " found"] = found[places]
         return scores

@@ -122,14 +122,16 @@ def maker_of(index: Path) -> str | None:
 
 
 def up_to_date(index: Path, run: str) -> bool:
-    """Whether whole vectors lie beside the file ``index``, of all that it holds and by ``run`` as it is now.
+    """Whether vectors lie beside the file ``index``, by what they say of all that it holds and by ``run`` as it is.
+
+    They are not read: damage is found when they are opened.
 
     Raises:
         ValueError: there is no model in ``run``, or no index.
     """
     now, model = read_head(index), model_hash(Path(run) if run else DEFAULT_BI_ENCODER)
     try:
-        head = open_vectors(vectors_path(index)).head
+        head = read_vector_head(vectors_path(index))
     except (ValueError, OSError):
         return False
     return (head.index, head.run, head.model, head.rows) == (now.content, run, model, now.rows)
@@ -144,5 +146,5 @@ def remove_vectors(index: Path) -> None:
 
 def _unusable(path: Path, why: str) -> ValueError:
     return ValueError(
-        f"the vectors cannot be used: {why}; make them again by `bash run.sh index DIR`, or remove {path}"
+        f"the vectors cannot be used: {why}; remove {path}, and make them again by `bash run.sh index DIR`"
     )
