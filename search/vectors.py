@@ -127,7 +127,8 @@ class ExactVectors(Settled):
         scores = np.empty(len(self._held), np.float32)
         for start in range(0, len(scores), self._step):
             block = self._held[start : start + self._step].astype(np.float32, copy=False)
-            np.matmul(block, query, out=scores[start : start + self._step])
+            # not matmul, whose threads would spin beside the model's
+            np.einsum("rd,d->r", block, query, out=scores[start : start + self._step])
         last = np.partition(scores, len(scores) - count)[len(scores) - count]
         return np.flatnonzero(scores >= last - SLACK)
 
