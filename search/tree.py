@@ -8,10 +8,9 @@ import os
 import re
 import stat
 import subprocess
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
@@ -31,8 +30,7 @@ _OTHER_PLACES: Final = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMO
 """What a git hook sets, and what would lead git to another repository than the folder's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A source file, as it was when it was found."""
 
     path: str  # "/"-separated, relative to the root
@@ -188,8 +186,9 @@ def _as_text(name: bytes, tell: Tell) -> str | None:
         return None
 
 
-_Patterns = tuple[tuple[int, tuple[GitIgnoreSpecPattern, ...]], ...]
-"""For each folder with an ignore file, nearest first: where a path inside it begins; its patterns, last first."""
+_Patterns = tuple[tuple[int, tuple[GitIgnoreSpecPattern, ...], re.Pattern[str]], ...]
+"""For each folder with an ignore file, nearest first: where a path inside it begins; its patterns, last first; and what
+matches wherever one of these does, which is seldom the case."""
 
 
 class _Ignored:
@@ -224,7 +223,7 @@ class _Ignored:
 
     def _own(self, folder: str) -> _Patterns:
         patterns = [pattern for name in self._names for pattern in self._read(f"{folder}/{name}".lstrip("/"))]
-        return ((len(folder) + 1 if folder else 0, tuple(reversed(patterns))),) if patterns else ()
+        return ((len(folder) + 1 if folder else 0, tuple(reversed(patterns)), _any_of(patterns)),) if patterns else ()
 
     def _read(self, path: str) -> Iterator[GitIgnoreSpecPattern]:
         try:
@@ -244,9 +243,18 @@ class _Ignored:
                 yield pattern
 
 
+def _any_of(patterns: Sequence[GitIgnoreSpecPattern]) -> re.Pattern[str]:
+    """What matches the path of a file wherever one of ``patterns`` does that is not for folders alone."""
+    parts = [pattern.regex.pattern for pattern in patterns if pattern.regex]
+    unnamed = [re.sub(r"\?P<\w+>", "", part) for part in parts if not part.endswith("(?P<ps_d>/)")]
+    return re.compile("|".join(f"(?:{part})" for part in unnamed) or "(?!)")
+
+
 def _is_left_out(patterns: _Patterns, path: str) -> bool:
     """What the last pattern says that is about ``path``, a folder's with "/" at its end; the nearest file's first."""
-    for start, own in patterns:
+    for start, own, any_of in patterns:
+        if not path.endswith("/") and not any_of.search(path[start:]):
+            continue
         for pattern in own:
             if _is_about(pattern, path[start:]):
                 return pattern.include is True
