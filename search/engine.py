@@ -167,9 +167,11 @@ class Engine:
         lexical[found.rows] = np.inf
         return int(np.count_nonzero(lexical >= lexical[row]))
 
-    def shortlist(self, words: Sequence[str]) -> Int64[np.ndarray, " found"]:
-        """The rows of all that are looked at closely for the words of a query, ascending."""
-        return self._shortlist(words, self.index.lexical.scores(words), np.ones(len(self.index), dtype=np.bool_), [])
+    def shortlist(self, words: Sequence[str], query: str = "") -> Int64[np.ndarray, " found"]:
+        """The rows of all that are looked at closely for the words of a query, ascending; ``query`` as for a rank."""
+        words, spelt = self.asked(query) if query else (words, Spelt())
+        lexical = self.index.lexical.scores(words)
+        return self._shortlist(words, lexical, np.ones(len(self.index), dtype=np.bool_), self._also(spelt))
 
     def asked(self, query: str) -> tuple[tuple[str, ...], Spelt]:
         """The words of ``query`` to look for, those of a type's name left out, and what it names.
@@ -183,8 +185,7 @@ class Engine:
     def _closely(self, words: Sequence[str], allowed: Bool[np.ndarray, " rows"], spelt: Spelt) -> "_Looked":
         """The rows that are looked at closely, and their scores."""
         lexical = self.index.lexical.scores(words)
-        members = spelt.inside if len(spelt.inside) <= 2 * self.ranking.shortlist else ()
-        rows = self._shortlist(words, lexical, allowed, [row for row in {*spelt.own, *members} if allowed[row]])
+        rows = self._shortlist(words, lexical, allowed, [row for row in self._also(spelt) if allowed[row]])
         neural = self.reader.scores(words, rows) if self.reader and len(rows) else None
         near = self.finder.scores(words, rows) if self.finder and neural is not None else None
         scores = self._mixed(lexical[rows], neural, near)
@@ -194,6 +195,11 @@ class Engine:
             scores += self.ranking.file * best_beside(scores, self._file_of(rows))
         scores += np.array([spelt.gain(row) for row in rows.tolist()])
         return _Looked(rows, scores, lexical[rows], neural, near)
+
+    def _also(self, spelt: Spelt) -> list[int]:
+        """The rows that are looked at closely since a query names them, or the type that they are members of."""
+        members = spelt.inside if len(spelt.inside) <= 2 * self.ranking.shortlist else ()
+        return [*{*spelt.own, *members}]
 
     def _shortlist(
         self,

@@ -61,7 +61,8 @@ def measure_quality(
         shown = tqdm(asked, desc=name, total=len(rows), disable=None)
         ranks = np.array([engine.rank(words, row, text) for words, row, text in shown])
         lead = compare(1 / ranks, 1 / found[0].ranks) if found else None
-        listed = sum(row in engine.shortlist(words) for words, row in zip(questions.words, rows, strict=True))
+        asked = zip(questions.words, rows, questions.texts, strict=True)
+        listed = sum(row in engine.shortlist(words, text) for words, row, text in asked)
         found.append(Measured(name, ranks, exact(ranks), lead, listed / len(rows)))
     return found
 
