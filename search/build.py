@@ -1,6 +1,7 @@
 """Making an index, and bringing one up to date: only files that changed are read."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -50,7 +51,10 @@ def refresh(root: Path, path: Path, *, processes: int, tell: Callable[[str, str]
         ValueError: there is no such folder.
         OSError: the index cannot be written; the older one is as it was.
     """
-    found, origin = found_files(root, LANGUAGES, tell), origin_of(root)
+    with ThreadPoolExecutor(1) as beside:  # git is waited for in both
+        asked = beside.submit(origin_of, root)
+        found = found_files(root, LANGUAGES, tell)
+        origin = asked.result()
     head = _head(path, tell)
     if head and head.tree == tree_sha256(origin, found):
         return Refreshed(head.rows, head.files, 0, 0, written=False)

@@ -128,8 +128,10 @@ def save_index(index: Index, path: Path) -> None:
 
 def tree_sha256(origin: Origin | None, files: Iterable[Found | IndexedFile]) -> str:
     """A checksum of files by path, size and time of their last change, and of where they come from."""
-    places = [(file.path, file.size, file.modified) for file in files]
-    return hashlib.sha256(json.dumps([asdict(origin) if origin else None, places]).encode()).hexdigest()
+    parts = [json.dumps(asdict(origin) if origin else None)]
+    for file in files:
+        parts += file.path, str(file.size), str(file.modified)
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()  # no path has a NUL
 
 
 def read_head(path: Path) -> Head:

@@ -8,7 +8,8 @@ import os
 import re
 import stat
 import subprocess
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -77,13 +78,9 @@ def found_files(root: Path, suffixes: Collection[str], tell: Tell) -> list[Found
         )
     ends = tuple(suffixes)
     listed = _listed_by_git(root, ends, tell)
-    ignored = _Ignored(root, _WALK_IGNORE_FILES if listed is None else (IGNORE_FILE,), tell)
-    paths = _walked(root, ends, ignored, tell) if listed is None else iter(listed)
+    paths = _walked(root, ends, tell) if listed is None else _without_ignored(root, listed, ends, tell)
     found, start = [], f"{root}/"
     for path in paths:
-        patterns = ignored.patterns_in(path.rpartition("/")[0])
-        if patterns is None or (patterns and _is_left_out(patterns, path)):
-            continue
         try:
             status = os.lstat(start + path)
         except FileNotFoundError:  # deleted, but in git's index still
@@ -93,7 +90,8 @@ def found_files(root: Path, suffixes: Collection[str], tell: Tell) -> list[Found
             continue
         if stat.S_ISREG(status.st_mode):
             found.append(Found(path, status.st_size, status.st_mtime_ns))
-    return sorted(found, key=lambda each: each.path)
+    found.sort()
+    return found
 
 
 def read_regular(path: Path | str, most: int) -> tuple[bytes, os.stat_result]:
@@ -153,29 +151,15 @@ def _listed_by_git(root: Path, ends: tuple[str, ...], tell: Tell) -> list[str] |
         tell(name.decode("utf-8", "backslashreplace"), "a git repository of its own, not looked into")
     byte_ends = tuple(end.encode() for end in ends)
     wanted = dict.fromkeys(name for name in names if name.endswith(byte_ends))  # in a conflict listed more than once
-    return [path for name in wanted if (path := _as_text(name, tell)) is not None] if names else None
+    return _as_texts(list(wanted), tell) if names else None
 
 
-def _walked(root: Path, ends: tuple[str, ...], ignored: "_Ignored", tell: Tell) -> Iterator[str]:
-    waiting = [""]
-    while waiting:
-        folder = waiting.pop()
-        if ignored.patterns_in(folder) is None:
-            continue
-        try:
-            with os.scandir(f"{root}/{folder}") as entries:
-                inside = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
-        except OSError as error:
-            tell(folder or ".", _reason(error))
-            continue
-        for name, is_folder in inside:
-            if name.startswith(".") if is_folder else not name.endswith(ends):
-                continue
-            path = _as_text(os.fsencode(f"{folder}/{name}" if folder else name), tell)
-            if path is not None and is_folder:
-                waiting.append(path)
-            elif path is not None:
-                yield path
+def _as_texts(names: Sequence[bytes], tell: Tell) -> list[str]:
+    """Those of ``names`` that are UTF-8."""
+    try:
+        return b"\0".join(names).decode().split("\0") if names else []
+    except UnicodeDecodeError:
+        return [text for name in names if (text := _as_text(name, tell)) is not None]
 
 
 def _as_text(name: bytes, tell: Tell) -> str | None:
@@ -186,74 +170,122 @@ def _as_text(name: bytes, tell: Tell) -> str | None:
         return None
 
 
-_Patterns = tuple[tuple[int, tuple[GitIgnoreSpecPattern, ...], re.Pattern[str]], ...]
-"""For each folder with an ignore file, nearest first: where a path inside it begins; its patterns, last first; and what
-matches wherever one of these does, which is seldom the case."""
+def _without_ignored(root: Path, paths: Sequence[str], ends: tuple[str, ...], tell: Tell) -> Iterator[str]:
+    """Those of the paths that git lists that no own ignore file leaves out, nor a link above them."""
+    known: dict[str, _Patterns | None] = {"": _patterns_of(root, "", (IGNORE_FILE,), ends, tell)}
 
-
-class _Ignored:
-    """The ignore files of a tree."""
-
-    def __init__(self, root: Path, names: tuple[str, ...], tell: Tell) -> None:
-        self._root, self._names, self._tell = root, names, tell
-        self._known: dict[str, _Patterns | None] = {"": self._own("")}
-
-    def patterns_in(self, folder: str) -> _Patterns | None:
-        """The patterns that hold in ``folder``; None where it is left out, or a link, or inside of such a one."""
-        if folder in self._known:
-            return self._known[folder]
+    for folder, inside in groupby(paths, lambda path: path.rpartition("/")[0]):
         unknown, above = [], folder
-        while above not in self._known:
+        while above not in known:
             unknown.append(above)
             above = above.rpartition("/")[0]
         for each in reversed(unknown):
-            patterns = self._known[each.rpartition("/")[0]]
-            is_open = patterns is not None and self._is_folder(each) and not _is_left_out(patterns, f"{each}/")
-            self._known[each] = self._own(each) + patterns if is_open and patterns is not None else None
-        return self._known[folder]
+            patterns = known[each.rpartition("/")[0]]
+            is_open = patterns is not None and _is_folder(root, each, tell) and not _is_left_out(patterns, f"{each}/")
+            own = _patterns_of(root, each, (IGNORE_FILE,), ends, tell) if is_open else ()
+            known[each] = own + patterns if is_open and patterns is not None else None
+        patterns = known[folder]
+        if patterns is not None:
+            yield from _kept(patterns, inside)
 
-    def _is_folder(self, folder: str) -> bool:
+
+def _walked(root: Path, ends: tuple[str, ...], tell: Tell) -> Iterator[str]:
+    waiting: list[tuple[str, _Patterns]] = [("", ())]
+    while waiting:
+        folder, above = waiting.pop()
         try:
-            return stat.S_ISDIR(os.lstat(f"{self._root}/{folder}").st_mode)
-        except FileNotFoundError:
-            return False
+            with os.scandir(f"{root}/{folder}") as entries:
+                inside = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
         except OSError as error:
-            self._tell(folder, _reason(error))
-            return False
+            tell(folder or ".", _reason(error))
+            continue
+        files = [name for name, is_folder in inside if not is_folder]
+        ignore_files = [name for name in _WALK_IGNORE_FILES if name in files]
+        patterns = _patterns_of(root, folder, ignore_files, ends, tell) + above
+        start = f"{folder}/" if folder else ""
+        folders = [start + name for name, is_folder in inside if is_folder and not name.startswith(".")]
+        for path in _as_texts([os.fsencode(path) for path in folders], tell):
+            if not _is_left_out(patterns, f"{path}/"):
+                waiting.append((path, patterns))
+        wanted = [os.fsencode(start + name) for name in files if name.endswith(ends)]
+        yield from _kept(patterns, _as_texts(wanted, tell))
 
-    def _own(self, folder: str) -> _Patterns:
-        patterns = [pattern for name in self._names for pattern in self._read(f"{folder}/{name}".lstrip("/"))]
-        return ((len(folder) + 1 if folder else 0, tuple(reversed(patterns)), _any_of(patterns)),) if patterns else ()
 
-    def _read(self, path: str) -> Iterator[GitIgnoreSpecPattern]:
+def _is_folder(root: Path, folder: str, tell: Tell) -> bool:
+    try:
+        return stat.S_ISDIR(os.lstat(f"{root}/{folder}").st_mode)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        tell(folder, _reason(error))
+        return False
+
+
+class _Own(NamedTuple):
+    """The ignore files of one folder."""
+
+    start: int  # where a path inside of the folder begins
+    patterns: tuple[GitIgnoreSpecPattern, ...]  # last first
+    any_for_files: re.Pattern[str] | None  # matches wherever one does that can be about a wanted file; None: none can
+
+
+_Patterns = tuple[_Own, ...]
+"""Of each folder that has some, the nearest first."""
+
+
+def _patterns_of(root: Path, folder: str, names: Iterable[str], ends: tuple[str, ...], tell: Tell) -> _Patterns:
+    """What the ignore files ``names`` in ``folder`` say, where they are there; a later one outweighs those before."""
+    patterns, for_files = [], []
+    for line, path in chain.from_iterable(_lines(root, f"{folder}/{name}".lstrip("/"), tell) for name in names):
         try:
-            data, _ = read_regular(f"{self._root}/{path}", _MAX_IGNORE_FILE)
-        except (FileNotFoundError, NotADirectoryError):
-            return
-        except (OSError, ValueError) as error:
-            self._tell(path, _reason(error) if isinstance(error, OSError) else str(error))
-            return
-        for line in re.split(r"\r?\n", data.decode("utf-8-sig", "replace")):
-            try:
-                pattern = GitIgnoreSpecPattern(line)
-            except ValueError:
-                self._tell(path, f"{line!r} is no pattern, passed over")
-                continue
-            if pattern.include is not None:  # None: a comment or an empty line
-                yield pattern
+            pattern = GitIgnoreSpecPattern(line)
+        except ValueError:
+            tell(path, f"{line!r} is no pattern, passed over")
+            continue
+        if pattern.include is None:  # a comment or an empty line
+            continue
+        patterns.append(pattern)
+        if _can_end(line, ends):
+            for_files.append(pattern)
+    return (_Own(len(folder) + 1 if folder else 0, tuple(reversed(patterns)), _any_of(for_files)),) if patterns else ()
 
 
-def _any_of(patterns: Sequence[GitIgnoreSpecPattern]) -> re.Pattern[str]:
+def _lines(root: Path, path: str, tell: Tell) -> Iterator[tuple[str, str]]:
+    try:
+        data, _ = read_regular(f"{root}/{path}", _MAX_IGNORE_FILE)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except (OSError, ValueError) as error:
+        tell(path, _reason(error) if isinstance(error, OSError) else str(error))
+        return
+    yield from ((line, path) for line in re.split(r"\r?\n", data.decode("utf-8-sig", "replace")))
+
+
+def _can_end(line: str, ends: tuple[str, ...]) -> bool:
+    """Whether what a line of an ignore file matches can end in one of ``ends``: ``*.class`` cannot end in ".java"."""
+    tail = re.findall(r"[\w.+-]*$", line)[0]  # stands for itself
+    return any(tail.endswith(end) or end.endswith(tail) for end in ends)
+
+
+def _any_of(patterns: Sequence[GitIgnoreSpecPattern]) -> re.Pattern[str] | None:
     """What matches the path of a file wherever one of ``patterns`` does that is not for folders alone."""
     parts = [pattern.regex.pattern for pattern in patterns if pattern.regex]
     unnamed = [re.sub(r"\?P<\w+>", "", part) for part in parts if not part.endswith("(?P<ps_d>/)")]
-    return re.compile("|".join(f"(?:{part})" for part in unnamed) or "(?!)")
+    return re.compile("|".join(f"(?:{part})" for part in unnamed)) if unnamed else None
+
+
+def _kept(patterns: _Patterns, paths: Iterable[str]) -> Iterable[str]:
+    """Those of a folder's files that are not left out."""
+    if not any(own.any_for_files for own in patterns):
+        return paths
+    return [path for path in paths if not _is_left_out(patterns, path)]
 
 
 def _is_left_out(patterns: _Patterns, path: str) -> bool:
     """What the last pattern says that is about ``path``, a folder's with "/" at its end; the nearest file's first."""
-    for start, own, any_of in patterns:
-        if not path.endswith("/") and not any_of.search(path[start:]):
+    is_folder = path.endswith("/")
+    for start, own, any_for_files in patterns:
+        if not is_folder and (any_for_files is None or not any_for_files.search(path[start:])):
             continue
         for pattern in own:
             if _is_about(pattern, path[start:]):

@@ -25,6 +25,19 @@ def test_the_pages_are_in_step_with_the_kept_results():
         assert (RESULTS / name).read_text(encoding="utf-8") == text, "run: bash run.sh table"
 
 
+def test_an_ablation_has_a_page_once_a_variant_has_a_result(tmp_path):
+    ablation = ABLATIONS["graph"]
+    kept = [cell for cell in ablation.cells if (RESULTS / "ablations" / f"{cell.key}.json").exists()]
+    base, variants = ([cell for cell in kept if (cell.label == BASE) == of_base] for of_base in (True, False))
+    if not base or not variants:
+        pytest.skip("no results of the ablation of the graph are kept in experiments/results/ablations")
+    (tmp_path / "ablations").mkdir()
+    shutil.copy(RESULTS / "ablations" / f"{base[0].key}.json", tmp_path / "ablations")
+    assert "ablations/graph.md" not in pages(tmp_path)
+    shutil.copy(RESULTS / "ablations" / f"{variants[0].key}.json", tmp_path / "ablations")
+    assert f"| {variants[0].label} |" in pages(tmp_path)["ablations/graph.md"]
+
+
 def test_only_the_section_between_the_markers_changes(tmp_path):
     readme = tmp_path / "README.md"
     readme.write_text(f"before\n{START}\nold\n{END}\nafter\n", encoding="utf-8")

@@ -72,6 +72,15 @@ def test_names_are_asked_that_lead_to_one_row(index):
     ).all()
 
 
+def test_a_row_that_is_named_is_looked_at_however_short_the_list(index):
+    named, asked = (
+        measure_quality(index, {}, Ranking(shortlist=1), questions(index, 60, 0))[0].listed
+        for questions in (of_names, of_comments)
+    )
+    assert named == 1
+    assert asked < 1
+
+
 def test_bm25_alone_ranks_without_comments_over_all_rows(index):
     questions, hidden = of_comments(index, 60, 0), with_comments(index, 0)
     (found,) = measure_quality(hidden, {}, Ranking(test=0.0), questions)

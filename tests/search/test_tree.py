@@ -77,6 +77,8 @@ def test_a_walk_passes_hidden_folders_over(tmp_path):
         ({"": "![ab]\n?.java\n***"}, 0),
         ({"": "/*\nfoo/*\n!a/\n!foo"}, 12),
         ({"": "**/foo/**\n!*.java"}, 16),
+        ({"": "*.class\n*.iml\ntarget\n/x"}, 36),
+        ({"": "*.class\n*java\n!*e.java\n!B.jav?\nfoo/b/B.*", "foo": "*va\n!a/A.jav[a]\n*.html"}, 9),
     ],
 )
 def test_a_walk_ignores_what_git_ignores(tmp_path, rules, count, monkeypatch):
