@@ -1,4 +1,4 @@
-"""Which part of GALM does what? Each ablation is some lines of configuration with the claim that they test.
+"""Which part of a model does what? Each ablation is some lines of configuration with the claim that they test.
 
 ``bash run.sh ablate NAME`` trains every variant with three seeds on 12,000 pairs of the JDK (on 2 cores about a minute
 a run) and writes ``experiments/results/ablations/NAME.md``; finished runs are not repeated.
@@ -11,25 +11,24 @@ from typing import Final
 from experiments.cells import Cell
 
 SEEDS: Final = 3
-BASE: Final = "galm"
-"""Name of the variant that changes nothing; all others are held against it."""
 _COMMON: Final = {"data.limit": "12000", "model.graph_width": "32"}
 """The same budget for all: the recipe's epochs on a part of the JDK, at GSMN's graph width."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ablation:
-    """Variants of galm that answer one question."""
+    """Variants of a model that answer one question."""
 
     claim: str  # of the paper, or what is commonly done
     variants: Mapping[str, Mapping[str, str]]  # label -> settings beside the recipe's
+    base: str = "galm"  # the model, and the label of the variant that changes nothing: all others are held against it
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """Every variant with every seed, galm as it is first."""
-        rows = {BASE: {}, **self.variants}
+        """Every variant with every seed, the model as it is first."""
+        rows = {self.base: {}, **self.variants}
         return tuple(
-            Cell("jdk", "galm", seed, label, {**_COMMON, **settings})
+            Cell("jdk", self.base, seed, label, {**_COMMON, **settings})
             for seed in range(SEEDS)
             for label, settings in rows.items()
         )
@@ -104,6 +103,21 @@ ABLATIONS: Final[dict[str, Ablation]] = {
     "width": Ablation(
         "The width of the graph, which the paper leaves open, does not decide.",
         {f"width {width}": {"model.graph_width": str(width)} for width in (16, 64, 256)},
+    ),
+    "plus": Ablation(
+        "Each thing that galm_plus has and the paper's model has not is worth its place.",
+        {
+            "the graph, L = 1": {"model.layers": "1"},
+            "the graph, L = 2": {"model.layers": "2"},
+            "mean in place of its head": {"model.head": "mean"},
+            "query words alone as nodes": {"model.nodes": "query"},
+            "words of one weight": {"model.readout": "mean"},
+            "no dropout": {"model.dropout": "0"},
+            "unknown words as one": {"words.unknown_buckets": "1"},
+            "tables apart, shared start": {"model.code_tables": "per_field", "model.start": "shared"},
+            "ranking loss": {"loss.kind": "ranking", "loss.temperature": "1"},
+        },
+        base="galm_plus",
     ),
 }
 """Name -> ablation. A new one is an entry here."""

@@ -66,13 +66,14 @@ MODELS: Final[dict[str, Recipe]] = {
     "galm_plus": Recipe(
         "galm.model:Galm",
         "galm.config:GalmConfig",
-        "the same with what validation showed to be better: cross-entropy, nodes of the name, one vector plus offsets",
+        "what validation showed to be better: no graph, nodes of the name, one vector plus offsets, cross-entropy",
         {
             **_GALM,
             "words.joint": "true",
             "words.unknown_buckets": "256",
             "model.code_tables": "offsets",
             "model.start": "uniform",
+            "model.layers": "0",
             "model.nodes": "query_and_name",
             "model.readout": "weighted",
             "model.dropout": "0.25",

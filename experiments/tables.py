@@ -8,7 +8,7 @@ from typing import Final
 from data_prep.atomic import write_atomically
 from evaluation.results import Result
 from experiments import class_pictures, comparison_pictures, training_pictures
-from experiments.ablations import ABLATIONS, BASE
+from experiments.ablations import ABLATIONS
 from experiments.cells import Cell, finished
 from experiments.class_tables import class_table
 from experiments.comparison_tables import published_table, tables
@@ -83,9 +83,9 @@ def ablation_page(name: str, results: Path) -> str:
     """What an ablation found, "" where no variant's result is kept: every ablation shares the row it starts from."""
     ablation = ABLATIONS[name]
     kept = list(kept_results(ablation.cells, results / "ablations"))
-    if all(label == BASE for label, _ in kept):
+    if all(label == ablation.base for label, _ in kept):
         return ""
-    return f"# Ablation: {name}\n\nThe claim: {ablation.claim}\n\n{tables(kept, (BASE,), whole=False)}\n"
+    return f"# Ablation: {name}\n\nThe claim: {ablation.claim}\n\n{tables(kept, (ablation.base,), whole=False)}\n"
 
 
 def tuning(results: Path) -> str:

@@ -63,26 +63,31 @@ class GlobalAlignment(nn.Module):
         With ``bfloat16`` the products with the weights of the later layers and of the head are rounded to it.
         """
         layers = [layer for layer in self.layers if isinstance(layer, DenseGCNConv)]
+        if not layers:  # a word is read once, since it is the same node in every graph
+            found = self._readings(cosines, bfloat16)
+            return torch.cat([found[:, graphs.words] @ graphs.pooling for graphs in parts], dim=1)
         scale = self.config.graph_width**-0.5 if self.config.edges == "scaled" else 1.0
-        below = layers[0].lin(cosines) if layers else cosines  # [contexts, words, width], each distinct word once
+        below = layers[0].lin(cosines)  # [contexts, words, width], each distinct word once
         scores = []
         for graphs in parts:
-            if layers:
-                states = convolution(graphs, below, layers[0].bias, edges=graphs.edges, distinct=True)
-            else:
-                states = below[:, graphs.words]
+            states = convolution(graphs, below, layers[0].bias, edges=graphs.edges, distinct=True)
             for layer in layers[1:]:
                 above = rounded(layer.lin, states, bfloat16)
                 if self.config.graph == "alignment":
                     states = convolution(graphs, above, layer.bias, states=states, scale=scale)
                 else:
                     states = convolution(graphs, above, layer.bias, edges=graphs.edges)
-            if self.config.head == "mean":
-                scores.append(states.mean(-1) @ graphs.pooling)
-                continue
-            inner = rounded(self.head_in, states, bfloat16)
-            scores.append((readings(inner, self.head_out.weight[0]) + self.head_out.bias) @ graphs.pooling)
+            scores.append(self._readings(states, bfloat16) @ graphs.pooling)
         return torch.cat(scores, dim=1)
+
+    def _readings(
+        self, states: Float[Tensor, "contexts nodes width"], bfloat16: bool
+    ) -> Float[Tensor, "contexts nodes"]:
+        """:meth:`read` by the kernels."""
+        if self.config.head == "mean":
+            return states.mean(-1)
+        inner = rounded(self.head_in, states, bfloat16)
+        return readings(inner, self.head_out.weight[0]) + self.head_out.bias
 
     def read(self, states: Float[Tensor, "*graphs nodes width"]) -> Float[Tensor, "*graphs nodes"]:
         """Each node's own score, eq. 13 before its mean."""

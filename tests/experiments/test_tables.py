@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from evaluation.results import load_result
-from experiments.ablations import ABLATIONS, BASE
+from experiments.ablations import ABLATIONS
 from experiments.comparison_pictures import pictures
 from experiments.comparison_tables import tables
 from experiments.config import resolve
@@ -28,7 +28,7 @@ def test_the_pages_are_in_step_with_the_kept_results():
 def test_an_ablation_has_a_page_once_a_variant_has_a_result(tmp_path):
     ablation = ABLATIONS["graph"]
     kept = [cell for cell in ablation.cells if (RESULTS / "ablations" / f"{cell.key}.json").exists()]
-    base, variants = ([cell for cell in kept if (cell.label == BASE) == of_base] for of_base in (True, False))
+    base, variants = ([cell for cell in kept if (cell.label == ablation.base) == of_base] for of_base in (True, False))
     if not base or not variants:
         pytest.skip("no results of the ablation of the graph are kept in experiments/results/ablations")
     (tmp_path / "ablations").mkdir()
@@ -79,10 +79,10 @@ def test_every_cell_is_a_run_that_there_can_be():
             assert cell.plan({}).train.seed == cell.seed
 
 
-def test_every_variant_of_an_ablation_differs_from_galm_and_from_the_others():
+def test_every_variant_of_an_ablation_differs_from_the_model_and_from_the_others():
     for name, ablation in ABLATIONS.items():
         plans = {cell.label: cell.plan({}) for cell in ablation.cells if cell.seed == 0}
-        assert BASE in plans
+        assert ablation.base in plans
         assert len({str(plan) for plan in plans.values()}) == len(plans), name
 
 

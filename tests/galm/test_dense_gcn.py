@@ -67,7 +67,14 @@ def plain(graph: GlobalAlignment, query: torch.Tensor, cosines: torch.Tensor) ->
 
 @pytest.mark.parametrize(
     "choices",
-    [{}, {"layers": 1}, {"layers": 3}, {"layer_input": "first"}, {"share_layers": True, "graph_width": BLOCKS}],
+    [
+        {},
+        {"layers": 0},
+        {"layers": 1},
+        {"layers": 3},
+        {"layer_input": "first"},
+        {"share_layers": True, "graph_width": BLOCKS},
+    ],
     ids=str,
 )
 def test_equals_node_by_node_sums(choices: dict[str, object]) -> None:
