@@ -47,9 +47,10 @@ _BASELINE: Final = {
     "train.learning_rate": "1e-3",
     "train.late_rate": "1.7e-4",
 }
-"""The neural baselines. Words, epochs, batches and learning rates are galm's; start and loss of UNIF,
-DeepCS and TabCS are those that ``bash run.sh tune`` found best on validation (results/tuning.md); CARLCS and FcarCS are
-not tuned yet and have TabCS's. The temperature is galm_plus's and suits cosines."""
+"""The neural baselines. Words, epochs, batches and learning rates are galm's; start and loss are those that ``bash
+run.sh tune`` found best for each on validation (results/tuning.md). The temperature is galm_plus's and suits cosines."""
+
+_RANKING_LOSS: Final = {"loss.kind": "ranking", "loss.temperature": "1"}
 
 _BM25_TUNED: Final = {
     "model.k1": "2",
@@ -87,7 +88,7 @@ MODELS: Final[dict[str, Recipe]] = {
         "baselines.deepcs:Deepcs",
         "baselines.deepcs:DeepcsConfig",
         "DeepCS: recurrent networks",
-        {**_BASELINE, "loss.kind": "ranking", "loss.temperature": "1"},
+        {**_BASELINE, **_RANKING_LOSS},
     ),
     "tabcs": Recipe(
         "baselines.tabcs:Tabcs", "baselines.tabcs:TabcsConfig", "TabCS: attention, then co-attention", _BASELINE
@@ -102,13 +103,13 @@ MODELS: Final[dict[str, Recipe]] = {
         "baselines.carlcs:Carlcs",
         "baselines.carlcs:CarlcsConfig",
         "CARLCS-CNN: convolutions, co-attention",
-        _BASELINE,
+        {**_BASELINE, **_RANKING_LOSS},
     ),
     "carlcs_ts": Recipe(
         "baselines.carlcs:Carlcs",
         "baselines.carlcs:CarlcsConfig",
         "CARLCS-TS: CARLCS-CNN with the syntax tree as a field",
-        {**_BASELINE, "model.ast": "true"},
+        {**_BASELINE, **_RANKING_LOSS, "model.ast": "true"},
     ),
     "fcarcs": Recipe(
         "baselines.fcarcs:Fcarcs",

@@ -123,7 +123,8 @@ def quality(arguments: Sequence[str]) -> None:
         questions = asked(options.ask, found, root, options.queries, options.seed)
     hidden = options.ask in ("comment", "member")
     names = [options.model, *filter(None, [options.against])]
-    readers = {Path(name).name or "default": _reader(found, name) for name in names}
+    alike = len({Path(name).name for name in names}) < len(names)
+    readers = {(name if alike else Path(name).name) or "default": _reader(found, name) for name in names}
     searched = with_comments(found, 0 if hidden else options.comments)
     measured = measure_quality(searched, readers, options, questions, finder)
     say("\n".join(quality_lines(measured, questions.source, len(found))))

@@ -77,16 +77,16 @@ _ASKED: Final[Mapping[Asked, str]] = {
 
 def quality_lines(found: Sequence[Measured], source: Asked, pool: int) -> list[str]:
     """What a person reads of it; ``source`` as of :class:`Questions`."""
-    queries = len(found[0].ranks)
+    queries, wide = len(found[0].ranks), max(28, *(len(each.name) + 2 for each in found))
     lines = [
         f"{queries:,} {_ASKED[source]}, each ranked among {pool:,} methods and types",
-        f"{'':<28}{'listed':>8}{'Top@1':>8}{'Top@5':>8}{'Top@10':>8}{'MRR':>8}   MRR - {BASE} (95 % interval)",
+        f"{'':<{wide}}{'listed':>8}{'Top@1':>8}{'Top@5':>8}{'Top@10':>8}{'MRR':>8}   MRR - {BASE} (95 % interval)",
     ]
     for each in found:
         m, lead = each.measures, each.lead
         gain = f"   {lead.mean:+.3f} ({lead.low:+.3f} to {lead.high:+.3f}), p = {lead.p_value:.4f}" if lead else ""
         lines.append(
-            f"{each.name:<28}{each.listed:>8.3f}{m.top1:>8.3f}{m.top5:>8.3f}{m.top10:>8.3f}{m.mrr:>8.3f}{gain}"
+            f"{each.name:<{wide}}{each.listed:>8.3f}{m.top1:>8.3f}{m.top5:>8.3f}{m.top10:>8.3f}{m.mrr:>8.3f}{gain}"
         )
     width = max((lead.high - lead.low) / 2 for each in found if (lead := each.lead)) if found[1:] else 0.0
     lines.append(
