@@ -48,7 +48,7 @@ _BASELINE: Final = {
     "train.late_rate": "1.7e-4",
 }
 """The neural baselines. Words, epochs, batches and learning rates are galm's; start and loss are those that ``bash
-run.sh tune`` found best for each on validation (results/tuning.md). The temperature is galm_plus's and suits cosines."""
+run.sh tune`` found best for each on validation (results/tuning.md). The temperature is galm_plus's, for cosines."""
 
 _RANKING_LOSS: Final = {"loss.kind": "ranking", "loss.temperature": "1"}
 

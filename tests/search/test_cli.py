@@ -112,14 +112,14 @@ def test_a_model_that_is_none_is_one_line(folder, capsys):
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_two_models_of_one_name_stay_apart(java_folder, tmp_path, capsys):
+def test_two_models_of_one_name_stay_apart(tree, tmp_path, capsys):
     names = [tmp_path / place / "model" for place in ("one", "other")]
     for name in names:
         name.parent.mkdir()
         name.symlink_to(DEFAULT_MODEL)
     compared = [f"--model={names[0]}", f"--against={names[1]}"]
-    assert main(["quality", str(java_folder), "--queries=20", *compared]) == 0
-    rows = [line.split()[0] for line in capsys.readouterr().out.splitlines()[2:5]]
+    assert main(["quality", str(tree), "--queries=20", *compared]) == 0
+    rows = [line.split()[0] for line in capsys.readouterr().out.splitlines()[-4:-1]]
     assert rows == ["bm25", *map(str, names)]
 
 
