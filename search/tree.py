@@ -152,9 +152,9 @@ def _without_ignored(root: Path, paths: Sequence[str], ends: tuple[str, ...], te
             above = above.rpartition("/")[0]
         for each in reversed(unknown):
             patterns = known[each.rpartition("/")[0]]
-            is_open = patterns is not None and _is_folder(root, each, tell) and not is_left_out(patterns, f"{each}/")
-            own = patterns_of(root, each, (IGNORE_FILE,), ends, tell) if is_open else ()
-            known[each] = own + patterns if is_open and patterns is not None else None
+            known[each] = None
+            if patterns is not None and _is_folder(root, each, tell) and not is_left_out(patterns, f"{each}/"):
+                known[each] = patterns_of(root, each, (IGNORE_FILE,), ends, tell) + patterns
         patterns = known[folder]
         if patterns is not None:
             yield from kept(patterns, inside)

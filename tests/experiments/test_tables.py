@@ -79,6 +79,12 @@ def test_every_cell_is_a_run_that_there_can_be():
             assert cell.plan({}).train.seed == cell.seed
 
 
+def test_results_of_ablations_share_a_name_only_where_they_are_one():
+    plans = {}
+    for cell in (cell for ablation in ABLATIONS.values() for cell in ablation.cells):
+        assert plans.setdefault(cell.key, cell.plan({})) == cell.plan({}), cell.key
+
+
 def test_every_variant_of_an_ablation_differs_from_the_model_and_from_the_others():
     for name, ablation in ABLATIONS.items():
         plans = {cell.label: cell.plan({}) for cell in ablation.cells if cell.seed == 0}
