@@ -1,7 +1,8 @@
 """Which part of a model does what? Each ablation is some lines of configuration with the claim that they test.
 
 ``bash run.sh ablate NAME`` trains every variant with three seeds on 12,000 pairs of the JDK (on 2 cores about a minute
-a run) and writes ``experiments/results/ablations/NAME.md``; finished runs are not repeated.
+a run) and says whether the claim holds; finished runs are not repeated. ``bash run.sh table`` writes
+``experiments/results/ablations.md`` and, with a picture, ``experiments/results/ablations/NAME.md``.
 """
 
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from experiments.cells import Cell
 SEEDS: Final = 3
 _COMMON: Final = {"data.limit": "12000", "model.graph_width": "32"}
 """The same budget for all: the recipe's epochs on a part of the JDK, at GSMN's graph width."""
+_WIDTHS: Final = {f"width {width}": {"model.graph_width": str(width)} for width in (16, 64, 256)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,7 @@ class Ablation:
     claim: str  # of the paper, or what is commonly done
     variants: Mapping[str, Mapping[str, str]]  # label -> settings beside the recipe's
     base: str = "galm"  # the model, and the label of the variant that changes nothing: all others are held against it
+    level: tuple[str, ...] = ()  # variants that by the claim make no difference; all others should be behind the base
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -36,7 +39,8 @@ class Ablation:
 
 ABLATIONS: Final[dict[str, Ablation]] = {
     "graph": Ablation(
-        "Global alignments learned by the graph are better than the local ones alone (GALM, section III).",
+        "Global alignments, learned by two graph layers and read by a perceptron (eqs. 12, 13), are better than the "
+        "local ones alone.",
         {
             "no graph, mean of V": {"model.layers": "0", "model.head": "mean"},
             "L = 0": {"model.layers": "0"},
@@ -59,7 +63,8 @@ ABLATIONS: Final[dict[str, Ablation]] = {
         {f"{blocks} blocks": {"model.blocks": str(blocks)} for blocks in (1, 4, 64)},
     ),
     "attention": Ablation(
-        "Attention of each query word by itself is better than one by the largest affinity of each code word (eq. 3).",
+        "Each query word's own attention, by plain dot products (eq. 7), is better than one by the largest affinity of "
+        "each code word (eq. 3), and needs no scale.",
         {
             "pooled, eq. 3": {"model.affinity": "pooled"},
             "scaled by the root of the width": {"model.attention": "scaled"},
@@ -74,6 +79,7 @@ ABLATIONS: Final[dict[str, Ablation]] = {
             "without api": {"model.fields": "name,tokens"},
             "with ast": {"model.fields": "name,tokens,api,ast"},
         },
+        level=("with ast",),
     ),
     "loss": Ablation(
         "The bidirectional ranking loss (eq. 14) with the hardest negatives is the right objective.",
@@ -87,7 +93,8 @@ ABLATIONS: Final[dict[str, Ablation]] = {
         },
     ),
     "words": Ablation(
-        "Query and code words have embedding layers of their own (eqs. 5, 6), trained from a random start.",
+        "Embedding layers of their own for queries and each code field (eqs. 5, 6) are best; and, on which the paper "
+        "is silent, so are one start for the same word, stems, and split API words.",
         {
             "unshared start": {"model.start": "uniform"},
             "one code table, unshared start": {"model.code_tables": "one", "model.start": "uniform"},
@@ -102,10 +109,11 @@ ABLATIONS: Final[dict[str, Ablation]] = {
     ),
     "width": Ablation(
         "The width of the graph, which the paper leaves open, does not decide.",
-        {f"width {width}": {"model.graph_width": str(width)} for width in (16, 64, 256)},
+        _WIDTHS,
+        level=tuple(_WIDTHS),
     ),
     "plus": Ablation(
-        "Each thing that galm_plus has and the paper's model has not is worth its place.",
+        "Each thing in which galm_plus differs from the paper's model is worth its place.",
         {
             "the graph, L = 1": {"model.layers": "1"},
             "the graph, L = 2": {"model.layers": "2"},

@@ -12,7 +12,7 @@ from evaluation.results import Result
 _SHORT: Final = ("seeds", "Top@1", "Top@5", "Top@10", "MRR")
 _LONG: Final = ("Top@1*", "Top@5*", "Top@10*", "MRR*", "printed*", "parameters", "training minutes", "ms a query")
 
-_RESAMPLES: Final = 2_000
+RESAMPLES: Final = 2_000
 """For each comparison: p-values from 0.0005."""
 
 _ROUNDING: Final = 0.0015
@@ -30,7 +30,7 @@ def tables(results: Iterable[tuple[str, Result]], references: Sequence[str], *, 
     for pool, entries in by_pool(results).items():
         labels = {entry.label for entry in entries}
         reference = next((each for each in references if each in labels), references[0])
-        found = leads(entries, reference, resamples=_RESAMPLES)
+        found = leads(entries, reference, resamples=RESAMPLES)
         lead = (f"MRR - {reference}", "holds")
         header = ("ranker", *_SHORT, *lead, *(_LONG if whole else ()))
         rows = [_row(entry, found.get(entry.label), pool, whole=whole) for entry in entries]

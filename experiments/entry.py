@@ -119,11 +119,14 @@ def _ablate(words: Sequence[str], typed: Mapping[str, str]) -> None:
 
     if len(words) != 1 or words[0] not in ABLATIONS:
         raise ValueError(f"expected an ablation: bash run.sh ablate {'|'.join(ABLATIONS)}")
+    from experiments.ablation_pages import ablation_page, found_by
     from experiments.cells import run_cells
-    from experiments.tables import RESULTS, ablation_page
+    from experiments.tables import RESULTS, kept_results
 
-    run_cells(ABLATIONS[words[0]].cells, RESULTS / "ablations", typed)
-    console.say(ablation_page(words[0], RESULTS))
+    cells, folder = ABLATIONS[words[0]].cells, RESULTS / "ablations"
+    run_cells(cells, folder, typed)
+    if found := found_by(words[0], list(kept_results(cells, folder))):
+        console.say(ablation_page(found))
 
 
 def _tune(words: Sequence[str], typed: Mapping[str, str]) -> None:

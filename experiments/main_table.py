@@ -58,7 +58,8 @@ def _mixtures(cells: tuple[Cell, ...], models: tuple[str, ...]) -> tuple[Cell, .
 _JDK: Final = _cells("jdk", _ALL)
 _DEBIAN: Final = _cells("debian_sample", (*_CONTROLS, "galm", "galm_plus", "unif", "tabcs"))
 _TRANSFER: Final = tuple(
-    Cell("jdk", model, 0, f"{model}, more Java", _MORE) for model in ("galm_plus", "tabcs", "galm", "unif")
+    Cell("jdk", model, 0, f"{model}, more Java", _MORE)
+    for model in ("galm_plus", "tabcs", "tabcs_no_ast", "galm", "unif")
 )
 
 CELLS: Final[dict[str, tuple[Cell, ...]]] = {
@@ -68,7 +69,7 @@ CELLS: Final[dict[str, tuple[Cell, ...]]] = {
         *_cells("csn_tabcs", _CONTROLS),
         *_cells("jcg_tabcs", _CONTROLS),
         *_TRANSFER,
-        *_mixtures(_TRANSFER, ("galm", "galm_plus", "tabcs")),
+        *_mixtures(_TRANSFER, ("galm", "galm_plus", "tabcs", "tabcs_no_ast")),
     ),
 }
 """The cells of each part of the table: by the data set they are trained on, or ``transfer`` to the published tests."""

@@ -8,6 +8,7 @@ from typing import Final
 from data_prep.atomic import write_atomically
 from evaluation.results import Result
 from experiments import class_pictures, comparison_pictures, training_pictures
+from experiments.ablation_pages import Found, ablation_page, ablation_picture, found_by, overview
 from experiments.ablations import ABLATIONS
 from experiments.cells import Cell, finished
 from experiments.class_tables import class_table
@@ -57,10 +58,9 @@ def pages(results: Path) -> Mapping[str, str]:
         found["tuning.md"] = found_settings
     if benchmark := benchmark_page(results):
         found["gencodesearchnet.md"] = benchmark
-    for name in ABLATIONS:
-        page = ablation_page(name, results)
-        if page:
-            found[f"ablations/{name}.md"] = page
+    if finds := ablations(results):
+        found["ablations.md"] = overview(finds)
+        found |= {f"ablations/{each.name}.md": ablation_page(each) for each in finds}
     return found
 
 
@@ -75,16 +75,14 @@ def drawn(results: Path) -> Mapping[str, bytes]:
     found = {f"main-{dataset}{kind}.png": png for kind, pngs in kinds.items() for dataset, png in pngs.items()}
     if benchmarks := kept_benchmarks(results):
         found["gencodesearchnet.png"] = subset_picture(benchmarks)
+    found |= {f"ablations/{each.name}.png": ablation_picture(each) for each in ablations(results)}
     return found
 
 
-def ablation_page(name: str, results: Path) -> str:
-    """What an ablation found, "" where no variant's result is kept: every ablation shares the row it starts from."""
-    ablation = ABLATIONS[name]
-    kept = list(kept_results(ablation.cells, results / "ablations"))
-    if all(label == ablation.base for label, _ in kept):
-        return ""
-    return f"# Ablation: {name}\n\nThe claim: {ablation.claim}\n\n{tables(kept, (ablation.base,), whole=False)}\n"
+def ablations(results: Path) -> list[Found]:
+    """What those ablations found of which the model and a variant have kept results."""
+    kept = {name: list(kept_results(each.cells, results / "ablations")) for name, each in ABLATIONS.items()}
+    return [found for found in map(found_by, kept.keys(), kept.values()) if found]
 
 
 def tuning(results: Path) -> str:

@@ -1,6 +1,7 @@
 """Scores of all pairs: every graph of one side's words against every context of the other's.
 
-Equal words have equal vectors, so a word and a context are brought together once for each distinct word.
+Equal words have equal vectors, so a word and a context are brought together once for each distinct word; with pooled
+attention, which depends on all words of a graph, once for each node.
 """
 
 from dataclasses import dataclass, replace
@@ -9,12 +10,13 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from galm.alignment_graph import attention, block_cosines, prepared
+from galm.alignment_graph import block_cosines, prepared
 from galm.config import GalmConfig
 from galm.dense_gcn import GlobalAlignment
 from galm.native import fits
 from galm.ragged import Graphs, block_cosines_of, interleaved, offsets_of
 from matching.contract import Encoded
+from matching.layers import masked_softmax
 
 GRAPHS_PER_PART = 64
 """Graphs taken together: as many as keep their nodes in the processor's cache."""
@@ -34,11 +36,12 @@ class EncodedWords(Encoded):
 class Nodes:
     """The graphs of one side: for each list of words its nodes, edges and the weights of its nodes."""
 
-    vectors: Float[Tensor, "words dim"]  # of the distinct words
+    vectors: Float[Tensor, "words dim"]  # of the distinct words, or of every node
     places: Int[Tensor, "graphs nodes"]  # row of each node's word in them
     mask: Bool[Tensor, "graphs nodes"]
     edges: Float[Tensor, "graphs nodes nodes"]
     weights: Float[Tensor, "graphs nodes"]
+    owners: Int[Tensor, " words"] | None = None  # the graph that each vector is a node of, where attention is pooled
 
     def __len__(self) -> int:
         return len(self.places)
@@ -73,6 +76,19 @@ def distinct_words(encoded: EncodedWords) -> tuple[Float[Tensor, "distinct dim"]
     return vectors if len(rows) else vectors.new_zeros(1, vectors.shape[1]), places  # no words: a row for the pads
 
 
+def every_node(
+    encoded: EncodedWords,
+) -> tuple[Float[Tensor, "nodes dim"], Int[Tensor, "batch words"], Int[Tensor, " nodes"]]:
+    """The vectors of all words, the row in them of every word of ``encoded`` (0 at pads), and each row's graph."""
+    owners = encoded.mask.nonzero()[:, 0]
+    places = torch.zeros_like(encoded.words)
+    places[encoded.mask] = torch.arange(len(owners), device=places.device)
+    vectors = encoded.states[encoded.mask]
+    if not len(owners):  # a row for the pads
+        return vectors.new_zeros(1, vectors.shape[1]), places, owners.new_zeros(1)
+    return vectors, places, owners
+
+
 def all_scores(
     config: GalmConfig,
     graph: GlobalAlignment,
@@ -94,9 +110,9 @@ def all_scores(
     for at in range(0, len(context), step):
         block = context.rows(slice(at, at + step))
         if fast:
-            rows.append(graph.ragged(ragged_cosines(config, nodes.vectors, block), ragged, bfloat16=bfloat16))
+            rows.append(graph.ragged(ragged_cosines(config, nodes, block), ragged, bfloat16=bfloat16))
         else:
-            cosines = padded_cosines(config, nodes.vectors, block)
+            cosines = padded_cosines(config, nodes, block)
             rows.append(torch.cat([padded_scores(graph, cosines, part) for part in parts], dim=1))
     return torch.cat(rows)
 
@@ -107,25 +123,33 @@ def is_fast(config: GalmConfig, vectors: Tensor) -> bool:
     return covered and fits(vectors, config.dim, config.graph_width if config.layers else config.blocks)
 
 
-def ragged_cosines(
-    config: GalmConfig, vectors: Float[Tensor, "words dim"], context: EncodedWords
-) -> Float[Tensor, "contexts words blocks"]:
-    """V of every distinct word against every context, eqs. 7 to 9, by the kernels."""
+def ragged_cosines(config: GalmConfig, nodes: Nodes, context: EncodedWords) -> Float[Tensor, "contexts words blocks"]:
+    """V of every row of ``nodes.vectors`` against every context, eqs. 7 to 9, by the kernels."""
     words = context.states[context.mask]  # [contextwords, dim]
-    left = prepared(vectors, config.attention, config.attention_temperature)[0]
-    logits = left @ prepared(words, config.attention, config.attention_temperature)[1].T
+    logits = logits_of(config, nodes, words)
     offsets = offsets_of(context.mask.sum(1))
     blocks = config.blocks
-    return block_cosines_of(logits, interleaved(vectors, blocks), interleaved(words, blocks), offsets, blocks)
+    return block_cosines_of(logits, interleaved(nodes.vectors, blocks), interleaved(words, blocks), offsets, blocks)
 
 
-def padded_cosines(
-    config: GalmConfig, vectors: Float[Tensor, "words dim"], context: EncodedWords
-) -> Float[Tensor, "contexts words blocks"]:
+def padded_cosines(config: GalmConfig, nodes: Nodes, context: EncodedWords) -> Float[Tensor, "contexts words blocks"]:
     """The same by the plain equations."""
-    nodes = vectors.expand(len(context), *vectors.shape)
-    weights = attention(nodes, context.states, context.mask, config.attention, config.attention_temperature)
-    return block_cosines(weights @ context.states, nodes, config.blocks)
+    weights = masked_softmax(logits_of(config, nodes, context.states), context.mask[:, None, :])
+    return block_cosines(weights @ context.states, nodes.vectors.expand(len(context), -1, -1), config.blocks)
+
+
+def logits_of(
+    config: GalmConfig, nodes: Nodes, words: Float[Tensor, "*contexts contextwords dim"]
+) -> Float[Tensor, "*contexts words contextwords"]:
+    """Logits of the attention, eq. 7, or eq. 3: of all words of a graph the largest, through tanh."""
+    left = prepared(nodes.vectors, config.attention, config.attention_temperature)[0]
+    logits: Tensor = left @ prepared(words, config.attention, config.attention_temperature)[1].transpose(-1, -2)
+    if nodes.owners is None:
+        return logits
+    place = nodes.owners[:, None].expand_as(logits)
+    shape = (*logits.shape[:-2], len(nodes), logits.shape[-1])
+    largest = logits.new_zeros(shape).scatter_reduce(-2, place, logits, "amax", include_self=False)
+    return largest.tanh()[..., nodes.owners, :]
 
 
 def padded_scores(

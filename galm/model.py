@@ -19,7 +19,7 @@ from torch.nn.functional import normalize
 from data_prep.batching import Batch, PairIds
 from data_prep.vocabulary import Vocabularies
 from galm.alignment_graph import attention, block_cosines, edge_weights, fixed_edges, pooled_attention
-from galm.all_pairs import EncodedWords, Nodes, all_scores, distinct_words
+from galm.all_pairs import EncodedWords, Nodes, all_scores, distinct_words, every_node
 from galm.config import GalmConfig
 from galm.dense_gcn import GlobalAlignment
 from galm.word_tables import WordTables
@@ -140,8 +140,6 @@ class Galm(Matcher):
 
         Under autocast to bfloat16 only the products that may be rounded are.
         """
-        if self.config.affinity == "pooled":  # the attention of a graph's words depends on all of them
-            return super().score_matrix(queries, codes, pairs_per_block=pairs_per_block)
         device = queries.states.device.type
         bfloat16 = torch.is_autocast_enabled(device)
         with torch.autocast(device, enabled=False):
@@ -165,4 +163,8 @@ class Galm(Matcher):
         if not columns.all() and columns.any():
             cut = (words.states[:, columns], words.mask[:, columns], words.words[:, columns], words.nodes[:, columns])
             words = EncodedWords(*cut)
-        return Nodes(*distinct_words(words), words.mask, self.edges_of(words), self.word_weights(side, words))
+        graphs = (words.mask, self.edges_of(words), self.word_weights(side, words))
+        if self.config.affinity == "pooled":
+            vectors, places, owners = every_node(words)
+            return Nodes(vectors, places, *graphs, owners)
+        return Nodes(*distinct_words(words), *graphs)

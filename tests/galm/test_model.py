@@ -62,6 +62,8 @@ FAST_CHOICES = [
     {"code_tables": "per_field", "normalise": True},
     {"code_tables": "offsets"},
     {"start_range": 2.0},
+    {"affinity": "pooled"},
+    {"affinity": "pooled", "nodes": "both"},
     *ABLATED,
 ]
 
