@@ -40,11 +40,15 @@ class Found:
 
 
 def found_by(name: str, kept: Sequence[tuple[str, Result]]) -> Found | None:
-    """What the kept results of an ablation say, with their labels; None without the base or without a variant."""
+    """What the kept results of an ablation say, with their labels; None without the base or without a variant.
+
+    A variant counts once it has as many seeds as the base.
+    """
     ablation = ABLATIONS[name]
     for pool, entries in largest_pools(kept).values():
         base = next((entry for entry in entries if entry.label == ablation.base), None)
-        by_label = leads(entries, ablation.base, resamples=RESAMPLES)
+        whole = [entry for entry in entries if base and entry.seeds >= base.seeds]
+        by_label = leads(whole, ablation.base, resamples=RESAMPLES)
         if base and by_label:
             return Found(
                 name, kept, pool, base, {each: by_label[each] for each in ablation.variants if each in by_label}
@@ -54,7 +58,8 @@ def found_by(name: str, kept: Sequence[tuple[str, Result]]) -> Found | None:
 
 def ablation_page(found: Found) -> str:
     """The claim, whether it holds, and the table."""
-    table = tables(found.results, (found.ablation.base,), whole=False)
+    shown = [(label, result) for label, result in found.results if label in (found.ablation.base, *found.leads)]
+    table = tables(shown, (found.ablation.base,), whole=False)
     return f"# Ablation: {found.name}\n\n{_answered(found)}\n\n![{found.name}]({found.name}.png)\n\n{table}\n"
 
 

@@ -37,7 +37,7 @@ def _picture(title: str, entries: Sequence[Entry]) -> bytes:
     by_time.minorticks_off()
     for axes in (by_epoch, by_time):
         axes.grid(color="0.9")
-    figure.legend(*by_time.get_legend_handles_labels(), loc="outside right upper", fontsize=9)
+    figure.legend(*by_time.get_legend_handles_labels(), loc="outside right upper", fontsize=9, handlelength=4)
     several = "; thick: the mean over seeds, thin: each seed" if any(entry.seeds > 1 for entry in entries) else ""
     figure.suptitle(title + several)
     return as_png(figure)

@@ -55,6 +55,14 @@ def test_without_the_model_or_a_variant_nothing_is_found():
     assert found_by("blocks", []) is None
 
 
+def test_a_variant_counts_once_it_has_the_seeds_of_the_model():
+    base, one, other = kept(galm=2, **{"1_blocks": 20, "4_blocks": 20})
+    part = found_by("blocks", [base, base, one, other, other])
+    assert part is not None
+    assert list(part.leads) == ["4 blocks"]
+    assert "| 1 blocks |" not in ablation_page(part)
+
+
 def test_an_ablation_has_a_page_a_picture_and_a_section_of_the_overview():
     part = found("blocks", galm=2, **{"1_blocks": 20})
     page, all_of_them = ablation_page(part), overview([part])
