@@ -88,6 +88,8 @@ ABLATIONS: Final[dict[str, Ablation]] = {
             "hardest from the start": {"loss.warmup_epochs": "0"},
             "one random negative": {"loss.negatives": "random"},
             "cross-entropy": {"loss.kind": "cross_entropy", "loss.temperature": "0.1"},
+            "cross-entropy, temperature 0.03": {"loss.kind": "cross_entropy", "loss.temperature": "0.03"},
+            "cross-entropy, temperature 0.3": {"loss.kind": "cross_entropy", "loss.temperature": "0.3"},
             "margin 0.05": {"loss.margin": "0.05"},
             "margin 0.5": {"loss.margin": "0.5"},
         },
