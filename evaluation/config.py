@@ -27,6 +27,9 @@ class EvaluateConfig:
     mix: str = ""
     """A ranker without training, such as bm25_tuned, whose scores are added to the model's, both on one scale, by the
     weight that is best on validation."""
+    mix_on: str = ""
+    """Data set whose validation pairs choose that weight: DATASET or DATASET:PATH; empty: the one trained on. For tests
+    on other projects take one of other projects: within its own a model earns more weight than elsewhere."""
     resamples: int = 10_000
     """Bootstrap samples behind the interval of a difference in MRR."""
 
@@ -40,8 +43,19 @@ class EvaluateConfig:
                 )
         if not all(name for name, _ in self.also_sets):
             raise ValueError(f"--evaluate.also takes comma-separated DATASET or DATASET:PATH, not {self.also!r}")
+        if len(self.mix_sets) > 1 or not all(name for name, _ in self.mix_sets):
+            raise ValueError(f"--evaluate.mix_on takes one DATASET or DATASET:PATH, not {self.mix_on!r}")
+        if self.mix_sets and not self.mix:
+            raise ValueError(
+                f"--evaluate.mix_on={self.mix_on} says where the weight of --evaluate.mix is chosen: name both"
+            )
 
     @property
     def also_sets(self) -> tuple[tuple[str, str], ...]:
         """The data sets of ``also`` with their paths, "" where none is given."""
         return named_sets(self.also)
+
+    @property
+    def mix_sets(self) -> tuple[tuple[str, str], ...]:
+        """The data set of ``mix_on`` with its path; none where it is empty."""
+        return named_sets(self.mix_on)

@@ -65,7 +65,7 @@ def _train(words: Sequence[str], typed: Mapping[str, str]) -> None:
     if len(words) != 2:
         raise ValueError(f"expected a data set and a model, such as {words[0]} galm; got {' '.join(words)}")
     plan = config.resolve(words[0], words[1], typed)
-    for name, _ in (*plan.evaluate.also_sets, *plan.data.extra_sets, *plan.data.apart_sets):
+    for name, _ in (*plan.evaluate.also_sets, *plan.evaluate.mix_sets, *plan.data.extra_sets, *plan.data.apart_sets):
         known_dataset(name)
     if plan.evaluate.shards not in (1, plan.train.processes):
         raise ValueError(

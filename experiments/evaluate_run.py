@@ -25,6 +25,7 @@ from experiments.stages import (
     mixed,
     prepare_stage,
     test_stage,
+    with_extra,
 )
 from experiments.trained_run import load_run
 from matching import processes
@@ -63,7 +64,7 @@ def _evaluated(plan: Configuration, folder: RunFolder, typed: Mapping[str, str])
             )
         ranker = _ranker(plan, folder)
         kept = kept_counts(plan, folder, data) if is_trained(plan.model_name) else None
-        tested = mixed(plan, ranker, apart_from_tests(plan, data, command)) if plan.evaluate.mix else ranker
+        tested = _mixed(plan, ranker, data, command) if plan.evaluate.mix else ranker
         outcome = test_stage(plan, tested, data, kept, plan.evaluate.split)
         also = also_stage(plan, tested, command)
         trained = load_result(folder.metrics).seconds.train if folder.metrics.exists() else 0.0
@@ -92,6 +93,12 @@ def _ranker(plan: Configuration, folder: RunFolder) -> Ranker:
         return class_of(plan.model_name)(plan.model)
     matcher, encoder = load_run(folder.path)
     return MatcherRanker(matcher, encoder, device(), bfloat16=plan.evaluate.products == "bfloat16")
+
+
+def _mixed(plan: Configuration, ranker: Ranker, data: PreparedData, command: str) -> Ranker:
+    """The mixture, its weight chosen apart from all that the run was trained on."""
+    trained_on = apart_from_tests(plan, with_extra(plan, data, command), command)
+    return mixed(plan, ranker, trained_on, command)
 
 
 def _free(path: Path) -> Path:

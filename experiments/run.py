@@ -96,7 +96,7 @@ def _run(plan: Configuration, data: PreparedData, folder: RunFolder, command: st
     else:
         ranker, report, pages = class_of(plan.model_name)(plan.model), None, None
     kept = kept_counts(plan, folder, data) if report else None
-    tested = mixed(plan, ranker, data)
+    tested = mixed(plan, ranker, data, command)
     outcome = test_stage(plan, tested, data, kept, plan.evaluate.split)
     also = also_stage(plan, tested, command)
     seconds = Seconds(prepare=prepared, train=report.seconds if report else 0.0, evaluate=outcome.seconds)
@@ -128,6 +128,7 @@ def kept_counts(plan: Configuration, folder: RunFolder, data: PreparedData) -> K
         plan.evaluate.pool_seed,
         plan.evaluate.products,
         plan.evaluate.mix,
+        plan.evaluate.mix_on,
         plan.evaluate.split,
     )
     stamp = hashlib.sha256(weights + repr((*of, plan.evaluate.run_depth)).encode()).hexdigest()

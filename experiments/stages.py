@@ -190,18 +190,18 @@ def _validation(
     return validate
 
 
-def mixed(plan: Configuration, ranker: Ranker, data: PreparedData) -> Ranker:
+def mixed(plan: Configuration, ranker: Ranker, data: PreparedData, command: str) -> Ranker:
     """``ranker`` together with that of ``--evaluate.mix``, by the weight that is best on validation.
 
     Raises:
-        ValueError: the other needs training.
+        ValueError: the other needs training, or ``--evaluate.mix_on`` has no validation pairs.
     """
     name = plan.evaluate.mix
     if not name:
         return ranker
     if is_trained(name):
         raise ValueError(f"--evaluate.mix takes a ranker without training, such as {CONTROLS[0]}, not {name}")
-    valid = data.splits["valid"]
+    valid = _weighing_pairs(plan, data, command)
     pool = valid.take(pool_rows(len(valid), EvaluateConfig(pool=min(plan.train.validate_pool, len(valid)))))
     other = _control(name, plan.dataset)
 
@@ -214,6 +214,20 @@ def mixed(plan: Configuration, ranker: Ranker, data: PreparedData) -> Ranker:
         f"{weight:.2f} of {plan.model_name}, {1 - weight:.2f} of {name}: the best MRR on {len(pool):,} validation pairs"
     )
     return Mixture(ranker, other, weight)
+
+
+def _weighing_pairs(plan: Configuration, data: PreparedData, command: str) -> Split:
+    """The pairs that choose the weight of a mixture, none of which stands in training or in a test."""
+    if not plan.evaluate.mix_sets:
+        return data.splits["valid"]
+    ((name, path),) = plan.evaluate.mix_sets
+    valid = _also_data(plan, name, path, command).splits["valid"]
+    tests = [_also_tests(plan, *other, command).splits["test"] for other in plan.evaluate.also_sets]
+    found = overlap(valid, [data.splits["train"], data.splits["test"], *tests])
+    if len(found.rows) == len(valid):
+        raise ValueError(f"{name} has no validation pairs of its own for --evaluate.mix_on={plan.evaluate.mix_on}")
+    say(f"{name}: {len(valid) - len(found.rows):,} validation pairs, without {len(found.rows):,} that stand elsewhere")
+    return without(valid, found.rows)
 
 
 def test_stage(
