@@ -11,6 +11,7 @@ from evaluation.results import Result
 from experiments.ablations import ABLATIONS, Ablation
 from experiments.comparison_pictures import as_png, largest_pools, title_of
 from experiments.comparison_tables import RESAMPLES, markdown_table, tables, with_interval
+from experiments.costs import cost
 
 _COLOURS: Final = {"behind": "#2166ac", "level": "0.5", "ahead": "#b2182b"}
 _SIDES: Final = {"behind": "Behind it", "level": "Not to be told apart from it", "ahead": "Ahead of it"}
@@ -69,7 +70,8 @@ def overview(found: Sequence[Found]) -> str:
         f"# Ablations\n\nWhich part of a model does what? On {title_of(found[0].pool)}. A variant differs from its "
         "model in what its label says, with the same pairs, epochs and seeds. Its difference is that of the mean MRR "
         "over seeds, with a 95 % bootstrap interval over queries; it counts where a paired randomisation test gives "
-        "p < 0.05 after Holm's correction within the ablation."
+        "p < 0.05 after Holm's correction within the ablation.",
+        cost(result for each in found for _, result in each.results),
     ]
     for each in found:
         differences = {label: lead.difference for label, lead in each.leads.items()}

@@ -15,6 +15,7 @@ from experiments.class_tables import class_table
 from experiments.comparison_tables import published_table, tables
 from experiments.config import REPOSITORY
 from experiments.console import say
+from experiments.costs import cost
 from experiments.gencodesearchnet.report import benchmark_page, kept_benchmarks
 from experiments.gencodesearchnet.subset_pictures import subset_picture
 from experiments.main_table import CELLS, REFERENCES
@@ -52,7 +53,8 @@ def pages(results: Path) -> Mapping[str, str]:
     main = tables(_main(results), REFERENCES, whole=True)
     where = "\n\n".join(filter(None, map(class_table, known_pools(_main(results), results))))
     if main:
-        parts = ("# All models", _BUDGET, main, where and f"## By kind of query\n\n{where}", _PICTURES)
+        spent = cost(result for _, result in _main(results))
+        parts = ("# All models", _BUDGET, spent, main, where and f"## By kind of query\n\n{where}", _PICTURES)
         found["main.md"] = "\n\n".join(filter(None, parts)) + "\n"
     if found_settings := tuning(results):
         found["tuning.md"] = found_settings
