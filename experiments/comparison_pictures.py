@@ -28,7 +28,8 @@ def largest_pools(results: Iterable[tuple[str, Result]]) -> dict[str, tuple[Pool
 
 
 def _picture(pool: Pool, entries: Sequence[Entry]) -> bytes:
-    figure = Figure(figsize=(15, 1.8 + 0.32 * max(8, len(entries))), dpi=110, layout="constrained")
+    width = 10 + 0.16 * max(len(entry.label) for entry in entries)  # the labels stand on it twice
+    figure = Figure(figsize=(width, 1.8 + 0.32 * max(8, len(entries))), dpi=110, layout="constrained")
     dots, curves = figure.subplots(1, 2, width_ratios=(1, 1.3))
     _draw_dots(dots, entries)
     _draw_curves(curves, entries)
