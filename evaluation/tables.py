@@ -48,10 +48,11 @@ def _tables(results: Sequence[Result]) -> Iterator[_Table]:
 
 def _rows(runs: Sequence[tuple[Result, Tested]], against: str) -> list[Row]:
     controls = {name: control for _, tested in runs for name, control in tested.controls.items()}
-    times = Counter(result.model for result, _ in runs)
+    times = Counter(_ranker(result) for result, _ in runs)
     rows = []
     for result, tested in runs:
-        label = result.model if times[result.model] == 1 else f"{result.model}, seed {result.seed}"
+        name = _ranker(result)
+        label = name if times[name] == 1 else f"{name}, seed {result.seed}"
         rows.append((label, *_numbers(tested.exact, tested.published_convention), *_lead(tested, against)))
     empty = ("", "") if against else ()
     for name, control in controls.items():
@@ -59,6 +60,11 @@ def _rows(runs: Sequence[tuple[Result, Tested]], against: str) -> list[Row]:
             rows.append((name, *_numbers(control.exact, control.published_convention), *empty))
     ranks = metrics.chance_ranks(runs[0][1].pool_size)
     return [*rows, ("chance", *_numbers(metrics.exact(ranks), metrics.published_convention(ranks)), *empty)]
+
+
+def _ranker(result: Result) -> str:
+    """The model, with the one that its scores are mixed with."""
+    return " + ".join(filter(None, (result.model, result.config.get("evaluate", {}).get("mix", ""))))
 
 
 def _numbers(exact: Measures, published: Measures) -> Row:
