@@ -1,7 +1,7 @@
 """Which part of a model does what? Each ablation is some lines of configuration with the claim that they test.
 
-``bash run.sh ablate NAME`` trains every variant with three seeds on 12,000 pairs of the JDK (one to four minutes a run)
-and says whether the claim holds; finished runs are not repeated. ``bash run.sh table`` writes
+``bash run.sh ablate NAME`` trains every variant with three seeds on 12,000 pairs of the JDK (one to four minutes a
+run, 14 at width 256) and says whether the claim holds; finished runs are not repeated. ``bash run.sh table`` writes
 ``experiments/results/ablations.md`` and, with a picture, ``experiments/results/ablations/NAME.md``.
 """
 
