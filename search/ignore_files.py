@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-from search.regular_files import read_regular, reason
+from data_prep.regular_files import read_regular, reason
 
 Tell = Callable[[str, str], None]
 """Told the path of what is left out, and why."""
@@ -50,8 +50,8 @@ def _lines(root: Path, path: str, tell: Tell) -> Iterator[tuple[str, str]]:
         data, _ = read_regular(f"{root}/{path}", _MAX_IGNORE_FILE)
     except (FileNotFoundError, NotADirectoryError):
         return
-    except (OSError, ValueError) as error:
-        tell(path, reason(error) if isinstance(error, OSError) else str(error))
+    except OSError as error:
+        tell(path, reason(error))
         return
     yield from ((line, path) for line in re.split(r"\r?\n", data.decode("utf-8-sig", "replace")))
 

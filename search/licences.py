@@ -11,7 +11,7 @@ from typing import Final
 from xml.parsers import expat
 
 from search.licence_texts import of_comment, of_file, of_name, spdx_tag
-from search.regular_files import read_regular
+from data_prep.regular_files import read_regular
 
 _TAG_WITHIN: Final = 4 << 10  # bytes of a file
 _HEADER_WITHIN: Final = 16 << 10

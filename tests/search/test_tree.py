@@ -316,5 +316,5 @@ def test_what_became_a_link_a_pipe_or_nothing_is_not_read(tmp_path):
         read_source(tmp_path, found)
     path.unlink()
     os.mkfifo(path)
-    with pytest.raises(ValueError, match="not a regular file"):
+    with pytest.raises(OSError, match="not a regular file"):
         read_source(tmp_path, found)

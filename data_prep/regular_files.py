@@ -1,0 +1,54 @@
+"""Opening files that are not trusted: no pipe, device or folder is waited for, and no more is read than is said."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+
+def open_regular(path: Path | str, *, follow: bool = True) -> BinaryIO:
+    """A file opened for reading bytes, without waiting where it is a pipe.
+
+    Args:
+        path: of the file.
+        follow: whether ``path`` may be a link; the folders above may be links in any case.
+
+    Raises:
+        OSError: the file cannot be read, is no regular file, or is a link that is not followed.
+    """
+    link = 0 if follow else os.O_NOFOLLOW
+    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | link)
+    try:
+        if not stat.S_ISREG(os.fstat(number).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        return os.fdopen(number, "rb")
+    except BaseException:
+        os.close(number)
+        raise
+
+
+def read_regular(path: Path | str, most: int, *, follow: bool = False) -> tuple[bytes, os.stat_result]:
+    """At most ``most`` bytes of a file, and its status after they were read; by default a link is not followed.
+
+    Raises:
+        OSError: the file cannot be read, is no regular file, or is a link that is not followed.
+    """
+    with open_regular(path, follow=follow) as file:
+        data = file.read(min(most, os.fstat(file.fileno()).st_size + 1))
+        return data, os.fstat(file.fileno())
+
+
+def read_whole(path: Path | str) -> bytes:
+    """All bytes of a file that the user names; a link is followed.
+
+    Raises:
+        OSError: the file cannot be read, or is no regular file.
+    """
+    with open_regular(path) as file:
+        return file.read()
+
+
+def reason(error: OSError) -> str:
+    """Why the system refused, in a few words."""
+    return error.strerror or str(error)
