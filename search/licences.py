@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 from xml.parsers import expat
 
-from search.licence_texts import of_comment, of_file, of_name, spdx_tag
 from data_prep.regular_files import read_regular
+from search.licence_texts import of_comment, of_file, of_name, spdx_tag
 
 _TAG_WITHIN: Final = 4 << 10  # bytes of a file
 _HEADER_WITHIN: Final = 16 << 10

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from data_prep.java_methods import LARGEST_FILE
-from search.ignore_files import Patterns, Tell, is_left_out, kept, patterns_of
 from data_prep.regular_files import read_regular, reason
+from search.ignore_files import Patterns, Tell, is_left_out, kept, patterns_of
 
 IGNORE_FILE: Final = ".galmignore"
 """Names what is not to be found although git has it; written like a ``.gitignore``."""
