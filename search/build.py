@@ -18,8 +18,8 @@ from search.extract import ReadFile, Task, is_test
 from search.index import Head, Index, IndexedFile, UnusableIndexError, open_index, read_head, save_index, tree_sha256
 from search.languages import LANGUAGES
 from search.lexical import Lexical
-from search.links import Origin, origin_of, unchanged
-from search.tree import Found, found_files
+from search.links import Origin, committed_blobs, origin_of
+from search.tree import Found, checkout_of, found_files
 
 _CHUNK: Final = 32
 """Files that a process reads at a time."""
@@ -51,22 +51,24 @@ def refresh(root: Path, path: Path, *, processes: int, tell: Callable[[str, str]
         ValueError: there is no such folder.
         OSError: the index cannot be written; the older one is as it was.
     """
+    checkout = checkout_of(root, tell)
     with ThreadPoolExecutor(1) as beside:  # git is waited for in both
-        asked = beside.submit(origin_of, root)
-        found = found_files(root, LANGUAGES, tell)
-        origin = asked.result()
+        asked = beside.submit(origin_of, checkout, tell) if checkout else None
+        found = found_files(root, LANGUAGES, tell, checkout)
+        origin = asked.result() if asked else None
     head = _head(path, tell)
     if head and head.tree == tree_sha256(origin, found):
         return Refreshed(head.rows, head.files, 0, 0, written=False)
     old = _old(path, tell) if head else None
-    before = {(file.path, file.size, file.modified): number for number, file in enumerate(old.files)} if old else {}
+    known = [each for each in enumerate(old.files) if each[1].blobs or each[1].trouble] if old else []
+    before = {(file.path, file.size, file.modified): number for number, file in known}
     places = {each.path: before.get((each.path, each.size, each.modified)) for each in found}
     kept = {name: number for name, number in places.items() if number is not None}
     fresh = list(_read(root, [each for each in found if each.path not in kept], processes))
     for each in fresh:
         if each.trouble:
             tell(each.found.path, each.trouble)
-    committed = unchanged(root, [each.path for each in found]) if origin else set()
+    committed = committed_blobs(checkout, origin.commit, tell) if checkout and origin else {}
     index = _together(old, kept, fresh, origin, committed)
     save_index(index, path)
     return Refreshed(len(index), len(index.files), len(fresh), len(before) - len(kept), written=True)
@@ -105,7 +107,7 @@ def _together(
     kept: Mapping[str, int],
     fresh: Sequence[ReadFile],
     origin: Origin | None,
-    committed: set[str],
+    committed: Mapping[str, str],
 ) -> Index:
     """The rows of files that stayed and of those that were read, in the order of paths."""
     files = [_file(each) for each in fresh]
@@ -124,14 +126,21 @@ def _together(
     rows = [np.arange(*starts[place : place + 2]) for place in order]
     taken = np.concatenate([np.empty(0, np.int64), *rows])
     split = _with_own_words(split.take(taken))
-    files = [replace(files[place], committed=files[place].path in committed) for place in order]
+    files = [_seen(files[place], committed) for place in order]
     return Index(files, split, [names[row] for row in taken.tolist()], asks[taken], Lexical.of(split), origin)
 
 
 def _file(read: ReadFile) -> IndexedFile:
     found, test = read.found, is_test(read.found.path)
     place = found.path, found.size, found.modified
-    return IndexedFile(*place, read.licence, test, committed=False, units=len(read.units), trouble=read.trouble)
+    return IndexedFile(
+        *place, read.licence, test, committed=False, units=len(read.units), trouble=read.trouble, blobs=read.blobs
+    )
+
+
+def _seen(file: IndexedFile, committed: Mapping[str, str]) -> IndexedFile:
+    """``file`` with what is known of it now: whether a commit, path -> hash, has it as it stands."""
+    return replace(file, committed=committed.get(file.path, "no hash") in file.blobs.split())
 
 
 def _with_own_words(split: Split) -> Split:

@@ -22,10 +22,11 @@ def index(arguments: Sequence[str]) -> None:
     if len(words) != 1:
         raise ValueError("expected a folder: bash run.sh index DIR")
     from search.build import refresh
-    from search.index import PLACE
+    from search.places import check_way, former_index, index_place
 
     root = Path(words[0]).expanduser().absolute()
-    path = Path(options.out).expanduser().absolute() if options.out else root / PLACE
+    path = Path(options.out).expanduser().absolute() if options.out else index_place(root)
+    check_way(root, path)
     run = _checked_run(options.vectors)  # what cannot be used is told before anything is read
     started = time.perf_counter()
     done = refresh(root, path, processes=options.processes or os.cpu_count() or 1, tell=_tell)
@@ -33,6 +34,8 @@ def index(arguments: Sequence[str]) -> None:
     what = f"read {done.read:,} files" if done.written else "nothing has changed"
     say(f"{done.rows:,} methods and types of {done.files:,} files in {path}: {what}, {seconds:.2f} s")
     _vectors(run, path)
+    if not options.out and (former := former_index(root)):
+        console.complain(f"{former}: an index in the folder itself, as earlier versions made, is not used or changed")
 
 
 def _checked_run(typed: str) -> str:
@@ -136,16 +139,18 @@ def index_path(typed: str) -> Path:
     Raises:
         ValueError: there is none.
     """
-    from search.index import PLACE
+    from search.places import former_index, index_above
 
     if typed:
         return Path(typed).expanduser().absolute()
     here = Path.cwd()
-    for folder in (here, *here.parents):
-        if (folder / PLACE).is_file():
-            return folder / PLACE
+    if found := index_above(here):
+        return found
+    former = former_index(here)
+    other = f" ({former} is used only where --index= names it)" if former else ""
     raise ValueError(
-        f"there is no index in {here} or above it: make one by `bash run.sh index DIR`, or name it by --index="
+        f"there is no index of {here} or of a folder above it: make one by `bash run.sh index DIR`, or name one by "
+        f"--index={other}"
     )
 
 

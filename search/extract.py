@@ -9,6 +9,7 @@ from typing import Final
 from data_prep.records import JavaFile
 from search.languages import Unit, read_file
 from search.licences import Licences
+from search.links import blob_names
 from search.tree import Found, read_source
 
 _TEST: Final = re.compile(
@@ -31,7 +32,8 @@ class ReadFile:
     found: Found
     units: Sequence[Unit]
     licence: str  # SPDX, "" where it is not known
-    trouble: str  # why it could not be read whole, "" where it could
+    blobs: str  # what git may call its content, "" where it was not read
+    trouble: str  # why it could not be read, or what of it is left out; "" where all is there
 
 
 def read_files(task: Task) -> list[ReadFile]:
@@ -45,8 +47,8 @@ def _read(root: Path, found: Found, licences: Licences) -> ReadFile:
         data = read_source(root, found)
         units = read_file(JavaFile("", found.path, data))
     except (OSError, ValueError) as error:
-        return ReadFile(found, [], "", trouble=getattr(error, "strerror", None) or str(error))
-    return ReadFile(found, units, licences.of(found.path, data), "")
+        return ReadFile(found, [], "", "", trouble=getattr(error, "strerror", None) or str(error))
+    return ReadFile(found, units, licences.of(found.path, data), blob_names(data), "")
 
 
 def is_test(path: str) -> bool:

@@ -1,11 +1,16 @@
-"""Ignore files: what their patterns leave out of a folder of sources, as git reads them."""
+"""Ignore files: what their patterns leave out of a folder of sources, as git reads them.
+
+They are not trusted: a pattern with several wildcards, on which Python's ``re`` can take for ever, is left to RE2,
+which takes time linear in the path.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
+import re2
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from data_prep.regular_files import read_regular, reason
@@ -14,14 +19,23 @@ Tell = Callable[[str, str], None]
 """Told the path of what is left out, and why."""
 
 _MAX_IGNORE_FILE: Final = 1 << 20  # bytes
+_LONGEST_LINE: Final = 4096  # characters, as long as a path can be
+_QUIET: Final = re2.Options()
+_QUIET.log_errors = False
+_MOST_FOR_RE: Final = 2  # wildcards, the folders before a name being one
+
+
+Matching: TypeAlias = Any
+"""A compiled regex of ``re`` or of RE2, which has the same methods."""
 
 
 class Own(NamedTuple):
     """The ignore files of one folder."""
 
     start: int  # where a path inside of the folder begins
-    patterns: tuple[GitIgnoreSpecPattern, ...]  # last first
-    any_for_files: re.Pattern[str] | None  # matches wherever one does that can be about a wanted file; None: none can
+    before: str  # what comes before that, where the folder is above the root; "" elsewhere
+    patterns: tuple[tuple[GitIgnoreSpecPattern, Matching], ...]  # last first
+    any_for_files: tuple[Matching, ...]  # one of them matches wherever a pattern does that can be about a wanted file
 
 
 Patterns = tuple[Own, ...]
@@ -30,19 +44,35 @@ Patterns = tuple[Own, ...]
 
 def patterns_of(root: Path, folder: str, names: Iterable[str], ends: tuple[str, ...], tell: Tell) -> Patterns:
     """What the ignore files ``names`` in ``folder`` say, where they are there; a later one outweighs those before."""
+    lines = chain.from_iterable(_lines(root, f"{folder}/{name}".lstrip("/"), tell) for name in names)
+    return _patterns(lines, folder, ends, tell)
+
+
+def patterns_in(content: bytes, name: str, ends: tuple[str, ...], tell: Tell) -> Patterns:
+    """What the ``content`` of an ignore file of the root says; ``name`` is what it is called."""
+    return _patterns(_split(content, name), "", ends, tell)
+
+
+def seen_from(patterns: Patterns, prefix: str) -> Patterns:
+    """The same for paths relative to the folder ``prefix``, "/" at its end."""
+    return tuple(own._replace(start=0, before=prefix[own.start :]) for own in patterns)
+
+
+def _patterns(lines: Iterable[tuple[str, str]], folder: str, ends: tuple[str, ...], tell: Tell) -> Patterns:
     patterns, for_files = [], []
-    for line, path in chain.from_iterable(_lines(root, f"{folder}/{name}".lstrip("/"), tell) for name in names):
+    for line, path in lines:
         try:
-            pattern = GitIgnoreSpecPattern(line)
-        except ValueError:
-            tell(path, f"{line!r} is no pattern, passed over")
+            pattern = GitIgnoreSpecPattern(line if len(line) <= _LONGEST_LINE else "!")
+            if pattern.include is None or pattern.regex is None:  # a comment or an empty line
+                continue
+            patterns.append((pattern, _matching(pattern.regex.pattern)))
+        except (ValueError, re2.error):
+            tell(path, f"{line[:80]!r} is no pattern that can be used, passed over")
             continue
-        if pattern.include is None:  # a comment or an empty line
-            continue
-        patterns.append(pattern)
         if _can_end(line, ends):
             for_files.append(pattern)
-    return (Own(len(folder) + 1 if folder else 0, tuple(reversed(patterns)), _any_of(for_files)),) if patterns else ()
+    start = len(folder) + 1 if folder else 0
+    return (Own(start, "", tuple(reversed(patterns)), _any_of(for_files)),) if patterns else ()
 
 
 def _lines(root: Path, path: str, tell: Tell) -> Iterator[tuple[str, str]]:
@@ -53,7 +83,21 @@ def _lines(root: Path, path: str, tell: Tell) -> Iterator[tuple[str, str]]:
     except OSError as error:
         tell(path, reason(error))
         return
-    yield from ((line, path) for line in re.split(r"\r?\n", data.decode("utf-8-sig", "replace")))
+    yield from _split(data, path)
+
+
+def _split(content: bytes, path: str) -> Iterator[tuple[str, str]]:
+    return ((line, path) for line in re.split(r"\r?\n", content.decode("utf-8-sig", "replace")))
+
+
+def _matching(regex: str) -> Matching:
+    """A regex of a pattern, compiled by ``re``, which is quicker, where that never goes back far.
+
+    Raises:
+        re2.error: it is too large.
+    """
+    wildcards = regex.count("[^/]*") + regex.count(".+") + regex.count(".*")
+    return re.compile(regex) if wildcards <= _MOST_FOR_RE else re2.compile(regex, _QUIET)
 
 
 def _can_end(line: str, ends: tuple[str, ...]) -> bool:
@@ -62,11 +106,14 @@ def _can_end(line: str, ends: tuple[str, ...]) -> bool:
     return any(tail.endswith(end) or end.endswith(tail) for end in ends)
 
 
-def _any_of(patterns: Sequence[GitIgnoreSpecPattern]) -> re.Pattern[str] | None:
+def _any_of(patterns: Sequence[GitIgnoreSpecPattern]) -> tuple[Matching, ...]:
     """What matches the path of a file wherever one of ``patterns`` does that is not for folders alone."""
     parts = [pattern.regex.pattern for pattern in patterns if pattern.regex]
     unnamed = [re.sub(r"\?P<\w+>", "", part) for part in parts if not part.endswith("(?P<ps_d>/)")]
-    return re.compile("|".join(f"(?:{part})" for part in unnamed)) if unnamed else None
+    found = [_matching(part) for part in unnamed]
+    quick = [each.pattern for each in found if isinstance(each, re.Pattern)]
+    others = (each for each in found if not isinstance(each, re.Pattern))
+    return (*([re.compile("|".join(f"(?:{part})" for part in quick))] if quick else []), *others)
 
 
 def kept(patterns: Patterns, paths: Iterable[str]) -> Iterable[str]:
@@ -79,20 +126,19 @@ def kept(patterns: Patterns, paths: Iterable[str]) -> Iterable[str]:
 def is_left_out(patterns: Patterns, path: str) -> bool:
     """What the last pattern says that is about ``path``, a folder's with "/" at its end; the nearest file's first."""
     is_folder = path.endswith("/")
-    for start, own, any_for_files in patterns:
-        if not is_folder and (any_for_files is None or not any_for_files.search(path[start:])):
+    for start, before, own, any_for_files in patterns:
+        place = before + path[start:]
+        if not is_folder and not any(each.search(place) for each in any_for_files):
             continue
-        for pattern in own:
-            if _is_about(pattern, path[start:]):
+        for pattern, matching in own:
+            if _is_about(matching, place):
                 return pattern.include is True
     return False
 
 
-def _is_about(pattern: GitIgnoreSpecPattern, path: str) -> bool:
-    """Whether ``pattern`` matches ``path`` itself, not only a folder above it, which was asked about before."""
-    regex = pattern.regex
-    assert regex is not None
-    if regex.groups:  # the group is the "/" after the name that the pattern ends with
-        ends = [match.end() for match in regex.finditer(path)]
+def _is_about(matching: Matching, path: str) -> bool:
+    """Whether a pattern matches ``path`` itself, not only a folder above it, which was asked about before."""
+    if matching.groups:  # the group is the "/" after the name that the pattern ends with
+        ends = [match.end() for match in matching.finditer(path)]
         return bool(ends) and ends[-1] == len(path)
-    return regex.search(path.removesuffix("/")) is not None  # a/** and the like: all inside of a folder, but not itself
+    return matching.search(path.removesuffix("/")) is not None  # a/** and the like: all inside of a folder, not itself

@@ -26,12 +26,10 @@ from search.lexical import Lexical
 from search.links import Origin, link
 from search.tree import Found
 
-FORMAT: Final = "galm index 2"
+FORMAT: Final = "galm index 3"
 """Raised when the layout, or what is read of a file, changes."""
-
-PLACE: Final = Path(".galm") / "index"
-"""Where an index lies inside the folder that it is of."""
-
+_READABLE: Final = ("galm index 2", FORMAT)
+"""The former has no ``blobs`` of files."""
 
 _LONGEST_HEAD: Final = 4096  # bytes
 _AGAIN: Final = "make it again by `bash run.sh index DIR`"
@@ -52,7 +50,8 @@ class IndexedFile:
     test: bool
     committed: bool  # as it stands in the commit of the index's origin
     units: int  # methods and types
-    trouble: str  # why it could not be read, "" where it could
+    trouble: str  # why it could not be read, or what of it is left out; "" where all is there
+    blobs: str = ""  # what git may call its content (:func:`search.links.blob_names`), "" where it was not read
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +168,11 @@ def _opened(path: Path, *, whole: bool) -> tuple[Head, bytes]:
             f"there is no index at {path} ({error.strerror}): make one by `bash run.sh index DIR`, or name one by "
             "--index="
         ) from error
-    if not line.startswith(f"{FORMAT} ".encode()):
+    form = next((form for form in _READABLE if line.startswith(f"{form} ".encode())), None)
+    if form is None:
         raise UnusableIndexError(f"{path} does not begin {FORMAT!r}, but {line[:20]!r}: {_AGAIN}")
     try:
-        head = Head(**json.loads(line.removeprefix(FORMAT.encode())))
+        head = Head(**json.loads(line.removeprefix(form.encode())))
     except (ValueError, TypeError) as error:
         raise UnusableIndexError(f"the first line of the index {path} is damaged ({error}): {_AGAIN}") from error
     if size != len(line) + head.bytes:

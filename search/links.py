@@ -1,17 +1,20 @@
 """Permanent links: where the lines of a file can be seen by others, at the commit that a folder has checked out.
 
-Only what git knows of the folder is asked; the network is never used. So a commit that was not pushed yet, or that a
-closed repository holds, has a link too, which leads nowhere or to a page that asks to log in.
+Only what the folder's repository holds is read (:mod:`data_prep.git_repository`); the network is never used. So a
+commit that was not pushed yet, or that a closed repository holds, has a link too, which leads nowhere or to a page that
+asks to log in.
 """
 
+import hashlib
 import re
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from search.tree import GitError, git
+from data_prep.git_repository import GitError
+from search.ignore_files import Tell
+from search.tree import Checkout
 
 _HTTPS: Final = re.compile(r"https://(?:[^/@]*@)?([^/@]+)/(.+)", re.IGNORECASE)
 _SSH: Final = re.compile(r"ssh://(?:[^/@]*@)?([^/@:]+)(?::\d+)?/(.+)", re.IGNORECASE)
@@ -31,19 +34,22 @@ class Origin:
     prefix: str  # the folder inside the repository, "/" at its end; "" at the top
 
 
-def origin_of(root: Path) -> Origin | None:
-    """The origin of ``root``, or its first remote; None without commit or remote, or where it has no known web page."""
+def origin_of(checkout: Checkout, tell: Tell) -> Origin | None:
+    """Where a checkout can be seen, by its remote ``origin`` or its first one; None where that is not known.
+
+    It is not known without a commit or a remote, of a remote without a known web page, or where git does not say.
+    """
     try:
-        remotes = git(root, "remote").decode("utf-8", "replace").split()
-        if not remotes:
-            return None
-        remote = git(root, "remote", "get-url", "origin" if "origin" in remotes else remotes[0])
-        place = git(root, "rev-parse", "--show-prefix", "HEAD").decode()
-    except (GitError, UnicodeDecodeError):
+        remotes = checkout.repository.remotes()
+        url = _web_page(remotes.get("origin") or next(iter(remotes.values()), ""))
+        commit = checkout.repository.head() if url else ""
+        checkout.prefix.encode()
+    except GitError as error:
+        tell(".", f"no links to its files ({error})")
         return None
-    url = _web_page(remote.decode("utf-8", "replace").strip())
-    prefix, _, commit = place.removesuffix("\n").rpartition("\n")
-    return Origin(url, commit, prefix) if url else None
+    except UnicodeEncodeError:  # a folder whose name is no text has no address
+        return None
+    return Origin(url, commit, checkout.prefix) if commit else None
 
 
 def _web_page(remote: str) -> str:
@@ -68,12 +74,21 @@ def link(origin: Origin, path: str, start_line: int, end_line: int) -> str:
     return f"{origin.url}/blob/{origin.commit}/{place}#L{start_line}-L{end_line}"
 
 
-def unchanged(root: Path, paths: Collection[str]) -> set[str]:
-    """Those of ``paths``, relative to ``root``, whose files are as the commit has them; none where git cannot say."""
+def committed_blobs(checkout: Checkout, commit: str, tell: Tell) -> Mapping[str, str]:
+    """Path, relative to the folder of ``checkout``, -> hash of the content that ``commit`` has there."""
     try:
-        committed = git(root, "ls-tree", "-r", "-z", "--name-only", "HEAD")
-        changed = git(root, "diff", "HEAD", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff")
-    except GitError:
-        return set()
-    same = set(committed.split(b"\0")) - set(changed.split(b"\0"))
-    return {path for path in paths if path.encode() in same}
+        found = checkout.repository.blobs(commit, checkout.prefix)
+    except GitError as error:
+        tell(".", f"no links to its files ({error})")
+        return {}
+    return {path.decode("utf-8", "surrogateescape"): digest for path, digest in found.items()}
+
+
+def blob_names(data: bytes) -> str:
+    """What git calls a file of these bytes, by SHA-1 and by SHA-256, as it is and with line ends as git stores them."""
+    contents = [data, data.replace(b"\r\n", b"\n")] if b"\r\n" in data else [data]
+    return " ".join(_blob(name, content) for content in contents for name in ("sha1", "sha256"))
+
+
+def _blob(algorithm: str, content: bytes) -> str:
+    return hashlib.new(algorithm, b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()

@@ -11,7 +11,7 @@ class IndexOptions:
     """Options of ``index``."""
 
     out: str = ""
-    """File of the index; empty: .galm/index in the folder."""
+    """File of the index; empty: one in the user's cache folder, by the folder that it is of."""
     processes: int = 0
     """Processes that read files; 0: one a processor."""
     vectors: str = ""
@@ -24,7 +24,7 @@ class SearchOptions:
     """Options of ``search``."""
 
     index: str = ""
-    """File of the index; empty: .galm/index of this folder or of the nearest one above it."""
+    """File of the index; empty: that of this folder or of the nearest one above it, in the user's cache folder."""
     model: str = ""
     """Folder of a run or of a packed model; empty: the one that comes with this program; none: BM25 alone."""
     top: int = 10
@@ -82,7 +82,7 @@ class ServeOptions:
     port: int = 8765
     """Port on 127.0.0.1; 0: any free one."""
     index: str = ""
-    """File of the index; empty: .galm/index of this folder or of the nearest one above it."""
+    """File of the index; empty: that of this folder or of the nearest one above it, in the user's cache folder."""
     model: str = ""
     """Folder of a run or of a packed model; empty: the one that comes with this program; none: BM25 alone."""
 

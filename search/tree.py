@@ -1,29 +1,29 @@
-"""The source files of a folder: those that git lists or, without git, those that a walk finds.
+"""The source files of a folder: those that a walk finds and, in a git checkout, all that git tracks.
 
-The walk respects ``.gitignore`` and ``.ignore`` files as git does, and passes hidden folders over. ``.galmignore``
-files, of the same form, are respected in both cases. No link is ever followed, and nothing is written.
+The walk passes hidden folders over and respects ``.gitignore`` and ``.ignore`` files as git does; inside a checkout
+also those above the folder, what the repository excludes and, as git does, ``git/ignore`` among the user's settings.
+What git tracks is found all the same. ``.galmignore`` files, of the same form, are respected in any case. No link is
+ever followed, nothing is written, and nothing that the folder names is run (:mod:`data_prep.git_repository`).
 """
 
 import os
 import stat
-import subprocess
 from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from data_prep.git_repository import GitError, GitRepository, repository_of
 from data_prep.java_methods import LARGEST_FILE
 from data_prep.regular_files import read_regular, reason
-from search.ignore_files import Patterns, Tell, is_left_out, kept, patterns_of
+from search.ignore_files import Patterns, Tell, is_left_out, kept, patterns_in, patterns_of, seen_from
 
 IGNORE_FILE: Final = ".galmignore"
 """Names what is not to be found although git has it; written like a ``.gitignore``."""
 _WALK_IGNORE_FILES: Final = (".gitignore", ".ignore", IGNORE_FILE)  # a later one outweighs those before
 _BINARY_WITHIN: Final = 8 << 10  # bytes
-_GIT_SECONDS: Final = 60
-_SUBMODULE: Final = b"160000 "  # mode, as ``git ls-files -s`` begins a line
-_OTHER_PLACES: Final = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY")
-"""What a git hook sets, and what would lead git to another repository than the folder's."""
 
 
 class Found(NamedTuple):
@@ -34,46 +34,48 @@ class Found(NamedTuple):
     modified: int  # nanoseconds, st_mtime_ns
 
 
-class GitError(Exception):
-    """Why git gave no answer."""
+class Checkout(NamedTuple):
+    """The git checkout that a folder is inside of."""
+
+    repository: GitRepository
+    prefix: str  # of the folder inside of it, "/" at its end; "" at the top
 
 
-def git(root: Path, *arguments: str) -> bytes:
-    """What ``git ARGUMENTS`` prints in ``root``; no network, no lock, no file system monitor that a repository names.
-
-    Raises:
-        GitError: git is missing, fails, or takes longer than a minute.
-    """
-    kept = {name: value for name, value in os.environ.items() if name not in _OTHER_PLACES}
-    # "none" is no transport, so a clone that lacks objects cannot fetch them
-    environment = kept | {"GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": "none", "LC_ALL": "C"}
-    command = ["git", "-c", "core.fsmonitor=false", "-C", str(root), *arguments]
+def checkout_of(root: Path, tell: Tell) -> Checkout | None:
+    """The checkout that ``root`` is inside of; None where it is in none, or in one that cannot be read."""
+    place = Path(os.path.realpath(root))
     try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, env=environment, timeout=_GIT_SECONDS, check=False
-        )
-    except FileNotFoundError:
-        raise GitError("git is not installed") from None
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise GitError(" ".join(str(error).split())) from error
-    if done.returncode:
-        raise GitError((done.stderr.decode("utf-8", "replace").strip() or "no reason given").splitlines()[0])
-    return done.stdout
+        repository = repository_of(place)
+    except GitError as error:
+        tell(".", f"its git repository cannot be read ({error}): files are found by a walk alone, without links")
+        return None
+    if repository is None:
+        return None
+    prefix = place.relative_to(repository.top).as_posix()
+    return Checkout(repository, "" if prefix == "." else f"{prefix}/")
 
 
-def found_files(root: Path, suffixes: Collection[str], tell: Tell) -> list[Found]:
+def found_files(root: Path, suffixes: Collection[str], tell: Tell, checkout: Checkout | None) -> list[Found]:
     """The regular files in ``root`` that end in one of ``suffixes`` (".java"), sorted by path.
+
+    Args:
+        root: the folder.
+        suffixes: of names.
+        tell: takes a path and why it is left out.
+        checkout: that ``root`` is inside of, as :func:`checkout_of` finds it.
 
     Raises:
         ValueError: ``root`` is missing or no folder.
     """
     if not root.is_dir():
         raise ValueError(
-            f"{root} {'is no folder' if root.exists() else 'does not exist'}: expected a folder of sources"
+            f"{root} {'is no folder' if os.path.lexists(root) else 'does not exist'}: expected a folder of sources"
         )
-    ends = tuple(suffixes)
-    listed = _listed_by_git(root, ends, tell)
-    paths = _walked(root, ends, tell) if listed is None else _without_ignored(root, listed, ends, tell)
+    ends, tell = tuple(suffixes), _once(tell)
+    with ThreadPoolExecutor(1) as beside:  # git is waited for in both
+        listed = beside.submit(_tracked, checkout, ends, tell)
+        paths = list(_walked(root, ends, _above(checkout, ends, tell), checkout is not None, tell))
+        paths += _without_ignored(root, sorted({*listed.result()}.difference(paths)), ends, tell)
     found, start = [], f"{root}/"
     for path in paths:
         try:
@@ -87,6 +89,11 @@ def found_files(root: Path, suffixes: Collection[str], tell: Tell) -> list[Found
             found.append(Found(path, status.st_size, status.st_mtime_ns))
     found.sort()
     return found
+
+
+def _once(tell: Tell) -> Tell:
+    """Tells nothing twice."""
+    return lru_cache(maxsize=None)(tell)
 
 
 def read_source(root: Path, found: Found) -> bytes:
@@ -104,26 +111,38 @@ def read_source(root: Path, found: Found) -> bytes:
     return data
 
 
-def _listed_by_git(root: Path, ends: tuple[str, ...], tell: Tell) -> list[str] | None:
-    """The paths that git tracks or would track; None where it cannot say, and where it ignores all of ``root``."""
-    place = root.resolve()
-    top = next((folder for folder in (place, *place.parents) if (folder / ".git").exists()), None)
-    if top is None:
-        return None
+def _tracked(checkout: Checkout | None, ends: tuple[str, ...], tell: Tell) -> list[str]:
+    """The paths that git tracks, whatever ignore files say."""
+    if checkout is None:
+        return []
     try:
-        names = git(root, "ls-files", "-co", "--exclude-standard", "-z").split(b"\0")[:-1]
-        others = [name for name in names if name.endswith(b"/")]
-        if (top / ".gitmodules").exists():
-            staged = git(root, "ls-files", "-s", "-z").split(b"\0")
-            others += [entry.partition(b"\t")[2] for entry in staged if entry.startswith(_SUBMODULE)]
+        names = checkout.repository.tracked(checkout.prefix)
     except GitError as error:
-        tell(".", f"git does not list its files ({error}); found by a walk instead")
-        return None
-    for name in others:
-        tell(name.decode("utf-8", "backslashreplace"), "a git repository of its own, not looked into")
+        tell(".", f"git does not list its files ({error}); found by a walk alone")
+        return []
     byte_ends = tuple(end.encode() for end in ends)
-    wanted = dict.fromkeys(name for name in names if name.endswith(byte_ends))  # in a conflict listed more than once
-    return _as_texts(list(wanted), tell) if names else None
+    return _as_texts([name for name in dict.fromkeys(names) if name.endswith(byte_ends)], tell)
+
+
+def _above(checkout: Checkout | None, ends: tuple[str, ...], tell: Tell) -> Patterns:
+    """The patterns from above a folder of a checkout; none where they leave out the folder as a whole."""
+    if checkout is None:
+        return ()
+    top, prefix = checkout.repository.top, checkout.prefix
+    patterns = patterns_in(checkout.repository.excluded(), ".git/info/exclude", ends, tell) + _of_user(ends, tell)
+    folder = ""
+    for part in prefix.split("/")[:-1]:
+        patterns = patterns_of(top, folder, (".gitignore",), ends, tell) + patterns
+        folder = f"{folder}/{part}".lstrip("/")
+        if is_left_out(patterns, f"{folder}/"):
+            return ()
+    return seen_from(patterns, prefix)
+
+
+def _of_user(ends: tuple[str, ...], tell: Tell) -> Patterns:
+    """What the user lets git ignore in all repositories."""
+    settings = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111 - Path's way fails without a home
+    return patterns_of(Path(settings), "", ("git/ignore",), ends, tell)
 
 
 def _as_texts(names: Sequence[bytes], tell: Tell) -> list[str]:
@@ -160,8 +179,9 @@ def _without_ignored(root: Path, paths: Sequence[str], ends: tuple[str, ...], te
             yield from kept(patterns, inside)
 
 
-def _walked(root: Path, ends: tuple[str, ...], tell: Tell) -> Iterator[str]:
-    waiting: list[tuple[str, Patterns]] = [("", ())]
+def _walked(root: Path, ends: tuple[str, ...], above: Patterns, in_git: bool, tell: Tell) -> Iterator[str]:
+    """The files that no ignore file leaves out; ``in_git``: inside of a checkout, where others are passed over."""
+    waiting: list[tuple[str, Patterns]] = [("", above)]
     while waiting:
         folder, above = waiting.pop()
         try:
@@ -169,6 +189,9 @@ def _walked(root: Path, ends: tuple[str, ...], tell: Tell) -> Iterator[str]:
                 inside = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
         except OSError as error:
             tell(folder or ".", reason(error))
+            continue
+        if in_git and folder and any(name == ".git" for name, _ in inside):
+            tell(folder, "a git repository of its own, not looked into")
             continue
         files = [name for name, is_folder in inside if not is_folder]
         ignore_files = [name for name in _WALK_IGNORE_FILES if name in files]

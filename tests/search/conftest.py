@@ -9,6 +9,15 @@ from search.index import Index, open_index
 MODEL = {"model.dim": "32", "model.blocks": "4", "train.epochs": "1", "train.batch_size": "16", "data.limit": "400"}
 
 
+@pytest.fixture(autouse=True, scope="session")
+def own_caches(tmp_path_factory):
+    """Indexes go to a cache folder of the tests, and no setting of the user counts."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
+            patch.setenv(name, str(tmp_path_factory.mktemp(name)))
+        yield
+
+
 @pytest.fixture
 def tree(java_folder, tmp_path) -> Path:
     """Some Java files of the JDK that a test may change."""

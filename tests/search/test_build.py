@@ -112,7 +112,7 @@ def test_a_damaged_index_is_refused_and_made_anew(tree, tmp_path, damage):
     damaged = {
         "cut": whole[:-100],
         "flipped": bytes(flipped),
-        "version": whole.replace(b"galm index 2", b"galm index 1", 1),
+        "version": whole.replace(b"galm index 3", b"galm index 1", 1),
         "head": whole.replace(b'"rows"', b'"raws"', 1),
         "nothing": b"",
     }

@@ -92,7 +92,7 @@ def test_what_a_terminal_would_obey_is_not_printed(tree, monkeypatch, capsys):
         (["search", "a thing", "--top=0"], "--top takes a whole number of 1 or more"),
         (["search", "a thing", "--top=many"], "--top takes a whole number, not 'many'"),
         (["search", "a thing", "--by=line"], "--by takes method or file"),
-        (["search", "a thing"], "there is no index in"),
+        (["search", "a thing"], "there is no index of"),
         (["search", "a thing", "--index=/nowhere"], "there is no index at /nowhere"),
         (["quality"], "expected a folder"),
         (["quality", "."], "expected 20 or more methods"),

@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 from repositories import commit, run_git, write
 
-from search.links import Origin, link, origin_of, unchanged
+from search.build import refresh
+from search.index import open_index
+from search.links import Origin, committed_blobs, link
+from search.links import origin_of as origin_of_checkout
+from search.tree import checkout_of
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 FILES = {"A.java": "a\n", "src/B.java": "b\n", "src/c/C.java": "c\n"}
@@ -22,6 +26,30 @@ def own_settings(monkeypatch):
 @pytest.fixture
 def repository(tmp_path) -> Path:
     return commit(tmp_path / "repository", FILES)
+
+
+def origin_of(folder: Path) -> Origin | None:
+    told = lambda *_: None  # noqa: E731
+    checkout = checkout_of(folder, told)
+    return origin_of_checkout(checkout, told) if checkout else None
+
+
+@pytest.fixture
+def unchanged(tmp_path):
+    """What finds the files of a folder that are as its commit has them."""
+
+    def found(folder: Path) -> set[str]:
+        index = tmp_path / "index"
+        refresh(folder, index, processes=1, tell=lambda *told: pytest.fail(str(told)))
+        return {file.path for file in open_index(index).files if file.committed}
+
+    return found
+
+
+@pytest.fixture
+def with_page(repository) -> Path:
+    run_git(repository, "remote", "add", "origin", "https://github.com/owner/name")
+    return repository
 
 
 def head(repository: Path) -> str:
@@ -97,10 +125,8 @@ def test_without_repository_remote_commit_or_git_there_is_none(tmp_path, reposit
     run_git(empty, "init", "-q")
     run_git(empty, "remote", "add", "origin", "https://github.com/owner/name")
     assert origin_of(empty) is None
-    assert unchanged(empty, ["A.java"]) == set()
     monkeypatch.setenv("PATH", str(tmp_path))
     assert origin_of(repository) is None
-    assert unchanged(repository, ["A.java"]) == set()
 
 
 @pytest.mark.parametrize(
@@ -126,33 +152,61 @@ def test_a_path_is_encoded():
     )
 
 
-def test_only_files_as_committed_are_unchanged(repository):
-    commit(repository, {"D.java": "d\n", "E.java": "e\n", "F.java": "f\n", "old/G.java": "g\n" * 9, "ä b.java": "h\n"})
-    commit(repository, {".gitignore": "Ignored.java"})
-    write(repository, {"A.java": "changed\n", "D.java": "staged\n", "New.java": "new\n", "Ignored.java": "ignored\n"})
-    run_git(repository, "add", "D.java")
-    write(repository, {"E.java": "touched\n"})
-    write(repository, {"E.java": "e\n"})  # as it was, at another time
-    (repository / "F.java").unlink()
-    (repository / "new").mkdir()
-    run_git(repository, "mv", "old/G.java", "new/G.java")
-    paths = ["A.java", "D.java", "E.java", "F.java", "New.java", "Ignored.java", "new/G.java", "old/G.java", "ä b.java"]
-    assert unchanged(repository, [*paths, "src/B.java", "nowhere"]) == {"E.java", "ä b.java", "src/B.java"}
-    assert unchanged(repository, []) == set()
+def test_only_files_as_committed_are_unchanged(with_page, unchanged):
+    committed = {"D.java": "d\n", "E.java": "e\n", "F.java": "f\n", "old/G.java": "g\n" * 9, "ä b.java": "h\n"}
+    commit(with_page, {**committed, "Dos.java": "one\r\ntwo\r\n", "Unix.java": "one\ntwo\n"})
+    commit(with_page, {".gitignore": "Ignored.java"})
+    write(with_page, {"A.java": "changed\n", "D.java": "staged\n", "New.java": "new\n", "Ignored.java": "ignored\n"})
+    run_git(with_page, "add", "D.java")
+    write(with_page, {"E.java": "touched\n"})
+    write(with_page, {"E.java": "e\n"})  # as it was, at another time
+    write(with_page, {"Unix.java": "one\r\ntwo\r\n"})  # as core.autocrlf checks it out
+    (with_page / "F.java").unlink()
+    (with_page / "new").mkdir()
+    run_git(with_page, "mv", "old/G.java", "new/G.java")
+    same = {"Dos.java", "E.java", "Unix.java", "src/B.java", "src/c/C.java", "ä b.java"}
+    assert unchanged(with_page) == same
+    commit(with_page, {})
+    assert unchanged(with_page) == {*same, "A.java", "D.java", "New.java", "new/G.java"}
 
 
-def test_unchanged_files_of_a_folder_inside(repository):
-    write(repository, {"A.java": "changed\n", "src/c/C.java": "changed\n"})
-    assert unchanged(repository / "src", ["A.java", "B.java", "c/C.java", "src/B.java"]) == {"B.java"}
+def test_unchanged_files_of_a_folder_inside(with_page, unchanged):
+    write(with_page, {"A.java": "changed\n", "src/c/C.java": "changed\n"})
+    assert unchanged(with_page / "src") == {"B.java"}
 
 
-def test_a_folder_that_git_does_not_know_has_no_unchanged_files(tmp_path, repository):
-    assert unchanged(write(repository / "build", FILES), list(FILES)) == set()
-    assert unchanged(write(tmp_path / "plain", FILES), list(FILES)) == set()
+def test_a_folder_that_git_does_not_know_has_no_unchanged_files(with_page, unchanged):
+    assert unchanged(write(with_page / "build", FILES)) == set()
 
 
-def test_files_of_a_repository_inside_are_not_of_this_commit(tmp_path, repository):
+def test_files_of_a_repository_inside_are_not_of_this_commit(tmp_path, with_page):
     library = commit(tmp_path / "library", {"L.java": ""})
-    run_git(repository, "submodule", "--quiet", "add", str(library), "library")
-    commit(repository, {})
-    assert unchanged(repository, ["library/L.java", "library", "A.java"]) == {"library", "A.java"}
+    run_git(with_page, "submodule", "--quiet", "add", str(library), "library")
+    commit(with_page, {})
+    checkout = checkout_of(with_page, lambda *_: None)
+    assert sorted(committed_blobs(checkout, head(with_page), lambda *_: None)) == [".gitmodules", *FILES]
+
+
+def test_linked_worktrees_and_sha256_have_links_too(tmp_path, with_page, unchanged):
+    run_git(with_page, "worktree", "add", "-q", "-b", "other", str(tmp_path / "worktree"))
+    commit(tmp_path / "worktree", {"W.java": "w\n"})
+    assert origin_of(tmp_path / "worktree").commit == head(tmp_path / "worktree") != head(with_page)
+    assert unchanged(tmp_path / "worktree") == {*FILES, "W.java"}
+    other = tmp_path / "sha256"
+    other.mkdir()
+    run_git(other, "init", "-q", "--object-format=sha256")
+    run_git(other, "remote", "add", "origin", "https://github.com/owner/name")
+    commit(other, FILES)
+    assert len(origin_of(other).commit) == 64
+    assert unchanged(other) == {*FILES}
+
+
+def test_packed_refs_detached_heads_and_packed_objects_are_read(with_page, unchanged):
+    commit(with_page, {"D.java": "d\n"})
+    first, last = head(with_page), run_git(with_page, "rev-parse", "HEAD~1").strip()
+    run_git(with_page, "pack-refs", "--all")
+    run_git(with_page, "gc", "-q")
+    assert origin_of(with_page).commit == first
+    run_git(with_page, "checkout", "-q", last)
+    assert origin_of(with_page).commit == last
+    assert unchanged(with_page) == {*FILES}

@@ -26,6 +26,7 @@ from experiments.stages import build_model
 from search.engine import LONGEST_QUERY
 from search.index import read_head
 from search.live_index import LiveIndex
+from search.places import index_place
 from search.reader import Reader
 from search.server import listening
 from search.show import as_json
@@ -356,9 +357,9 @@ def serve_sh(*arguments: str, cwd: Path) -> Iterator[subprocess.Popen]:
 
 
 def test_the_command_says_its_address_and_ends_with_ctrl_c(tmp_path):
-    index_of(write(tmp_path, FILES), tmp_path / ".galm" / "index")
+    index_of(write(tmp_path, FILES), index_place(tmp_path))
     with serve_sh("--port=0", "--model=none", cwd=tmp_path / "io") as process:
-        assert process.stdout.readline() == f"5 methods and types of 2 files in {tmp_path / '.galm/index'}\n"
+        assert process.stdout.readline() == f"5 methods and types of 2 files in {index_place(tmp_path)}\n"
         line = process.stdout.readline()
         assert line.startswith("search them at http://127.0.0.1:")
         port = int(line.partition("127.0.0.1:")[2].partition(";")[0])
@@ -380,7 +381,7 @@ def test_the_command_says_its_address_and_ends_with_ctrl_c(tmp_path):
         (["--port=70000"], "--port takes a whole number from 0 to 65535, not 70000"),
         (["--host=0.0.0.0"], "unknown option '--host'"),
         (["here"], "bash run.sh serve takes options only, not here"),
-        (["--port=0"], "there is no index in"),
+        (["--port=0"], "there is no index of"),
         (["--port=0", "--index=nowhere"], "there is no index at"),
     ],
 )

@@ -23,6 +23,7 @@ from search.build import refresh
 from search.engine import Engine, Finds
 from search.index import open_index, read_head
 from search.live_index import LiveIndex
+from search.places import index_place
 from search.quality import measure_quality
 from search.questions import Questions
 from search.ranking import Ranking
@@ -419,7 +420,7 @@ def searched(tree, run, monkeypatch, capsys):
     monkeypatch.chdir(tree)
     told = capsys.readouterr().out
     assert "vectors beside it: read" in told
-    assert open_vectors(vectors_path(tree / ".galm/index")).head.run == str(run)
+    assert open_vectors(vectors_path(index_place(tree))).head.run == str(run)
     return tree
 
 
@@ -436,7 +437,7 @@ def test_the_commands_make_use_and_refuse_vectors(searched, run, monkeypatch, ca
     assert main(["search", "close the pipeline", "--nearest=near"]) == 2
     assert "--nearest takes exact, faiss, none, a file NAME.db or a URI" in capsys.readouterr().err
     (searched / "A.java").write_text("class A { void added() { } }")
-    make_index(searched, searched / ".galm/index")  # as if the vectors had not been reached yet
+    make_index(searched, index_place(searched))  # as if the vectors had not been reached yet
     assert main(["search", "close the pipeline"]) == 0
     told = capsys.readouterr()
     assert "of another state of the index" in told.err
@@ -448,7 +449,7 @@ def test_the_commands_make_use_and_refuse_vectors(searched, run, monkeypatch, ca
 
 
 def test_vectors_come_by_themselves_stay_of_their_model_and_go(tree, run, capsys, monkeypatch):
-    path = tree / ".galm/index"
+    path = index_place(tree)
 
     def made_by(*typed):
         assert main(["index", str(tree), *typed]) == 0
@@ -496,4 +497,4 @@ def test_a_run_that_makes_no_vectors_is_told_before_anything_is_read(index, tree
     assert main(["index", str(tree), f"--vectors={run}"]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert not (tree / ".galm").exists()
+    assert not index_place(tree).exists()

@@ -1,0 +1,68 @@
+"""Where indexes lie: in the user's cache folder, by what they are of, and so out of reach of what is indexed.
+
+A folder that comes from elsewhere may hold links, or an index that somebody else made. So nothing is written into it or
+believed of it, unless the user names a file there.
+"""
+
+import hashlib
+import os
+import re
+from pathlib import Path
+from typing import Final
+
+_FILE: Final = "index"
+_FORMER: Final = Path(".galm") / "index"
+"""Where earlier versions put the index of a folder: inside of it."""
+
+
+def cache_folder() -> Path:
+    """The folder of this program among the user's caches: that of ``XDG_CACHE_HOME``, by default ``~/.cache``.
+
+    Raises:
+        ValueError: the user has no home folder.
+    """
+    named = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if named.is_absolute():
+        return named / "galm"
+    try:
+        return Path.home() / ".cache" / "galm"
+    except RuntimeError as error:
+        raise ValueError("there is no home folder to keep indexes in: name a folder by XDG_CACHE_HOME=/path") from error
+
+
+def index_place(folder: Path) -> Path:
+    """The file of the index of ``folder``, however that is reached.
+
+    Raises:
+        ValueError: the user has no home folder.
+    """
+    real = os.path.realpath(folder)
+    name = re.sub(r"[^\w.-]+", "_", Path(real).name, flags=re.ASCII)[:40] or "root"
+    digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:16]
+    return cache_folder() / "indexes" / f"{name}-{digest}" / _FILE
+
+
+def index_above(folder: Path) -> Path | None:
+    """The index of ``folder`` or of the nearest folder above it that has one."""
+    for each in (folder, *folder.parents):
+        if (place := index_place(each)).is_file():
+            return place
+    return None
+
+
+def former_index(folder: Path) -> Path | None:
+    """What an earlier version, or somebody else, left as the index inside of ``folder`` or of one above it."""
+    return next((each / _FORMER for each in (folder, *folder.parents) if os.path.lexists(each / _FORMER)), None)
+
+
+def check_way(folder: Path, file: Path) -> None:
+    """Refuse to write ``file`` where it is inside of ``folder`` by its name and a link leads elsewhere.
+
+    Raises:
+        ValueError: a folder on the way from ``folder`` to ``file`` is a link.
+    """
+    if not file.is_relative_to(folder):
+        return
+    for each in file.parents[: len(file.relative_to(folder).parts) - 1]:
+        if each.is_symlink():
+            raise ValueError(f"{file} leads through the link {each}: name a file that no link leads to by --out=")
