@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from data_prep.config import DataConfig
 from data_prep.fields import clean_fields
 from data_prep.filters import Candidate, generated_header, reason_to_drop
-from data_prep.java_methods import FoundMethod, ParsedFile, find_methods, parse_java
+from data_prep.java_methods import FoundMethod, LeftOut, ParsedFile, find_methods, parse_java
 from data_prep.java_types import text
 from data_prep.javadoc import first_sentence, query_words
 from data_prep.records import JavaFile, Method, Pair
@@ -50,8 +50,8 @@ def extract(chunk: Chunk) -> Extracted:
 
 
 def _extract_file(file: JavaFile, parsed: ParsedFile, config: DataConfig, found: Extracted) -> None:
-    generated = generated_header(file.data, parsed.code_start)
-    for method in find_methods(parsed):
+    generated, left_out = generated_header(file.data, parsed.code_start), LeftOut()
+    for method in find_methods(parsed, left_out=left_out):
         if file.excerpt is not None and "." in method.type_name:
             continue  # a method inside the one that the excerpt is of
         found.methods += 1
@@ -61,6 +61,8 @@ def _extract_file(file: JavaFile, parsed: ParsedFile, config: DataConfig, found:
             found.dropped[reason] += 1
         else:
             found.pairs.append(Pair(record(file, method), candidate.query_text, candidate.query))
+    if left_out.declarations:
+        found.broken.append((file.path, str(left_out)))
 
 
 def candidate_of(path: str, found: FoundMethod, *, generated: bool) -> Candidate:

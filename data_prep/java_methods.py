@@ -13,6 +13,16 @@ from data_prep.java_types import JavaFileTypes, JavaType, erased, text
 LARGEST_FILE: Final = 4 << 20
 """Largest file that is parsed, in bytes: longer ones are tables written by a generator."""
 
+MOST_DEEP: Final = 16
+"""Declarations that one may be inside of: the JDK's deepest is inside of 8. What is nested without end would otherwise
+be held, and read, once for each level."""
+MOST_DECLARATIONS: Final = 20_000
+"""Declarations of a file; the JDK's longest list has 900."""
+MOST_READ: Final = 4
+"""Times that a file may be read, methods inside of others being read with each of these; by the JDK's at most 2."""
+LONGEST_NAME: Final = 1000
+"""Characters of a declaration's name with the types around it."""
+
 _BLANK: Final = re.compile(rb"(?:\s|//[^\r\n]*+[\r\n])*+")
 
 JAVA: Final = Language(tree_sitter_java.language())
@@ -43,6 +53,21 @@ _MARKS: Final = {
 
 Kind = Literal["method", "abstract", "constructor", "type"]
 """What is declared; an abstract method is one without a body."""
+
+
+@dataclass(slots=True)
+class LeftOut:
+    """What is not read of a file."""
+
+    declarations: int = 0
+
+    def __str__(self) -> str:
+        if not self.declarations:
+            return ""
+        return (
+            f"{self.declarations:,} declarations are left out, of more than {MOST_DECLARATIONS:,}, inside of more than "
+            f"{MOST_DEEP} others or too long with them, or with a name of {LONGEST_NAME:,} characters or more"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,27 +169,57 @@ def _mark(node: Node) -> str:
     return mark
 
 
-def find_methods(parsed: ParsedFile, *, documented_only: bool = True) -> Iterator[FoundMethod]:
+def find_methods(
+    parsed: ParsedFile, *, documented_only: bool = True, left_out: LeftOut | None = None
+) -> Iterator[FoundMethod]:
     """Methods and constructors with a body, in source order; those with broken text inside are left out."""
-    for found in find_declarations(parsed):
+    for found in find_declarations(parsed, left_out):
         documented = found.javadoc or not documented_only
         if documented and found.kind in ("method", "constructor") and not found.node.has_error:
             yield found
 
 
-def find_declarations(parsed: ParsedFile) -> Iterator[FoundMethod]:
-    """Methods with and without a body, constructors and named types, in source order, types before what they hold."""
+def find_declarations(parsed: ParsedFile, left_out: LeftOut | None = None) -> Iterator[FoundMethod]:
+    """Methods with and without a body, constructors and named types, in source order, types before what they hold.
+
+    What is beyond ``MOST_DEEP``, ``MOST_DECLARATIONS``, ``MOST_READ`` or ``LONGEST_NAME`` is left out, and counted in
+    ``left_out``; so is a method with something inside that is too deep, as all of that would be read with it.
+    """
     docs = _Docs(parsed.data, parsed.captures.get("comment", []))
     types = _Types(parsed.captures.get("import", []))
-    kinds: tuple[Kind, ...] = ("type", "method", "abstract", "constructor")
-    marks = [(node.start_byte, -node.end_byte, node, kind) for kind in kinds for node in parsed.captures.get(kind, [])]
-    for start, end, node, kind in sorted(marks, key=lambda each: each[:2]):
-        enclosing = types.around(start)
+    count, to_read, left_out = 0, 0, left_out if left_out is not None else LeftOut()
+    for node, kind, too_deep in _nested(parsed):
+        enclosing = types.around(node.start_byte)
         if kind == "type":
-            types.enter(node, -end, enclosing)
+            types.enter(node, node.end_byte, enclosing)
             if not node.type.endswith("_declaration"):
                 continue  # a class body without a name
-        yield FoundMethod(node, kind, enclosing, docs.before(start))
+        found = FoundMethod(node, kind, enclosing, docs.before(node.start_byte))
+        size = 0 if too_deep or kind == "type" else node.end_byte - node.start_byte
+        fits = count < MOST_DECLARATIONS and to_read + size <= MOST_READ * len(parsed.data)
+        if too_deep or not fits or len(found.type_name) + len(found.name) >= LONGEST_NAME:
+            left_out.declarations += 1
+        else:
+            count, to_read = count + 1, to_read + size
+            yield found
+
+
+def _nested(parsed: ParsedFile) -> Iterator[tuple[Node, Kind, bool]]:
+    """Every declaration and class body in source order, and whether it is nested too deep, or a method with such."""
+    kinds: tuple[Kind, ...] = ("type", "method", "abstract", "constructor")
+    marks = [(node, kind) for kind in kinds for node in parsed.captures.get(kind, [])]
+    marks.sort(key=lambda mark: (mark[0].start_byte, -mark[0].end_byte))
+    around: list[int] = []  # places of the marks that the next one is inside of
+    too_deep: set[int] = set()
+    for place, (node, _) in enumerate(marks):
+        while around and marks[around[-1]][0].end_byte <= node.start_byte:
+            around.pop()
+        if len(around) > MOST_DEEP:
+            too_deep.add(place)
+            too_deep.update(each for each in around[: MOST_DEEP + 1] if marks[each][1] != "type")
+        around.append(place)
+    for place, (node, kind) in enumerate(marks):
+        yield node, kind, place in too_deep
 
 
 class _Docs:

@@ -45,10 +45,11 @@ def read_files(task: Task) -> list[ReadFile]:
 def _read(root: Path, found: Found, licences: Licences) -> ReadFile:
     try:
         data = read_source(root, found)
-        units = read_file(JavaFile("", found.path, data))
+        found_units = read_file(JavaFile("", found.path, data))
     except (OSError, ValueError) as error:
         return ReadFile(found, [], "", "", trouble=getattr(error, "strerror", None) or str(error))
-    return ReadFile(found, units, licences.of(found.path, data), blob_names(data), "")
+    licence = licences.of(found.path, data)
+    return ReadFile(found, found_units.units, licence, blob_names(data), found_units.left_out)
 
 
 def is_test(path: str) -> bool:

@@ -1,6 +1,6 @@
 """The methods and types of a Java file, as an index holds them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -11,10 +11,10 @@ from data_prep.extraction import candidate_of, record
 from data_prep.fields import LONGEST
 from data_prep.filters import generated_header, reason_to_drop
 from data_prep.identifiers import split_identifier
-from data_prep.java_methods import FoundMethod, ParsedFile, find_declarations, parse_java
+from data_prep.java_methods import FoundMethod, LeftOut, ParsedFile, find_declarations, parse_java
 from data_prep.java_types import text
 from data_prep.records import JavaFile, Method, Pair
-from search.languages import Unit
+from search.languages import Unit, Units
 
 _NAMED: Final = frozenset(("identifier", "type_identifier"))
 _MEMBERS: Final = frozenset((
@@ -26,7 +26,7 @@ _MEMBERS: Final = frozenset((
 _INSIDE: Final = frozenset(("block", "constructor_body", "class_body", "modifiers"))
 
 
-def read_java(file: JavaFile) -> Sequence[Unit]:
+def read_java(file: JavaFile) -> Units:
     """Every method, constructor and named type of ``file``, documented or not.
 
     A method without a body and a type have the words of what they declare as their tokens, and no calls. None has an
@@ -35,13 +35,14 @@ def read_java(file: JavaFile) -> Sequence[Unit]:
     Raises:
         ValueError: the file is too long to be parsed.
     """
-    parsed = parse_java(file.data)
-    return [*_units(file, parsed)]
+    parsed, left_out = parse_java(file.data), LeftOut()
+    units = [*_units(file, parsed, left_out)]
+    return Units(units, str(left_out))
 
 
-def _units(file: JavaFile, parsed: ParsedFile) -> Iterator[Unit]:
+def _units(file: JavaFile, parsed: ParsedFile, left_out: LeftOut) -> Iterator[Unit]:
     rules, generated = DataConfig(), generated_header(file.data, parsed.code_start)
-    for found in find_declarations(parsed):
+    for found in find_declarations(parsed, left_out):
         if found.kind in ("type", "abstract"):
             method = _declared(file, found)
         elif found.node.has_error:

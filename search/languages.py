@@ -17,15 +17,23 @@ class Unit:
     asks: bool  # whether that sentence can stand for a question, by the rules of data_prep.filters
 
 
+@dataclass(frozen=True, slots=True)
+class Units:
+    """What was found in a file."""
+
+    units: Sequence[Unit]
+    left_out: str = ""  # what of it was not read, in a sentence; "" where all was
+
+
 LANGUAGES: Final[Mapping[str, str]] = {".java": "search.java:read_java"}
 """Suffix of a file's name -> what finds its methods and types."""
 
 
-def read_file(file: JavaFile) -> Sequence[Unit]:
+def read_file(file: JavaFile) -> Units:
     """The methods and types of a file in one of :data:`LANGUAGES`.
 
     Raises:
         ValueError: the file cannot be parsed.
     """
-    read: Callable[[JavaFile], Sequence[Unit]] = resolve_name(LANGUAGES[PurePosixPath(file.path).suffix])
+    read: Callable[[JavaFile], Units] = resolve_name(LANGUAGES[PurePosixPath(file.path).suffix])
     return read(file)

@@ -1,7 +1,7 @@
 import pytest
 from java import methods
 
-from data_prep.java_methods import LARGEST_FILE, find_methods, parse_java
+from data_prep.java_methods import LARGEST_FILE, MOST_DEEP, LeftOut, find_declarations, find_methods, parse_java
 
 SAMPLE = """
 package a;
@@ -90,11 +90,11 @@ def test_nesting_as_deep_as_one_likes_costs_no_stack():
     assert found.fields["api"][:2] == ("A", "f")
 
 
-def test_deep_types_cost_no_stack():
-    depth = 1_000
+@pytest.mark.parametrize("depth", [1, MOST_DEEP, MOST_DEEP + 1, 5000])
+def test_deep_types_cost_no_stack(depth):
     text = "".join(f"class C{n} {{ " for n in range(depth)) + "/** d */ void m() { m(); }" + "}" * depth
-    (found,) = methods(text)
-    assert found.fields["api"] == (f"C{depth - 1}", "m")
+    found = methods(text)
+    assert [each.fields["api"] for each in found] == [(f"C{depth - 1}", "m")] * (depth <= MOST_DEEP)
 
 
 def test_a_file_too_long_is_refused_in_one_line():
@@ -112,3 +112,33 @@ def test_broken_files_are_searched_as_whole_ones_are():
     assert not whole.trouble()
     assert broken.trouble()
     assert [m.name for m in find_methods(broken)] == [m.name for m in find_methods(whole)]
+
+
+NESTED = {  # text that would be held or read once for each level
+    "classes": "class A{" * 20_000 + "}" * 20_000,
+    "anonymous classes": "class A{Object a(){return new A(){" * 5000 + "};}}" * 5000,
+    "anonymous classes in a method": "class A{void a(){" + "new A(){void b(){" * 8000 + "x();" + "}};" * 8000 + "}}",
+    "local classes": "class A{void a(){" + "class B{void b(){" * 7 + "x();" * 3000 + "}}" * 7 + "}}",
+    "many": "class A{" + "int a();" * 25_000 + "}",
+    "long names": "".join(f"class {letter * 300}{{" for letter in "abcdef") + "int a(){return 1;}" * 2000 + "}" * 6,
+    "a long name": f"class {'a' * 100_000} {{ {'int b(){return 1;}' * 2000} }}",
+}
+
+
+@pytest.mark.parametrize("text", NESTED.values(), ids=NESTED)
+def test_what_is_nested_without_end_takes_no_more_than_a_few_times_its_size(text):
+    left_out = LeftOut()
+    found = list(find_declarations(parse_java(text.encode()), left_out))
+    held = sum(len(each.type_name) + len(each.name) for each in found)
+    held += sum(each.node.end_byte - each.node.start_byte for each in found if each.kind != "type")
+    assert held < 5 * len(text)
+    assert left_out.declarations > 0
+    assert str(left_out).startswith(f"{left_out.declarations:,} declarations are left out")
+    assert max((each.type_name.count(".") for each in found), default=0) <= MOST_DEEP
+
+
+def test_what_people_write_is_within_the_bounds():
+    text = "class A{void a(){" + "new A(){void b(){" * 6 + "x();" + "}};" * 6 + "}}"
+    left_out = LeftOut()
+    assert len(list(find_declarations(parse_java(text.encode()), left_out))) == 8
+    assert str(left_out) == ""

@@ -95,6 +95,20 @@ def test_files_that_cannot_be_read_are_told_and_stop_nothing(tree, tmp_path):
     assert not again.written
 
 
+def test_an_index_grows_with_its_files_however_they_are_nested(tree, tmp_path):
+    made(tree, tmp_path / "index")
+    before = (tmp_path / "index").stat().st_size
+    nested = "class A{" * 20_000 + "}" * 20_000
+    (tree / "Nested.java").write_text(nested)
+    _, told = made(tree, tmp_path / "index")
+    assert (tmp_path / "index").stat().st_size < before + len(nested)
+    ((path, trouble),) = told
+    assert path == "Nested.java"
+    assert trouble.startswith("19,983 declarations are left out")
+    assert open_index(tmp_path / "index").files[0].trouble == trouble
+    assert made(tree, tmp_path / "index")[0].written is False
+
+
 def test_an_empty_folder_has_an_empty_index(tmp_path):
     (tmp_path / "empty").mkdir()
     done, _ = made(tmp_path / "empty", tmp_path / "index")
