@@ -13,7 +13,7 @@ import re
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -89,21 +89,23 @@ class GitRepository:
         except GitError:
             return b""
 
-    def tracked(self, prefix: str) -> list[bytes]:
-        """The paths of the index inside of ``prefix`` ("" or ending in "/"), relative to it; in a conflict repeated.
+    def tracked(self, places: Sequence[str]) -> list[bytes]:
+        """The paths of the index that are one of ``places`` or inside of one, which then ends in "/"; in order.
 
         Raises:
-            GitError: there is no index that can be read.
+            GitError: there is an index that cannot be read.
         """
-        index = _bytes(self.own / "index", _LARGEST_INDEX)
-        if index is None:
+        index = _bytes(self.own / "index", _LARGEST_INDEX) or b""
+        wanted = [os.fsencode(place) for place in places]
+        # one of whole paths (versions 2 and 3) holds the bytes of each; a split one has the extension "link"
+        whole = index[4:8] in (b"\0\0\0\2", b"\0\0\0\3") and b"link" not in index
+        if not index or (whole and not any(place in index for place in wanted)):
             return []
         with self._git() as git:
             git.put_index(index)
-            inside = [prefix] if prefix else []
-            names = git.answer("ls-files", "--cached", "-z", "--", *inside).split(b"\0")[:-1]
-        start = len(os.fsencode(prefix))
-        return [name[start:] for name in names]
+            listed = dict.fromkeys(git.answer("ls-files", "--cached", "-z").split(b"\0")[:-1])  # in a conflict repeated
+        folders = tuple(place for place in wanted if place.endswith(b"/"))
+        return [path for path in listed if path in wanted or path.startswith(folders)]
 
     def blobs(self, commit: str, prefix: str) -> Mapping[bytes, str]:
         """Path, relative to ``prefix`` as in :meth:`tracked`, -> the hash of its content in ``commit``.

@@ -36,6 +36,7 @@ class Own(NamedTuple):
     before: str  # what comes before that, where the folder is above the root; "" elsewhere
     patterns: tuple[tuple[GitIgnoreSpecPattern, Matching], ...]  # last first
     any_for_files: tuple[Matching, ...]  # one of them matches wherever a pattern does that can be about a wanted file
+    any_for_folders: tuple[Matching, ...]  # the same of folders
 
 
 Patterns = tuple[Own, ...]
@@ -72,7 +73,10 @@ def _patterns(lines: Iterable[tuple[str, str]], folder: str, ends: tuple[str, ..
         if _can_end(line, ends):
             for_files.append(pattern)
     start = len(folder) + 1 if folder else 0
-    return (Own(start, "", tuple(reversed(patterns)), _any_of(for_files)),) if patterns else ()
+    if not patterns:
+        return ()
+    any_for_folders = _any_of([pattern for pattern, _ in patterns], folders=True)
+    return (Own(start, "", tuple(reversed(patterns)), _any_of(for_files, folders=False), any_for_folders),)
 
 
 def _lines(root: Path, path: str, tell: Tell) -> Iterator[tuple[str, str]]:
@@ -102,21 +106,21 @@ def _matching(regex: str) -> Matching:
 
 def _can_end(line: str, ends: tuple[str, ...]) -> bool:
     """Whether what a line of an ignore file matches can end in one of ``ends``: ``*.class`` cannot end in ".java"."""
-    tail = re.findall(r"[\w.+-]*$", line)[0]  # stands for itself
+    tail = re.findall(r"[^\s\\/*?!\[\]]*$", line)[0]  # stands for itself
     return any(tail.endswith(end) or end.endswith(tail) for end in ends)
 
 
-def _any_of(patterns: Sequence[GitIgnoreSpecPattern]) -> tuple[Matching, ...]:
-    """What matches the path of a file wherever one of ``patterns`` does that is not for folders alone."""
+def _any_of(patterns: Sequence[GitIgnoreSpecPattern], *, folders: bool) -> tuple[Matching, ...]:
+    """What matches the path of a folder, or of a file, wherever one of ``patterns`` does that can be about it."""
     parts = [pattern.regex.pattern for pattern in patterns if pattern.regex]
-    unnamed = [re.sub(r"\?P<\w+>", "", part) for part in parts if not part.endswith("(?P<ps_d>/)")]
+    unnamed = [re.sub(r"\?P<\w+>", "", part) for part in parts if folders or not part.endswith("(?P<ps_d>/)")]
     found = [_matching(part) for part in unnamed]
     quick = [each.pattern for each in found if isinstance(each, re.Pattern)]
     others = (each for each in found if not isinstance(each, re.Pattern))
     return (*([re.compile("|".join(f"(?:{part})" for part in quick))] if quick else []), *others)
 
 
-def kept(patterns: Patterns, paths: Iterable[str]) -> Iterable[str]:
+def kept(patterns: Patterns, paths: Sequence[str]) -> Sequence[str]:
     """Those of a folder's files that are not left out."""
     if not any(own.any_for_files for own in patterns):
         return paths
@@ -126,9 +130,9 @@ def kept(patterns: Patterns, paths: Iterable[str]) -> Iterable[str]:
 def is_left_out(patterns: Patterns, path: str) -> bool:
     """What the last pattern says that is about ``path``, a folder's with "/" at its end; the nearest file's first."""
     is_folder = path.endswith("/")
-    for start, before, own, any_for_files in patterns:
+    for start, before, own, any_for_files, any_for_folders in patterns:
         place = before + path[start:]
-        if not is_folder and not any(each.search(place) for each in any_for_files):
+        if not any(each.search(place) for each in (any_for_folders if is_folder else any_for_files)):
             continue
         for pattern, matching in own:
             if _is_about(matching, place):

@@ -9,7 +9,6 @@ ever followed, nothing is written, and nothing that the folder names is run (:mo
 import os
 import stat
 from collections.abc import Collection, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
@@ -72,10 +71,10 @@ def found_files(root: Path, suffixes: Collection[str], tell: Tell, checkout: Che
             f"{root} {'is no folder' if os.path.lexists(root) else 'does not exist'}: expected a folder of sources"
         )
     ends, tell = tuple(suffixes), _once(tell)
-    with ThreadPoolExecutor(1) as beside:  # git is waited for in both
-        listed = beside.submit(_tracked, checkout, ends, tell)
-        paths = list(_walked(root, ends, _above(checkout, ends, tell), checkout is not None, tell))
-        paths += _without_ignored(root, sorted({*listed.result()}.difference(paths)), ends, tell)
+    left_out: list[str] | None = [] if checkout else None
+    paths = list(_walked(root, ends, _above(checkout, ends, tell), left_out, tell))
+    if checkout and left_out:
+        paths += _without_ignored(root, _tracked(checkout, left_out, ends, tell), ends, tell)
     found, start = [], f"{root}/"
     for path in paths:
         try:
@@ -111,17 +110,15 @@ def read_source(root: Path, found: Found) -> bytes:
     return data
 
 
-def _tracked(checkout: Checkout | None, ends: tuple[str, ...], tell: Tell) -> list[str]:
-    """The paths that git tracks, whatever ignore files say."""
-    if checkout is None:
-        return []
+def _tracked(checkout: Checkout, left_out: Sequence[str], ends: tuple[str, ...], tell: Tell) -> list[str]:
+    """What of ``left_out``, files and folders with "/" at their end, git tracks all the same."""
     try:
-        names = checkout.repository.tracked(checkout.prefix)
+        names = checkout.repository.tracked([checkout.prefix + path for path in left_out])
     except GitError as error:
         tell(".", f"git does not list its files ({error}); found by a walk alone")
         return []
-    byte_ends = tuple(end.encode() for end in ends)
-    return _as_texts([name for name in dict.fromkeys(names) if name.endswith(byte_ends)], tell)
+    byte_ends, start = tuple(end.encode() for end in ends), len(os.fsencode(checkout.prefix))
+    return sorted(_as_texts([name[start:] for name in names if name.endswith(byte_ends)], tell))
 
 
 def _above(checkout: Checkout | None, ends: tuple[str, ...], tell: Tell) -> Patterns:
@@ -176,11 +173,17 @@ def _without_ignored(root: Path, paths: Sequence[str], ends: tuple[str, ...], te
                 known[each] = patterns_of(root, each, (IGNORE_FILE,), ends, tell) + patterns
         patterns = known[folder]
         if patterns is not None:
-            yield from kept(patterns, inside)
+            yield from kept(patterns, list(inside))
 
 
-def _walked(root: Path, ends: tuple[str, ...], above: Patterns, in_git: bool, tell: Tell) -> Iterator[str]:
-    """The files that no ignore file leaves out; ``in_git``: inside of a checkout, where others are passed over."""
+def _walked(
+    root: Path, ends: tuple[str, ...], above: Patterns, left_out: list[str] | None, tell: Tell
+) -> Iterator[str]:
+    """The files that no ignore file leaves out.
+
+    Inside of a checkout ``left_out`` is a list: what git may track all the same is added to it, folders with "/" at
+    their end, and other repositories are passed over.
+    """
     waiting: list[tuple[str, Patterns]] = [("", above)]
     while waiting:
         folder, above = waiting.pop()
@@ -190,19 +193,24 @@ def _walked(root: Path, ends: tuple[str, ...], above: Patterns, in_git: bool, te
         except OSError as error:
             tell(folder or ".", reason(error))
             continue
-        if in_git and folder and any(name == ".git" for name, _ in inside):
+        if left_out is not None and folder and any(name == ".git" for name, _ in inside):
             tell(folder, "a git repository of its own, not looked into")
             continue
         files = [name for name, is_folder in inside if not is_folder]
         ignore_files = [name for name in _WALK_IGNORE_FILES if name in files]
         patterns = patterns_of(root, folder, ignore_files, ends, tell) + above
         start = f"{folder}/" if folder else ""
-        folders = [start + name for name, is_folder in inside if is_folder and not name.startswith(".")]
+        folders = [start + name for name, is_folder in inside if is_folder and name != ".git"]
         for path in _as_texts([os.fsencode(path) for path in folders], tell):
-            if not is_left_out(patterns, f"{path}/"):
+            if not path.startswith(".", len(start)) and not is_left_out(patterns, f"{path}/"):
                 waiting.append((path, patterns))
-        wanted = [os.fsencode(start + name) for name in files if name.endswith(ends)]
-        yield from kept(patterns, _as_texts(wanted, tell))
+            elif left_out is not None:
+                left_out.append(f"{path}/")
+        wanted = _as_texts([os.fsencode(start + name) for name in files if name.endswith(ends)], tell)
+        found = kept(patterns, wanted)
+        yield from found
+        if left_out is not None and len(found) < len(wanted):
+            left_out += set(wanted).difference(found)
 
 
 def _is_folder(root: Path, folder: str, tell: Tell) -> bool:

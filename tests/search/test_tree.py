@@ -221,10 +221,10 @@ def test_where_git_fails_the_walk_takes_its_place(tmp_path):
 def test_without_git_installed_the_walk_takes_its_place(tmp_path, monkeypatch):
     commit(tmp_path, FILES)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert paths(tmp_path) == (
-        JAVA,
-        [(".", "git does not list its files (git is not installed); found by a walk alone")],
-    )
+    assert paths(tmp_path) == (JAVA, [])  # no need to ask
+    write(tmp_path, {".gitignore": "/a/b"})
+    why = "git does not list its files (git is not installed); found by a walk alone"
+    assert paths(tmp_path) == (["a-b/C.java", "a/A.java", "b/Z.java"], [(".", why)])
 
 
 def test_repositories_inside_are_told_and_not_looked_into(tmp_path):
