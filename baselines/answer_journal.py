@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from data_prep.regular_files import append_regular
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerJournal:
@@ -20,11 +22,11 @@ class AnswerJournal:
 
         Raises:
             ValueError: another line is damaged.
-            OSError: the file or its folder cannot be read or written.
+            OSError: the file or its folder cannot be read or written, or it is no regular file.
         """
         journal = cls(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a+b") as file:
+        with append_regular(path) as file:
             file.seek(0)
             whole = 0  # bytes
             for number, line in enumerate(file, start=1):
@@ -42,7 +44,7 @@ class AnswerJournal:
             OSError: the file cannot be written.
         """
         line = json.dumps({"key": key, **record}, ensure_ascii=False) + "\n"
-        with self.path.open("ab") as file:
+        with append_regular(self.path) as file:
             file.write(line.encode())
             file.flush()
             os.fsync(file.fileno())

@@ -74,6 +74,7 @@ def load_pretrained(name: str, load: Callable[[str, bool], Loaded]) -> Loaded:
         ValueError: there is no such model here and no hub may be asked or answers, or it cannot be loaded; one line.
     """
     if folder := model_folder(name):
+        _check_files(folder)
         return _attempt(name, load, str(folder), local=True)
     if not _HUB_NAME.fullmatch(name) or Path(name).exists():
         raise ValueError(f"expected the folder of a model, with a {' or '.join(_MARKS)}, but {name} is none")
@@ -97,6 +98,13 @@ def most_tokens(config: Any) -> int:
     if "roberta" in config.model_type:  # its first position is the one after the padding's id
         positions -= config.pad_token_id + 1
     return positions
+
+
+def _check_files(folder: Path) -> None:
+    """Refuse what the libraries would wait for, or read without end."""
+    for each in (*folder.iterdir(), *folder.glob("*/*")):
+        if each.exists() and not (each.is_file() or each.is_dir()):
+            raise ValueError(f"expected files and folders in the model {folder}, but {each} is neither")
 
 
 def _hub_may_be_asked() -> bool:

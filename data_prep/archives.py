@@ -6,6 +6,7 @@ one file's fault (a link, a file that may not be read or is far too long) is ski
 """
 
 import bz2
+import errno
 import gzip
 import io
 import logging
@@ -20,6 +21,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Final
 
 from data_prep.records import JavaFile
+from data_prep.regular_files import open_regular, read_regular, reason
 
 Unpacked = gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile | io.BufferedReader
 """A tar's bytes, unpacked while they are read."""
@@ -73,8 +75,13 @@ def read_java_files(path: Path, origin: str, skipped: Skipped = _log_skipped) ->
 def _entries(path: Path, skipped: Skipped) -> Iterator[tuple[str, bytes]]:
     if path.is_dir():
         return _of_directory(path, skipped)
-    with path.open("rb") as file:
-        start = file.read(512)
+    try:
+        with open_regular(path) as file:
+            start = file.read(512)
+    except OSError as error:
+        raise ValueError(
+            f"{path} cannot be read ({reason(error)}): expected a directory, zip, jar or tar of Java sources"
+        ) from error
     if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _refusing(path, _of_zip(path, skipped))
     for magic in _UNPACKERS:
@@ -95,8 +102,8 @@ def _of_directory(folder: Path, skipped: Skipped) -> Iterator[tuple[str, bytes]]
     for name, file in sorted((_readable(file.relative_to(folder).as_posix()), file) for file in files):
         try:
             data = _read_regular(file)
-        except (OSError, _LeftOutError) as error:
-            skipped(name, getattr(error, "strerror", None) or str(error))
+        except _LeftOutError as error:
+            skipped(name, str(error))
         else:
             yield name, data
 
@@ -106,14 +113,13 @@ class _LeftOutError(Exception):
 
 
 def _read_regular(file: Path) -> bytes:
-    status = file.lstat()
-    if stat.S_ISLNK(status.st_mode):
-        raise _LeftOutError(_SKIPPED_LINK)
-    if not stat.S_ISREG(status.st_mode):
-        raise _LeftOutError("not a regular file")
-    if status.st_size > MAX_FILE_BYTES:
+    try:
+        data, _ = read_regular(file, MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise _LeftOutError(_SKIPPED_LINK if error.errno == errno.ELOOP else reason(error)) from error
+    if len(data) > MAX_FILE_BYTES:
         raise _LeftOutError(_TOO_LONG)
-    return file.read_bytes()
+    return data
 
 
 def _refusing(path: Path, entries: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
@@ -151,7 +157,7 @@ def _check_ratio(what: str, unpacked: int, packed: int) -> None:
 
 
 def _of_zip(path: Path, skipped: Skipped) -> Iterator[tuple[str, bytes]]:
-    with zipfile.ZipFile(path) as archive:
+    with open_regular(path) as packed, zipfile.ZipFile(packed) as archive:
         members = {}  # of two with the same name the last counts, as everywhere with zip
         for member in archive.infolist():
             _check_path(member.filename)
@@ -175,11 +181,13 @@ def _may_be_read(member: zipfile.ZipInfo, skipped: Skipped) -> bool:
     return True
 
 
-def _of_tar(path: Path, unpack: Callable[[Path], Unpacked], skipped: Skipped) -> Iterator[tuple[str, bytes]]:
+def _of_tar(
+    path: Path, unpack: Callable[[io.BufferedReader], Unpacked], skipped: Skipped
+) -> Iterator[tuple[str, bytes]]:
     """Read the stream once, hold the sources packed, and hand them out sorted."""
     held: dict[str, bytes] = {}
-    with unpack(path) as raw:
-        stream = _Bounded(raw, path.stat().st_size)
+    with open_regular(path) as packed, unpack(packed) as raw:
+        stream = _Bounded(raw, os.fstat(packed.fileno()).st_size)
         # block by block, so that the last block read is the one that ended the loop
         with tarfile.open(fileobj=stream, mode="r|", bufsize=tarfile.BLOCKSIZE, tarinfo=_TarInfo) as archive:  # type: ignore[call-overload]
             for number, member in enumerate(archive, 1):
@@ -237,12 +245,12 @@ class _Bounded:
             pass
 
 
-def _plain(path: Path) -> io.BufferedReader:
-    return path.open("rb")
+def _plain(file: io.BufferedReader) -> io.BufferedReader:
+    return file
 
 
-_UNPACKERS: Final[dict[bytes, Callable[[Path], Unpacked]]] = {
-    b"\x1f\x8b": gzip.GzipFile,
+_UNPACKERS: Final[dict[bytes, Callable[[io.BufferedReader], Unpacked]]] = {
+    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\x00": lzma.LZMAFile,
 }

@@ -1,8 +1,10 @@
 """Writes that are either whole or absent: into a neighbour first, then renamed into place."""
 
+import errno
 import os
 import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +27,12 @@ def write_atomically(path: Path, content: bytes | str) -> None:
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[Path]:
-    """Yield a neighbour of ``path`` to write to; it becomes ``path`` when the block ends without an error."""
+    """Yield a neighbour of ``path`` to write to; it becomes ``path`` when the block ends without an error.
+
+    Raises:
+        OSError: when the folder cannot be written to, or ``path`` is there and no regular file.
+    """
+    check_replaceable(path)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=_prefix(path), suffix=_SUFFIX)
     os.close(handle)
     new = Path(name)
@@ -37,6 +44,22 @@ def atomic_file(path: Path) -> Iterator[Path]:
         _sync(path.parent)
     finally:
         new.unlink(missing_ok=True)
+
+
+def check_replaceable(path: Path) -> None:
+    """Refuse to put a file in the place of a folder, a pipe or a device, such as ``/dev/null``.
+
+    Raises:
+        OSError: ``path`` is there and no regular file, or a link without end.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return
+    if stat.S_ISDIR(mode):
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
 
 
 @contextmanager

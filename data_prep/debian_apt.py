@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.programs import run_program
+from data_prep.regular_files import read_whole
 
 HOW: Final = (
     "on Debian or Ubuntu give apt an entry with sources, a file in /etc/apt/sources.list.d/ with a copy of its `deb` "
@@ -113,23 +114,21 @@ class SourceLists:
 def source_entries(place: Path) -> dict[str, str]:
     """The entries below ``place`` (/etc/apt) read as ``deb-src``: file suffix -> text, of both of apt's formats."""
     stanzas, lines = [], []
-    for file in sorted((place / "sources.list.d").glob("*.sources")):
+    for file in filter(Path.is_file, sorted((place / "sources.list.d").glob("*.sources"))):
         for stanza in re.split(r"\n\s*\n", _without_comments(file)):
             fields = {line.partition(":")[0].lower() for line in stanza.splitlines()}
             of_main = re.search(r"^Components:.*\bmain\b", stanza, re.MULTILINE | re.IGNORECASE)
             if {"types", "uris"} <= fields and of_main and not _DISABLED.search(stanza):
                 stanzas.append(re.sub(r"(?mi)^Types:.*$", "Types: deb-src", stanza).strip())
-    for file in (place / "sources.list", *sorted((place / "sources.list.d").glob("*.list"))):
-        if file.is_file():
-            lines += [
-                f"deb-src {found['rest']}"
-                for found in map(_ONE_LINE.match, _without_comments(file).splitlines())
-                if found
-            ]
+    named = (place / "sources.list", *sorted((place / "sources.list.d").glob("*.list")))
+    for file in filter(Path.is_file, named):
+        lines += [
+            f"deb-src {found['rest']}" for found in map(_ONE_LINE.match, _without_comments(file).splitlines()) if found
+        ]
     texts = {"sources": "\n\n".join(stanzas), "list": "\n".join(dict.fromkeys(lines))}
     return {suffix: text + "\n" for suffix, text in texts.items() if text}
 
 
 def _without_comments(file: Path) -> str:
-    text = file.read_text(encoding="utf-8", errors="replace")
+    text = read_whole(file).decode(errors="replace")
     return "\n".join(line for line in text.splitlines() if not line.startswith("#"))

@@ -9,6 +9,7 @@ import http.client
 import json
 import logging
 import shutil
+import stat
 import time
 import urllib.error
 import urllib.request
@@ -20,6 +21,7 @@ from typing import Any, Final
 from tqdm import tqdm
 
 from data_prep.atomic import write_atomically
+from data_prep.regular_files import read_whole
 from data_prep.store import file_sha256
 
 _CHUNK: Final = 1 << 18  # bytes
@@ -127,10 +129,10 @@ class _Part:
     def _have(self) -> tuple[int, str]:
         """Bytes to go on from, and the mark they carry; a start that cannot be trusted is thrown away."""
         try:
-            have = self._file.stat().st_size
-            note = json.loads(self._note.read_bytes())
+            status = self._file.lstat()
+            have, note = status.st_size, json.loads(read_whole(self._note))
             trusted = note["url"] == self._remote.url and (note["mark"] or self._remote.sha256)
-            if trusted and (self._remote.size is None or have <= self._remote.size):
+            if stat.S_ISREG(status.st_mode) and trusted and (self._remote.size is None or have <= self._remote.size):
                 return have, str(note["mark"])
         except (OSError, ValueError, KeyError, TypeError):
             pass

@@ -13,6 +13,7 @@ from typing import IO, Final
 
 from data_prep.atomic import atomic_folder
 from data_prep.programs import run_program
+from data_prep.regular_files import open_regular
 
 SOURCE_PACKAGES: Final = ("openjdk-17-source", "openjdk-21-source", "openjdk-25-source")
 """The first that the machine's distribution has is taken."""
@@ -27,7 +28,11 @@ _logger = logging.getLogger(__name__)
 
 def is_zip(path: Path) -> bool:
     """Whether there is a zip file; a link to nothing is none."""
-    return path.is_file() and zipfile.is_zipfile(path)
+    try:
+        with open_regular(path) as file:
+            return zipfile.is_zipfile(file)
+    except OSError:
+        return False
 
 
 def fetch_package(kept: Path) -> Path:
@@ -61,6 +66,8 @@ def unpack_package(package: Path, kept: Path) -> Path:
     Raises:
         ValueError: when the file is no Debian package or holds no ``src.zip``.
     """
+    if not package.is_file():  # dpkg-deb waits for pipes
+        raise ValueError(f"{package} is no file; {HOW}")
     if not shutil.which("dpkg-deb"):
         raise ValueError(f"{package} is unpacked by dpkg-deb, which is not here; {HOW}")
     about = run_program(["dpkg-deb", "--field", str(package), "Package", "Version"])

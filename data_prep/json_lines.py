@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import os
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from data_prep.archives import MAX_RATIO
+from data_prep.regular_files import open_regular
 
 _LONGEST_LINE: Final = 64 << 20  # bytes
 _RATIO_FROM: Final = 64 << 20  # bytes; below, a bomb is none
@@ -39,10 +41,12 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
     Raises:
         ValueError: the file is damaged or unpacks to far too much, or a line is far too long or no JSON object.
+        OSError: it cannot be read, or is no regular file.
     """
-    with path.open("rb") as file:
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
         packed = path.suffix == ".gz" or file.peek(len(_GZIP)).startswith(_GZIP)
-        lines = numbered_lines(str(path), file, path.stat().st_size) if packed else _plain_lines(str(path), file)
+        lines = numbered_lines(str(path), file, size) if packed else _plain_lines(str(path), file)
         for number, line in lines:
             yield number, _object(line, f"{path}:{number}")
 

@@ -11,6 +11,8 @@ import re
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
+from data_prep.regular_files import open_regular
+
 LARGEST: Final = 256 << 20
 """Largest file, in bytes. A file of n bytes takes up to some 16 n of memory; the releases' largest have about 90 MB."""
 
@@ -54,9 +56,9 @@ def load_plain(path: Path) -> Any:
 
     Raises:
         ValueError: the file is too large, cut short, damaged, no pickle, or asks for anything else.
-        OSError: it cannot be read.
+        OSError: it cannot be read, or is no regular file.
     """
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:
         raise ValueError(f"{path} is refused: it has more than {LARGEST >> 20} MiB")

@@ -15,12 +15,14 @@ from typing import Any, Final
 
 from tqdm import tqdm
 
+from data_prep.archives import MAX_FILE_BYTES
 from data_prep.config import DataConfig
 from data_prep.duplicates import drop_duplicates
 from data_prep.extraction import Chunk, Extracted
 from data_prep.filters import FILTERS
 from data_prep.records import SPLITS, JavaFile, Pair, SplitName
 from data_prep.registry import data_set
+from data_prep.regular_files import read_regular
 from data_prep.splits import BY_FILE, project_of, split_pairs
 from data_prep.store import (
     FORMAT_VERSION,
@@ -122,13 +124,12 @@ def _input(path: Path) -> dict[str, Any]:
         return {"name": path.name, "bytes": path.stat().st_size, "sha256": file_sha256(path)}
     digest, size = hashlib.sha256(), 0
     for file in sorted(path.rglob("*.java")):
-        if file.is_file() and not file.is_symlink():
-            try:
-                data = file.read_bytes()
-            except OSError:
-                continue  # left out and listed where the sources are read
-            size += len(data)
-            digest.update(b"%d %s\n" % (len(data), os.fsencode(file.relative_to(path))) + data)
+        try:
+            data, _ = read_regular(file, MAX_FILE_BYTES + 1)
+        except OSError:
+            continue  # left out and listed where the sources are read
+        size += len(data)
+        digest.update(b"%d %s\n" % (len(data), os.fsencode(file.relative_to(path))) + data)
     return {"name": path.name, "bytes": size, "sha256": digest.hexdigest()}
 
 

@@ -3,11 +3,11 @@
 import errno
 import os
 import stat
+from io import BufferedRandom, BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 
-def open_regular(path: Path | str, *, follow: bool = True) -> BinaryIO:
+def open_regular(path: Path | str, *, follow: bool = True) -> BufferedReader:
     """A file opened for reading bytes, without waiting where it is a pipe.
 
     Args:
@@ -17,15 +17,29 @@ def open_regular(path: Path | str, *, follow: bool = True) -> BinaryIO:
     Raises:
         OSError: the file cannot be read, is no regular file, or is a link that is not followed.
     """
-    link = 0 if follow else os.O_NOFOLLOW
-    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | link)
+    number = _number(path, os.O_RDONLY | (0 if follow else os.O_NOFOLLOW))
+    return os.fdopen(number, "rb")
+
+
+def append_regular(path: Path | str) -> BufferedRandom:
+    """A file opened for reading and for adding to its end, made where there is none; a link is followed.
+
+    Raises:
+        OSError: the file cannot be read or written, or is no regular file.
+    """
+    number = _number(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+    return os.fdopen(number, "r+b")
+
+
+def _number(path: Path | str, flags: int) -> int:
+    number = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
     try:
         if not stat.S_ISREG(os.fstat(number).st_mode):
             raise OSError(errno.EINVAL, "not a regular file", str(path))
-        return os.fdopen(number, "rb")
     except BaseException:
         os.close(number)
         raise
+    return number
 
 
 def read_regular(path: Path | str, most: int, *, follow: bool = False) -> tuple[bytes, os.stat_result]:

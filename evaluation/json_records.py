@@ -8,6 +8,8 @@ from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from data_prep.regular_files import read_whole
+
 Record = TypeVar("Record")
 
 
@@ -37,7 +39,7 @@ def load_record(record: type[Record], path: Path, what: str) -> Record:
         ValueError: the file is missing or is not such a file; the message is one line.
     """
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(read_whole(path))
     except (OSError, ValueError) as error:
         raise ValueError(f"expected {what} in {path}, but it cannot be read: {error}") from error
     return from_json(record, content, str(path))

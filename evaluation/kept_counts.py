@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Float32, Int64
 
 from data_prep.atomic import remove_leftovers, write_atomically
+from data_prep.regular_files import read_whole
 from matching import processes
 
 _EVERY: Final = 20.0
@@ -61,7 +62,7 @@ class KeptCounts:
         """What is kept; None where nothing is, or of something else, or damaged."""
         self.seconds, self._begun = 0.0, time.monotonic()
         try:
-            with np.load(io.BytesIO(self._file.read_bytes()), allow_pickle=False) as kept:
+            with np.load(io.BytesIO(read_whole(self._file)), allow_pickle=False) as kept:
                 if str(kept["stamp"]) != self.stamp:
                     return None
                 self.seconds = float(kept["seconds"])

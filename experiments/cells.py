@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from data_prep.atomic import write_atomically
+from data_prep.regular_files import append_regular, read_whole
 from evaluation.json_records import to_json
 from evaluation.provenance import without_paths
 from evaluation.results import Result, load_result
@@ -91,7 +92,7 @@ def run_cells(cells: Sequence[Cell], folder: Path, typed: Mapping[str, str]) -> 
 def _kept(cell: Cell, folder: Path, typed: Mapping[str, str]) -> Result:
     """The result of a cell that is run now."""
     metrics = _tested_again(cell, cell.weights_of, typed) if cell.weights_of else _run(cell, typed)
-    write_atomically(folder / f"{cell.key}.json", metrics.read_text("utf-8"))
+    write_atomically(folder / f"{cell.key}.json", read_whole(metrics))
     result = finished(cell, folder, typed)
     assert result is not None, f"{cell.key} left the result of another configuration"
     return result
@@ -102,7 +103,7 @@ def _claimed(cell: Cell, *, wait: bool) -> Iterator[bool]:
     """Whether no other process is at the run of ``cell``, nor will be meanwhile; the lock ends with the process."""
     path = _run_path(cell)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.with_name(f"{path.name}.lock").open("w") as lock:
+    with append_regular(path.with_name(f"{path.name}.lock")) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError:

@@ -1,5 +1,6 @@
 """The one place that prints: lines go to the terminal and, once a run has a folder, to its ``log.txt``."""
 
+import io
 import logging
 import sys
 from collections.abc import Iterator
@@ -8,6 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from tqdm import tqdm
+
+from data_prep.regular_files import append_regular
 
 _log = logging.getLogger("experiments")
 
@@ -28,6 +31,13 @@ class _Terminal(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         text = self.format(record)
         tqdm.write(text if record.levelno < logging.WARNING else f"{record.levelname.lower()}: {text}", file=sys.stdout)
+
+
+class _LogFile(logging.FileHandler):
+    """Adds to a regular file, and waits for no other."""
+
+    def _open(self) -> io.TextIOWrapper:
+        return io.TextIOWrapper(append_regular(self.baseFilename), encoding="utf-8")
 
 
 def open_terminal() -> None:
@@ -61,8 +71,12 @@ def complain(text: str) -> None:
 
 @contextmanager
 def logged_to(path: Path) -> Iterator[None]:
-    """Append what is said to ``path`` as well, with the time of each line."""
-    handler = logging.FileHandler(path, encoding="utf-8")
+    """Append what is said to ``path`` as well, with the time of each line.
+
+    Raises:
+        OSError: it cannot be written, or is no regular file.
+    """
+    handler = _LogFile(path)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     handler.addFilter(_concerns_user)
     logging.getLogger().addHandler(handler)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from data_prep.batching import Encoder
+from data_prep.regular_files import read_whole
 from data_prep.store import PreparedData
 from data_prep.vocabulary import Vocabularies
 from evaluation.history import validations
@@ -120,7 +121,7 @@ def _write(plan: Configuration, folder: RunFolder, outcome: Outcome, result: Res
 
 def kept_counts(plan: Configuration, folder: RunFolder, data: PreparedData) -> KeptCounts:
     """Where the counts of this test are kept until it is done."""
-    weights = folder.weights.read_bytes() if folder.weights.exists() else b""
+    weights = read_whole(folder.weights) if folder.weights.exists() else b""
     of = (
         data.manifest["fingerprint"],
         plan.data.limit,

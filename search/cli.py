@@ -21,6 +21,7 @@ def index(arguments: Sequence[str]) -> None:
     words, options = parsed(arguments, IndexOptions)
     if len(words) != 1:
         raise ValueError("expected a folder: bash run.sh index DIR")
+    from data_prep.atomic import check_replaceable
     from search.build import refresh
     from search.places import check_way, former_index, index_place
 
@@ -28,6 +29,7 @@ def index(arguments: Sequence[str]) -> None:
     path = Path(options.out).expanduser().absolute() if options.out else index_place(root)
     check_way(root, path)
     run = _checked_run(options.vectors)  # what cannot be used is told before anything is read
+    check_replaceable(path)
     started = time.perf_counter()
     done = refresh(root, path, processes=options.processes or os.cpu_count() or 1, tell=_tell)
     seconds = time.perf_counter() - started

@@ -21,6 +21,7 @@ from safetensors.numpy import load, save
 from data_prep.atomic import write_atomically
 from data_prep.ragged_lists import Ragged, edges
 from data_prep.records import WORD_FIELDS
+from data_prep.regular_files import open_regular
 from data_prep.store import Split, Texts
 from search.lexical import Lexical
 from search.links import Origin, link
@@ -160,7 +161,7 @@ def open_index(path: Path) -> Index:
 def _opened(path: Path, *, whole: bool) -> tuple[Head, bytes]:
     """The head of an index and, if it is read ``whole``, what comes after."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             line, size = file.readline(_LONGEST_HEAD), os.fstat(file.fileno()).st_size
             content = file.read() if whole else b""
     except OSError as error:

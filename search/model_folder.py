@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Final
 
+from data_prep.regular_files import read_whole
 from data_prep.store import file_sha256
 
 DEFAULT_MODEL: Final = Path(__file__).with_name("default_model")
@@ -42,7 +43,7 @@ def model_hash(folder: Path) -> str:
     if missing:
         raise no_model(folder, missing[0])
     try:
-        plan = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        plan = json.loads(read_whole(folder / CONFIG))
         about = [plan["model_name"], plan["words"], plan["model"]]
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{folder / CONFIG} is not the configuration of a run: {error!r}") from error

@@ -10,8 +10,9 @@ import numpy as np
 from jaxtyping import Int64
 
 from data_prep.config import DataConfig
-from data_prep.java_methods import find_declarations, parse_java
+from data_prep.java_methods import LARGEST_FILE, find_declarations, parse_java
 from data_prep.javadoc import query_words, returned
+from data_prep.regular_files import read_regular
 from search.index import Index
 from search.lexical import terms_of
 
@@ -57,14 +58,14 @@ def of_returns(index: Index, root: Path, most: int, seed: int) -> Questions:
 
     Raises:
         ValueError: there are fewer than FEWEST.
-        OSError: a file is not there any more.
+        OSError: a file is not there any more, or has become a link.
     """
     least = DataConfig().min_query_words
     asked: dict[int, Sequence[str]] = {}
     edges = index.file_edges.tolist()
     for number, file in enumerate(index.files):
         rows = [row for row in range(edges[number], edges[number + 1]) if index.asks[row]]
-        told = _returns((root / file.path).read_bytes()) if rows else {}
+        told = _returns(read_regular(root / file.path, LARGEST_FILE + 1)[0]) if rows else {}
         for row in rows:
             words = query_words(told.get(index.split.text(row).start_line, ""))
             known = set(terms_of(index.split.word_list("query", row)))

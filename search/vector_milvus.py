@@ -10,6 +10,7 @@ time can open it.
 
 import hashlib
 import logging
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -63,6 +64,8 @@ class MilvusVectors(Settled):
                 logging.getLogger(name).setLevel(logging.CRITICAL)
             if not Path(self._local).parent.is_dir():
                 raise ValueError(f"there is no folder {Path(self._local).parent} for the file that --nearest names")
+            if os.path.lexists(self._local) and not (Path(self._local).is_file() or Path(self._local).is_dir()):
+                raise ValueError(f"--nearest takes a file of milvus-lite, and {self._local} is none")
         with self._told():
             self._client = self._milvus.MilvusClient(self._uri, timeout=_SECONDS)
         _opened[self._local] += 1

@@ -5,6 +5,7 @@ docstring already without comment marks. Each is wrapped in a class, below its c
 """
 
 import json
+import os
 import re
 import zipfile
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from data_prep.config import DataConfig
 from data_prep.download import DownloadError, Remote, download
 from data_prep.json_lines import numbered_lines
 from data_prep.records import SPLITS, Excerpt, JavaFile, SplitName
+from data_prep.regular_files import open_regular
 
 JAVA_ZIP: Final = Remote(
     "https://s3.amazonaws.com/code-search-net/CodeSearchNet/v2/java.zip",
@@ -111,8 +113,9 @@ def _line_files(paths: list[Path]) -> Iterator[tuple[str, Iterator[tuple[int, by
     for path in paths:
         try:
             if path.name.endswith(".gz"):
-                with path.open("rb") as file:
-                    yield path.as_posix(), numbered_lines(path.as_posix(), file, path.stat().st_size)
+                with open_regular(path) as file:
+                    size = os.fstat(file.fileno()).st_size
+                    yield path.as_posix(), numbered_lines(path.as_posix(), file, size)
             else:
                 yield from _zip_line_files(path)
         except zipfile.BadZipFile as error:
@@ -120,7 +123,7 @@ def _line_files(paths: list[Path]) -> Iterator[tuple[str, Iterator[tuple[int, by
 
 
 def _zip_line_files(path: Path) -> Iterator[tuple[str, Iterator[tuple[int, bytes]]]]:
-    with zipfile.ZipFile(path) as archive:
+    with open_regular(path) as packed, zipfile.ZipFile(packed) as archive:
         names = [name for name in archive.namelist() if name.endswith(".jsonl.gz")]
         if not names:
             raise ValueError(f"{path} holds no *.jsonl.gz: expected CodeSearchNet's java.zip")

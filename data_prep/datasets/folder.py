@@ -1,6 +1,7 @@
 """Any directory, zip, jar or tar of Java sources, at ``--data.path=``."""
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,7 @@ class Folder:
         """
         if not config.path:
             raise ValueError("data set folder needs --data.path=, a directory, zip, jar or tar of Java sources")
-        self._path = Path(config.path).expanduser().resolve()
+        self._path = Path(os.path.realpath(Path(config.path).expanduser()))  # a loop of links stays as it is
         slug = re.sub(r"[^a-z0-9]+", "-", self._path.name.lower()).strip("-")[:40] or "root"
         self.cache_name = f"folder-{slug}-{hashlib.sha256(bytes(self._path)).hexdigest()[:8]}"
         self.left_out: list[tuple[str, str]] = []  # path, why it could not be read
@@ -30,10 +31,12 @@ class Folder:
         """The directory or archive.
 
         Raises:
-            ValueError: when there is none at the path.
+            ValueError: when there is none at the path, or a pipe or device.
         """
         if not self._path.exists():
             raise ValueError(f"--data.path={self._path} does not exist: expected a directory, zip, jar or tar")
+        if not (self._path.is_dir() or self._path.is_file()):
+            raise ValueError(f"--data.path={self._path} is no file: expected a directory, zip, jar or tar")
         return [self._path]
 
     def origin(self) -> str:

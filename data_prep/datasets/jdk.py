@@ -15,10 +15,12 @@ from data_prep.archives import read_java_files
 from data_prep.config import DataConfig
 from data_prep.jdk_package import HOW, fetch_package, is_zip, unpack_package
 from data_prep.records import JavaFile
+from data_prep.regular_files import read_regular
 
 REFERENCE_RELEASE: Final = 17
 """Preferred where several are installed, so that results are of the same methods on most machines."""
 
+_LONGEST_RELEASE: Final = 64 << 10  # bytes; such a file has about one KiB
 _RELEASE_IN_NAME: Final = re.compile(
     r"(?:^|(?:jdk|java|temurin|corretto|zulu|graalvm|semeru|liberica)\D{0,9}?)(?P<release>\d+(?:[._]\d+)*)"
 )
@@ -136,9 +138,11 @@ def _release_of(homes: Iterable[Path]) -> str:
     """The release by the first ``release`` file, else by a home's name, like openjdk-17 or 17.0.9-tem; "" without."""
     places = list(homes)
     for home in places:
-        file = home / "release"
-        text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
-        if found := re.search(r'^JAVA_VERSION="?([0-9._]+)', text, re.MULTILINE):
+        try:
+            data, _ = read_regular(home / "release", _LONGEST_RELEASE, follow=True)
+        except OSError:
+            continue
+        if found := re.search(r'^JAVA_VERSION="?([0-9._]+)', data.decode(errors="replace"), re.MULTILINE):
             return found[1]
     names = (_RELEASE_IN_NAME.search(home.name) for home in places)
     return next((found["release"] for found in names if found), "")

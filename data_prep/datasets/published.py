@@ -13,6 +13,7 @@ import numpy as np
 
 from data_prep.config import DataConfig
 from data_prep.records import Pair, SplitName
+from data_prep.regular_files import read_whole
 from data_prep.released import FILE_FIELDS, ReleasedPairs, ReleasedSplit
 
 VALID_PAIRS: Final = 5_000
@@ -99,7 +100,7 @@ class Published:
         path = self._place / _SOURCE_FILE
         if not self.has_sources or not path.is_file():
             return ()
-        lines = path.read_bytes().decode(errors="replace").removesuffix("\n").split("\n")
+        lines = read_whole(path).decode(errors="replace").removesuffix("\n").split("\n")
         if len(lines) != rows:
             self.left_out.append((_SOURCE_FILE, f"{len(lines):,} lines for {rows:,} test pairs"))
             return ()

@@ -7,7 +7,6 @@ is refused whole by a ``ValueError`` of one line. Links are never followed.
 import lzma
 import os
 import re
-import stat
 import subprocess
 import tarfile
 import zlib
@@ -19,6 +18,7 @@ from typing import IO, Final
 
 from data_prep.archives import MAX_FILE_BYTES, MAX_MEMBERS, MAX_RATIO
 from data_prep.programs import run_program
+from data_prep.regular_files import open_regular, read_regular
 
 MAX_KEPT_BYTES: Final = 256 << 20
 """Most bytes of R files that an archive may hold: they are held in memory."""
@@ -48,14 +48,15 @@ def read_package(path: Path) -> RPackage:
     """
     if path.is_dir():
         return _of_folder(path)
-    if not path.is_file():
-        raise ValueError(f"{path} does not exist: expected a folder, .deb or tar with R files")
-    with path.open("rb") as file:
+    if not path.is_file():  # dpkg-deb waits for pipes
+        what = "is no file" if path.exists() else "does not exist"
+        raise ValueError(f"{path} {what}: expected a folder, .deb or tar with R files")
+    with open_regular(path) as file:
         is_debian = file.read(len(_DEBIAN_MAGIC)) == _DEBIAN_MAGIC
     name, version = _debian_name(path) if is_debian else _tar_name(path)
     left_out: dict[str, str] = {}
     try:
-        with _debian_tar(path) if is_debian else path.open("rb") as stream:
+        with _debian_tar(path) if is_debian else open_regular(path) as stream:
             found = dict(_members(stream, path.stat().st_size, left_out))
     except _RefusedError as error:
         raise ValueError(f"{path} is refused: {error}") from error
@@ -123,11 +124,10 @@ def _of_folder(folder: Path) -> RPackage:
 
 def _text_of(name: str, path: Path) -> bytes | None:
     try:
-        status = path.lstat()
-        is_read = stat.S_ISREG(status.st_mode) and status.st_size <= MAX_FILE_BYTES
-        return _text(name, path.read_bytes()) if is_read else None
+        data, _ = read_regular(path, MAX_FILE_BYTES + 1)
     except OSError:
         return None
+    return _text(name, data) if len(data) <= MAX_FILE_BYTES else None
 
 
 def _why_not(is_link: bool) -> str:

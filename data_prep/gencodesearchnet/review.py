@@ -14,6 +14,7 @@ from typing import Final
 
 from data_prep.atomic import write_atomically
 from data_prep.gencodesearchnet.pair_filter import CLASSES, ClassifiedPair
+from data_prep.regular_files import read_whole
 
 COLUMNS: Final = ("id", "comment", "code", "class", "keep?", "note")
 _FORMULA: Final = tuple("=+-@＝＋－＠\t\r\n'")
@@ -84,7 +85,7 @@ def _by_id(pairs: Iterable[ClassifiedPair]) -> dict[str, ClassifiedPair]:
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
     """Each line of the table with its place, cells as they were before they were guarded."""
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_whole(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8 ({error.reason}): save it as CSV UTF-8") from error
     with _long_cells():

@@ -1,6 +1,7 @@
 """Rows of the files that GenCodeSearchNet was made of: JSON Lines, a JSON array or CSV, each with its place."""
 
 import csv
+import io
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Any
 
 from data_prep.gencodesearchnet.records import encodable
 from data_prep.json_lines import json_lines
+from data_prep.regular_files import open_regular, read_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ def source_rows(path: Path) -> Iterator[Row]:
 
     Raises:
         ValueError: the file is damaged or of another form; the message names it and the line.
+        OSError: it cannot be read, or is no regular file.
     """
     if path.suffix == ".csv":
         return _csv_rows(path)
@@ -71,7 +74,7 @@ def source_rows(path: Path) -> Iterator[Row]:
 def _csv_rows(path: Path) -> Iterator[Row]:
     line = 0
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with io.TextIOWrapper(open_regular(path), encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file, strict=True)
             for fields in reader:
                 line = reader.line_num
@@ -82,7 +85,7 @@ def _csv_rows(path: Path) -> Iterator[Row]:
 
 def _array_rows(path: Path) -> Iterator[Row]:
     try:
-        rows = json.loads(path.read_bytes())
+        rows = json.loads(read_whole(path))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is no JSON: {error}") from error
     if not isinstance(rows, list):

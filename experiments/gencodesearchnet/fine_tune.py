@@ -29,6 +29,7 @@ from baselines.pair_tokens import PairTokens
 from baselines.pretrained import best_device
 from data_prep.atomic import write_atomically
 from data_prep.gencodesearchnet.records import Example
+from data_prep.regular_files import read_whole
 from evaluation.provenance import code_version, machine
 from experiments.config import REPOSITORY
 from experiments.console import say
@@ -84,7 +85,7 @@ def fine_tune(
     plan = _Plan.of(train, valid, base, options)
     _check(out, plan)
     if (out / RECORD).exists():
-        return dict(json.loads((out / RECORD).read_text(encoding="utf-8")))
+        return dict(json.loads(read_whole(out / RECORD)))
     out.mkdir(parents=True, exist_ok=True)
     return _Run(train, valid, plan, out, tell).go(command or shlex.join(sys.argv))
 
@@ -121,7 +122,7 @@ def _check(out: Path, plan: _Plan) -> None:
     """Refuse to write where something else is."""
     there = [path.name for path in out.iterdir() if not path.name.startswith(".")] if out.is_dir() else []
     if RECORD in there:
-        kept = json.loads((out / RECORD).read_text(encoding="utf-8"))
+        kept = json.loads(read_whole(out / RECORD))
     elif CHECKPOINT in there:
         kept = load_checkpoint(out / CHECKPOINT)["plan"]
     elif there or (out.exists() and not out.is_dir()):

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
+from data_prep.regular_files import read_whole
 from evaluation.benchmark import BenchmarkResult, SubsetResult
 from evaluation.generalisation import ByType
 from evaluation.json_records import from_json
@@ -74,7 +75,7 @@ def kept_benchmarks(results: Path) -> list[BenchmarkResult]:
         ValueError: one cannot be read.
     """
     found = [
-        from_json(BenchmarkResult, json.loads(path.read_text("utf-8")), str(path))
+        from_json(BenchmarkResult, json.loads(read_whole(path)), str(path))
         for path in sorted((results / FOLDER).glob("*.json"))
     ]
     return sorted(found, key=lambda each: (each.protocol != "canonical", _domain(each), each.model))

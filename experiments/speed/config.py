@@ -1,5 +1,6 @@
 """Configuration of the speed measurements (section ``speed``), and how their command line is read."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,8 @@ class SpeedConfig:
         for flag in ("repeats", "files"):
             if getattr(self, flag) < 1:
                 raise ValueError(f"--speed.{flag} takes a whole number of 1 or more, not {getattr(self, flag)}")
+        if self.out and os.path.lexists(self.out) and not Path(self.out).is_dir():
+            raise ValueError(f"--speed.out takes a folder, and {self.out} is none")
         if len(set(self.pools)) < 2 or min(self.pools) < 2:
             raise ValueError(
                 "--speed.pools takes two different sizes of 2 or more at least, for a growth to be seen, "

@@ -20,6 +20,7 @@ from baselines.prompted_model import (
 )
 from matching.text_scorer import TextScorer
 from tests.baselines.local_server import send, serving
+from tests.odd_files import KINDS, deadline, odd_thing
 
 PAIRS = [(f" text {number} ", f" code{number}(x)") for number in range(6)]
 KEY = "sk-very-secret-0123456789"
@@ -265,6 +266,12 @@ def test_a_journal_damaged_within_is_told(tmp_path):
     journal.path.write_bytes(lines[0] + lines[2])
     again = AnswerJournal.open(journal.path)
     assert (again["a"], again["c"], len(again), "b" in again) == ("True", "Größe\nTrue", 2, False)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_journal_that_is_no_file_is_refused(tmp_path, kind):
+    with deadline(), pytest.raises(OSError, match=r"not a regular file|links"):
+        AnswerJournal.open(odd_thing(kind, tmp_path / "answers.jsonl"))
 
 
 def echo(handler, _) -> None:

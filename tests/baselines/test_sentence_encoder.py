@@ -1,4 +1,5 @@
 import json
+import shutil
 import socket
 import sys
 import time
@@ -12,6 +13,7 @@ from baselines.sentence_encoder import SentenceEncoder, SentenceEncoderConfig, l
 from matching.text_scorer import TextScorer
 from tests.baselines.local_server import send, serving
 from tests.baselines.tiny_models import library, tiny_bert, tiny_roberta
+from tests.odd_files import deadline, odd_thing
 
 TEXTS = (" read the file ", "sum of a list", "read the file", "write " * 90)
 CODES = ("open ( path ) . read ( )", "sum ( list )", "", "sum of a list")
@@ -203,6 +205,17 @@ def test_a_damaged_model_is_one_line(bert, tmp_path):
     with pytest.raises(ValueError, match="cannot be loaded") as raised:
         load_sentence_model(str(tmp_path))
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json", "1_Pooling/config.json"])
+def test_nothing_in_a_models_folder_is_waited_for(bert, tmp_path, name, kind):
+    folder = shutil.copytree(bert, tmp_path / "model")
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).unlink(missing_ok=True)
+    odd_thing(kind, folder / name)
+    with deadline(), pytest.raises(ValueError, match=f"expected files and folders.*{name} is neither"):
+        load_sentence_model(str(folder))
 
 
 @pytest.mark.parametrize("settings", [{"max_length": 2}, {"batch_size": 0}])

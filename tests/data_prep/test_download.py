@@ -3,15 +3,18 @@
 import errno
 import hashlib
 import http.server
+import json
 import random
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from data_prep.download import DownloadError, Remote, download
+from tests.odd_files import KINDS, deadline, odd_thing
 
 CONTENT = random.Random(0).randbytes(3_000_000)
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -152,6 +155,22 @@ def test_start_that_nothing_vouches_for_is_not_built_on(server: Server, tmp_path
     assert ranges(server) == [None]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("odd", [("part",), ("part.json",), ("part", "part.json")])
+def test_a_start_that_is_no_file_is_thrown_away(
+    server: Server, tmp_path: Path, odd: tuple[str, ...], kind: str
+) -> None:
+    note = {"url": server.remote.url, "mark": server.behaviour.tag}
+    (tmp_path / "java.zip.part.json").write_text(json.dumps(note))
+    for each in odd:
+        (tmp_path / f"java.zip.{each}").unlink(missing_ok=True)
+        odd_thing(kind, tmp_path / f"java.zip.{each}")
+    with deadline():
+        assert fetch(server.remote, tmp_path / "java.zip") == SHA256
+    assert names(tmp_path) == ["java.zip"]
+    assert not (tmp_path / "java.zip").is_symlink()
+
+
 def test_wrong_checksum_leaves_nothing(server: Server, tmp_path: Path) -> None:
     server.behaviour.content = bytes(len(CONTENT))
     with pytest.raises(DownloadError, match=f"instead of {SHA256}"):
@@ -202,12 +221,13 @@ def test_other_schemes_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_full_disk_is_one_line(server: Server, tmp_path: Path) -> None:
-    server.behaviour.cuts = [0]
-    with pytest.raises(DownloadError):
-        fetch(server.remote, tmp_path / "java.zip", tries=1)
-    (tmp_path / "java.zip.part").unlink()
-    (tmp_path / "java.zip.part").symlink_to("/dev/full")
+def test_full_disk_is_one_line(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = Path.open
+
+    def open_full(path: Path, *how: Any, **others: Any) -> Any:
+        return opened(Path("/dev/full") if path.suffix == ".part" else path, *how, **others)
+
+    monkeypatch.setattr(Path, "open", open_full)
     with pytest.raises(OSError, match="disk is full") as caught:
         fetch(server.remote, tmp_path / "java.zip")
     assert caught.value.errno == errno.ENOSPC

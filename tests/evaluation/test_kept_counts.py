@@ -9,6 +9,7 @@ from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.kept_counts import KeptCounts
 from tests.evaluation.real_data import jdk_split
+from tests.odd_files import KINDS, deadline, odd_thing
 
 CONFIG = EvaluateConfig(run_depth=3)
 
@@ -81,3 +82,12 @@ def test_a_damaged_file_is_as_none(stopped, content):
     stopped.remove()
     assert not file.exists()
     stopped.remove()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_file_is_as_none(stopped, kind):
+    (file,) = stopped.path.parent.iterdir()
+    file.unlink()
+    odd_thing(kind, file)
+    with deadline():
+        assert stopped.load() is None

@@ -1,3 +1,4 @@
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +9,7 @@ from search.lexical import terms_of
 from search.quality import measure_quality, quality_lines, with_comments
 from search.questions import FEWEST, of_comments, of_members, of_names, of_returns
 from search.ranking import Ranking
+from tests.odd_files import KINDS, deadline, odd_thing
 
 
 class Knows:
@@ -47,6 +49,17 @@ def test_what_methods_return_is_asked_where_their_comment_does_not_say_it(index,
         assert any(line.strip(" *").startswith("@return") for line in comment)
         assert len(words) >= 3
         assert not set(terms_of(words)) <= set(terms_of(index.split.word_list("query", row)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_source_that_is_no_file_any_more_is_told(index, java_folder, tmp_path, kind):
+    root = shutil.copytree(java_folder, tmp_path / "tree")
+    path = root / index.file(int(np.flatnonzero(index.asks)[0])).path
+    path.unlink()
+    odd_thing(kind, path)
+    with deadline(), pytest.raises(OSError, match=r"not a regular file|links") as told:
+        of_returns(index, root, 0, 0)
+    assert told.value.filename == str(path)
 
 
 def test_a_type_is_named_before_what_its_member_says(index):

@@ -32,6 +32,7 @@ from search.server import listening
 from search.show import as_json
 from search.spans import word_spans
 from search.web_app import LONGEST_PATTERN
+from tests.odd_files import KINDS, deadline, odd_thing
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 HURT = "</script><img src=x onerror=alert(1)>"
@@ -270,6 +271,24 @@ def test_a_replaced_index_is_used_by_the_next_request(tmp_path):
         replace_by(named(tmp_path, 5), path)
         told = ask(port, "/api/search", {"q": "find"}).told
         assert told["index"] == read_head(path).content[:16] != first["index"]
+        assert ask(port, "/health").told | {"index": ""} == first | {"rows": 6, "index": ""}
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "folder"])
+def test_an_index_replaced_by_what_is_no_file_is_passed_over(tmp_path, kind):
+    path = Path(shutil.copy(named(tmp_path, 3), tmp_path / "index"))
+    live = LiveIndex(path, lambda _: None, seconds_between_looks=0.0)
+    with deadline(), running(live) as port:
+        first = ask(port, "/health").told
+        path.unlink()
+        path.mkdir() if kind == "folder" else odd_thing(kind, path)
+        for _ in range(2):  # looked at again, and not forgotten
+            told = ask(port, "/health").told
+            assert str(path) in told["trouble"]
+            assert told | {"trouble": ""} == first
+        assert ask(port, "/api/search", {"q": "find 3"}).told["results"][0]["source"].endswith("3; }")
+        path.rmdir() if kind == "folder" else path.unlink()
+        replace_by(named(tmp_path, 5), path)
         assert ask(port, "/health").told | {"index": ""} == first | {"rows": 6, "index": ""}
 
 
