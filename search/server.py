@@ -58,9 +58,11 @@ def server_of(app: "ASGIApp") -> "uvicorn.Server":
     """What runs ``app``. It stops by a signal, within 2 seconds, and sends itself that signal again then."""
     import uvicorn
 
+    from search.connections import Connection
+
     config = uvicorn.Config(
         app,
-        http="h11",
+        http=Connection,
         ws="none",
         lifespan="off",
         log_config=None,

@@ -8,6 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
 
+import uvicorn
+from starlette.types import ASGIApp
+
 from search.build import refresh
 from search.live_index import LiveIndex
 from search.server import listening, server_of
@@ -23,12 +26,19 @@ def index_of(root: Path, path: Path) -> Path:
 @contextmanager
 def running(live: LiveIndex, model: str = "none") -> Iterator[int]:
     """The port of a server that answers from ``live``."""
+    with running_app(web_app(live, model)) as (port, _):
+        yield port
+
+
+@contextmanager
+def running_app(app: ASGIApp) -> Iterator[tuple[int, uvicorn.Server]]:
+    """A server that runs ``app``, and its port."""
     with listening(0) as listener:
-        server = server_of(web_app(live, model))
+        server = server_of(app)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
-            yield listener.getsockname()[1]
+            yield listener.getsockname()[1], server
         finally:
             server.should_exit = True
             thread.join(10)
