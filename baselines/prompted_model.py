@@ -22,6 +22,7 @@ from tqdm import tqdm
 
 from baselines.answer_journal import AnswerJournal
 from baselines.chat_endpoint import ChatEndpoint, EndpointError, TooLongError
+from data_prep.printable import one_line
 
 TextKind = Literal["code comment", "search query"]
 
@@ -119,7 +120,8 @@ class PromptedModel:
         Raises:
             EndpointError: the endpoint refuses, or fails again and again; all answers so far are kept.
         """
-        found = [self._answer(text, code) for text, code in tqdm(pairs, desc=f"ask {self.config.model}", disable=None)]
+        shown = tqdm(pairs, desc=one_line(f"ask {self.config.model}"), disable=None)
+        found = [self._answer(text, code) for text, code in shown]
         if missing := sum(answer is None for answer in found):
             _log.info("%d of %d answers say neither True nor False, which counts as wrong", missing, len(found))
         return found

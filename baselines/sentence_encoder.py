@@ -15,6 +15,7 @@ from tqdm import tqdm
 
 from baselines.codet5p import is_codet5p, load_codet5p_sentences
 from baselines.pretrained import best_device, extra, load_pretrained, most_tokens
+from data_prep.printable import one_line
 
 _AT_ONCE: Final = 1 << 13
 """Most candidates of a query whose vectors are gathered in one go."""
@@ -90,7 +91,7 @@ class SentenceEncoder:
         """Vectors of length 1; the longest strings first, so that those of a batch are of about one length."""
         order = sorted(range(len(strings)), key=lambda row: -len(strings[row]))
         step, vectors = self.config.batch_size, np.zeros((0, 0), np.float32)
-        with tqdm(total=len(strings), desc=f"encode with {self.config.model}", disable=None) as bar:
+        with tqdm(total=len(strings), desc=one_line(f"encode with {self.config.model}"), disable=None) as bar:
             for start in range(0, len(order), step):
                 rows = order[start : start + step]
                 found = self._model.encode(

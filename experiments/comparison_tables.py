@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import astuple
 from typing import Final
 
+from data_prep.printable import one_line
 from evaluation.comparison import Entry, Lead, Pool, by_pool, leads
 from evaluation.metrics import Measures
 from evaluation.published import PUBLISHED, exact_top1_bounds, mrr_bounds, shifted_mrr_bounds
@@ -61,9 +62,13 @@ def _interval(bounds: tuple[float, float]) -> str:
 
 
 def markdown_table(header: Row, rows: Sequence[Row]) -> str:
-    """A table whose first column is text."""
+    """A table whose first column is text; a cell stays one, whatever it holds."""
     lines = [header, ("---", *["---:"] * (len(header) - 1)), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
 
 
 def with_interval(mean: float, low: float, high: float) -> str:

@@ -1,20 +1,26 @@
-"""The one place that prints: lines go to the terminal and, once a run has a folder, to its ``log.txt``."""
+"""The one place that prints: lines go to the terminal and, once a run has a folder, to its ``log.txt``.
+
+What is printed may hold names and texts of strangers' files. Here all of it becomes printable, so that none of it is a
+command to the terminal, passes for a line of ours, or cannot be written.
+"""
 
 import io
 import logging
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 
 from tqdm import tqdm
 
+from data_prep.printable import one_line, printable
 from data_prep.regular_files import append_regular
 
 _log = logging.getLogger("experiments")
 
-
+_COLOUR: Final = re.compile(r"(\x1b\[(?:0|1|2|32|36)m)")
 _ROOMS: Final = frozenset(
     {"data_prep", "matching", "galm", "baselines", "training", "evaluation", "experiments", "search"}
 )
@@ -25,12 +31,32 @@ def _concerns_user(record: logging.LogRecord) -> bool:
     return record.levelno >= logging.WARNING or record.name.partition(".")[0] in _ROOMS
 
 
+class _Printable(logging.Formatter):
+    """Makes a record one line, unless :func:`show` says that it has more."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging calls it so
+        if not hasattr(record, "painted"):
+            record.message = one_line(record.message)
+        return super().formatMessage(record)
+
+    def format(self, record: logging.LogRecord) -> str:
+        text = super().format(record)
+        if not getattr(record, "painted", False):
+            return printable(text)
+        return "".join(part if _COLOUR.fullmatch(part) else printable(part) for part in _COLOUR.split(text))
+
+
 class _Terminal(logging.Handler):
     """Writes to standard output, above a progress bar where there is one; warnings are named as such."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFormatter(_Printable())
+
     def emit(self, record: logging.LogRecord) -> None:
         text = self.format(record)
-        tqdm.write(text if record.levelno < logging.WARNING else f"{record.levelname.lower()}: {text}", file=sys.stdout)
+        named = text if record.levelno < logging.WARNING else f"{record.levelname.lower()}: {text}"
+        tqdm.write(_writable(named, sys.stdout), file=sys.stdout)
 
 
 class _LogFile(logging.FileHandler):
@@ -59,14 +85,30 @@ def be_silent() -> None:
     root.addHandler(logging.NullHandler())
 
 
-def say(text: str) -> None:
-    """Tell the user a line or a few."""
-    _log.info("%s", text)
+def say(line: str) -> None:
+    """Tell the user a line; ends of lines within it are marked as what does not belong there."""
+    _log.info("%s", line)
 
 
-def complain(text: str) -> None:
-    """One line on standard error; the log has it too."""
-    sys.stderr.write(f"{text}\n")
+def show(text: str, *, painted: bool = False) -> None:
+    """Show the user several lines, such as a table.
+
+    Args:
+        text: the lines; whatever of them is a stranger's should be on one line.
+        painted: whether colours may stand in ``text``. It then has to be ours but for parts that are printable.
+    """
+    _log.info("%s", text, extra={"painted": painted})
+
+
+def complain(line: str) -> None:
+    """One line on standard error."""
+    sys.stderr.write(f"{_writable(one_line(line), sys.stderr)}\n")
+
+
+def _writable(text: str, stream: TextIO) -> str:
+    """``text`` with escapes for the letters that the stream's encoding lacks."""
+    encoding = stream.encoding or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 @contextmanager
@@ -77,7 +119,7 @@ def logged_to(path: Path) -> Iterator[None]:
         OSError: it cannot be written, or is no regular file.
     """
     handler = _LogFile(path)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    handler.setFormatter(_Printable("%(asctime)s %(levelname)s %(message)s"))
     handler.addFilter(_concerns_user)
     logging.getLogger().addHandler(handler)
     try:

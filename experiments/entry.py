@@ -45,7 +45,7 @@ def run_command(arguments: Sequence[str]) -> None:
         ValueError: it asks for something that there is not.
     """
     if not arguments or {"help", "--help", "-h"} & set(arguments):
-        console.say("\n".join(help_lines()))
+        console.show("\n".join(help_lines()))
         return
     if arguments[0] in COMMANDS:
         resolve_name(COMMANDS[arguments[0]].run)(arguments[1:])
@@ -126,7 +126,7 @@ def _ablate(words: Sequence[str], typed: Mapping[str, str]) -> None:
     cells, folder = ABLATIONS[words[0]].cells, RESULTS / "ablations"
     run_cells(cells, folder, typed)
     if found := found_by(words[0], list(kept_results(cells, folder))):
-        console.say(ablation_page(found))
+        console.show(ablation_page(found))
 
 
 def _tune(words: Sequence[str], typed: Mapping[str, str]) -> None:
@@ -138,7 +138,7 @@ def _tune(words: Sequence[str], typed: Mapping[str, str]) -> None:
     from experiments.tables import RESULTS, tuning
 
     run_cells(tuning_cells(words[0]), RESULTS / "tuning", typed)
-    console.say(tuning(RESULTS))
+    console.show(tuning(RESULTS))
 
 
 def _table(words: Sequence[str], typed: Mapping[str, str]) -> None:

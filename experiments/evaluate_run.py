@@ -12,7 +12,7 @@ from data_prep.store import PreparedData
 from evaluation.results import Result, Seconds, load_result, save_result
 from evaluation.tables import render_table
 from experiments.config import CHANGEABLE, Configuration, change
-from experiments.console import logged_to, say
+from experiments.console import logged_to, show
 from experiments.launch import together
 from experiments.registry import class_of
 from experiments.run import command_line, kept_counts, parameters_of, result_from
@@ -75,7 +75,7 @@ def _evaluated(plan: Configuration, folder: RunFolder, typed: Mapping[str, str])
             save_result(result, target)
         if kept:
             kept.remove()
-        say(f"\n{render_table([result])}\n\n{target}")
+        show(f"\n{render_table([result])}\n\n{target}")
     return result
 
 

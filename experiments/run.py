@@ -20,7 +20,7 @@ from evaluation.tables import render_table
 from evaluation.trec import write_trec
 from experiments.board_pages import Pages
 from experiments.config import REPOSITORY, SECTIONS, Configuration, as_lines
-from experiments.console import complain, logged_to, say
+from experiments.console import complain, logged_to, say, show
 from experiments.registry import class_of
 from experiments.resume import resumed
 from experiments.run_folder import RunFolder, check_out, new_run_folder
@@ -81,12 +81,12 @@ def command_line(*words: str | Mapping[str, str]) -> str:
 
 def _reprint(folder: RunFolder) -> Result:
     result = load_result(folder.metrics)
-    say(f"{folder.path} is finished; its result:\n\n{render_table([result])}")
+    show(f"{folder.path} is finished; its result:\n\n{render_table([result])}")
     return result
 
 
 def _run(plan: Configuration, data: PreparedData, folder: RunFolder, command: str, prepared: float) -> Result:
-    say("\n".join(as_lines(plan)))
+    show("\n".join(as_lines(plan)))
     data = apart_from_tests(plan, with_extra(plan, data, command), command)
     sizes = ", ".join(f"{name} {len(split):,}" for name, split in data.splits.items())
     say(f"{data.manifest['origin']}: {sizes} pairs; run folder {folder.path}")
@@ -106,7 +106,7 @@ def _run(plan: Configuration, data: PreparedData, folder: RunFolder, command: st
         _write(plan, folder, outcome, result, pages)
     if kept:
         kept.remove()
-    say(f"\n{render_table([result])}\n\n{folder.path}")
+    show(f"\n{render_table([result])}\n\n{folder.path}")
     return result
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from data_prep.printable import one_line
 from experiments import console
 from experiments.console import say
 from experiments.options import parsed
@@ -104,8 +105,8 @@ def search(arguments: Sequence[str]) -> None:
     started = time.perf_counter()
     hits = engine.search(words[0], top=options.top, path=options.path, by_file=options.by == "file")
     seconds = time.perf_counter() - started
-    show: Callable[..., str] = as_json if options.json else as_text
-    say(show(engine, words[0], hits, seconds, explain=options.explain))
+    answer: Callable[..., str] = as_json if options.json else as_text
+    console.show(answer(engine, words[0], hits, seconds, explain=options.explain), painted=not options.json)
 
 
 def quality(arguments: Sequence[str]) -> None:
@@ -129,10 +130,10 @@ def quality(arguments: Sequence[str]) -> None:
     hidden = options.ask in ("comment", "member")
     names = [options.model, *filter(None, [options.against])]
     alike = len({Path(name).name for name in names}) < len(names)
-    readers = {(name if alike else Path(name).name) or "default": _reader(found, name) for name in names}
+    readers = {one_line(name if alike else Path(name).name) or "default": _reader(found, name) for name in names}
     searched = with_comments(found, 0 if hidden else options.comments)
     measured = measure_quality(searched, readers, options, questions, finder)
-    say("\n".join(quality_lines(measured, questions.source, len(found))))
+    console.show("\n".join(quality_lines(measured, questions.source, len(found))))
 
 
 def index_path(typed: str) -> Path:

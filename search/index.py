@@ -8,6 +8,7 @@ written beside the old one and renamed, so that there is always a whole one. The
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -32,6 +33,8 @@ FORMAT: Final = "galm index 3"
 _READABLE: Final = ("galm index 2", FORMAT)
 """The former has no ``blobs`` of files."""
 
+_LINK: Final = re.compile(r"https://[\w.-]+(?::\d+)?/[\w./~%#:+-]*", re.ASCII)
+"""What links look like, whatever an index that somebody made says of its origin."""
 _LONGEST_HEAD: Final = 4096  # bytes
 _AGAIN: Final = "make it again by `bash run.sh index DIR`"
 
@@ -92,8 +95,13 @@ class Index:
     def url(self, row: int) -> str:
         """A permanent link to a row's lines; "" where its file is not as committed, or nobody else can see it."""
         file, text = self.file(row), self.split.text(row)
-        committed = self.origin is not None and file.committed
-        return link(self.origin, file.path, text.start_line, text.end_line) if self.origin and committed else ""
+        if self.origin is None or not file.committed or not _LINK.fullmatch(self.origin.url):
+            return ""
+        try:
+            found = link(self.origin, file.path, text.start_line, text.end_line)
+        except UnicodeEncodeError:  # half a surrogate pair in the path
+            return ""
+        return found if _LINK.fullmatch(found) else ""
 
 
 def save_index(index: Index, path: Path) -> None:

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from data_prep.printable import one_line
 from search.engine import Alignment, Engine, Hit
 
-_NO_TEXT: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069]")
-"""What a terminal may take for a command, or what turns the direction of writing."""
+_LONGEST_LICENCE: Final = 200  # characters
 _BOLD, _DIM, _GREEN, _CYAN = "1", "2", "32", "36"
 _SHOWN: Final = 3
 """Code words shown for a query word."""
@@ -23,12 +23,14 @@ LEAST_AGREEMENT: Final = 0.3
 def as_json(engine: Engine, query: str, hits: Sequence[Hit], seconds: float, *, explain: bool) -> str:
     """One JSON object: query, milliseconds, results."""
     results = [result(engine, query, hit, explain=explain) for hit in hits]
-    return json.dumps({"query": query, "milliseconds": round(1000 * seconds, 2), "results": results}, indent=1)
+    told = {"query": query, "milliseconds": round(1000 * seconds, 2), "results": results}
+    return json.dumps(told, indent=1).replace("\x7f", "\\u007f")  # the one letter of ASCII that json leaves as it is
 
 
 def result(engine: Engine, query: str, hit: Hit, *, explain: bool) -> dict[str, Any]:
     """A hit as the JSON interfaces give it."""
     index, text = engine.index, engine.index.split.text(hit.row)
+    licence = one_line(index.file(hit.row).licence)
     found: dict[str, Any] = {
         "rank": hit.rank,
         "row": hit.row,
@@ -44,7 +46,7 @@ def result(engine: Engine, query: str, hit: Hit, *, explain: bool) -> dict[str, 
         "model": None if hit.neural is None else round(hit.neural, 6),
         "vectors": None if hit.near is None else round(hit.near, 6),
         "stage": hit.stage,
-        "license": index.file(hit.row).licence,
+        "license": licence if len(licence) <= _LONGEST_LICENCE else f"{licence[: _LONGEST_LICENCE - 1]}…",
         "url": index.url(hit.row),
     }
     if explain and (alignment := aligned(engine, query, hit)):
@@ -83,18 +85,18 @@ def as_text(engine: Engine, query: str, hits: Sequence[Hit], seconds: float, *, 
 
 def _lines(engine: Engine, query: str, hit: Hit, *, explain: bool, paint: Any) -> Iterator[str]:
     found = result(engine, query, hit, explain=explain)
-    place = f"{clean(found['path'])}:{found['start_line']}-{found['end_line']}"
+    place = f"{found['path']}:{found['start_line']}-{found['end_line']}"
     licence = found["license"] or "licence not known"
-    yield f"{hit.rank:>2}  {paint(_BOLD, clean(found['name']))}  {paint(_CYAN, place)}"
-    yield f"    {paint(_GREEN, clean(found['signature'])[:110])}"
+    yield f"{hit.rank:>2}  {paint(_BOLD, found['name'])}  {paint(_CYAN, place)}"
+    yield f"    {paint(_GREEN, found['signature'][:110])}"
     if found["documentation"]:
-        yield f"    {clean(found['documentation'])[:110]}"
+        yield f"    {one_line(found['documentation'])[:110]}"
     yield paint(_DIM, "    " + "  ".join([_scores(hit), licence, *filter(None, [found["url"]])]))
     for row in found.get("alignment", []):
         words = ", ".join(
-            f"{clean(each['word'])} {each['weight']:.2f} ({each['field']})" for each in row["aligned"][:_SHOWN]
+            f"{one_line(each['word'])} {each['weight']:.2f} ({each['field']})" for each in row["aligned"][:_SHOWN]
         )
-        yield f"      {clean(row['word']):>16} -> {words or paint(_DIM, 'no alignment')}"
+        yield f"      {one_line(row['word']):>16} -> {words or paint(_DIM, 'no alignment')}"
 
 
 def _scores(hit: Hit) -> str:
@@ -113,11 +115,8 @@ def signature(source: str) -> str:
 _ANNOTATION: Final = re.compile(r"\A(?:\s*@[\w.]+(?:\([^()]*\))?)+\s*(?!\w*\s*interface)")
 
 
-def clean(text: str) -> str:
-    """Untrusted text without what a terminal would obey."""
-    return _NO_TEXT.sub("\ufffd", text)
-
-
 def _painter() -> Any:
-    colours = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    return (lambda code, text: f"\x1b[{code}m{text}\x1b[0m") if colours else (lambda _, text: text)
+    """Makes text printable, and gives it a colour where a terminal shows it."""
+    if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
+        return lambda code, text: f"\x1b[{code}m{one_line(text)}\x1b[0m"
+    return lambda _, text: one_line(text)

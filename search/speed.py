@@ -24,7 +24,7 @@ from data_prep.datasets.jdk import Jdk
 from evaluation.json_records import to_json
 from evaluation.provenance import Machine, code_version, machine, peak_memory_mb
 from experiments.config import REPOSITORY
-from experiments.console import say
+from experiments.console import say, show
 from search.build import refresh
 from search.engine import Engine
 from search.index import Index, open_index, read_head
@@ -86,7 +86,7 @@ def measure_search(queries: int = 300, modules: Sequence[str] = ("java.base",)) 
     results = REPOSITORY / "experiments" / "results"
     write_atomically(results / "search-speed.json", json.dumps(to_json(found), indent=1) + "\n")
     write_atomically(results / "search-speed.md", markdown(found))
-    say(f"\n{markdown(found)}")
+    show(f"\n{markdown(found)}")
     return found
 
 

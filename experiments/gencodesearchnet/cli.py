@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.console import say
+from experiments.console import say, show
 from experiments.gencodesearchnet.config import (
     BenchmarkOptions,
     FineTuneCommand,
@@ -30,7 +30,7 @@ def benchmark(arguments: Sequence[str]) -> None:
 
     data = find_data(options)
     results = [run_benchmark(model, data, options, _command("gencodesearchnet", arguments)) for model in models]
-    say(f"\n{pages(results)}\n\nresults and TREC files: {options.out}")
+    show(f"\n{pages(results)}\n\nresults and TREC files: {options.out}")
 
 
 def fine_tuning(arguments: Sequence[str]) -> None:
@@ -77,7 +77,7 @@ def statistics(arguments: Sequence[str]) -> None:
     out.mkdir(parents=True, exist_ok=True)
     write_atomically(out / "statistics.md", page)
     write_atomically(out / "statistics.png", picture)
-    say(f"{page}\n{out / 'statistics.md'}, {out / 'statistics.png'}")
+    show(f"{page}\n{out / 'statistics.md'}, {out / 'statistics.png'}")
 
 
 def format_pairs(arguments: Sequence[str]) -> None:

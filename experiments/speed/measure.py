@@ -22,7 +22,7 @@ from evaluation.json_records import to_json
 from evaluation.provenance import code_version, machine, without_paths
 from evaluation.results import DataSource
 from experiments.config import REPOSITORY
-from experiments.console import say
+from experiments.console import say, show
 from experiments.run import command_line
 from experiments.speed.config import SpeedConfig
 from experiments.speed.extraction import Extraction, measure_extraction
@@ -53,7 +53,7 @@ def measure_speed(config: SpeedConfig, data_config: DataConfig, typed: Mapping[s
     report = _measured(config, data_config, data, command)
     report = replace(report, seconds=time.perf_counter() - started)
     save(report, config)
-    say(f"\n{markdown(report)}\n{config.folder}: speed.json, speed.md, speed.png")
+    show(f"\n{markdown(report)}\n{config.folder}: speed.json, speed.md, speed.png")
     return report
 
 

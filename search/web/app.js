@@ -157,7 +157,7 @@ function linkTo(hit) {
   } catch {
     return null;
   }
-  if (!["https:", "http:"].includes(url.protocol)) return null;
+  if (url.protocol !== "https:") return null;
   return make("a", { class: "quiet", href: url.href, target: "_blank", rel: "noreferrer noopener", "aria-label": `${seen(hit.name)} at ${url.host}` }, "Source ↗");
 }
 

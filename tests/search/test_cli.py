@@ -2,14 +2,20 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
+from repositories import run_git, write
+from serving import index_of
 
 from experiments.config import REPOSITORY
 from experiments.entry import main
+from search.index import open_index, save_index
+from search.links import Origin
 from search.model_folder import DEFAULT_MODEL
 
 
@@ -77,6 +83,116 @@ def test_what_a_terminal_would_obey_is_not_printed(tree, monkeypatch, capsys):
     told = capsys.readouterr().out
     assert "Evil.openWindow" in told
     assert not {"\x1b", "\x07", "\u202e"} & set(told)
+
+
+TITLE = "\x1b]0;title\x07"
+
+
+@pytest.mark.parametrize("git", [False, True])
+def test_names_of_files_are_told_without_what_a_terminal_would_obey(tmp_path, capsys, git):
+    root = tmp_path / f"tree {TITLE}"
+    write(root, {f"A{TITLE}.java": "class A { void openWindow() {} }\n", "B\n 2  Forged.java": "\0"})
+    os.close(os.open(os.fsencode(root) + b"/no\xff\xfe.java", os.O_CREAT))
+    if git:
+        run_git(root, "init", "-q")
+    assert main(["index", str(root)]) == 0
+    assert main(["search", "open window", f"--index={root / '.galm/index'}"]) == 0
+    told = capsys.readouterr()
+    assert "A\ufffd]0;title\ufffd.java:1-1" in told.out
+    assert "no\\xff" in told.err if git else "\ufffd" in told.err
+    assert all(line.startswith(("B\ufffd 2  Forged.java: ", "no")) for line in told.err.splitlines())
+    assert not {"\x1b", "\x07", "\r"} & set(told.out + told.err)
+
+
+@pytest.fixture
+def forged(tmp_path):
+    """An index that somebody made: what it says of licence, origin and names is hostile."""
+    path = index_of(write(tmp_path / "tree", {"A.java": "class A { void openWindow() {} }\n"}), tmp_path / "index")
+
+    def of(origin="javascript:alert(1)//a/b", licence="MIT", name="A.java"):
+        index = open_index(path)
+        files = [replace(file, licence=licence, path=name, committed=True) for file in index.files]
+        save_index(replace(index, files=files, origin=Origin(origin, "0" * 40, "")), path)
+        return path
+
+    return of
+
+
+@pytest.mark.parametrize(
+    ("origin", "is_link"),
+    [
+        ("https://github.com/owner/name", True),
+        ("https://git.example.org:8443/group/sub/name", True),
+        ("javascript:alert(1)//a/b", False),
+        ("javascript:alert(1)", False),
+        ("data:text/html,<script>", False),
+        ("http://github.com/owner/name", False),
+        ("HTTPS://github.com/owner/name\nhttps://b", False),
+        ("https://github.com/owner/name\n", False),
+        ("https://github.com/owner/name\x1b[2J", False),
+        ('https://github.com/"onclick="alert(1)', False),
+        ("https://github.com@evil.example/owner/name", False),
+        ("https:evil.example", False),
+        ("", False),
+    ],
+)
+def test_a_link_is_one_of_the_web_or_none(forged, capsys, origin, is_link):
+    path = forged(origin)
+    assert main(["search", "open window", "--json", "--model=none", f"--index={path}"]) == 0
+    url = json.loads(capsys.readouterr().out)["results"][0]["url"]
+    assert main(["search", "open window", "--model=none", f"--index={path}"]) == 0
+    told = capsys.readouterr().out
+    assert url == (f"{origin}/blob/{'0' * 40}/A.java#L1-L1" if is_link else "")
+    assert (origin in told) == (is_link or not origin)
+    assert ("://" in told) == is_link
+
+
+def test_a_path_that_has_no_form_has_no_link(forged):
+    index = open_index(forged("https://github.com/owner/name"))
+    assert index.url(0).endswith("/A.java#L1-L1")
+    assert replace(index, files=[replace(index.files[0], path="\ud800")]).url(0) == ""
+
+
+@pytest.mark.parametrize(
+    ("licence", "shown"),
+    [
+        (f"MIT{TITLE}", "MIT\ufffd]0;title\ufffd"),
+        ("MIT\n 2  Forged.name  B.java:1-2", "MIT\ufffd 2  Forged.name  B.java:1-2"),
+        ("M\ud800T", "M\ufffdT"),
+        ("MIT OR " * 30_000, "MIT OR " * 28 + "MIT…"),
+    ],
+)
+def test_a_licence_is_a_short_line(forged, capsys, licence, shown):
+    path = forged(licence=licence)
+    assert main(["search", "open window", "--json", f"--index={path}"]) == 0
+    answer = capsys.readouterr().out
+    assert answer.isascii()
+    assert json.loads(answer)["results"][0]["license"] == shown
+    assert main(["search", "open window", f"--index={path}"]) == 0
+    told = capsys.readouterr().out
+    assert shown in told
+    assert licence not in told
+
+
+def test_a_terminal_gets_our_colours_and_no_others(tmp_path, monkeypatch, capsys):
+    source = "class Evil {\n  /** Opens the \x1b[31mred\x1b[0m window. */\n  void openWindow() { say(1); }\n}\n"
+    path = index_of(write(tmp_path / "tree", {"\x1b[36mEvil.java": source}), tmp_path / "index")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert main(["search", "open window", "--explain", "--top=1", f"--index={path}"]) == 0
+    told = capsys.readouterr().out
+    assert "\x1b[1mEvil.openWindow\x1b[0m  \x1b[36m\ufffd[36mEvil.java:3-3\x1b[0m" in told
+    assert "Opens the \ufffd[31mred\ufffd[0m window" in told
+    assert set(re.findall(r"\x1b[^m]*m?", told)) <= {f"\x1b[{code}m" for code in (0, 1, 2, 32, 36)}
+
+
+def test_json_is_ascii_without_anything_that_a_terminal_obeys(tmp_path, capsys):
+    source = "class Evil {\n  /** Opens the \x7f\x9b2J\x1b[2J window. */\n  void openWindow() { say(1); }\n}\n"
+    path = index_of(write(tmp_path / "tree", {"Evil.java": source}), tmp_path / "index")
+    assert main(["search", "open window", "--json", "--top=1", f"--index={path}"]) == 0
+    told = capsys.readouterr().out
+    assert re.fullmatch(r"[\n\x20-\x7e]*", told)
+    assert "\x7f\x9b2J\x1b[2J" in json.loads(told)["results"][0]["documentation"]
 
 
 @pytest.mark.parametrize(

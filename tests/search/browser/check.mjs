@@ -259,7 +259,7 @@ await check("hostile text is text", async () => {
 await check("an address that is none of the web is no link; trouble is told", async () => {
   const forged = (url) => ({ query: "x", milliseconds: 1, index: "x", results: [{ rank: 1, row: 0, path: "p", start_line: 1, end_line: 1, name: "n", signature: "s", documentation: "", source: "s", score: 1, bm25: 1, model: null, stage: "words", license: "", url }] });
   await fresh();
-  for (const [url, links] of [["javascript:window.hurt=1", 0], ["data:text/html,x", 0], ["", 0], ["https://example.org/x", 1]]) {
+  for (const [url, links] of [["javascript:window.hurt=1", 0], ["data:text/html,x", 0], ["http://example.org/x", 0], ["", 0], ["https://example.org/x", 1]]) {
     await page.route(/api\/search/, (route) => route.fulfill({ json: forged(url) }));
     await query.fill(`x ${url}`);
     await page.waitForResponse(/api\/search/);
