@@ -1,24 +1,29 @@
 """Writes that are either whole or absent: into a neighbour first, then renamed into place."""
 
 import errno
+import glob
 import os
 import re
+import secrets
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
-_SUFFIX = ".tmp"
-_LEFTOVER = re.compile(r"\.(?P<name>.+)\.(?P<pid>\d+)\.[^.]+\.tmp")
+FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""How the system says that there is no room: on the disk, for this user, in one file."""
+
+_LEFTOVER: Final = re.compile(r"\.(?P<name>.+)\.(?P<pid>\d+)\.[^.]+\.tmp")
+_TAKEN: Final = frozenset({errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR})
 
 
 def write_atomically(path: Path, content: bytes | str) -> None:
     """Write ``content`` (text as UTF-8) to ``path``; a reader sees the old file or the new one, never a part.
 
     Raises:
-        OSError: when the folder is missing, not writable or full; ``path`` is then as it was.
+        OSError: when the folder is missing, not writable or full; ``path``, which it names, is then as it was.
     """
     data = content.encode() if isinstance(content, str) else content
     with atomic_file(path) as new:
@@ -29,21 +34,23 @@ def write_atomically(path: Path, content: bytes | str) -> None:
 def atomic_file(path: Path) -> Iterator[Path]:
     """Yield a neighbour of ``path`` to write to; it becomes ``path`` when the block ends without an error.
 
+    What killed runs left of the same file is removed first.
+
     Raises:
-        OSError: when the folder cannot be written to, or ``path`` is there and no regular file.
+        OSError: the neighbour cannot be written, or ``path`` is there and no regular file; it names ``path``.
     """
     check_replaceable(path)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=_prefix(path), suffix=_SUFFIX)
-    os.close(handle)
-    new = Path(name)
+    remove_leftovers(path)
+    new = _neighbour(path)
     try:
-        yield new
-        new.chmod(0o666 & ~_umask())
-        _sync(new)
-        new.replace(path)
-        _sync(path.parent)
+        with _told_of(path, new):
+            new.touch(exist_ok=False)
+            yield new
+            _sync(new)
+            new.replace(path)
+            _sync(path.parent)
     finally:
-        new.unlink(missing_ok=True)
+        _remove(new)
 
 
 def check_replaceable(path: Path) -> None:
@@ -68,47 +75,93 @@ def atomic_folder(path: Path) -> Iterator[Path]:
 
     What killed runs left of the same folder is removed first. Between the removal of an older folder and the new
     one's arrival lies one rename: a run killed just there leaves no folder, never a mixed one.
+
+    Raises:
+        OSError: the neighbour cannot be written; it names ``path``.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     remove_leftovers(path)
-    new = Path(tempfile.mkdtemp(dir=path.parent, prefix=_prefix(path), suffix=_SUFFIX))
+    new = _neighbour(path)
     try:
-        yield new
-        new.chmod(0o777 & ~_umask())
-        for file in sorted(new.rglob("*")):
-            _sync(file)
-        _sync(new)
-        _swap(new, path)
-        _sync(path.parent)
+        with _told_of(path, new):
+            new.mkdir()
+            yield new
+            for file in sorted(new.rglob("*")):
+                _sync(file)
+            _sync(new)
+            _swap(new, path)
+            _sync(path.parent)
     finally:
-        shutil.rmtree(new, ignore_errors=True)
+        _remove(new)
 
 
 def remove_leftovers(path: Path) -> None:
     """Remove unfinished neighbours of ``path`` whose writer no longer lives."""
-    for neighbour in path.parent.glob(f".{path.name}.*.tmp"):
+    for neighbour in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
         found = _LEFTOVER.fullmatch(neighbour.name)
         if found and found["name"] == path.name and not _lives(int(found["pid"])):
-            if neighbour.is_dir():
-                shutil.rmtree(neighbour, ignore_errors=True)
-            else:
-                neighbour.unlink(missing_ok=True)
+            with suppress(OSError):
+                _remove(neighbour)
 
 
-def _prefix(path: Path) -> str:
-    return f".{path.name}.{os.getpid()}."
+def _neighbour(path: Path) -> Path:
+    """A name beside ``path`` that tells whose it is; nothing is there yet, so that Ctrl-C now leaves nothing."""
+    return path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(8)}.tmp")
+
+
+@contextmanager
+def _told_of(path: Path, new: Path) -> Iterator[None]:
+    """Let errors tell of ``path``, not of its neighbour or of nothing."""
+    try:
+        yield
+    except OSError as error:
+        inside = str(error.filename or "").startswith(str(new))
+        if inside or (error.errno in FULL and error.filename is None):
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
 
 
 def _swap(new: Path, path: Path) -> None:
-    if not path.exists():
-        new.replace(path)
-        return
-    old = Path(tempfile.mkdtemp(dir=path.parent, prefix=_prefix(path), suffix=_SUFFIX))
+    """Put ``new`` in place of ``path``, where other processes may do the same at once."""
+    old = _neighbour(path)
     try:
-        path.replace(old / "old")
-        new.replace(path)
+        while not _moved(new, path):
+            _remove(old)
+            with suppress(FileNotFoundError):  # another process took it away
+                path.replace(old)
+    except BaseException:
+        if old.exists():
+            _moved(old, path)
+        raise
     finally:
-        shutil.rmtree(old, ignore_errors=True)
+        _remove(old)
+
+
+def _moved(new: Path, path: Path) -> bool:
+    """Whether ``new`` is ``path`` now; it is not where something is there."""
+    try:
+        new.replace(path)
+    except OSError as error:
+        if error.errno not in _TAKEN:
+            raise
+        return False
+    return True
+
+
+def _remove(path: Path) -> None:
+    """Remove a file or a folder, if it is there; Ctrl-C takes effect when it is gone."""
+    try:
+        _take_away(path)
+    except KeyboardInterrupt:
+        _take_away(path)
+        raise
+
+
+def _take_away(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _sync(path: Path) -> None:
@@ -117,12 +170,6 @@ def _sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _lives(pid: int) -> bool:

@@ -7,6 +7,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -236,8 +237,9 @@ def _listed(broken: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
 
 def _extract_all(files: Iterable[JavaFile], config: DataConfig, progress: bool) -> Extracted:
     whole = Extracted()
-    with tqdm(desc="files", unit=" files", disable=None if progress else True) as bar:
-        for part in map_ordered(_EXTRACT, _chunks(files, config), config.processes or _processors()):
+    parts = map_ordered(_EXTRACT, _chunks(files, config), config.processes or _processors())
+    with closing(parts), tqdm(desc="files", unit=" files", disable=None if progress else True) as bar:
+        for part in parts:
             whole.pairs += map(_interned, part.pairs)
             whole.files += part.files
             whole.methods += part.methods

@@ -1,21 +1,26 @@
 """A function over many items in several processes, results in the items' order.
 
 The processes are fresh interpreters that import the function's module only (never the program's main module, which may
-load torch). They end with the parent however it ends, since they live on a pipe from it.
+load torch). They end with the parent however it ends, at once and without a word, since they live on a pipe from it.
 """
 
 import gc
+import os
 import pickle  # between our own processes only: nothing read from outside is ever unpickled
 import pkgutil
 import subprocess
 import sys
+import threading
+import traceback
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Final
+from typing import IO, Any, Final, NoReturn
+
+from data_prep.regular_files import reason
 
 _ROOT: Final = Path(__file__).resolve().parents[1]
 _PROGRAM: Final = (
@@ -23,55 +28,96 @@ _PROGRAM: Final = (
 )
 _AHEAD: Final = 2
 """Items under way or waiting, a process."""
+_LOOK: Final = 0.2
+"""Seconds between looks whether the main thread still lives."""
 
 
-def map_ordered(function: str, items: Iterable[Any], processes: int) -> Iterator[Any]:
+def map_ordered(function: str, items: Iterable[Any], processes: int) -> Generator[Any, None, None]:
     """Results of ``function`` ("package.module:name") for each item, in order, a bounded number of items ahead.
 
-    With one process all is done in this one.
+    With one process all is done in this one. Who may not take all results closes the iterator: that ends the processes.
 
     Raises:
-        ChildProcessError: a process was killed or failed.
+        ChildProcessError: a process was killed or failed, or none could be started.
     """
     if processes == 1:
         yield from map(_resolve(function), items)
         return
-    with _Pool(function, processes) as pool:
+    pool = _Pool(function, processes)
+    try:
+        pool.start()
         waiting: deque[Future[Any]] = deque()
         for item in items:
-            waiting.append(pool.threads.submit(pool.run, item))
+            waiting.append(pool.submit(item))
             if len(waiting) >= _AHEAD * processes:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+    finally:
+        pool.end()
 
 
 class _Pool:
-    """Processes, and as many threads that each wait for one of them."""
+    """Processes, and as many threads that each wait for one of them.
+
+    Ctrl-C strikes between any two steps of the main thread, in a ``finally`` too, so that one neither starts nor ends a
+    process: another thread does, to which Python delivers no signal, and which ends them all with the main thread at
+    the latest. Python waits for it before it ends.
+    """
 
     def __init__(self, function: str, processes: int) -> None:
-        self.workers = [_Worker(function) for _ in range(processes)]
-        self.threads = ThreadPoolExecutor(processes)
-        self.idle: SimpleQueue[_Worker] = SimpleQueue()
-        for worker in self.workers:
-            self.idle.put(worker)
+        self._function, self._processes = function, processes
+        self._threads = ThreadPoolExecutor(processes)
+        self._idle: SimpleQueue[_Worker | None] = SimpleQueue()  # None: there is no process to wait for
+        self._over = threading.Event()
+        self._trouble = "the work is over"
+        self._keeper = threading.Thread(target=self._keep)
 
-    def run(self, item: Any) -> Any:
-        worker = self.idle.get()
+    def start(self) -> None:
+        self._keeper.start()
+
+    def submit(self, item: Any) -> Future[Any]:
+        return self._threads.submit(self._run, item)
+
+    def end(self) -> None:
+        """End the processes; returns when they are gone."""
+        self._over.set()
+        with suppress(RuntimeError):  # Ctrl-C struck before it began: it will start no process any more
+            self._keeper.join()
+
+    def _run(self, item: Any) -> Any:
+        worker = self._idle.get()
         try:
+            if worker is None:
+                raise ChildProcessError(f"no process that prepares data could be started: {self._trouble}")
             return worker.run(item)
         finally:
-            self.idle.put(worker)
+            self._idle.put(worker)
 
-    def __enter__(self) -> "_Pool":
-        return self
+    def _keep(self) -> None:
+        """Start the processes, and end them when the work is over."""
+        workers: list[_Worker] = []
+        try:
+            self._begin(workers)
+            while not self._over.wait(_LOOK) and threading.main_thread().is_alive():
+                pass
+        finally:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+            self._idle.put(None)
+            for worker in workers:
+                worker.child.kill()
+            self._threads.shutdown()
+            for worker in workers:
+                worker.close()
 
-    def __exit__(self, *_: object) -> None:
-        for worker in self.workers:
-            worker.child.kill()
-        self.threads.shutdown(cancel_futures=True)
-        for worker in self.workers:
-            worker.close()
+    def _begin(self, workers: "list[_Worker]") -> None:
+        try:
+            while len(workers) < self._processes and not self._over.is_set():
+                workers.append(_Worker(self._function))
+                self._idle.put(workers[-1])
+        except OSError as error:
+            self._trouble = reason(error)
+            self._idle.put(None)
 
 
 class _Worker:
@@ -112,27 +158,57 @@ class _Worker:
                     pipe.close()
 
 
-def serve(function: str) -> None:
-    """Answer items from standard input on standard output until the input ends."""
-    call = _resolve(function)
-    items, results = sys.stdin.buffer, sys.stdout.buffer
+def serve(function: str) -> NoReturn:
+    """Answer items from standard input on standard output until the input ends, in the midst of an item too."""
+    try:
+        _answer(_resolve(function), sys.stdin.buffer, sys.stdout.buffer)
+    except BaseException:  # without the end that Python makes, which would wait for the thread that reads
+        _leave(1, told=True)
+
+
+def _answer(call: Callable[[Any], Any], source: IO[bytes], results: IO[bytes]) -> NoReturn:
     gc.disable()  # looking for cycles in the midst of an item costs a tenth of the time
     gc.freeze()
     sys.stdout = sys.stderr  # a stray print must not end up among the results
+    items: SimpleQueue[Any] = SimpleQueue()
+    threading.Thread(target=_receive, args=(source, items), daemon=True).start()
     while True:
+        item = items.get()
+        answer = pickle.dumps(_outcome(call, item), pickle.HIGHEST_PROTOCOL)
         try:
-            item = pickle.load(items)
-        except EOFError:
-            return
-        answer: tuple[str, Any]
-        try:
-            answer = "", call(item)
-        except Exception as error:
-            answer = f"{type(error).__name__}: {error}", None
-        pickle.dump(answer, results, pickle.HIGHEST_PROTOCOL)
-        results.flush()
+            results.write(answer)
+            results.flush()
+        except OSError:  # nobody waits for it any more
+            _leave(0)
         del item, answer
         gc.collect()
+
+
+def _outcome(call: Callable[[Any], Any], item: Any) -> tuple[str, Any]:
+    """What went wrong, or "", and the result."""
+    try:
+        return "", call(item)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}", None
+
+
+def _receive(source: IO[bytes], items: SimpleQueue[Any]) -> NoReturn:
+    """Take items from the parent; when it is gone there is nobody to work for, whatever is under way."""
+    try:
+        while True:
+            items.put(pickle.load(source))
+    except (EOFError, OSError, pickle.UnpicklingError):
+        _leave(0)
+    except BaseException:
+        _leave(1, told=True)
+
+
+def _leave(code: int, *, told: bool = False) -> NoReturn:
+    """End this process at once, from any thread; if ``told``, with the traceback of what is being handled."""
+    if told:
+        traceback.print_exc()
+        sys.stderr.flush()
+    os._exit(code)
 
 
 def _resolve(function: str) -> Callable[[Any], Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -96,8 +97,9 @@ def _old(path: Path, tell: Callable[[str, str], None]) -> Index | None:
 def _read(root: Path, found: Sequence[Found], processes: int) -> Iterator[ReadFile]:
     tasks = [Task(root, found[start : start + _CHUNK]) for start in range(0, len(found), _CHUNK)]
     workers = min(processes, len(tasks)) or 1
-    with tqdm(desc="reading", total=len(found), unit=" files", disable=None) as bar:
-        for read in map_ordered("search.extract:read_files", tasks, workers):
+    parts = map_ordered("search.extract:read_files", tasks, workers)
+    with closing(parts), tqdm(desc="reading", total=len(found), unit=" files", disable=None) as bar:
+        for read in parts:
             yield from read
             bar.update(len(read))
 

@@ -154,6 +154,25 @@ def test_ctrl_c_leaves_no_process_and_no_half(sources, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are found by Linux's /proc")
+def test_ctrl_c_at_any_moment_leaves_no_process_and_no_half(sources, tmp_path):
+    program = Path(__file__).with_name("interrupted_prepare.py")
+    command = [sys.executable, str(program), str(sources), str(tmp_path), "16"]
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    told = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=True)
+    whole, *struck = map(json.loads, told.stdout.splitlines())
+    assert (whole["status"], whole["whole"], len(struck)) == (0, [True], 16)
+    for each in struck:
+        assert each["left"] == []
+        assert all(each["whole"]), each
+        assert len(each["names"]) <= 1
+        if each["said"] or not each["whole"]:
+            assert (each["status"], each["said"].splitlines()[-1]) == (-signal.SIGINT, "KeyboardInterrupt"), each
+        else:
+            assert each["status"] in (0, -signal.SIGINT)  # the latter at the very end, where Python listens no more
+    assert sum(each["said"] != "" for each in struck) > 4
+
+
 def test_processes_load_no_torch():
     program = "import sys; import data_prep.extraction; sys.exit('torch' in sys.modules or 'numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, check=False).returncode == 0

@@ -1,0 +1,174 @@
+"""Processes of a pool end with their parent: struck by Ctrl-C at any line, or killed."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from data_prep.worker_pool import map_ordered
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+TOLD = """
+import os, signal, subprocess, sys
+from data_prep import worker_pool
+
+class Told(subprocess.Popen):
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        print("started", self.pid, flush=True)
+
+subprocess.Popen = Told
+"""
+STRUCK = """
+left = int(sys.argv[1])
+
+def strike(frame, event, argument):
+    global left
+    if frame.f_code.co_filename != worker_pool.__file__:
+        return None
+    left -= event == "line"
+    if left == 0:
+        sys.settrace(None)
+        raise KeyboardInterrupt
+    return strike
+
+sys.settrace(strike)
+for result in worker_pool.map_ordered("time:sleep", [0.01] * 6, 2):
+    pass
+sys.settrace(None)
+print("lines left", left)
+"""
+
+
+def run(program: str, *arguments: object) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-c", TOLD + program, *map(str, arguments)]
+    return subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=False)
+
+
+def processes(told: str) -> list[int]:
+    return [int(line.split()[1]) for line in told.splitlines() if line.startswith("started")]
+
+
+def is_over(pid: int) -> bool:
+    """Whether a process has ended, if nobody waited for it too."""
+    if Path("/proc/self").exists():
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        except OSError:
+            return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def test_ctrl_c_at_any_line_leaves_no_process():
+    whole = run(STRUCK, 10_000)
+    lines = 10_000 - int(whole.stdout.split("lines left")[1])
+    assert lines > 30
+    most = 0
+    for line in range(1, lines, 3):
+        struck = run(STRUCK, line)
+        assert struck.stderr.splitlines()[-1] == "KeyboardInterrupt", (line, struck)
+        started = processes(struck.stdout)
+        assert [pid for pid in started if not is_over(pid)] == [], (line, struck)
+        most = max(most, len(started))
+    assert most == 2
+
+
+def test_ctrl_c_while_processes_start_and_end_leaves_none():
+    program = """
+signal.signal(signal.SIGINT, signal.default_int_handler)
+class Struck(Told):
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        if sys.argv[1] == "start":
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def kill(self):
+        if sys.argv[1] == "end":
+            os.kill(os.getpid(), signal.SIGINT)
+        super().kill()
+
+subprocess.Popen = Struck
+list(worker_pool.map_ordered("time:sleep", [0.01] * 6, 2))
+"""
+    for moment in ("start", "end"):
+        struck = run(program, moment)
+        assert struck.stderr.splitlines()[-1] == "KeyboardInterrupt"
+        assert processes(struck.stdout)
+        assert all(map(is_over, processes(struck.stdout)))
+
+
+@pytest.mark.parametrize(
+    ("items", "function", "results"),
+    [
+        ("[0] + [600] * 9", "time:sleep", 1),
+        ("[0] * 9", "time:sleep", 6),
+        ("[b'x' * 50_000_000] * 9", "builtins:len", 0),
+    ],
+    ids=["at work", "idle", "receiving"],
+)
+def test_they_end_at_once_and_silently_when_their_parent_is_killed(items, function, results, tmp_path):
+    program = f"""
+from itertools import chain
+found = worker_pool.map_ordered({function!r}, chain({items}, iter(sys.stdin.readline, "")), 2)
+for _ in range({results}):
+    next(found)
+print("now", flush=True)
+next(found)
+"""
+    errors = tmp_path / "errors"
+    with errors.open("wb") as file:
+        parent = subprocess.Popen(
+            [sys.executable, "-c", TOLD + program], cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=file, text=True,
+        )  # fmt: skip
+    watch = threading.Timer(60, parent.kill)  # rather than hang
+    watch.start()
+    with parent:
+        told = ""
+        while len(processes(told)) < 2 or "now" not in told:
+            line = parent.stdout.readline()
+            assert line, errors.read_text()
+            told += line
+        parent.kill()
+        watch.cancel()
+    until = time.monotonic() + 30
+    while not all(map(is_over, processes(told))):
+        assert time.monotonic() < until, "still at work"
+        time.sleep(0.01)
+    assert errors.read_text() == ""
+
+
+def test_an_iterator_that_is_closed_leaves_no_process():
+    program = """
+found = worker_pool.map_ordered("time:sleep", [0] + [600] * 6, 2)
+next(found)
+found.close()
+print("closed", flush=True)
+os.execvp("ps", ["ps", "-o", "pid=,stat=", "--ppid", str(os.getpid())])  # which has the same children
+"""
+    told = run(program).stdout
+    assert len(processes(told)) == 2
+    assert told.partition("closed")[2].strip() == ""
+
+
+def test_a_process_that_cannot_be_started_is_one_clear_error(monkeypatch):
+    def refuse(*_: object, **__: object) -> None:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    with pytest.raises(ChildProcessError, match="could be started: Resource temporarily unavailable"):
+        list(map_ordered("math:sqrt", [1.0] * 9, 2))
+
+
+def test_a_result_that_cannot_be_sent_is_told(capfd):
+    with pytest.raises(ChildProcessError, match="exit code 1"):
+        list(map_ordered("builtins:memoryview", [b"1"], 2))
+    assert "cannot pickle" in capfd.readouterr().err
