@@ -20,6 +20,7 @@ import Stemmer
 from bm25s.stopwords import STOPWORDS_EN
 from jaxtyping import Float32
 
+from data_prep.bounds import check_bounds, real, whole
 from data_prep.identifiers import split_identifier
 from data_prep.ragged_lists import Ragged
 from data_prep.records import UNKNOWN
@@ -49,12 +50,7 @@ class Bm25Config:
     """Whether words are cut to English stems (Snowball), the stronger form; most papers' BM25 does not."""
 
     def __post_init__(self) -> None:
-        if not 0 <= self.k1 < float("inf"):
-            raise ValueError(f"--model.k1 takes a number of 0 or more, not {self.k1}")
-        if not 0 <= self.b <= 1:
-            raise ValueError(f"--model.b takes a number from 0 to 1, not {self.b}")
-        if self.name_weight < 0:
-            raise ValueError(f"--model.name_weight takes a whole number of 0 or more, not {self.name_weight}")
+        check_bounds(self, {"k1": real(0, 1000), "b": real(0, 1), "name_weight": whole(0, 1000)}, "model")
 
 
 class Bm25:

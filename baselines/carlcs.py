@@ -30,6 +30,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from baselines.field_matcher import CoAttentionMatcher
 from baselines.word_vectors import BaselineConfig, WordVectors
 from data_prep.batching import Batch
+from data_prep.bounds import WIDTH, check_bounds
 from data_prep.vocabulary import Vocabularies
 from matching.contract import Encoded
 
@@ -50,8 +51,7 @@ class CarlcsConfig(BaselineConfig):
 
     def __post_init__(self) -> None:
         BaselineConfig.__post_init__(self)
-        if self.filters < 1:
-            raise ValueError(f"--model.filters takes a whole number of 1 or more, not {self.filters}")
+        check_bounds(self, {"filters": WIDTH}, "model")
         if self.api_encoder == "bilstm" and self.filters % 2:
             raise ValueError(
                 f"--model.api_encoder=bilstm has half of the width a direction, so --model.filters must be even, "

@@ -23,6 +23,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from baselines.word_vectors import BaselineConfig, WordVectors
 from data_prep.batching import Batch
+from data_prep.bounds import WIDTH, check_bounds
 from data_prep.vocabulary import Vocabularies
 from matching.bi_encoder import BiEncoder
 
@@ -36,8 +37,7 @@ class DeepcsConfig(BaselineConfig):
 
     def __post_init__(self) -> None:
         BaselineConfig.__post_init__(self)
-        if self.hidden < 1:
-            raise ValueError(f"--model.hidden takes a whole number of 1 or more, not {self.hidden}")
+        check_bounds(self, {"hidden": WIDTH}, "model")
 
 
 def max_over_words(

@@ -28,6 +28,7 @@ from torch.nn.functional import normalize
 from baselines.field_matcher import FieldMatcher
 from baselines.word_vectors import BaselineConfig, WordVectors
 from data_prep.batching import Batch
+from data_prep.bounds import WIDTH, check_bounds
 from data_prep.vocabulary import Vocabularies
 from matching.contract import Encoded
 from matching.layers import PositionAttention, WordAttention, masked_softmax
@@ -47,8 +48,7 @@ class FcarcsConfig(BaselineConfig):
 
     def __post_init__(self) -> None:
         BaselineConfig.__post_init__(self)
-        if self.filters < 1:
-            raise ValueError(f"--model.filters takes a whole number of 1 or more, not {self.filters}")
+        check_bounds(self, {"filters": WIDTH}, "model")
 
 
 class BoundedWordAttention(WordAttention):

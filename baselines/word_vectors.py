@@ -7,7 +7,7 @@ words alike, and its trainable vector takes part like a word's.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 import torch
 from jaxtyping import Bool, Float
@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from data_prep.batching import Words
+from data_prep.bounds import LENGTH, SHARE, WIDTH, check_bounds
 from data_prep.vocabulary import FIRST_UNKNOWN, PAD, Vocabularies
 from matching import starting_vectors
 
@@ -41,16 +42,19 @@ class BaselineConfig:
     (the TabCS release's lengths for CodeSearchNet). Elsewhere only the lengths of section ``words`` count."""
 
     def __post_init__(self) -> None:
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"--model.dropout takes a number from 0 to below 1, not {self.dropout}")
-        for flag in ("dim", "query_length", "name_length", "tokens_length", "api_length", "ast_length"):
-            if getattr(self, flag) < 1:
-                raise ValueError(f"--model.{flag} takes a whole number of 1 or more, not {getattr(self, flag)}")
+        check_bounds(self, _BOUNDS, "model")
 
     def length(self, field: str) -> int:
         """The length of ``field``."""
         length: int = getattr(self, f"{field}_length")
         return length
+
+
+_BOUNDS: Final = {
+    "dim": WIDTH,
+    "dropout": SHARE,
+    **dict.fromkeys(("query_length", "name_length", "tokens_length", "api_length", "ast_length"), LENGTH),
+}
 
 
 class WordVectors(nn.Module):

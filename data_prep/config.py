@@ -1,7 +1,9 @@
 """Configuration of data preparation (section ``data``) and of what models read of it (section ``words``)."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
+
+from data_prep.bounds import COUNT, LENGTH, SEED, WORKERS, check_bounds, real, whole
 
 
 def named_sets(text: str) -> tuple[tuple[str, str], ...]:
@@ -46,16 +48,9 @@ class DataConfig:
     DATASET or DATASET:PATH, such as folder:/code/guava."""
 
     def __post_init__(self) -> None:
-        if self.limit < 0:
-            raise ValueError(f"--data.limit takes 0 (all) or a number of pairs, not {self.limit}")
-        for flag, share in (("valid_share", self.valid_share), ("test_share", self.test_share)):
-            if not 0 < share < 0.5:
-                raise ValueError(f"--data.{flag} takes a share above 0 and below 0.5, not {share}")
-        if not 0 < self.near_duplicate <= 1:
-            raise ValueError(f"--data.near_duplicate takes a similarity above 0, at most 1, not {self.near_duplicate}")
-        for flag, least in (("min_query_words", 1), ("min_method_lines", 1), ("processes", 0)):
-            if getattr(self, flag) < least:
-                raise ValueError(f"--data.{flag} takes a whole number of {least} or more, not {getattr(self, flag)}")
+        check_bounds(self, _DATA_BOUNDS, "data")
+        if not self.root:
+            raise ValueError("--data.root takes a folder for the prepared data sets, not nothing")
         _check_names("extra", self.extra_sets, self.extra)
         _check_names("apart", self.apart_sets, self.apart)
 
@@ -68,6 +63,18 @@ class DataConfig:
     def apart_sets(self) -> tuple[tuple[str, str], ...]:
         """The data sets of ``apart`` with their paths, "" where none is given."""
         return named_sets(self.apart)
+
+
+_DATA_BOUNDS: Final = {
+    "limit": COUNT,
+    "min_query_words": whole(1, 1000),
+    "min_method_lines": whole(1, 10_000),
+    "near_duplicate": real(0, 1, above=True),
+    "valid_share": real(0, 0.5, above=True, below=True),
+    "test_share": real(0, 0.5, above=True, below=True),
+    "split_seed": SEED,
+    "processes": WORKERS,
+}
 
 
 def _check_names(flag: str, sets: tuple[tuple[str, str], ...], typed: str) -> None:
@@ -101,7 +108,13 @@ class WordsConfig:
     """Longest list of words of each field that a model reads (the TabCS release's for CodeSearchNet)."""
 
     def __post_init__(self) -> None:
-        for flag in self.__slots__:
-            value = getattr(self, flag)
-            if type(value) is int and value < 1:
-                raise ValueError(f"--words.{flag} takes a whole number of 1 or more, not {value}")
+        check_bounds(self, _WORDS_BOUNDS, "words")
+
+
+_WORDS_BOUNDS: Final = {
+    "min_count": whole(1, 1_000_000),
+    "query_size": whole(1, 10_000_000),
+    "code_size": whole(1, 10_000_000),
+    "unknown_buckets": whole(1, 65_536),
+    **dict.fromkeys(("query_length", "name_length", "tokens_length", "api_length", "ast_length"), LENGTH),
+}

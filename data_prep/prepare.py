@@ -21,6 +21,7 @@ from data_prep.config import DataConfig
 from data_prep.duplicates import drop_duplicates
 from data_prep.extraction import Chunk, Extracted
 from data_prep.filters import FILTERS
+from data_prep.named_paths import check_folder_place
 from data_prep.records import SPLITS, JavaFile, Pair, SplitName
 from data_prep.registry import data_set
 from data_prep.regular_files import read_regular
@@ -43,7 +44,9 @@ _LISTED: Final = 1000
 """Broken files named in the manifest; all are counted."""
 _ELSEWHERE: Final = frozenset(("path", "limit", "root", "processes", "extra", "apart"))
 """Fields of DataConfig that leave the prepared pairs as they are, or show in the inputs."""
-_WITHOUT_PART: Final = frozenset(("batching.py", "vocabulary.py", "config.py", "download.py", "debian_apt.py"))
+_WITHOUT_PART: Final = frozenset(
+    ("batching.py", "vocabulary.py", "config.py", "bounds.py", "named_paths.py", "download.py", "debian_apt.py")
+)
 """Modules that have no part in what is prepared, or whose part shows in the settings and inputs."""
 
 
@@ -75,6 +78,7 @@ def prepare(
     except DamagedStore as damage:
         why = str(damage) if (folder / MANIFEST).exists() else "not prepared yet"
     if why:
+        check_folder_place(folder.parent, "--data.root")
         say(f"preparing {name}: {why}")
         say(_make(raw, sources, folder, config, command, progress))
         data = open_prepared(folder)

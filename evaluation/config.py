@@ -1,8 +1,9 @@
 """Configuration of the evaluation (section ``evaluate``)."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
+from data_prep.bounds import COUNT, PROCESSES, SEED, check_bounds, whole
 from data_prep.config import named_sets
 
 
@@ -34,13 +35,7 @@ class EvaluateConfig:
     """Bootstrap samples behind the interval of a difference in MRR."""
 
     def __post_init__(self) -> None:
-        if self.pool < 0:
-            raise ValueError(f"--evaluate.pool takes 0 (the whole split) or a number of methods, not {self.pool}")
-        for flag, least in (("pool_seed", 0), ("run_depth", 1), ("shards", 1), ("resamples", 100)):
-            if getattr(self, flag) < least:
-                raise ValueError(
-                    f"--evaluate.{flag} takes a whole number of {least} or more, not {getattr(self, flag)}"
-                )
+        check_bounds(self, _BOUNDS, "evaluate")
         if not all(name for name, _ in self.also_sets):
             raise ValueError(f"--evaluate.also takes comma-separated DATASET or DATASET:PATH, not {self.also!r}")
         if len(self.mix_sets) > 1 or not all(name for name, _ in self.mix_sets):
@@ -59,3 +54,12 @@ class EvaluateConfig:
     def mix_sets(self) -> tuple[tuple[str, str], ...]:
         """The data set of ``mix_on`` with its path; none where it is empty."""
         return named_sets(self.mix_on)
+
+
+_BOUNDS: Final = {
+    "pool": COUNT,
+    "pool_seed": SEED,
+    "run_depth": whole(1, 100_000),
+    "shards": PROCESSES,
+    "resamples": whole(100, 1_000_000),
+}

@@ -9,6 +9,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Final
 
 from data_prep.config import DataConfig, WordsConfig
+from data_prep.named_paths import named_path
 from evaluation.config import EvaluateConfig
 from experiments.options import Option, options_of, parse, unknown
 from experiments.registry import config_type_of, recipe_of
@@ -125,7 +126,7 @@ def parse_options(model: str, typed: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _path(text: str) -> str:
-    return str(Path(text).expanduser().absolute()) if text else ""
+    return str(named_path(text)) if text else ""
 
 
 def _nested(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -10,6 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
+from data_prep.bounds import shown
+
 Options = TypeVar("Options")
 
 
@@ -96,7 +98,7 @@ def unknown(what: str, name: str, known: Sequence[str]) -> ValueError:
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]}? " if near else ""
     listing = f"known: {', '.join(known)}" if len(known) <= 12 else "`bash run.sh help` lists all"
-    return ValueError(f"unknown {what} {name!r}: {hint}{listing}")
+    return ValueError(f"unknown {what} {shown(name)}: {hint}{listing}")
 
 
 def parse(text: str, option: Option) -> Any:
@@ -108,7 +110,7 @@ def parse(text: str, option: Option) -> Any:
     try:
         return _value(text, option.annotation)
     except ValueError:
-        raise ValueError(f"--{option.name} takes {option.accepts}, not {text!r}") from None
+        raise ValueError(f"--{option.name} takes {option.accepts}, not {shown(text)}") from None
 
 
 def named_options(kind: type) -> dict[str, Option]:

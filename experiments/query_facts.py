@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from data_prep.named_paths import named_path
 from evaluation.comparison import Entry, Pool, by_pool
 from evaluation.queries import QueryFacts, load_query_facts, query_facts, save_query_facts
 from evaluation.results import Result
@@ -53,7 +54,7 @@ def _wanted(cells: Iterable[Cell], results: Path, typed: Mapping[str, str]) -> d
         is_run = finished(cell, results / "main", typed) is not None
         for dataset, path in ((cell.dataset, plan.data.path), *plan.evaluate.also_sets):
             if not (is_run and facts_path(results, dataset).exists()):
-                place = str(Path(path).expanduser().absolute()) if path else ""
+                place = str(named_path(path)) if path else ""
                 wanted.setdefault(dataset, replace(plan.data, path=place, limit=0))
     return wanted
 

@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from data_prep.named_paths import check_folder_place
 from experiments.config import REPOSITORY, Configuration
 
 
@@ -53,11 +54,13 @@ def check_out(plan: Configuration) -> None:
     """Refuse to write a run where something is.
 
     Raises:
-        ValueError: ``--out`` names something that is not an empty or absent folder.
+        ValueError: ``--out`` names something that is not an empty or absent folder, or where none can be made.
     """
     path = Path(plan.out)
     if plan.out and path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise ValueError(f"--out={path} is not an empty folder: name a new one, or go on with a run by --train.resume")
+    if plan.out:
+        check_folder_place(path, "--out")
 
 
 def new_run_folder(plan: Configuration) -> RunFolder:

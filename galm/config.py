@@ -1,8 +1,9 @@
 """Configuration of GALM (section ``model``): the paper's values where it states them, a reading where it does not."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
+from data_prep.bounds import SHARE, WIDTH, check_bounds, real, whole
 from data_prep.records import CODE_FIELDS
 
 Logits = Literal["raw", "scaled", "cosine"]
@@ -65,22 +66,16 @@ class GalmConfig:
     """How eq. 13 joins the nodes: their mean, or a mean weighted by a learned importance of each word."""
 
     def __post_init__(self) -> None:
-        if self.dim % self.blocks or self.blocks < 1:
+        check_bounds(self, _BOUNDS, "model")
+        if self.dim % self.blocks:
             raise ValueError(
                 f"--model.dim must be a multiple of --model.blocks, but {self.dim} is none of {self.blocks}"
             )
-        if self.layers < 0:
-            raise ValueError(f"--model.layers takes 0 or more, not {self.layers}")
         if self.share_layers and self.graph_width != self.blocks:
             raise ValueError(
                 f"--model.share_layers=true needs --model.graph_width={self.blocks} (= --model.blocks), "
                 f"not {self.graph_width}"
             )
-        for flag in ("dropout", "word_dropout"):
-            if not 0 <= getattr(self, flag) < 1:
-                raise ValueError(f"--model.{flag} takes a share from 0 to below 1, not {getattr(self, flag)}")
-        if self.graph_width < 1 or self.start_range <= 0:
-            raise ValueError("--model.graph_width and --model.start_range take numbers above 0")
         self._check_fields()
         self._check_tables()
 
@@ -106,3 +101,17 @@ class GalmConfig:
                 f"--model.start={self.start} is for separate tables: with --model.tied=true and with "
                 "--model.code_tables=offsets equal words start from one vector anyway, so leave it out"
             )
+
+
+_TEMPERATURE: Final = real(0, 1000, above=True)
+_BOUNDS: Final = {
+    "dim": WIDTH,
+    "blocks": WIDTH,
+    "layers": whole(0, 100),
+    "graph_width": WIDTH,
+    "attention_temperature": _TEMPERATURE,
+    "edge_temperature": _TEMPERATURE,
+    "start_range": real(0, 1000, above=True),
+    "dropout": SHARE,
+    "word_dropout": SHARE,
+}

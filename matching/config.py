@@ -1,7 +1,9 @@
 """Configuration of the loss."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
+
+from data_prep.bounds import check_bounds, real
 
 Negatives = Literal["average", "sum", "hardest", "random", "random_query"]
 
@@ -25,7 +27,11 @@ class LossConfig:
     """Scores are divided by this in the cross-entropy."""
 
     def __post_init__(self) -> None:
-        if self.margin <= 0 or self.temperature <= 0 or self.warmup_epochs < 0:
-            raise ValueError(
-                "--loss.margin and --loss.temperature take numbers above 0, --loss.warmup_epochs 0 or more"
-            )
+        check_bounds(self, _BOUNDS, "loss")
+
+
+_BOUNDS: Final = {
+    "margin": real(0, 1000, above=True),
+    "warmup_epochs": real(0, 100_000),
+    "temperature": real(0, 1000, above=True),
+}

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from data_prep.bounds import COUNT, SEED, WORKERS, check_bounds, shown, whole
 from search.ranking import Ranking
 
 
@@ -17,6 +18,9 @@ class IndexOptions:
     vectors: str = ""
     """Folder of a run of a bi-encoder, such as unif, that makes a vector of every row beside the index; empty: the
     model that made those that are there, or the one that comes with this program; none: none."""
+
+    def __post_init__(self) -> None:
+        check_bounds(self, {"processes": WORKERS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +46,7 @@ class SearchOptions:
     empty: exact or, from 250,000 rows on and where it is installed, faiss."""
 
     def __post_init__(self) -> None:
-        if self.top < 1:
-            raise ValueError(f"--top takes a whole number of 1 or more, not {self.top}")
+        check_bounds(self, {"top": whole(1, 100_000)})
         if self.by not in ("method", "file"):
             raise ValueError(f"--by takes method or file, not {self.by!r}")
 
@@ -69,8 +72,7 @@ class QualityOptions(Ranking):
 
     def __post_init__(self) -> None:
         Ranking.__post_init__(self)
-        if self.queries < 0:
-            raise ValueError(f"--queries takes 0 (all) or how many at most, not {self.queries}")
+        check_bounds(self, {"queries": COUNT, "seed": SEED})
         if self.ask not in ("comment", "return", "member", "name"):
             raise ValueError(f"--ask takes comment, return, member or name, not {self.ask!r}")
 
@@ -88,4 +90,4 @@ class ServeOptions:
 
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65535:
-            raise ValueError(f"--port takes a whole number from 0 to 65535, not {self.port}")
+            raise ValueError(f"--port takes a whole number from 0 to 65535, not {shown(self.port)}")

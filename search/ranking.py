@@ -1,6 +1,9 @@
 """The settings by which hits are ranked. Light to import: no numpy."""
 
 from dataclasses import dataclass
+from typing import Final
+
+from data_prep.bounds import check_bounds, real, whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +30,14 @@ class Ranking:
     """How many times each word of a method's comment counts in BM25, where comments are read."""
 
     def __post_init__(self) -> None:
-        for flag, least in (("shortlist", 1), ("read_all_below", 0), ("comments", 0)):
-            if getattr(self, flag) < least:
-                raise ValueError(f"--{flag} takes a whole number of {least} or more, not {getattr(self, flag)}")
-        if not 0 <= self.weight <= 1:
-            raise ValueError(f"--weight takes a number from 0 to 1, not {self.weight}")
+        check_bounds(self, _BOUNDS)
+
+
+_ADDED: Final = real(0, 1_000_000)
+_BOUNDS: Final = {
+    "shortlist": whole(1, 1_000_000),
+    "read_all_below": whole(0, 1_000_000_000),
+    "weight": real(0, 1),
+    **dict.fromkeys(("near", "test", "file", "named", "mentioned"), _ADDED),
+    "comments": whole(0, 1000),
+}

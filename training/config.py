@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import Final, Literal
+
+from data_prep.bounds import COUNT, PROCESSES, SEED, SHARE, THREADS, check_bounds, real, whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +52,7 @@ class TrainConfig:
     """Processes that share each batch; the loss is that of the whole batch. For several machines: see the README."""
 
     def __post_init__(self) -> None:
-        for flag, least in _LEAST.items():
-            if not getattr(self, flag) >= least:
-                raise ValueError(f"--train.{flag} takes {least} or more, not {getattr(self, flag)}")
-        for flag in ("learning_rate", "late_rate"):
-            if not 0 < getattr(self, flag) < 1:
-                raise ValueError(f"--train.{flag} takes a rate above 0 and below 1, not {getattr(self, flag)}")
-        for flag in ("beta1", "beta2"):
-            if not 0 <= getattr(self, flag) < 1:
-                raise ValueError(f"--train.{flag} takes a share of 0 or more and below 1, not {getattr(self, flag)}")
+        check_bounds(self, _BOUNDS, "train")
         if self.batch_size < self.processes:
             raise ValueError(
                 f"--train.processes={self.processes} is more than --train.batch_size={self.batch_size}: each process "
@@ -92,22 +86,27 @@ class TrainConfig:
         ]
 
 
-_LEAST = {
-    "epochs": 1,
-    "seed": 0,
-    "batch_size": 2,
-    "neighbours": 1,
-    "warmup_steps": 0,
-    "gradient_clip": 0,
-    "weight_decay": 0,
-    "checkpoint_minutes": 0,
-    "patience": 0,
-    "validate_pool": 0,
-    "validate_every": 1,
-    "threads": 0,
-    "processes": 1,
+_RATE: Final = real(0, 1, above=True, below=True)
+_EPOCHS: Final = 100_000
+_BOUNDS: Final = {
+    "epochs": whole(1, _EPOCHS),
+    "seed": SEED,
+    "batch_size": whole(2, 65_536),
+    "neighbours": whole(1, 65_536),
+    "learning_rate": _RATE,
+    "late_rate": _RATE,
+    "warmup_steps": whole(0, 1_000_000_000),
+    "gradient_clip": real(0, 1_000_000),
+    "beta1": SHARE,
+    "beta2": SHARE,
+    "weight_decay": real(0, 1000),
+    "checkpoint_minutes": real(0, 100_000),
+    "patience": whole(0, _EPOCHS),
+    "validate_pool": COUNT,
+    "validate_every": whole(1, _EPOCHS),
+    "threads": THREADS,
+    "processes": PROCESSES,
 }
-"""Flag -> the least it takes."""
 
 _FREE = ("epochs", "resume", "checkpoint_minutes", "patience", "threads")
 """Flags that a resumed run may change: how long it goes on, not what it has done."""

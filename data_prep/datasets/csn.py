@@ -15,6 +15,7 @@ from typing import Any, Final
 from data_prep.config import DataConfig
 from data_prep.download import DownloadError, Remote, download
 from data_prep.json_lines import numbered_lines
+from data_prep.named_paths import named_path
 from data_prep.records import SPLITS, Excerpt, JavaFile, SplitName
 from data_prep.regular_files import open_regular
 
@@ -39,7 +40,7 @@ class Csn:
 
     def __init__(self, config: DataConfig) -> None:
         self._given = config.path
-        self._place = Path(config.path).expanduser() if config.path else Path(config.root) / "raw" / "csn"
+        self._place = named_path(config.path) if config.path else Path(config.root) / "raw" / "csn"
         self.left_out: list[tuple[str, str]] = []  # line, what is wrong with it
 
     def inputs(self) -> list[Path]:

@@ -20,6 +20,7 @@ from data_prep.debian_sources import (
     fetched_archives,
     read_list,
 )
+from data_prep.named_paths import named_path
 from data_prep.records import JavaFile
 from data_prep.splits import SplitRule
 
@@ -100,7 +101,7 @@ class Debian:
         if self._found is None:
             projects = read_list(self.packages)
             if self._config.path:
-                self._found = archives_in(Path(self._config.path).expanduser(), projects)
+                self._found = archives_in(named_path(self._config.path), projects)
             else:
                 self._found = fetched_archives(Path(self._config.root) / "raw" / self.cache_name, projects)
         return self._found

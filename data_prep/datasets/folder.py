@@ -8,6 +8,7 @@ from pathlib import Path
 
 from data_prep.archives import read_java_files
 from data_prep.config import DataConfig
+from data_prep.named_paths import named_path
 from data_prep.records import JavaFile
 
 
@@ -18,11 +19,16 @@ class Folder:
         """Take ``config.path``.
 
         Raises:
-            ValueError: when there is none.
+            ValueError: when there is none, or it cannot be followed.
         """
         if not config.path:
             raise ValueError("data set folder needs --data.path=, a directory, zip, jar or tar of Java sources")
-        self._path = Path(os.path.realpath(Path(config.path).expanduser()))  # a loop of links stays as it is
+        try:
+            self._path = named_path(config.path).resolve()
+        except RuntimeError as error:  # what pathlib raises of links that lead to each other
+            raise ValueError(
+                f"--data.path={config.path} is a loop of links: expected a directory or archive"
+            ) from error
         slug = re.sub(r"[^a-z0-9]+", "-", self._path.name.lower()).strip("-")[:40] or "root"
         self.cache_name = f"folder-{slug}-{hashlib.sha256(bytes(self._path)).hexdigest()[:8]}"
         self.left_out: list[tuple[str, str]] = []  # path, why it could not be read

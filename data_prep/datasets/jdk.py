@@ -14,6 +14,7 @@ from typing import Final
 from data_prep.archives import read_java_files
 from data_prep.config import DataConfig
 from data_prep.jdk_package import HOW, fetch_package, is_zip, unpack_package
+from data_prep.named_paths import named_path
 from data_prep.records import JavaFile
 from data_prep.regular_files import read_regular
 
@@ -73,7 +74,7 @@ class Jdk:
         if self._found is None:
             kept = Path(self._config.root) / "raw" / "jdk"
             if self._config.path:
-                self._found = _named(Path(self._config.path).expanduser(), kept)
+                self._found = _named(named_path(self._config.path), kept)
             else:
                 found = choose(find_sources(homes(os.environ))) or choose(find_sources(_folders(kept)))
                 self._found = found or _of_home(fetch_package(kept))

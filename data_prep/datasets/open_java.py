@@ -32,6 +32,7 @@ from data_prep.filters import Candidate, reason_to_drop
 from data_prep.identifiers import split_identifier
 from data_prep.javadoc import query_words
 from data_prep.json_lines import json_lines
+from data_prep.named_paths import named_path
 from data_prep.records import Method, Pair, SplitName
 from data_prep.token_text import laid_out, prose, with_literals
 
@@ -58,7 +59,7 @@ class OpenJava:
 
     def __init__(self, config: DataConfig) -> None:
         self._config = config
-        self._place = Path(config.path).expanduser() if config.path else Path(config.root) / "raw" / self.cache_name
+        self._place = named_path(config.path) if config.path else Path(config.root) / "raw" / self.cache_name
         self.left_out: list[tuple[str, str]] = []  # file, why it is not used
         self.counts: dict[str, int] = {}  # rows by folder, rows left out by reason; filled by pairs()
 

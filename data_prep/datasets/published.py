@@ -12,6 +12,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from data_prep.config import DataConfig
+from data_prep.named_paths import named_path
 from data_prep.records import Pair, SplitName
 from data_prep.regular_files import read_whole
 from data_prep.released import FILE_FIELDS, ReleasedPairs, ReleasedSplit
@@ -33,7 +34,7 @@ class Published:
 
     def __init__(self, config: DataConfig) -> None:
         self._config = config
-        self._place = Path(config.path).expanduser() if config.path else Path(config.root) / "raw" / self.cache_name
+        self._place = named_path(config.path) if config.path else Path(config.root) / "raw" / self.cache_name
         self.left_out: list[tuple[str, str]] = []  # file, why it was not used
         self.counts: dict[str, int] = {}  # filled by pairs()
 

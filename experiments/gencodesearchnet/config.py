@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from data_prep.bounds import COUNT, SEED, check_bounds, shown, whole
 from experiments.gencodesearchnet.fine_tune_options import FineTuneOptions
 
 ERRORS: Final = {
@@ -14,6 +15,15 @@ ERRORS: Final = {
     "D-8": "matching: accuracy over the pairs that match alone, which is recall",
 }
 """What the released scripts do otherwise than the paper says, by the names that docs/gencodesearchnet.md gives them."""
+
+_DISTRACTORS: Final = whole(1, 1_000_000)
+_BOUNDS: Final = {
+    "distractors": _DISTRACTORS,
+    "limit": COUNT,
+    "seed": SEED,
+    "max_length": whole(0, 1_000_000, zero="the model's"),
+    "batch_size": whole(1, 65_536),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +58,11 @@ class BenchmarkOptions:
     """Folder that gets a folder of results and TREC files for each model."""
 
     def __post_init__(self) -> None:
-        if self.distractors < 1:
-            raise ValueError(f"--distractors takes a whole number of 1 or more, not {self.distractors}")
-        if self.limit < 0:
-            raise ValueError(f"--limit takes 0 (all) or a number of queries, not {self.limit}")
+        check_bounds(self, _BOUNDS)
         if unknown := [name for name in self.protocol.split(",") if name not in (*ERRORS, "canonical", "released")]:
-            raise ValueError(f"--protocol takes canonical, released or some of {', '.join(ERRORS)}, not {unknown[0]!r}")
+            raise ValueError(
+                f"--protocol takes canonical, released or some of {', '.join(ERRORS)}, not {shown(unknown[0])}"
+            )
 
     @property
     def errors(self) -> frozenset[str]:
@@ -103,6 +112,9 @@ class SampleOptions:
     """Seed of the draws (the task package's 42)."""
     out: str = ""
     """File that is written, JSON Lines."""
+
+    def __post_init__(self) -> None:
+        check_bounds(self, {"distractors": _DISTRACTORS, "seed": SEED})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """Options of fine-tuning a cross-encoder. Light to import, for the help."""
 
-import math
 from dataclasses import dataclass, replace
 from typing import Final
+
+from data_prep.bounds import SEED, THREADS, check_bounds, real, whole
 
 PAPER: Final = {
     "roberta-base": (5, 2e-5),
@@ -44,14 +45,26 @@ class FineTuneOptions:
     """Codes that a validation pair's own is ranked with."""
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "learning_rate", "weight_decay", "sort_window", "seed", "threads", "checkpoint_minutes"):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise ValueError(f"--{name} takes a number of 0 or more, not {getattr(self, name)}")
-        for name in ("batch_size", "valid_pairs", "valid_queries", "valid_distractors"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"--{name} takes a number of 1 or more, not {getattr(self, name)}")
+        check_bounds(self, _BOUNDS)
 
     def of_base(self, base: str) -> "FineTuneOptions":
         """The same with what the paper says of ``base`` where nothing was given."""
         epochs, rate = PAPER.get(base, PAPER["roberta-base"])
         return replace(self, epochs=self.epochs or epochs, learning_rate=self.learning_rate or rate)
+
+
+_PAIRS: Final = whole(1, 1_000_000)
+_BOUNDS: Final = {
+    "epochs": whole(0, 100_000, zero="the paper's"),
+    "learning_rate": real(0, 1, below=True),
+    "batch_size": whole(1, 65_536),
+    "weight_decay": real(0, 1000),
+    "max_length": whole(1, 1_000_000),
+    "sort_window": whole(0, 1_000_000),
+    "seed": SEED,
+    "threads": THREADS,
+    "checkpoint_minutes": real(0, 100_000),
+    "valid_pairs": _PAIRS,
+    "valid_queries": _PAIRS,
+    "valid_distractors": _PAIRS,
+}

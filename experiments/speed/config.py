@@ -4,10 +4,15 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
+from data_prep.bounds import check_bounds, shown, whole
 from data_prep.config import DataConfig
+from data_prep.named_paths import named_path
 from experiments import config
 from experiments.options import options_of, parse, unknown
+
+_LARGEST_POOL: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +31,13 @@ class SpeedConfig:
     """Folder for speed.json, speed.md and speed.png; empty: experiments/results."""
 
     def __post_init__(self) -> None:
-        for flag in ("repeats", "files"):
-            if getattr(self, flag) < 1:
-                raise ValueError(f"--speed.{flag} takes a whole number of 1 or more, not {getattr(self, flag)}")
+        check_bounds(self, {"repeats": whole(1, 1000), "files": whole(1, 1_000_000)}, "speed")
         if self.out and os.path.lexists(self.out) and not Path(self.out).is_dir():
             raise ValueError(f"--speed.out takes a folder, and {self.out} is none")
-        if len(set(self.pools)) < 2 or min(self.pools) < 2:
+        if len(set(self.pools)) < 2 or min(self.pools) < 2 or max(self.pools) > _LARGEST_POOL:
             raise ValueError(
-                "--speed.pools takes two different sizes of 2 or more at least, for a growth to be seen, "
-                f"not {','.join(map(str, self.pools))!r}"
+                f"--speed.pools takes two different sizes or more from 2 to {_LARGEST_POOL:,}, for a growth to be "
+                f"seen, not {shown(','.join(map(str, self.pools)))}"
             )
 
     @property
@@ -56,6 +59,9 @@ def resolve_speed(typed: Mapping[str, str]) -> tuple[SpeedConfig, DataConfig]:
             raise unknown("option of speed", f"--{name}", [f"--{each}" for each in (*own, *data)])
     values = {name.partition(".")[2]: parse(text, own[name]) for name, text in typed.items() if name in own}
     if values.get("out"):
-        values["out"] = str(Path(values["out"]).expanduser().absolute())
+        values["out"] = str(named_path(values["out"]))
+    for name in ("data.extra", "data.apart"):
+        if typed.get(name):
+            raise ValueError(f"--{name}={typed[name]} has no part in the measurements, which are on the JDK alone")
     plan = config.resolve("jdk", "galm", {name: text for name, text in typed.items() if name in data})
     return SpeedConfig(**values), plan.data

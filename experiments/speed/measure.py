@@ -16,6 +16,7 @@ import torch
 from data_prep.atomic import write_atomically
 from data_prep.batching import Encoder
 from data_prep.config import DataConfig
+from data_prep.named_paths import check_folder_place
 from data_prep.registry import data_set
 from data_prep.store import PreparedData
 from evaluation.json_records import to_json
@@ -48,7 +49,7 @@ _TEN_THOUSAND = 10_000
 def measure_speed(config: SpeedConfig, data_config: DataConfig, typed: Mapping[str, str]) -> SpeedReport:
     """Measure all, print it, and leave it in the folder of ``config``."""
     started, command = time.perf_counter(), command_line("speed", typed)
-    config.folder.mkdir(parents=True, exist_ok=True)
+    check_folder_place(config.folder, "--speed.out")
     data = prepare_stage("jdk", data_config, command)
     report = _measured(config, data_config, data, command)
     report = replace(report, seconds=time.perf_counter() - started)
@@ -59,6 +60,7 @@ def measure_speed(config: SpeedConfig, data_config: DataConfig, typed: Mapping[s
 
 def save(report: SpeedReport, config: SpeedConfig) -> None:
     """Write the report in its three forms."""
+    config.folder.mkdir(parents=True, exist_ok=True)
     write_atomically(config.folder / "speed.json", json.dumps(to_json(report), indent=1, allow_nan=False) + "\n")
     write_atomically(config.folder / "speed.md", markdown(report))
     write_atomically(config.folder / "speed.png", picture(report))

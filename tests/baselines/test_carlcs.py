@@ -207,7 +207,7 @@ def test_what_the_board_shows_is_the_mean_affinity_of_the_windows_that_hold_two_
 @pytest.mark.parametrize(
     ("choices", "message"),
     [
-        ({"filters": 0}, r"--model\.filters takes a whole number of 1 or more, not 0"),
+        ({"filters": 0}, r"--model\.filters takes a whole number from 1 to 4,096, not 0"),
         ({"filters": 25, "api_encoder": "bilstm"}, r"--model\.filters must be even, not 25"),
         ({"dropout": 1.0}, r"--model\.dropout"),
     ],

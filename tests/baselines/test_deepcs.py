@@ -154,7 +154,7 @@ def test_nothing_to_read_has_finite_scores_and_gradients(parity: bool) -> None:
 
 
 def test_a_width_below_1_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"--model\.hidden takes a whole number of 1 or more, not 0"):
+    with pytest.raises(ValueError, match=r"--model\.hidden takes a whole number from 1 to 4,096, not 0"):
         DeepcsConfig(hidden=0)
     with pytest.raises(ValueError, match=r"--model\.dropout"):
         DeepcsConfig(dropout=2.0)

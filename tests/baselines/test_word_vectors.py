@@ -100,9 +100,9 @@ def test_the_unknown_id_is_the_first_after_the_pad() -> None:
 @pytest.mark.parametrize(
     ("choices", "message"),
     [
-        ({"dropout": 1.0}, "--model.dropout takes a number from 0 to below 1, not 1.0"),
+        ({"dropout": 1.0}, "--model.dropout takes a number of 0 or more and below 1, not 1.0"),
         ({"dropout": -0.1}, "--model.dropout"),
-        ({"dim": 0}, "--model.dim takes a whole number of 1 or more, not 0"),
+        ({"dim": 0}, "--model.dim takes a whole number from 1 to 4,096, not 0"),
         ({"api_length": 0}, "--model.api_length"),
     ],
 )

@@ -21,7 +21,7 @@ def files(pairs):
 
 
 @settings(max_examples=20, deadline=None)
-@given(st.integers(), st.floats(0.02, 0.4), st.floats(0.02, 0.4))
+@given(st.integers(0, 2**32 - 1), st.floats(0.02, 0.4), st.floats(0.02, 0.4))
 def test_whole_files_by_share(seed, valid, test):
     splits = split_pairs(PAIRS, DataConfig(split_seed=seed, valid_share=valid, test_share=test))
     assert sum(map(len, splits.values())) == len(PAIRS)
@@ -78,7 +78,7 @@ def projects(pairs: list[Pair]) -> set[str]:
 
 
 @settings(max_examples=20, deadline=None)
-@given(st.integers(), st.lists(st.integers(1, 30), min_size=40, max_size=60))
+@given(st.integers(0, 2**32 - 1), st.lists(st.integers(1, 30), min_size=40, max_size=60))
 def test_whole_projects_and_no_huge_one_outside_training(seed, sizes):
     pairs = of_projects([*sizes, 900])
     rule = SplitRule(by="project", test_pairs=100, valid_pairs=50)

@@ -104,7 +104,7 @@ def test_progress_is_shown_in_pairs(capsys):
     [
         ({"pool": -1}, "--evaluate.pool takes 0 .* not -1"),
         ({"pool_seed": -1}, "--evaluate.pool_seed"),
-        ({"run_depth": 0}, "--evaluate.run_depth takes a whole number of 1 or more, not 0"),
+        ({"run_depth": 0}, "--evaluate.run_depth takes a whole number from 1 to 100,000, not 0"),
         ({"resamples": 5}, "--evaluate.resamples"),
         ({"also": "csn,,jdk"}, "--evaluate.also takes comma-separated"),
         ({"also": ":/some/where"}, "--evaluate.also"),

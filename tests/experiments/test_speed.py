@@ -257,7 +257,7 @@ def test_options_are_typed(tmp_path, monkeypatch):
         (["speed", "jdk"], "speed takes options only, not jdk"),
         (["speed", "--speed.repeat=3"], "did you mean --speed.repeats"),
         (["speed", "--train.epochs=3"], "unknown option of speed"),
-        (["speed", "--speed.repeats=0"], "--speed.repeats takes a whole number of 1 or more"),
+        (["speed", "--speed.repeats=0"], "--speed.repeats takes a whole number from 1 to 1,000, not 0"),
         (["speed", "--speed.pools=10"], "--speed.pools takes two different sizes"),
         (["speed", "--speed.pools=1,b"], "--speed.pools takes a comma list, each a whole number"),
         (["speed", "--speed.train=1"], "--speed.train takes true or false"),

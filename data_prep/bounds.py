@@ -1,0 +1,91 @@
+"""Bounds of options: a number outside them is refused by one line that names the option and what it takes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Final
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The numbers from ``least`` to ``most``; anything else, NaN and texts included, is outside."""
+
+    least: int | float
+    most: int | float
+    whole: bool = False
+    above: bool = False
+    """Whether ``least`` itself is outside."""
+    below: bool = False
+    """Whether ``most`` itself is outside."""
+    zero: str = ""
+    """What 0 stands for, where that is no number of the rest."""
+
+    def hold(self, value: object) -> bool:
+        """Whether ``value`` is inside."""
+        if isinstance(value, bool) or not isinstance(value, Integral if self.whole else Real):
+            return False
+        number: Any = value
+        low = self.least < number if self.above else self.least <= number
+        return bool(low and (number < self.most if self.below else number <= self.most))
+
+    def __str__(self) -> str:
+        """What is accepted, in words."""
+        kind = "a whole number" if self.whole else "a number"
+        if self.zero:
+            return f"0 ({self.zero}) or {kind} up to {self.most:,}"
+        if self.above or self.below:
+            low = f"above {self.least:,}" if self.above else f"of {self.least:,} or more"
+            return f"{kind} {low} and {f'below {self.most:,}' if self.below else f'at most {self.most:,}'}"
+        return f"{kind} from {self.least:,} to {self.most:,}"
+
+
+def whole(least: int, most: int, *, zero: str = "") -> Bounds:
+    """Whole numbers from ``least`` to ``most``."""
+    return Bounds(least, most, whole=True, zero=zero)
+
+
+def real(least: int | float, most: int | float, *, above: bool = False, below: bool = False) -> Bounds:
+    """Numbers from ``least`` to ``most``, without one of these where they are to be ``above`` or ``below`` it."""
+    return Bounds(least, most, above=above, below=below)
+
+
+SEED: Final = whole(0, 2**32 - 1)
+"""A seed that Python, numpy and torch all take."""
+THREADS: Final = whole(0, 1024)
+PROCESSES: Final = whole(1, 256)
+WORKERS: Final = whole(0, 256, zero="one a processor")
+"""Processes that read files."""
+COUNT: Final = whole(0, 1_000_000_000, zero="all")
+"""Of pairs, queries or methods that are used."""
+WIDTH: Final = whole(1, 4096)
+"""Of vectors: a table of 60,000 words of the largest takes a gigabyte."""
+LENGTH: Final = whole(1, 1000)
+"""Words of a field: as many are prepared (data_prep.fields.LONGEST)."""
+SHARE: Final = real(0, 1, below=True)
+
+_SHOWN: Final = 60
+"""Characters of a value that a message repeats."""
+
+
+def check_bounds(options: object, bounds: Mapping[str, Bounds], section: str = "") -> None:
+    """Refuse options with a number outside its bounds.
+
+    Args:
+        options: a dataclass of options.
+        bounds: field -> what it takes.
+        section: of the options, as a user types it; empty: they have none.
+
+    Raises:
+        ValueError: the message names the first such option and what it takes.
+    """
+    for name, allowed in bounds.items():
+        value = getattr(options, name)
+        if not allowed.hold(value):
+            flag = f"--{section}.{name}" if section else f"--{name}"
+            raise ValueError(f"{flag} takes {allowed}, not {shown(value)}")
+
+
+def shown(value: object) -> str:
+    """``value`` as a message repeats it: the beginning of a long one."""
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
