@@ -26,6 +26,7 @@ from experiments.run_folder import RunFolder
 
 _PLACES = {"data": ("path", "root", "processes"), "train": ("resume", "threads", "processes"), "evaluate": ("shards",)}
 """Options that say where or by how many, not what."""
+_OF_ONE_RUN = ("out", "train.resume", "train.seed")
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,19 @@ def finished(cell: Cell, folder: Path, typed: Mapping[str, str]) -> Result | Non
     return result if _what(_whole(result.config, cell.model)) == _what(_sections(cell.plan(typed))) else None
 
 
+def check_cells(cells: Sequence[Cell], typed: Mapping[str, str]) -> None:
+    """Refuse options that cannot be those of all cells, before anything is written.
+
+    Raises:
+        ValueError: an option of one run, an unknown one, or a bad value.
+    """
+    for name in _OF_ONE_RUN:
+        if name in typed:
+            raise ValueError(f"--{name}={typed[name]} is for one run: each of these {len(cells)} has its own")
+    for cell in cells:
+        cell.plan(typed)
+
+
 def run_cells(cells: Sequence[Cell], folder: Path, typed: Mapping[str, str]) -> list[Result]:
     """The results of ``cells``, those that are missing in ``folder`` run one after the other.
 
@@ -73,8 +87,9 @@ def run_cells(cells: Sequence[Cell], folder: Path, typed: Mapping[str, str]) -> 
         typed: options for all of them, which come after their own: places of data, numbers of threads.
 
     Raises:
-        ValueError: a run failed; it has said why.
+        ValueError: a run failed, and has said why; or an option is wrong.
     """
+    check_cells(cells, typed)
     folder.mkdir(parents=True, exist_ok=True)
     results = []
     for number, cell in enumerate(cells, start=1):

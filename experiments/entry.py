@@ -7,10 +7,10 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from pkgutil import resolve_name
 from typing import Final
 
+from data_prep.named_paths import named_path
 from data_prep.registry import DATASETS
 from experiments import config, console
 from experiments.help import help_lines
@@ -20,7 +20,7 @@ from experiments.speed.config import resolve_speed
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a command line; the exit code is 0, 2 for a mistake or a full disk, 130 for Ctrl-C."""
+    """Run a command line; the exit code is 0, 2 for a mistake, a full disk or full memory, 130 for Ctrl-C."""
     console.open_terminal()
     try:
         run_command(arguments)
@@ -35,6 +35,11 @@ def main(arguments: Sequence[str]) -> int:
             raise
         console.complain(f"galm: {_in_one_line(error)}")
         return 2
+    except (MemoryError, RuntimeError) as error:
+        if not _is_full_memory(error) or os.environ.get("GALM_TRACEBACK"):
+            raise
+        console.complain("galm: memory is full: take smaller sizes, such as of words, vectors, batches or pools")
+        return 2
     return 0
 
 
@@ -44,6 +49,7 @@ def run_command(arguments: Sequence[str]) -> None:
     Raises:
         ValueError: it asks for something that there is not.
     """
+    named_path(".")  # where the current folder was deleted, torch ends the program without a word of ours
     if not arguments or {"help", "--help", "-h"} & set(arguments):
         console.show("\n".join(help_lines()))
         return
@@ -65,8 +71,6 @@ def _train(words: Sequence[str], typed: Mapping[str, str]) -> None:
     if len(words) != 2:
         raise ValueError(f"expected a data set and a model, such as {words[0]} galm; got {' '.join(words)}")
     plan = config.resolve(words[0], words[1], typed)
-    for name, _ in (*plan.evaluate.also_sets, *plan.evaluate.mix_sets, *plan.data.extra_sets, *plan.data.apart_sets):
-        known_dataset(name)
     if plan.evaluate.shards not in (1, plan.train.processes):
         raise ValueError(
             f"--evaluate.shards={plan.evaluate.shards} is for `bash run.sh evaluate`: a run trains and tests in its "
@@ -84,11 +88,17 @@ def _prepare(words: Sequence[str], typed: Mapping[str, str]) -> None:
     if len(words) != 1:
         raise ValueError("expected a data set: bash run.sh prepare DATASET")
     known_dataset(words[0])
+    for name in typed:
+        if not name.startswith("data."):
+            raise ValueError(f"bash run.sh prepare takes options of section data, such as --data.path=, not --{name}")
     plan = config.resolve(words[0], "galm", typed)
-    from experiments.stages import prepare_stage, with_extra
+    from experiments.named_parts import check_named
+    from experiments.stages import apart_from_tests, prepare_stage, with_extra
 
+    check_named(plan, trains=True)
     command = shlex.join(["bash", "run.sh", "prepare", *words, *(f"--{name}={text}" for name, text in typed.items())])
-    data = with_extra(plan, prepare_stage(words[0], plan.data, command), command)
+    data = prepare_stage(words[0], plan.data, command)
+    data = apart_from_tests(plan, with_extra(plan, data, command), command)
     sizes = ", ".join(f"{split} {len(pairs):,}" for split, pairs in data.splits.items())
     console.say(f"{words[0]}: {sizes} pairs in {data.folder}")
 
@@ -98,7 +108,7 @@ def _evaluate(words: Sequence[str], typed: Mapping[str, str]) -> None:
         raise ValueError("expected the folder of a run: bash run.sh evaluate RUN_DIR")
     from experiments.evaluate_run import evaluate_run
 
-    evaluate_run(Path(words[0]), typed)
+    evaluate_run(named_path(words[0]), typed)
 
 
 def _compare(words: Sequence[str], typed: Mapping[str, str]) -> None:
@@ -106,10 +116,11 @@ def _compare(words: Sequence[str], typed: Mapping[str, str]) -> None:
 
     if len(words) != 1 or words[0] not in CELLS:
         raise ValueError(f"expected a part of the main table: bash run.sh compare {'|'.join(CELLS)}")
-    from experiments.cells import run_cells
+    from experiments.cells import check_cells, run_cells
     from experiments.query_facts import keep_query_facts
     from experiments.tables import RESULTS
 
+    check_cells(CELLS[words[0]], typed)
     keep_query_facts(CELLS[words[0]], RESULTS, typed)
     run_cells(CELLS[words[0]], RESULTS / "main", typed)
 
@@ -187,8 +198,21 @@ _COMMANDS: Final[dict[str, Callable[[Sequence[str], Mapping[str, str]], None]]] 
 def _in_one_line(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         where = f": {error.filename}" if error.filename else ""
-        return f"{error.strerror}{where}"
-    return " ".join(str(error).split()) or type(error).__name__
+        return _cut(f"{error.strerror}{where}")
+    return _cut(" ".join(str(error).split()) or type(error).__name__)
+
+
+def _cut(line: str) -> str:
+    """``line`` without the middle of one that is too long to read, such as of a path of thousands of letters."""
+    return line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE // 2]} ... {line[-_LONGEST_LINE // 3 :]}"
+
+
+def _is_full_memory(error: Exception) -> bool:
+    """Whether Python or torch, on the processor or a GPU, could not get the memory that it asked for."""
+    return isinstance(error, MemoryError) or any(said in str(error) for said in ("allocate memory", "out of memory"))
+
+
+_LONGEST_LINE: Final = 380
 
 
 if __name__ == "__main__":

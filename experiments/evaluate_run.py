@@ -14,6 +14,7 @@ from evaluation.tables import render_table
 from experiments.config import CHANGEABLE, Configuration, change
 from experiments.console import logged_to, show
 from experiments.launch import together
+from experiments.named_parts import check_named
 from experiments.registry import class_of
 from experiments.run import command_line, kept_counts, parameters_of, result_from
 from experiments.run_folder import RunFolder
@@ -23,11 +24,12 @@ from experiments.stages import (
     device,
     is_trained,
     mixed,
+    prepare_others,
     prepare_stage,
     test_stage,
     with_extra,
 )
-from experiments.trained_run import load_run
+from experiments.trained_run import check_finished, load_run
 from matching import processes
 from matching.contract import Ranker
 from matching.ranker import MatcherRanker
@@ -47,6 +49,9 @@ def evaluate_run(path: Path, typed: Mapping[str, str]) -> Result:
         if not name.startswith(CHANGEABLE):
             raise ValueError(f"a finished run keeps --{name}: only --evaluate.* (and where data lies) can change")
     plan = change(saved, typed)
+    check_named(plan, trains=bool(plan.evaluate.mix))
+    if is_trained(plan.model_name):
+        check_finished(folder)
     with together(plan.evaluate.shards):
         return _evaluated(plan, folder, typed)
 
@@ -57,6 +62,7 @@ def _evaluated(plan: Configuration, folder: RunFolder, typed: Mapping[str, str])
     started = time.perf_counter()
     data = prepare_stage(plan.dataset, plan.data, command)
     prepared = time.perf_counter() - started
+    prepare_others(plan, data, command, trains=bool(plan.evaluate.mix))
     with logged_to(folder.log) if processes.is_first() else nullcontext():
         if _has_changed(folder, data):
             _log.warning(

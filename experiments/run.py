@@ -21,6 +21,7 @@ from evaluation.trec import write_trec
 from experiments.board_pages import Pages
 from experiments.config import REPOSITORY, SECTIONS, Configuration, as_lines
 from experiments.console import complain, logged_to, say, show
+from experiments.named_parts import check_named, tell_without_part
 from experiments.registry import class_of
 from experiments.resume import resumed
 from experiments.run_folder import RunFolder, check_out, new_run_folder
@@ -30,9 +31,11 @@ from experiments.stages import (
     apart_from_tests,
     build_model,
     check_trainable,
+    check_words,
     device,
     is_trained,
     mixed,
+    prepare_others,
     prepare_stage,
     test_stage,
     train_stage,
@@ -56,10 +59,13 @@ def run(plan: Configuration, typed: Mapping[str, str]) -> Result:
             return _reprint(folder)
     if processes.is_first():
         check_out(plan)
+        check_named(plan, trains=True)
+        tell_without_part(plan, typed)
     started = time.perf_counter()
     data = prepare_stage(plan.dataset, plan.data, command)
     check_trainable(plan, data)
     prepared = time.perf_counter() - started
+    prepare_others(plan, data, command, trains=True)
     folder = folder or processes.of_first(new_run_folder(plan) if processes.is_first() else None)
     assert folder is not None
     with logged_to(folder.log) if processes.is_first() else nullcontext():
@@ -140,6 +146,7 @@ def _trained(
     plan: Configuration, data: PreparedData, folder: RunFolder
 ) -> tuple[MatcherRanker, TrainingReport, Pages | None]:
     encoder = Encoder.build(data.splits["train"], plan.words)
+    check_words(encoder)
     matcher = build_model(plan, encoder)
     pages = None
     if processes.is_first():

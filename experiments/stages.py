@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -13,6 +12,7 @@ from data_prep.batching import Encoder
 from data_prep.config import DataConfig
 from data_prep.content import words_sha256
 from data_prep.joining import joined
+from data_prep.named_paths import named_path
 from data_prep.overlap import overlap, without
 from data_prep.prepare import prepare
 from data_prep.records import SplitName
@@ -79,6 +79,26 @@ def check_trainable(plan: Configuration, data: PreparedData) -> None:
             f"{plan.dataset} has test pairs only, without {missing}: put these there too, or train on another data set "
             f"with --evaluate.also={plan.dataset}"
         )
+    least = max(2, plan.train.processes)
+    if is_trained(plan.model_name) and len(data.splits["train"]) < least and not plan.data.extra_sets:
+        raise ValueError(
+            f"training takes {least} pairs or more, of which --data.limit={plan.data.limit} leaves "
+            f"{len(data.splits['train'])}: raise it, or give more data"
+        )
+
+
+def check_words(encoder: Encoder) -> None:
+    """Refuse a vocabulary without words, with which a model would learn nothing.
+
+    Raises:
+        ValueError: the message names the option.
+    """
+    known = encoder.vocabularies
+    if not known.query.words or not known.code.words:
+        raise ValueError(
+            f"--words.min_count={encoder.config.min_count} leaves no known word of the training pairs' "
+            f"{'code' if known.query.words else 'queries'}: lower it"
+        )
 
 
 def with_extra(plan: Configuration, data: PreparedData, command: str) -> PreparedData:
@@ -91,9 +111,7 @@ def with_extra(plan: Configuration, data: PreparedData, command: str) -> Prepare
         return data
     train = data.splits["train"]
     for name, path in plan.data.extra_sets:
-        extra = _also_data(plan, name, path, command).splits["train"]
-        if not len(extra):
-            raise ValueError(f"{name} has no training pairs to add by --data.extra={plan.data.extra}")
+        extra = _extra_pairs(plan, name, path, command)
         found = overlap(extra, [data.splits["valid"], data.splits["test"]])
         train = joined(train, without(extra, found.rows))
         say(
@@ -128,8 +146,12 @@ def apart_from_tests(plan: Configuration, data: PreparedData, command: str) -> P
 
 
 def _also_data(plan: Configuration, dataset: str, path: str, command: str) -> PreparedData:
-    place = str(Path(path).expanduser().absolute()) if path else ""
-    return prepare_stage(dataset, replace(plan.data, path=place, limit=0, extra="", apart=""), command)
+    return prepare_stage(dataset, config_of_other(plan.data, path), command)
+
+
+def config_of_other(config: DataConfig, path: str) -> DataConfig:
+    """The configuration of a data set that is named beside that of ``config``."""
+    return replace(config, path=str(named_path(path)) if path else "", limit=0, extra="", apart="")
 
 
 def _also_tests(plan: Configuration, dataset: str, path: str, command: str) -> PreparedData:
@@ -137,6 +159,49 @@ def _also_tests(plan: Configuration, dataset: str, path: str, command: str) -> P
     if not len(data.splits["test"]):
         raise ValueError(f"{dataset} has no test pairs for --evaluate.also={plan.evaluate.also}")
     return data
+
+
+def _extra_pairs(plan: Configuration, dataset: str, path: str, command: str) -> Split:
+    extra = _also_data(plan, dataset, path, command).splits["train"]
+    if not len(extra):
+        raise ValueError(f"{dataset} has no training pairs to add by --data.extra={plan.data.extra}")
+    return extra
+
+
+def prepare_others(plan: Configuration, data: PreparedData, command: str, *, trains: bool) -> None:
+    """Prepare what a run needs beside ``data``, so that what it lacks is told before it trains or ranks.
+
+    Args:
+        plan: of the run.
+        data: its own.
+        command: as typed.
+        trains: whether what is trained on counts too.
+
+    Raises:
+        ValueError: a data set cannot be had, or has none of the pairs that it is named for.
+    """
+    for also in plan.evaluate.also_sets:
+        _also_tests(plan, *also, command)
+    if plan.evaluate.mix:
+        _valid_pairs(plan, data, command)
+    if trains and is_trained(plan.model_name):
+        for extra in plan.data.extra_sets:
+            _extra_pairs(plan, *extra, command)
+        for apart in plan.data.apart_sets:
+            _also_data(plan, *apart, command)
+
+
+def _valid_pairs(plan: Configuration, data: PreparedData, command: str) -> Split:
+    """The validation pairs of ``--evaluate.mix_on``, or those of ``data`` where it names nothing."""
+    valid, name = data.splits["valid"], plan.dataset
+    for name, path in plan.evaluate.mix_sets:
+        valid = _also_data(plan, name, path, command).splits["valid"]
+    if not len(valid):
+        raise ValueError(
+            f"{name} has no validation pairs to choose the weight of --evaluate.mix={plan.evaluate.mix} by: name a "
+            "data set that has some by --evaluate.mix_on="
+        )
+    return valid
 
 
 def device() -> str:
@@ -194,13 +259,11 @@ def mixed(plan: Configuration, ranker: Ranker, data: PreparedData, command: str)
     """``ranker`` together with that of ``--evaluate.mix``, by the weight that is best on validation.
 
     Raises:
-        ValueError: the other needs training, or ``--evaluate.mix_on`` has no validation pairs.
+        ValueError: ``--evaluate.mix_on`` has no validation pairs.
     """
     name = plan.evaluate.mix
     if not name:
         return ranker
-    if is_trained(name):
-        raise ValueError(f"--evaluate.mix takes a ranker without training, such as {CONTROLS[0]}, not {name}")
     valid = _weighing_pairs(plan, data, command)
     pool = valid.take(pool_rows(len(valid), EvaluateConfig(pool=min(plan.train.validate_pool, len(valid)))))
     other = _control(name, plan.dataset)
@@ -218,10 +281,10 @@ def mixed(plan: Configuration, ranker: Ranker, data: PreparedData, command: str)
 
 def _weighing_pairs(plan: Configuration, data: PreparedData, command: str) -> Split:
     """The pairs that choose the weight of a mixture, none of which stands in training or in a test."""
+    valid = _valid_pairs(plan, data, command)
     if not plan.evaluate.mix_sets:
-        return data.splits["valid"]
-    ((name, path),) = plan.evaluate.mix_sets
-    valid = _also_data(plan, name, path, command).splits["valid"]
+        return valid
+    ((name, _),) = plan.evaluate.mix_sets
     tests = [_also_tests(plan, *other, command).splits["test"] for other in plan.evaluate.also_sets]
     found = overlap(valid, [data.splits["train"], data.splits["test"], *tests])
     if len(found.rows) == len(valid):

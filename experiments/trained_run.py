@@ -28,11 +28,20 @@ def load_run(path: Path) -> tuple[Matcher, Encoder]:
             f"the run in {folder.path} is of {plan.model_name}, which has nothing trained to load: name a run of a "
             "trained model, such as galm_plus"
         )
-    if not folder.weights.exists():
-        raise ValueError(f"the run in {folder.path} is not finished: go on with it by --train.resume={folder.path}")
+    check_finished(folder)
     matcher, encoder = without_weights(plan, Vocabularies.load(folder.vocabulary))
     load_weights(matcher, folder.weights)
     return matcher.eval(), encoder
+
+
+def check_finished(folder: RunFolder) -> None:
+    """Refuse the run of a trained model that has no weights yet.
+
+    Raises:
+        ValueError: the message says how to go on with it.
+    """
+    if not folder.weights.exists():
+        raise ValueError(f"the run in {folder.path} is not finished: go on with it by --train.resume={folder.path}")
 
 
 class _NoStartingValues(TorchFunctionMode):
