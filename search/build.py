@@ -49,7 +49,7 @@ def refresh(root: Path, path: Path, *, processes: int, tell: Callable[[str, str]
         tell: takes a path and what is wrong with it.
 
     Raises:
-        ValueError: there is no such folder.
+        ValueError: there is no such folder, or no source file in it.
         OSError: the index cannot be written; the older one is as it was.
     """
     checkout = checkout_of(root, tell)
@@ -57,6 +57,10 @@ def refresh(root: Path, path: Path, *, processes: int, tell: Callable[[str, str]
         asked = beside.submit(origin_of, checkout, tell) if checkout else None
         found = found_files(root, LANGUAGES, tell, checkout)
         origin = asked.result() if asked else None
+    if not found:
+        raise ValueError(
+            f"{root} holds no source file ({', '.join(f'*{end}' for end in LANGUAGES)}) to make an index of"
+        )
     head = _head(path, tell)
     if head and head.tree == tree_sha256(origin, found):
         return Refreshed(head.rows, head.files, 0, 0, written=False)

@@ -1,11 +1,13 @@
 """``bash run.sh index``, ``search`` and ``quality``: from a command line to what is printed."""
 
+import fnmatch
 import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from data_prep.named_paths import check_file_place, named_path
 from data_prep.printable import one_line
 from experiments import console
 from experiments.console import say
@@ -22,15 +24,14 @@ def index(arguments: Sequence[str]) -> None:
     words, options = parsed(arguments, IndexOptions)
     if len(words) != 1:
         raise ValueError("expected a folder: bash run.sh index DIR")
-    from data_prep.atomic import check_replaceable
     from search.build import refresh
     from search.places import check_way, former_index, index_place
 
-    root = Path(words[0]).expanduser().absolute()
-    path = Path(options.out).expanduser().absolute() if options.out else index_place(root)
+    root = named_path(words[0])
+    path = named_path(options.out) if options.out else index_place(root)
     check_way(root, path)
     run = _checked_run(options.vectors)  # what cannot be used is told before anything is read
-    check_replaceable(path)
+    check_file_place(path, "--out")
     started = time.perf_counter()
     done = refresh(root, path, processes=options.processes or os.cpu_count() or 1, tell=_tell)
     seconds = time.perf_counter() - started
@@ -51,7 +52,7 @@ def _checked_run(typed: str) -> str:
         return typed
     from search.vector_encoding import check_bi_encoder
 
-    check_bi_encoder(folder := Path(typed).expanduser().absolute())
+    check_bi_encoder(folder := named_path(typed))
     return str(folder)
 
 
@@ -101,6 +102,7 @@ def search(arguments: Sequence[str]) -> None:
 
     words_of(words[0])  # a bad query is told before anything is opened
     found, finder = _opened(index_path(options.index), "none" if options.model == "none" else options.nearest)
+    _check_answers(found, options.path)
     engine = Engine(found, reader_of(found, options.model), finder=finder)
     started = time.perf_counter()
     hits = engine.search(words[0], top=options.top, path=options.path, by_file=options.by == "file")
@@ -117,20 +119,23 @@ def quality(arguments: Sequence[str]) -> None:
     import tempfile
 
     from search.build import refresh
+    from search.index import open_index
     from search.quality import measure_quality, quality_lines, with_comments
     from search.questions import asked
 
-    root = Path(words[0]).expanduser().absolute()
-    with tempfile.TemporaryDirectory() as folder:
-        run = _checked_run(options.vectors)
-        refresh(root, path := Path(folder) / "index", processes=os.cpu_count() or 1, tell=_tell)
-        _vectors(run, path)
-        found, finder = _opened(path, "")
-        questions = asked(options.ask, found, root, options.queries, options.seed)
-    hidden = options.ask in ("comment", "member")
+    root, run = named_path(words[0]), _checked_run(options.vectors)
     names = [options.model, *filter(None, [options.against])]
     alike = len({Path(name).name for name in names}) < len(names)
-    readers = {one_line(name if alike else Path(name).name) or "default": _reader(found, name) for name in names}
+    for name in filter(None, names):
+        _check_model(name)
+    with tempfile.TemporaryDirectory() as folder:
+        refresh(root, path := Path(folder) / "index", processes=os.cpu_count() or 1, tell=_tell)
+        questions = asked(options.ask, open_index(path), root, options.queries, options.seed)
+        makers = {one_line(name if alike else Path(name).name) or "default": _reader_maker(name) for name in names}
+        _vectors(run, path)
+        found, finder = _opened(path, "")
+    hidden = options.ask in ("comment", "member")
+    readers = {name: maker(found) for name, maker in makers.items()}
     searched = with_comments(found, 0 if hidden else options.comments)
     measured = measure_quality(searched, readers, options, questions, finder)
     console.show("\n".join(quality_lines(measured, questions.source, len(found))))
@@ -145,8 +150,8 @@ def index_path(typed: str) -> Path:
     from search.places import former_index, index_above
 
     if typed:
-        return Path(typed).expanduser().absolute()
-    here = Path.cwd()
+        return named_path(typed)
+    here = named_path(".")
     if found := index_above(here):
         return found
     former = former_index(here)
@@ -183,19 +188,47 @@ def _opened(path: Path, how: str) -> "tuple[Index, Finds | None]":
         return found, None
 
 
+def _check_answers(index: "Index", paths: str) -> None:
+    """Refuse an index, or a pattern of paths, that no question has an answer in.
+
+    Raises:
+        ValueError: there are no methods and types, or none in files that match.
+    """
+    if not len(index):
+        raise ValueError("the index holds no method or type: make it of a folder that has some, by `bash run.sh index`")
+    if paths and not any(fnmatch.fnmatchcase(file.path, paths) for file in index.files):
+        raise ValueError(
+            f"--path={paths} matches none of the index's {len(index.files):,} files, such as {index.files[0].path}"
+        )
+
+
 def reader_of(index: "Index", model: str) -> "Reads | None":
     """The model that ``--model`` names over the rows of ``index``; None: BM25 alone."""
-    return None if model == "none" else _reader(index, model)
+    return None if model == "none" else _reader_maker(model)(index)
 
 
-def _reader(index: "Index", model: str) -> "Reads":
+def _check_model(name: str) -> None:
+    """Refuse a model that there is not, before anything is read.
+
+    Raises:
+        ValueError: the message names what is missing.
+    """
+    from search.model_folder import model_hash
+    from search.sentence_reader import sentence_model
+
+    if not sentence_model(name):
+        model_hash(named_path(name))
+
+
+def _reader_maker(model: str) -> "Callable[[Index], Reads]":
+    """What puts the model that ``model`` names, which is loaded now, over the rows of an index."""
     from search.sentence_reader import SentenceReader, sentence_model
 
     if folder := sentence_model(model):
-        return SentenceReader(folder, index.split)
+        return lambda index: SentenceReader(folder, index.split)
     from search.model_folder import DEFAULT_MODEL
     from search.packed_model import load_model
     from search.reader import Reader
 
-    matcher, encoder = load_model(Path(model).expanduser() if model else DEFAULT_MODEL)
-    return Reader(matcher, encoder, index.split)
+    matcher, encoder = load_model(named_path(model) if model else DEFAULT_MODEL)
+    return lambda index: Reader(matcher, encoder, index.split)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from data_prep.named_paths import named_path
 from search.engine import Engine, Reads
 from search.index import Head, Index, UnusableIndexError, open_index, read_head
 from search.model_folder import DEFAULT_MODEL
@@ -114,7 +115,7 @@ def reader_maker(model: str) -> Callable[[Index], Reader | None]:
     """
     if model == "none":
         return lambda _: None
-    matcher, encoder = load_model(Path(model).expanduser() if model else DEFAULT_MODEL)
+    matcher, encoder = load_model(named_path(model) if model else DEFAULT_MODEL)
     return lambda index: Reader(matcher, encoder, index.split)
 
 

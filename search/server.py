@@ -32,6 +32,8 @@ def serve(arguments: Sequence[str]) -> None:
 
         live = LiveIndex(path, reader_maker(options.model))
         head, name = live.opened().head, Path(options.model).name or "default"
+        if not head.rows:
+            raise ValueError(f"the index {path} holds no method or type to search: make it of a folder that has some")
         say(f"{head.rows:,} methods and types of {head.files:,} files in {path}")
         say(f"search them at http://{ADDRESS}:{listener.getsockname()[1]}; stop with Ctrl-C")
         server_of(web_app(live, name)).run(sockets=[listener])

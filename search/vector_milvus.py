@@ -21,6 +21,7 @@ from typing import Any, Final
 import numpy as np
 from jaxtyping import Float, Float32, Int64
 
+from data_prep.named_paths import named_path
 from search.vector_faiss import WORTH_IT
 from search.vectors import SLACK, Settled, extra
 
@@ -55,7 +56,7 @@ class MilvusVectors(Settled):
                 than 1.
         """
         super().__init__(vectors)
-        self._uri = uri if REMOTE.match(uri) else str(Path(uri).expanduser().absolute())
+        self._uri = uri if REMOTE.match(uri) else str(named_path(uri))
         self._milvus: Any = extra("pymilvus", "--nearest=URI")
         self._local = "" if REMOTE.match(uri) else self._uri
         if self._local:

@@ -1,7 +1,6 @@
 """Any directory, zip, jar or tar of Java sources, at ``--data.path=``."""
 
 import hashlib
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path

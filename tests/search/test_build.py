@@ -109,10 +109,23 @@ def test_an_index_grows_with_its_files_however_they_are_nested(tree, tmp_path):
     assert made(tree, tmp_path / "index")[0].written is False
 
 
-def test_an_empty_folder_has_an_empty_index(tmp_path):
+def test_a_folder_without_sources_is_refused_and_an_index_stays_as_it_was(tree, tmp_path):
     (tmp_path / "empty").mkdir()
-    done, _ = made(tmp_path / "empty", tmp_path / "index")
-    assert (done.rows, done.files) == (0, 0)
+    with pytest.raises(ValueError, match=r"empty holds no source file \(\*\.java\)"):
+        made(tmp_path / "empty", tmp_path / "index")
+    assert not (tmp_path / "index").exists()
+    made(tree, tmp_path / "index")
+    before = (tmp_path / "index").read_bytes()
+    with pytest.raises(ValueError, match="holds no source file"):
+        made(tmp_path / "empty", tmp_path / "index")
+    assert (tmp_path / "index").read_bytes() == before
+
+
+def test_a_folder_without_methods_has_an_empty_index(tmp_path):
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare" / "package-info.java").write_text("package bare;\n")
+    done, _ = made(tmp_path / "bare", tmp_path / "index")
+    assert (done.rows, done.files) == (0, 1)
     assert len(open_index(tmp_path / "index")) == 0
 
 

@@ -205,13 +205,13 @@ def test_json_is_ascii_without_anything_that_a_terminal_obeys(tmp_path, capsys):
         (["search", ""], "expected a question in words or a name"),
         (["search", "x" * 100_000], "at most 2,000 characters"),
         (["search", "a thing", "--tpo=3"], "did you mean --top?"),
-        (["search", "a thing", "--top=0"], "--top takes a whole number of 1 or more"),
+        (["search", "a thing", "--top=0"], "--top takes a whole number from 1 to 100,000, not 0"),
         (["search", "a thing", "--top=many"], "--top takes a whole number, not 'many'"),
         (["search", "a thing", "--by=line"], "--by takes method or file"),
         (["search", "a thing"], "there is no index of"),
         (["search", "a thing", "--index=/nowhere"], "there is no index at /nowhere"),
         (["quality"], "expected a folder"),
-        (["quality", "."], "expected 20 or more methods"),
+        (["quality", "."], "holds no source file (*.java)"),
     ],
 )
 def test_mistakes_are_one_line(arguments, message, tmp_path, monkeypatch, capsys):
