@@ -56,14 +56,12 @@ class ChatEndpoint:
     """Seconds before the second try; doubled at each further one, 60 at most."""
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.url)
-        if (
-            parts.scheme not in ("http", "https")
-            or not parts.hostname
-            or parts.username
-            or parts.query
-            or parts.port == 0
-        ):
+        try:
+            parts = urlsplit(self.url)
+            port = parts.port
+        except ValueError:  # its text may hold a password
+            raise ValueError("url takes an address such as https://HOST/v1, with a port of up to 65535") from None
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or port == 0:
             raise ValueError(f"url takes an address such as https://HOST/v1, not one of {parts.hostname or 'no host'}")
         if min(self.max_tokens, self.tries, self.timeout) < 1:
             raise ValueError("max_tokens, tries and timeout take numbers of 1 or more")

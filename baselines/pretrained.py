@@ -17,6 +17,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from data_prep.named_paths import named_path
+
 Loaded = TypeVar("Loaded")
 
 _MARKS: Final = ("modules.json", "config.json")
@@ -54,7 +56,7 @@ def extra(library: str) -> Any:
 
 def model_folder(name: str) -> Path | None:
     """The folder of a model that ``name`` is, or that the installed package of this name brings; None: neither."""
-    folder = Path(name).expanduser()
+    folder = named_path(name)
     if not folder.exists() and name.isidentifier() and (spec := find_spec(name)) and spec.origin:
         folder = Path(spec.origin).parent / "model"
     return folder if any((folder / mark).is_file() for mark in _MARKS) else None

@@ -21,6 +21,7 @@ from data_prep.atomic import write_atomically
 from data_prep.gencodesearchnet.r_packages import RPackage, read_package
 from data_prep.gencodesearchnet.r_pairs import Mode, RPair, r_pairs
 from data_prep.json_lines import json_lines
+from data_prep.named_paths import named_path
 from data_prep.programs import run_program
 
 PAIRS: Final = "pairs.jsonl.gz"
@@ -49,9 +50,8 @@ def build_r_pairs(sources: Sequence[str], out: Path, mode: Mode, say: Callable[[
     Packages that apt-get downloads are kept in ``out/packages``.
 
     Raises:
-        ValueError: a source cannot be had, is refused, or names a package that another one holds.
+        ValueError: a source cannot be had, is refused, or names a package that another one holds; none has an R file.
     """
-    out.mkdir(parents=True, exist_ok=True)
     lines: list[str] = []
     counts: list[PackageCounts] = []
     for path in _paths(sources, out / "packages"):
@@ -61,8 +61,12 @@ def build_r_pairs(sources: Sequence[str], out: Path, mode: Mode, say: Callable[[
         pairs = package_pairs(package, mode)
         counts.append(_counts(package, pairs))
         lines += [json.dumps(asdict(pair), ensure_ascii=False) for pair in pairs]
-        say(_told(counts[-1]))
+    if not any(each.files for each in counts):
+        raise ValueError(f"{', '.join(sources)}: expected R files (.R, .r, .R.gz, .r.gz), but none is there to be read")
+    for each in counts:
+        say(_told(each))
     say(_told_of_all(counts))
+    out.mkdir(parents=True, exist_ok=True)
     text = "".join(f"{line}\n" for line in lines)
     write_atomically(out / PAIRS, gzip.compress(text.encode(), mtime=0))
     about = {"mode": mode, "sources": list(sources), "packages": [asdict(each) for each in counts]}
@@ -140,9 +144,12 @@ def _paths(sources: Sequence[str], downloads: Path) -> list[Path]:
     """The sources as paths, in their order."""
     if not sources:
         raise ValueError("no source of R files is given: a folder, a .deb, a tar, or a name such as r-cran-lme4")
-    names = [source for source in sources if not Path(source).exists() and _NAME.fullmatch(source)]
+    there = {source: path for source in sources if (path := named_path(source)).exists()}
+    names = [source for source in sources if source not in there]
+    if lacking := next((name for name in names if not _NAME.fullmatch(name)), None):
+        raise ValueError(f"{lacking} does not exist: expected a folder, .deb or tar with R files")
     fetched = dict(zip(names, fetch_packages(names, downloads), strict=True)) if names else {}
-    return [fetched.get(source, Path(source)) for source in sources]
+    return [(there | fetched)[source] for source in sources]
 
 
 def _counts(package: RPackage, pairs: Sequence[RPair]) -> PackageCounts:

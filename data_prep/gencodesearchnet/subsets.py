@@ -122,8 +122,11 @@ def find_subsets(path: Path) -> tuple[list[Subset], list[str]]:
         else:
             found.append(_read(path, entry, place))
     if not found:
-        names = ", ".join(" and ".join(place.files) for entry in SUBSETS for place in entry.places)
-        raise ValueError(f"{path} is no folder with files of GenCodeSearchNet: expected one or more of {names}")
+        names = ", ".join(dict.fromkeys(entry.places[0].files[0] for entry in SUBSETS))
+        raise ValueError(
+            f"{path} is no folder with files of GenCodeSearchNet: expected one or more of {names}, or others that "
+            "docs/gencodesearchnet.md names"
+        )
     return found, missing
 
 

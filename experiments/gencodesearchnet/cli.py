@@ -2,8 +2,8 @@
 
 import shlex
 from collections.abc import Sequence
-from pathlib import Path
 
+from data_prep.named_paths import check_file_place, check_folder_place, named_path
 from experiments.console import say, show
 from experiments.gencodesearchnet.config import (
     BenchmarkOptions,
@@ -25,10 +25,14 @@ def benchmark(arguments: Sequence[str]) -> None:
     models, options = parsed(arguments, BenchmarkOptions)
     if not models:
         raise ValueError("expected a model, such as bm25: bash run.sh gencodesearchnet MODEL [MODEL ...]")
+    check_folder_place(named_path(options.out), "--out")
     from experiments.gencodesearchnet.report import pages
+    from experiments.gencodesearchnet.scorers import load_scorer
     from experiments.gencodesearchnet.suite import find_data, run_benchmark
 
     data = find_data(options)
+    for model in models[1:]:
+        load_scorer(model, options, data.valid)  # what cannot be had is told before the first one is tested
     results = [run_benchmark(model, data, options, _command("gencodesearchnet", arguments)) for model in models]
     show(f"\n{pages(results)}\n\nresults and TREC files: {options.out}")
 
@@ -46,7 +50,8 @@ def fine_tuning(arguments: Sequence[str]) -> None:
     from data_prep.gencodesearchnet.subsets import find_subsets
     from experiments.gencodesearchnet.fine_tune import fine_tune
 
-    path = Path(options.path).expanduser()
+    path, out = named_path(options.path), named_path(options.out)
+    check_folder_place(out, "--out")
     tests, _ = find_subsets(path)
     data = find_fine_tuning(path, tests)
     say(f"{len(data.train.texts):,} pairs to train on, {len(data.valid.texts):,} to validate by: {data.train.origin}")
@@ -54,7 +59,7 @@ def fine_tuning(arguments: Sequence[str]) -> None:
         data.train.examples,
         data.valid.examples,
         words[0],
-        Path(options.out).expanduser(),
+        out,
         options,
         command=_command("fine_tune", arguments),
     )
@@ -72,8 +77,9 @@ def statistics(arguments: Sequence[str]) -> None:
     from data_prep.atomic import write_atomically
     from experiments.gencodesearchnet.data_statistics import measured
 
-    page, picture = measured(Path(options.path).expanduser())
-    out = Path(options.out).expanduser()
+    out = named_path(options.out)
+    check_folder_place(out, "--out")
+    page, picture = measured(named_path(options.path))
     out.mkdir(parents=True, exist_ok=True)
     write_atomically(out / "statistics.md", page)
     write_atomically(out / "statistics.png", picture)
@@ -93,12 +99,13 @@ def format_pairs(arguments: Sequence[str]) -> None:
     if len(words) < 2 or not options.out:
         known = "|".join(FORMATTERS)
         raise ValueError(f"expected a form and files: bash run.sh format_pairs {known} FILE [FILE ...] --out=FILE")
-    read = formatter(words[0])
-    files = [read(Path(word).expanduser()) for word in words[1:]]
+    read, out = formatter(words[0]), named_path(options.out)
+    check_file_place(out, "--out")
+    files = [read(named_path(word)) for word in words[1:]]
     for word, file in zip(words[1:], files, strict=True):
         dropped = "".join(f"; left out {count:,}: {reason}" for reason, count in file.dropped.items())
         say(f"{word}: {len(file.examples):,} pairs{dropped}")
-    write_raw(Path(options.out).expanduser(), [pair for file in files for pair in file.examples])
+    write_raw(out, [pair for file in files for pair in file.examples])
 
 
 def sample_pairs(arguments: Sequence[str]) -> None:
@@ -114,7 +121,9 @@ def sample_pairs(arguments: Sequence[str]) -> None:
     from data_prep.gencodesearchnet.sampled_files import write_matching, write_ranking
     from data_prep.gencodesearchnet.sampling import matching_negatives, ranking_blocks
 
-    file, out = read_raw(Path(words[0]).expanduser()), Path(options.out).expanduser()
+    path, out = named_path(words[0]), named_path(options.out)
+    check_file_place(out, "--out")
+    file = read_raw(path)
     for reason, count in file.dropped.items():
         say(f"left out {count:,}: {reason}")
     if options.task == "matching":
@@ -135,7 +144,9 @@ def r_pairs(arguments: Sequence[str]) -> None:
         raise ValueError("expected sources and a folder: bash run.sh r_pairs SOURCE [SOURCE ...] --out=FOLDER")
     from data_prep.gencodesearchnet.r_corpus import build_r_pairs
 
-    build_r_pairs(sources, Path(options.out).expanduser(), options.mode, say)
+    out = named_path(options.out)
+    check_folder_place(out, "--out")
+    build_r_pairs(sources, out, options.mode, say)
 
 
 def _command(name: str, arguments: Sequence[str]) -> str:

@@ -86,8 +86,9 @@ def fine_tune(
     _check(out, plan)
     if (out / RECORD).exists():
         return dict(json.loads(read_whole(out / RECORD)))
+    run = _Run(train, valid, plan, out, tell)
     out.mkdir(parents=True, exist_ok=True)
-    return _Run(train, valid, plan, out, tell).go(command or shlex.join(sys.argv))
+    return run.go(command or shlex.join(sys.argv))
 
 
 @dataclass(frozen=True, slots=True)

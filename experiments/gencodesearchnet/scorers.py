@@ -1,5 +1,6 @@
 """What a model's name on the command line of ``gencodesearchnet`` means."""
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,8 @@ from baselines.sentence_encoder import SentenceEncoder, SentenceEncoderConfig
 from baselines.text_bm25 import TextBm25
 from data_prep.gencodesearchnet.records import Example
 from data_prep.gencodesearchnet.subsets import Subset
+from data_prep.named_paths import named_path
+from data_prep.regular_files import read_whole
 from experiments.config import REPOSITORY
 from experiments.console import say
 from experiments.gencodesearchnet.config import BenchmarkOptions
@@ -78,14 +81,23 @@ def load_scorer(name: str, options: BenchmarkOptions, valid: Sequence[Example]) 
         return _prompted(name.removeprefix(PROMPTED), options)
     if name in MODELS:
         raise ValueError(f"{name} has to be trained first: name the folder of its run, such as runs/jdk-{name}-...")
-    folder = Path(name).expanduser()
+    folder = named_path(name)
     if (folder / RECORD).exists():
         return _always(load_cross_encoder(str(folder), options.max_length, options.batch_size))
-    if (folder / "vocabulary.json").exists():
+    if (folder / "vocabulary.json").exists() or _is_run(folder):
         matcher, encoder = load_run(folder)
         return _always(WordScorer(matcher.to(device()), encoder))
     config = SentenceEncoderConfig(name, batch_size=options.batch_size)
     return _always(SentenceEncoder(replace(config, max_length=options.max_length or config.max_length)))
+
+
+def _is_run(folder: Path) -> bool:
+    """Whether there is the folder of a run, perhaps of one without a trained model or an unfinished one."""
+    try:
+        found = json.loads(read_whole(folder / "config.json"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and "model_name" in found
 
 
 def folder_name(model: str) -> str:
@@ -123,9 +135,13 @@ def _prompted(model: str, options: BenchmarkOptions) -> ScorerOf:
     if not options.endpoint:
         raise ValueError(f"{PROMPTED}{model} needs --endpoint=, such as http://127.0.0.1:8000/v1")
     journal = REPOSITORY / "runs" / "gencodesearchnet" / f"{folder_name(model)}-answers.jsonl"
-    journal.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        _ = PromptedModelConfig(model, options.endpoint, str(journal)).endpoint  # refused before anything is asked
+    except ValueError as error:
+        raise ValueError(f"{PROMPTED}{model} at --endpoint: {error}") from error
 
     def scorer_of(subset: Subset) -> TextScorer:
+        journal.parent.mkdir(parents=True, exist_ok=True)
         kind: TextKind = "search query" if subset.name.startswith("cosqa") else "code comment"
         return PromptedModel(
             PromptedModelConfig(

@@ -17,6 +17,7 @@ from data_prep.gencodesearchnet.fine_tuning import find_fine_tuning
 from data_prep.gencodesearchnet.records import Example
 from data_prep.gencodesearchnet.sampling import Block
 from data_prep.gencodesearchnet.subsets import SUBSETS, Subset, find_subsets
+from data_prep.named_paths import named_path
 from evaluation.benchmark import BenchmarkResult, MatchingResult, RankingResult, SubsetResult, means
 from evaluation.generalisation import CSN
 from evaluation.json_records import to_json
@@ -64,7 +65,7 @@ def find_data(options: BenchmarkOptions) -> Data:
     for name in options.subsets:
         if name not in names:
             raise unknown("subset", name, names)
-    path = Path(options.path).expanduser()
+    path = named_path(options.path)
     found, missing = find_subsets(path)
     wanted = options.subsets or names
     subsets = [subset for subset in found if subset.name in wanted]
@@ -91,7 +92,7 @@ def run_benchmark(model: str, data: Data, options: BenchmarkOptions, command: st
         ValueError: there is no such model.
         OSError: a file cannot be written.
     """
-    scorer_of, folder = load_scorer(model, options, data.valid), Path(options.out).expanduser() / folder_name(model)
+    scorer_of, folder = load_scorer(model, options, data.valid), named_path(options.out) / folder_name(model)
     folder.mkdir(parents=True, exist_ok=True)
     version = code_version(REPOSITORY)  # of what runs, whatever becomes of the files meanwhile
     run = _ModelRun(scorer_of, data, options, folder, {}, {})
