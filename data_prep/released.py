@@ -113,13 +113,17 @@ def read_vocabulary(path: Path) -> tuple[str, ...]:
     """The word of each id; UNKNOWN at 0, and where the release has a word for it.
 
     Raises:
-        ValueError: the file is damaged, or is no dict of words to 1, 2, 3 and so on.
+        ValueError: the file is damaged, or is no dict of words, which UTF-8 can hold, to 1, 2, 3 and so on.
     """
     ids: Any = load_plain(path)
     types = set(map(type, ids)) <= {str} and set(map(type, ids.values())) <= {int} if type(ids) is dict else False
     if not types or not ids:
         raise ValueError(f"{path} is no vocabulary: expected a dict of words to ids")
     words = sorted(ids, key=ids.__getitem__)
+    try:
+        "".join(words).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{path} has a word with half a surrogate pair: expected words of Unicode") from error
     if [ids[word] for word in words] != list(range(1, len(words) + 1)):
         raise ValueError(f"{path} has {len(words):,} words, but their ids are not 1 to {len(words)}, each once")
     return (UNKNOWN, *(UNKNOWN if word == _ITS_UNKNOWN else word for word in words))

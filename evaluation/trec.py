@@ -30,7 +30,7 @@ def code_ids(pool: Split) -> list[str]:
     ids, seen = [], dict[str, int]()
     for row in range(len(pool)):
         text = pool.text(row)
-        name = f"{quote(text.origin)}/{quote(text.path)}:{text.start_line}"
+        name = f"{_plain(text.origin)}/{_plain(text.path)}:{text.start_line}"
         seen[name] = seen.get(name, 0) + 1
         ids.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
     return ids
@@ -44,7 +44,12 @@ def write_trec(evaluation: Evaluation, run: Path, qrels: Path, *, tag: str) -> N
     """
     queries, codes = query_ids(evaluation), code_ids(evaluation.pool)
     _write(qrels, (f"{query} 0 {code} 1\n" for query, code in zip(queries, codes, strict=True)))
-    _write(run, _run_lines(evaluation, queries, codes, quote(tag, safe="")))
+    _write(run, _run_lines(evaluation, queries, codes, _plain(tag, safe="")))
+
+
+def _plain(text: str, safe: str = "/") -> str:
+    """``text`` with what is not plain as %XX, bytes of a file's name that are no UTF-8 included."""
+    return quote(text, safe, errors="backslashreplace")
 
 
 def strictly_decreasing(scores: Float32[np.ndarray, "queries depth"]) -> Float32[np.ndarray, "queries depth"]:

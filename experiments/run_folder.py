@@ -54,11 +54,16 @@ def check_out(plan: Configuration) -> None:
     """Refuse to write a run where something is.
 
     Raises:
-        ValueError: ``--out`` names something that is not an empty or absent folder, or where none can be made.
+        ValueError: ``--out`` names something that is not an empty or absent folder, where none can be made, or that is
+            no Unicode text.
     """
     path = Path(plan.out)
     if plan.out and path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise ValueError(f"--out={path} is not an empty folder: name a new one, or go on with a run by --train.resume")
+    try:
+        plan.out.encode()  # as TensorBoard does
+    except UnicodeEncodeError as error:
+        raise ValueError(f"--out={path} has a name that is no UTF-8: name another folder") from error
     if plan.out:
         check_folder_place(path, "--out")
 

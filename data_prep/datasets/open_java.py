@@ -29,6 +29,7 @@ from data_prep.duplicates import COMPARED_FIELDS
 from data_prep.extraction import Chunk, extract
 from data_prep.fields import LONGEST
 from data_prep.filters import Candidate, reason_to_drop
+from data_prep.gencodesearchnet.records import encodable
 from data_prep.identifiers import split_identifier
 from data_prep.javadoc import query_words
 from data_prep.json_lines import json_lines
@@ -151,6 +152,7 @@ def _checked(row: dict[str, Any], needed: Sequence[str], where: str) -> dict[str
                 raise ValueError(f"{where}: expected a text in {field!r}, not {value!r:.40}")
         elif not isinstance(value, list) or not all(isinstance(word, str) for word in value):
             raise ValueError(f"{where}: expected a list of words in {field!r}, not {value!r:.40}")
+        encodable("".join(value), where)
     return row
 
 

@@ -29,7 +29,6 @@ from baselines.pair_tokens import PairTokens
 from baselines.pretrained import best_device
 from data_prep.atomic import write_atomically
 from data_prep.gencodesearchnet.records import Example
-from data_prep.regular_files import read_whole
 from evaluation.provenance import code_version, machine
 from experiments.config import REPOSITORY
 from experiments.console import say
@@ -123,7 +122,7 @@ def _check(out: Path, plan: _Plan) -> None:
     """Refuse to write where something else is."""
     there = [path.name for path in out.iterdir() if not path.name.startswith(".")] if out.is_dir() else []
     if RECORD in there:
-        kept = json.loads(read_whole(out / RECORD))
+        kept = json.loads((out / RECORD).read_text(encoding="utf-8"))
     elif CHECKPOINT in there:
         kept = load_checkpoint(out / CHECKPOINT)["plan"]
     elif there or (out.exists() and not out.is_dir()):

@@ -241,6 +241,7 @@ def test_without_any_file_one_line_tells_what_is_needed(tmp_path: Path, capsys: 
         ),
         (TLCODESUM, ROW[TLCODESUM] | {"code": ["a"]}, "expected a text in 'code', not ['a']"),
         (R252, ROW[R252] | {"api": "a.b"}, "expected a list of words in 'api', not 'a.b'"),
+        (R252, ROW[R252] | {"query": ["a", "b\udc00"]}, "expected Unicode text, not half a surrogate pair, '\\udc00'"),
         (R252, ROW[R252] | {"tokens": ["a", 1]}, "expected a list of words in 'tokens', not ['a', 1]"),
         (
             R252,

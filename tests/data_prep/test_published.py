@@ -279,6 +279,7 @@ BAD: Sequence[tuple[str, object, str]] = (
     ("vocab.desc.pkl", {}, r"vocab\.desc\.pkl is no vocabulary"),
     ("vocab.sbt.pkl", {1: "get"}, r"vocab\.sbt\.pkl is no vocabulary"),
     ("vocab.sbt.pkl", {"get": [1]}, r"vocab\.sbt\.pkl is no vocabulary"),
+    ("vocab.sbt.pkl", {"get\ud800": 1}, r"vocab\.sbt\.pkl has a word with half a surrogate pair"),
     ("vocab.tokens.pkl", {"get": 0, "size": 1}, r"vocab\.tokens\.pkl has 2 words, but their ids are not 1 to 2"),
     ("vocab.tokens.pkl", {"get": 1, "size": 1}, r"vocab\.tokens\.pkl has 2 words, but their ids are not 1 to 2"),
     ("vocab.apiseq.pkl", {"get": 1, "size": 2}, r"test\.apiseq\.pkl has the id 5, but vocab\.apiseq\.pkl ends at 2"),

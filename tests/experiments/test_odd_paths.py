@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -125,3 +126,21 @@ def test_no_run_waits_for_what_lies_in_its_folder(name, words, kind, run, tmp_pa
     assert told.startswith("galm: ")
     assert told.count("\n") == 1
     assert name in told
+
+
+def test_a_name_that_is_no_text_is_as_good_as_others(good, tmp_path, capsys):
+    source = Path(os.fsdecode(os.fsencode(tmp_path) + b"/s\xff\x1b[2J"))
+    shutil.copytree(good["SOURCES"], source)
+    command = ["folder", "bm25", f"--data.path={source}", f"--data.root={source / 'data'}", *DATA]
+    assert main([*command, f"--out={tmp_path / 'run'}"]) == 0
+    assert main(["evaluate", str(tmp_path / "run")]) == 0
+    assert main(["index", str(source), "--vectors=none"]) == 0
+    assert main(["search", "read line", f"--index={source / '.galm/index'}", "--model=none"]) == 0
+    told = capsys.readouterr()
+    assert "\x1b" not in told.out + told.err
+    assert "folder (s\ufffd\ufffd[2J), test split" in told.out
+    for name in ("run.trec", "qrels.trec"):
+        assert "s%5Cudcff%1B%5B2J/A" in (tmp_path / "run" / name).read_text("ascii")
+    assert main([*command, f"--out={source / 'run'}"]) == 2
+    told = capsys.readouterr().err
+    assert told == f"galm: --out={tmp_path}/s\ufffd\ufffd[2J/run has a name that is no UTF-8: name another folder\n"

@@ -6,7 +6,7 @@ import pytest
 
 from experiments.ablations import ABLATIONS
 from experiments.comparison_pictures import pictures
-from experiments.comparison_tables import tables
+from experiments.comparison_tables import markdown_table, tables
 from experiments.config import resolve
 from experiments.main_table import CELLS, REFERENCES
 from experiments.tables import END, README, RESULTS, START, pages, with_tables, write_tables
@@ -35,6 +35,15 @@ def test_an_ablation_has_a_page_once_a_variant_has_a_result(tmp_path):
     assert "ablations/graph.md" not in pages(tmp_path)
     shutil.copy(RESULTS / "ablations" / f"{variants[0].key}.json", tmp_path / "ablations")
     assert f"| {variants[0].label} |" in pages(tmp_path)["ablations/graph.md"]
+
+
+def test_a_cell_of_a_table_stays_one():
+    table = markdown_table(("model", "MRR"), [("a | b <img src=x> &amp;\n| c | \x1b[2J", "0.5")])
+    assert table.split("\n") == [
+        "| model | MRR |",
+        "| --- | ---: |",
+        "| a \\| b &lt;img src=x> &amp;amp;\ufffd\\| c \\| \ufffd[2J | 0.5 |",
+    ]
 
 
 def test_only_the_section_between_the_markers_changes(tmp_path):

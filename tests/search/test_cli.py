@@ -14,9 +14,11 @@ from serving import index_of
 
 from experiments.config import REPOSITORY
 from experiments.entry import main
-from search.index import open_index, save_index
+from search.engine import Engine
+from search.index import open_index
 from search.links import Origin
 from search.model_folder import DEFAULT_MODEL
+from search.show import as_json, as_text
 
 
 @pytest.fixture
@@ -106,14 +108,16 @@ def test_names_of_files_are_told_without_what_a_terminal_would_obey(tmp_path, ca
 
 @pytest.fixture
 def forged(tmp_path):
-    """An index that somebody made: what it says of licence, origin and names is hostile."""
-    path = index_of(write(tmp_path / "tree", {"A.java": "class A { void openWindow() {} }\n"}), tmp_path / "index")
+    """The answers, in both forms, of an index that somebody made: what it says of licence and origin is hostile."""
+    index = open_index(
+        index_of(write(tmp_path / "tree", {"A.java": "class A { void open() {} }\n"}), tmp_path / "index")
+    )
 
-    def of(origin="javascript:alert(1)//a/b", licence="MIT", name="A.java"):
-        index = open_index(path)
-        files = [replace(file, licence=licence, path=name, committed=True) for file in index.files]
-        save_index(replace(index, files=files, origin=Origin(origin, "0" * 40, "")), path)
-        return path
+    def of(origin="javascript:alert(1)//a/b", licence="MIT"):
+        files = [replace(file, licence=licence, committed=True) for file in index.files]
+        engine = Engine(replace(index, files=files, origin=Origin(origin, "0" * 40, "")), None)
+        hits = engine.search("open", top=1)
+        return [show(engine, "open", hits, 0.0, explain=True) for show in (as_json, as_text)]
 
     return of
 
@@ -136,21 +140,20 @@ def forged(tmp_path):
         ("", False),
     ],
 )
-def test_a_link_is_one_of_the_web_or_none(forged, capsys, origin, is_link):
-    path = forged(origin)
-    assert main(["search", "open window", "--json", "--model=none", f"--index={path}"]) == 0
-    url = json.loads(capsys.readouterr().out)["results"][0]["url"]
-    assert main(["search", "open window", "--model=none", f"--index={path}"]) == 0
-    told = capsys.readouterr().out
+def test_a_link_is_one_of_the_web_or_none(forged, origin, is_link):
+    answer, told = forged(origin)
+    url = json.loads(answer)["results"][0]["url"]
     assert url == (f"{origin}/blob/{'0' * 40}/A.java#L1-L1" if is_link else "")
     assert (origin in told) == (is_link or not origin)
     assert ("://" in told) == is_link
 
 
-def test_a_path_that_has_no_form_has_no_link(forged):
-    index = open_index(forged("https://github.com/owner/name"))
-    assert index.url(0).endswith("/A.java#L1-L1")
-    assert replace(index, files=[replace(index.files[0], path="\ud800")]).url(0) == ""
+def test_a_path_that_has_no_form_has_no_link(index):
+    file, origin = replace(index.files[0], committed=True), Origin("https://github.com/owner/name", "0" * 40, "")
+    assert (
+        replace(index, files=[file], origin=origin).url(0).startswith(f"{origin.url}/blob/{origin.commit}/java.base/")
+    )
+    assert replace(index, files=[replace(file, path="\ud800")], origin=origin).url(0) == ""
 
 
 @pytest.mark.parametrize(
@@ -162,14 +165,10 @@ def test_a_path_that_has_no_form_has_no_link(forged):
         ("MIT OR " * 30_000, "MIT OR " * 28 + "MIT…"),
     ],
 )
-def test_a_licence_is_a_short_line(forged, capsys, licence, shown):
-    path = forged(licence=licence)
-    assert main(["search", "open window", "--json", f"--index={path}"]) == 0
-    answer = capsys.readouterr().out
+def test_a_licence_is_a_short_line(forged, licence, shown):
+    answer, told = forged(licence=licence)
     assert answer.isascii()
     assert json.loads(answer)["results"][0]["license"] == shown
-    assert main(["search", "open window", f"--index={path}"]) == 0
-    told = capsys.readouterr().out
     assert shown in told
     assert licence not in told
 
