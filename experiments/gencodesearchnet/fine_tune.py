@@ -29,6 +29,7 @@ from baselines.pair_tokens import PairTokens
 from baselines.pretrained import best_device
 from data_prep.atomic import write_atomically
 from data_prep.gencodesearchnet.records import Example
+from data_prep.regular_files import read_whole
 from evaluation.provenance import code_version, machine
 from experiments.config import REPOSITORY
 from experiments.console import say

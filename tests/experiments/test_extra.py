@@ -171,7 +171,7 @@ def test_the_extra_set_is_prepared_whole_and_adds_nothing_itself(small_data, mon
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["jdk", "unif", "--data.extra=open_jave"], "unknown data set in --data.extra 'open_jave': did you mean"),
+        (["jdk", "unif", "--data.extra=open_jave"], "unknown data set in --data.extra 'open_jave': did you"),
         (["jdk", "unif", "--data.extra=,jdk"], "--data.extra takes comma-separated DATASET or DATASET:PATH, not"),
         (["jdk", "unif", "--data.apart=,jdk"], "--data.apart takes comma-separated DATASET or DATASET:PATH, not"),
         (["jdk", "unif", "--data.apart=jdkk"], "unknown data set in --data.apart 'jdkk': did you mean jdk?"),

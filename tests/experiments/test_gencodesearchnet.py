@@ -273,10 +273,7 @@ def test_words_of_code_in_any_language(code, name, api):
         (["prompted:x", "--path={folder}"], "prompted:x needs --endpoint="),
         (["bm25+chance+bm25", "--path={folder}"], "a mixture is of two scorers with scores, such as bm25+gt_all"),
         (["bm25", "--path={folder}", "--protocol=D-9"], "--protocol takes canonical, released or some of D-1"),
-        (
-            ["bm25", "--path={folder}", "--distractors=0"],
-            "--distractors takes a whole number from 1 to 1,000,000",
-        ),
+        (["bm25", "--path={folder}", "--distractors=0"], "--distractors takes a whole number from 1 to 1,000,000"),
     ],
 )
 def test_mistakes_are_one_line(folder, tmp_path, capsys, arguments, message):

@@ -90,10 +90,7 @@ def test_a_run_and_the_test_of_its_weights_mix_alike(java_folder, small_data, tm
     [
         (["--evaluate.mix=bm25", "--evaluate.mix_on=jdk,csn"], "--evaluate.mix_on takes one DATASET or DATASET:PATH"),
         (["--evaluate.mix=bm25", "--evaluate.mix_on=:there"], "--evaluate.mix_on takes one DATASET or DATASET:PATH"),
-        (
-            ["--evaluate.mix=bm25", "--evaluate.mix_on=jdkk"],
-            "unknown data set in --evaluate.mix_on 'jdkk'",
-        ),
+        (["--evaluate.mix=bm25", "--evaluate.mix_on=jdkk"], "unknown data set in --evaluate.mix_on 'jdkk': did"),
         (["--evaluate.mix_on=csn"], "is chosen: name both"),
     ],
 )
