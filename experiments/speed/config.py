@@ -1,6 +1,5 @@
 """Configuration of the speed measurements (section ``speed``), and how their command line is read."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,8 +31,6 @@ class SpeedConfig:
 
     def __post_init__(self) -> None:
         check_bounds(self, {"repeats": whole(1, 1000), "files": whole(1, 1_000_000)}, "speed")
-        if self.out and os.path.lexists(self.out) and not Path(self.out).is_dir():
-            raise ValueError(f"--speed.out takes a folder, and {self.out} is none")
         if len(set(self.pools)) < 2 or min(self.pools) < 2 or max(self.pools) > _LARGEST_POOL:
             raise ValueError(
                 f"--speed.pools takes two different sizes or more from 2 to {_LARGEST_POOL:,}, for a growth to be "

@@ -134,8 +134,8 @@ def test_a_name_that_is_no_text_is_as_good_as_others(good, tmp_path, capsys):
     command = ["folder", "bm25", f"--data.path={source}", f"--data.root={source / 'data'}", *DATA]
     assert main([*command, f"--out={tmp_path / 'run'}"]) == 0
     assert main(["evaluate", str(tmp_path / "run")]) == 0
-    assert main(["index", str(source), "--vectors=none"]) == 0
-    assert main(["search", "read line", f"--index={source / '.galm/index'}", "--model=none"]) == 0
+    assert main(["index", str(source), "--vectors=none", f"--out={tmp_path / 'index'}"]) == 0
+    assert main(["search", "read line", f"--index={tmp_path / 'index'}", "--model=none"]) == 0
     told = capsys.readouterr()
     assert "\x1b" not in told.out + told.err
     assert "folder (s\ufffd\ufffd[2J), test split" in told.out

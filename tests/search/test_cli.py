@@ -18,6 +18,7 @@ from search.engine import Engine
 from search.index import open_index
 from search.links import Origin
 from search.model_folder import DEFAULT_MODEL
+from search.places import index_place
 from search.show import as_json, as_text
 
 
@@ -98,7 +99,7 @@ def test_names_of_files_are_told_without_what_a_terminal_would_obey(tmp_path, ca
     if git:
         run_git(root, "init", "-q")
     assert main(["index", str(root)]) == 0
-    assert main(["search", "open window", f"--index={root / '.galm/index'}"]) == 0
+    assert main(["search", "open window", f"--index={index_place(root)}"]) == 0
     told = capsys.readouterr()
     assert "A\ufffd]0;title\ufffd.java:1-1" in told.out
     assert "no\\xff" in told.err if git else "\ufffd" in told.err
