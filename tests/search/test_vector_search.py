@@ -160,8 +160,9 @@ def test_another_model_makes_all_of_them_again(index, encoder, file, tmp_path):
 
 
 def test_an_empty_index_has_no_vectors(encoder, tmp_path):
-    (tmp_path / "empty").mkdir()
-    make_index(tmp_path / "empty", path := tmp_path / "index")
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare" / "package-info.java").write_text("package bare;\n")
+    make_index(tmp_path / "bare", path := tmp_path / "index")
     assert vectorise(encoder, path)[0].written
     found = near_rows(path, read_head(path).content, 0, "")
     assert found.nearest(("a", "thing")).tolist() == []
