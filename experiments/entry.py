@@ -50,7 +50,7 @@ def run_command(arguments: Sequence[str]) -> None:
         ValueError: it asks for something that there is not.
     """
     named_path(".")  # where the current folder was deleted, torch ends the program without a word of ours
-    if not arguments or {"help", "--help", "-h"} & set(arguments):
+    if not arguments or arguments[0] == "help" or {"--help", "-h"} & set(arguments):
         console.show("\n".join(help_lines()))
         return
     if arguments[0] in COMMANDS:
