@@ -11,6 +11,14 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 SMALL_PACKAGES = ("java.base/java/util/concurrent/", "java.base/java/util/stream/")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport():
+    """What a test printed goes from one process to another, as UTF-8, whatever it printed."""
+    report = yield
+    report.sections = [(name, text.encode("utf-8", "backslashreplace").decode()) for name, text in report.sections]
+    return report
+
+
 @pytest.fixture(autouse=True, scope="session")
 def one_thread_a_worker():
     import torch

@@ -165,6 +165,7 @@ def test_a_path_that_has_no_form_has_no_link(index):
         ("M\ud800T", "M\ufffdT"),
         ("MIT OR " * 30_000, "MIT OR " * 28 + "MIT…"),
     ],
+    ids=["title", "line", "half a pair", "long"],
 )
 def test_a_licence_is_a_short_line(forged, licence, shown):
     answer, told = forged(licence=licence)
