@@ -27,8 +27,14 @@ set -euo pipefail
 root=$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 . "$root/experiments/environment.sh"
 
-# The tools run where you are, so that paths you type mean what you expect.
-experiments() { exec "$python" -m experiments.entry "$@"; }
+# The tools run where you are, so that paths you type mean what you expect. Ctrl-C is held back until they listen, where
+# env can do so: Python would answer it with a traceback while it starts.
+experiments() {
+  if env --block-signal=INT --version >/dev/null 2>&1; then
+    exec env --block-signal=INT "$python" -m experiments.entry "$@"
+  fi
+  exec "$python" -m experiments.entry "$@"
+}
 
 # Curves, texts and pictures of every run, on this machine only.
 board() {

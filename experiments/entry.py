@@ -3,6 +3,11 @@
 Nothing heavy is imported before the command line is known to be right.
 """
 
+from experiments.interruption import end_silently, run_interruptibly
+
+if __name__ == "__main__":
+    end_silently()  # nothing has begun yet that Ctrl-C could break
+
 import os
 import shlex
 import sys
@@ -21,26 +26,31 @@ from experiments.speed.config import resolve_speed
 
 def main(arguments: Sequence[str]) -> int:
     """Run a command line; the exit code is 0, 2 for a mistake, a full disk or full memory, 130 for Ctrl-C."""
-    console.open_terminal()
     try:
+        console.open_terminal()
         run_command(arguments)
-    except KeyboardInterrupt:
+    except BaseException as error:
+        return _told(error)
+    return 0
+
+
+def _told(error: BaseException) -> int:
+    """The exit code of what ended a command line; what no line can tell is raised again."""
+    if isinstance(error, KeyboardInterrupt):
         console.complain("stopped by Ctrl-C")
         return 130
-    except BrokenPipeError:
+    if isinstance(error, BrokenPipeError):
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - else Python complains once more at its end
         return 0
-    except (ValueError, OSError) as error:
-        if os.environ.get("GALM_TRACEBACK"):
-            raise
-        console.complain(f"galm: {_in_one_line(error)}")
-        return 2
-    except (MemoryError, RuntimeError) as error:
-        if not _is_full_memory(error) or os.environ.get("GALM_TRACEBACK"):
-            raise
+    if os.environ.get("GALM_TRACEBACK"):
+        raise error
+    if isinstance(error, MemoryError | RuntimeError) and _is_full_memory(error):
         console.complain("galm: memory is full: take smaller sizes, such as of words, vectors, batches or pools")
         return 2
-    return 0
+    if not isinstance(error, ValueError | OSError):
+        raise error
+    console.complain(f"galm: {_in_one_line(error)}")
+    return 2
 
 
 def run_command(arguments: Sequence[str]) -> None:
@@ -216,4 +226,4 @@ _LONGEST_LINE: Final = 380
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run_interruptibly(main, sys.argv[1:]))
