@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from data_prep.folder_lock import sole_user
 from data_prep.regular_files import append_regular
 
 
@@ -26,7 +27,7 @@ class AnswerJournal:
         """
         journal = cls(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with append_regular(path) as file:
+        with append_regular(path) as file, sole_user(file.fileno()):  # else another process's line looks cut
             file.seek(0)
             whole = 0  # bytes
             for number, line in enumerate(file, start=1):
@@ -44,7 +45,7 @@ class AnswerJournal:
             OSError: the file cannot be written.
         """
         line = json.dumps({"key": key, **record}, ensure_ascii=False) + "\n"
-        with append_regular(self.path) as file:
+        with append_regular(self.path) as file, sole_user(file.fileno()):
             file.write(line.encode())
             file.flush()
             os.fsync(file.fileno())

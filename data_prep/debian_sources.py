@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from data_prep.atomic import write_atomically
 from data_prep.debian_apt import HOW, Archive, SourceLists
+from data_prep.folder_lock import sole_holder
 from data_prep.regular_files import read_whole
 from data_prep.store import file_sha256
 
@@ -91,8 +92,11 @@ def fetched_archives(folder: Path, projects: Mapping[str, str]) -> FoundSources:
     record = _read_record(folder, projects)
     if record is None:
         folder.mkdir(parents=True, exist_ok=True)
-        record = _fetch(folder, projects)
-        write_atomically(folder / RECORD, json.dumps(record, indent=1) + "\n")
+        with sole_holder(folder / ".lock", lambda: _logger.info("waiting for another process that fetches the same")):
+            record = _read_record(folder, projects)
+            if record is None:
+                record = _fetch(folder, projects)
+                write_atomically(folder / RECORD, json.dumps(record, indent=1) + "\n")
     archives = [_described(folder / each["name"], projects) for each in record["archives"]]
     return FoundSources(archives, record["left_out"], record["release"], record["fetched"])
 

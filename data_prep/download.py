@@ -21,6 +21,7 @@ from typing import Any, Final
 from tqdm import tqdm
 
 from data_prep.atomic import write_atomically
+from data_prep.folder_lock import sole_holder
 from data_prep.regular_files import read_whole
 from data_prep.store import file_sha256
 
@@ -64,7 +65,19 @@ def download(
     if not remote.url.startswith(("http://", "https://")):
         raise DownloadError(f"{remote.url} is no http or https address")
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = _Part(remote, target)
+    waited: list[str] = []
+
+    def tell() -> None:
+        waited.append(remote.url)
+        _logger.info("waiting for another process that fetches %s", remote.url)
+
+    with sole_holder(target.with_name(f"{target.name}.part.lock"), tell):
+        if waited and target.exists():
+            return file_sha256(target)
+        return _fetched(remote, _Part(remote, target), tries, timeout, first_wait, quiet=quiet)
+
+
+def _fetched(remote: Remote, part: "_Part", tries: int, timeout: float, first_wait: float, *, quiet: bool) -> str:
     problem = ""
     for number in range(tries):
         if number:

@@ -21,6 +21,7 @@ from data_prep.config import DataConfig
 from data_prep.duplicates import drop_duplicates
 from data_prep.extraction import Chunk, Extracted
 from data_prep.filters import FILTERS
+from data_prep.folder_lock import sole_holder
 from data_prep.named_paths import check_folder_place
 from data_prep.records import SPLITS, JavaFile, Pair, SplitName
 from data_prep.registry import data_set
@@ -45,7 +46,17 @@ _LISTED: Final = 1000
 _ELSEWHERE: Final = frozenset(("path", "limit", "root", "processes", "extra", "apart"))
 """Fields of DataConfig that leave the prepared pairs as they are, or show in the inputs."""
 _WITHOUT_PART: Final = frozenset(
-    ("batching.py", "vocabulary.py", "config.py", "bounds.py", "named_paths.py", "download.py", "debian_apt.py")
+    (
+        "batching.py",
+        "vocabulary.py",
+        "config.py",
+        "bounds.py",
+        "named_paths.py",
+        "download.py",
+        "debian_apt.py",
+        "folder_lock.py",
+        "git_repository.py",
+    )
 )
 """Modules that have no part in what is prepared, or whose part shows in the settings and inputs."""
 
@@ -72,17 +83,27 @@ def prepare(
     raw = data_set(name, config)
     sources = Sources.of(name, raw.inputs(), raw.origin(), config)
     folder = Path(config.root) / raw.cache_name
+    found = _found(folder, sources)
+    if isinstance(found, str):
+        check_folder_place(folder.parent, "--data.root")
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        lock = folder.with_name(f".{folder.name}.lock")
+        with sole_holder(lock, lambda: say(f"waiting for another process that prepares {name}")):
+            found = _found(folder, sources)  # that process may have made it
+            if isinstance(found, str):
+                say(f"preparing {name}: {found}")
+                say(_make(raw, sources, folder, config, command, progress))
+                found = open_prepared(folder)
+    return limit_pairs(found, config.limit)
+
+
+def _found(folder: Path, sources: "Sources") -> PreparedData | str:
+    """The data set as it lies in ``folder``, or why it has to be made."""
     try:
         data = open_prepared(folder)
-        why = sources.change_since(data.manifest.get("sources", {}))
     except DamagedStore as damage:
-        why = str(damage) if (folder / MANIFEST).exists() else "not prepared yet"
-    if why:
-        check_folder_place(folder.parent, "--data.root")
-        say(f"preparing {name}: {why}")
-        say(_make(raw, sources, folder, config, command, progress))
-        data = open_prepared(folder)
-    return limit_pairs(data, config.limit)
+        return str(damage) if (folder / MANIFEST).exists() else "not prepared yet"
+    return sources.change_since(data.manifest.get("sources", {})) or data
 
 
 @dataclass(frozen=True, slots=True)

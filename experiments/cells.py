@@ -4,9 +4,9 @@ A cell that was stopped goes on, one that is finished is not run again, and one 
 is run anew. The same command may be given several times at once: each process takes cells that no other has.
 """
 
-import fcntl
 import json
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from data_prep.atomic import write_atomically
-from data_prep.regular_files import append_regular, read_whole
+from data_prep.folder_lock import sole_holder
+from data_prep.regular_files import read_whole
 from evaluation.json_records import to_json
 from evaluation.provenance import without_paths
 from evaluation.results import Result, load_result
@@ -116,25 +117,24 @@ def _kept(cell: Cell, folder: Path, typed: Mapping[str, str]) -> Result:
 @contextmanager
 def _claimed(cell: Cell, *, wait: bool) -> Iterator[bool]:
     """Whether no other process is at the run of ``cell``, nor will be meanwhile; the lock ends with the process."""
+
+    def tell() -> None:
+        say(f"waiting for another process that is at {cell.key}")
+
     path = _run_path(cell)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with append_regular(path.with_name(f"{path.name}.lock")) as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
+    with sole_holder(path.with_name(f"{path.name}.lock"), tell if wait else None) as ours:
+        yield ours
 
 
 def _tested_again(cell: Cell, base: Cell, typed: Mapping[str, str]) -> Path:
     """Test the weights of ``base``, which is run where it has none; where the result is."""
-    with _claimed(base, wait=True):
-        run = RunFolder(_run(base, typed).parent)
-    before = set(run.path.glob("metrics-*.json"))
     free = {name: text for name, text in {**cell.settings, **typed}.items() if name.startswith(CHANGEABLE)}
-    _command(cell, ["evaluate", str(run.path)], free)
-    (found,) = set(run.path.glob("metrics-*.json")) - before
+    with _claimed(base, wait=True):  # until the test is done: one at a time in one folder
+        run = RunFolder(_run(base, typed).parent)
+        before = set(run.path.glob("metrics-*.json"))
+        _command(cell, ["evaluate", str(run.path)], free)
+        (found,) = set(run.path.glob("metrics-*.json")) - before
     return found
 
 
@@ -153,7 +153,7 @@ def _run(cell: Cell, typed: Mapping[str, str]) -> Path:
 def _command(cell: Cell, words: Sequence[str], options: Mapping[str, str]) -> None:
     typed = (f"--{name}={text}" for name, text in options.items())
     done = subprocess.run([sys.executable, "-m", "experiments.entry", *words, *typed], cwd=REPOSITORY, check=False)
-    if done.returncode == 130:
+    if done.returncode in (130, -signal.SIGINT):
         raise KeyboardInterrupt
     if done.returncode:
         raise ValueError(f"the run of {cell.key} failed; the cells before it are kept")

@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 
 from data_prep.content import words_sha256
+from data_prep.folder_lock import sole_writer
 from data_prep.store import PreparedData
 from evaluation.results import Result, Seconds, load_result, save_result
 from evaluation.tables import render_table
@@ -41,7 +42,8 @@ def evaluate_run(path: Path, typed: Mapping[str, str]) -> Result:
     """Test the run in ``path`` again; the result goes beside its ``metrics.json``, which stays as it is.
 
     Raises:
-        ValueError: there is no such run, or an option is not one of section ``evaluate``.
+        ValueError: there is no such run, an option is not one of section ``evaluate``, or another process is writing
+            the folder.
     """
     folder = RunFolder(path)
     saved = Configuration.load(folder.config)
@@ -52,7 +54,7 @@ def evaluate_run(path: Path, typed: Mapping[str, str]) -> Result:
     check_named(plan, trains=bool(plan.evaluate.mix))
     if is_trained(plan.model_name):
         check_finished(folder)
-    with together(plan.evaluate.shards):
+    with together(plan.evaluate.shards), sole_writer(path) if processes.is_first() else nullcontext():
         return _evaluated(plan, folder, typed)
 
 

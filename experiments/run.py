@@ -24,7 +24,7 @@ from experiments.console import complain, logged_to, say, show
 from experiments.named_parts import check_named, tell_without_part
 from experiments.registry import class_of
 from experiments.resume import resumed
-from experiments.run_folder import RunFolder, check_out, new_run_folder
+from experiments.run_folder import RunFolder, named_folder, new_run_folder
 from experiments.stages import (
     Outcome,
     also_stage,
@@ -52,29 +52,35 @@ from training.trainer import CHECKPOINT, TrainingReport
 def run(plan: Configuration, typed: Mapping[str, str]) -> Result:
     """Prepare, train, test; or go on with a run that was stopped; or print what a finished one came to."""
     command = command_line(plan.dataset, plan.model_name, typed)
-    folder = RunFolder.of_resumed(plan)
-    if folder:
-        plan = resumed(plan, typed, folder)
-        if folder.metrics.exists():
-            return _reprint(folder)
-    if processes.is_first():
-        check_out(plan)
-        check_named(plan, trains=True)
-        tell_without_part(plan, typed)
+    with named_folder(plan) if processes.is_first() else nullcontext():
+        folder = RunFolder.of_resumed(plan)
+        if folder:
+            plan = resumed(plan, typed, folder)
+            if processes.of_first(folder.metrics.exists()):
+                return _reprint(folder)
+        if processes.is_first():
+            check_named(plan, trains=True)
+            tell_without_part(plan, typed)
+        return _prepared(plan, folder, command)
+
+
+def _prepared(plan: Configuration, folder: RunFolder | None, command: str) -> Result:
+    """Prepare, then run in ``folder``, or in a new one."""
     started = time.perf_counter()
     data = prepare_stage(plan.dataset, plan.data, command)
     check_trainable(plan, data)
     prepared = time.perf_counter() - started
     prepare_others(plan, data, command, trains=True)
-    folder = folder or processes.of_first(new_run_folder(plan) if processes.is_first() else None)
-    assert folder is not None
-    with logged_to(folder.log) if processes.is_first() else nullcontext():
-        try:
-            return _run(plan, data, folder, command, prepared)
-        except KeyboardInterrupt:
-            words = [plan.dataset, plan.model_name, f"--train.resume={folder.path}"]
-            complain(f"go on with: bash run.sh {shlex.join(words)}")
-            raise
+    with nullcontext(folder) if folder or not processes.is_first() else new_run_folder(plan) as own:
+        folder = processes.of_first(own)
+        assert folder is not None
+        with logged_to(folder.log) if processes.is_first() else nullcontext():
+            try:
+                return _run(plan, data, folder, command, prepared)
+            except KeyboardInterrupt:
+                words = [plan.dataset, plan.model_name, f"--train.resume={folder.path}"]
+                complain(f"go on with: bash run.sh {shlex.join(words)}")
+                raise
 
 
 def command_line(*words: str | Mapping[str, str]) -> str:

@@ -1,9 +1,12 @@
 """The folder of a run, ``runs/<dataset>-<model>-<time>/``: what is in it, and how it is made."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from data_prep.folder_lock import sole_writer
 from data_prep.named_paths import check_folder_place
 from experiments.config import REPOSITORY, Configuration
 
@@ -50,30 +53,50 @@ class RunFolder:
         return self.path / "log.txt"
 
 
-def check_out(plan: Configuration) -> None:
-    """Refuse to write a run where something is.
+@contextmanager
+def named_folder(plan: Configuration) -> Iterator[None]:
+    """Keep other runs out of the folder that ``--out`` or ``--train.resume`` names, if one is named.
 
     Raises:
-        ValueError: ``--out`` names something that is not an empty or absent folder, where none can be made, or that is
-            no Unicode text.
+        ValueError: another run is writing it, or ``--out`` names something that is not an empty or absent folder, where
+            none can be made, or that is no Unicode text.
     """
-    path = Path(plan.out)
-    if plan.out and path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise ValueError(f"--out={path} is not an empty folder: name a new one, or go on with a run by --train.resume")
+    if not (plan.train.resume or plan.out):
+        yield
+        return
+    path = Path(plan.train.resume or plan.out)
+    if not plan.train.resume:
+        _check_out(path)
+    with sole_writer(path):
+        if not plan.train.resume and any(path.iterdir()):
+            raise _not_empty(path)
+        yield
+
+
+def _check_out(path: Path) -> None:
+    if path.exists() and not path.is_dir():
+        raise _not_empty(path)
     try:
-        plan.out.encode()  # as TensorBoard does
+        str(path).encode()  # as TensorBoard does
     except UnicodeEncodeError as error:
         raise ValueError(f"--out={path} has a name that is no UTF-8: name another folder") from error
-    if plan.out:
-        check_folder_place(path, "--out")
+    check_folder_place(path, "--out")
 
 
-def new_run_folder(plan: Configuration) -> RunFolder:
-    """Make the folder of a run that ``--out`` names, or one that tells data set, model and time."""
+def _not_empty(path: Path) -> ValueError:
+    return ValueError(f"--out={path} is not an empty folder: name a new one, or go on with a run by --train.resume")
+
+
+@contextmanager
+def new_run_folder(plan: Configuration) -> Iterator[RunFolder]:
+    """The folder of a run that ``--out`` names, or a new one that tells data set, model and time, kept from other runs.
+
+    Raises:
+        ValueError: there are too many of that time.
+    """
     if plan.out:
-        path = Path(plan.out)
-        path.mkdir(parents=True, exist_ok=True)
-        return RunFolder(path)
+        yield RunFolder(Path(plan.out))
+        return
     name = f"{plan.dataset}-{plan.model_name}-{time.strftime('%Y%m%d-%H%M%S')}"
     for suffix in ("", *(f"-{number}" for number in range(2, 100))):
         path = REPOSITORY / "runs" / (name + suffix)
@@ -81,5 +104,7 @@ def new_run_folder(plan: Configuration) -> RunFolder:
             path.mkdir(parents=True)
         except FileExistsError:
             continue
-        return RunFolder(path)
+        with sole_writer(path):
+            yield RunFolder(path)
+        return
     raise ValueError(f"{path} exists: name another folder with --out")

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from data_prep.atomic import write_atomically
+from data_prep.folder_lock import sole_writer
 from data_prep.gencodesearchnet.r_packages import RPackage, read_package
 from data_prep.gencodesearchnet.r_pairs import Mode, RPair, r_pairs
 from data_prep.json_lines import json_lines
@@ -50,8 +51,14 @@ def build_r_pairs(sources: Sequence[str], out: Path, mode: Mode, say: Callable[[
     Packages that apt-get downloads are kept in ``out/packages``.
 
     Raises:
-        ValueError: a source cannot be had, is refused, or names a package that another one holds; none has an R file.
+        ValueError: a source cannot be had, is refused, or names a package that another one holds; none has an R file;
+            or another process is writing ``out``.
     """
+    with sole_writer(out):
+        return _built(sources, out, mode, say)
+
+
+def _built(sources: Sequence[str], out: Path, mode: Mode, say: Callable[[str], None]) -> list[PackageCounts]:
     lines: list[str] = []
     counts: list[PackageCounts] = []
     for path in _paths(sources, out / "packages"):

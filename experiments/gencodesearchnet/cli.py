@@ -75,14 +75,15 @@ def statistics(arguments: Sequence[str]) -> None:
     if words:
         raise ValueError(f"bash run.sh statistics takes options only, not {' '.join(words)}")
     from data_prep.atomic import write_atomically
+    from data_prep.folder_lock import sole_writer
     from experiments.gencodesearchnet.data_statistics import measured
 
     out = named_path(options.out)
     check_folder_place(out, "--out")
-    page, picture = measured(named_path(options.path))
-    out.mkdir(parents=True, exist_ok=True)
-    write_atomically(out / "statistics.md", page)
-    write_atomically(out / "statistics.png", picture)
+    with sole_writer(out):
+        page, picture = measured(named_path(options.path))
+        write_atomically(out / "statistics.md", page)
+        write_atomically(out / "statistics.png", picture)
     show(f"{page}\n{out / 'statistics.md'}, {out / 'statistics.png'}")
 
 

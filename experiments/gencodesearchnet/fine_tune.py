@@ -28,6 +28,7 @@ from baselines.cross_encoder import CrossEncoder, kinds_of, load_classifier, loa
 from baselines.pair_tokens import PairTokens
 from baselines.pretrained import best_device
 from data_prep.atomic import write_atomically
+from data_prep.folder_lock import sole_writer
 from data_prep.gencodesearchnet.records import Example
 from data_prep.regular_files import read_whole
 from evaluation.provenance import code_version, machine
@@ -76,19 +77,19 @@ def fine_tune(
         The record: how it was made, each epoch's measures, the best epoch, seconds.
 
     Raises:
-        ValueError: there are fewer than two pairs, ``out`` holds something else, or the base cannot be had.
+        ValueError: there are fewer than two pairs, ``out`` holds something else, another process is writing it, or the
+            base cannot be had.
         OSError: ``out`` cannot be written.
         KeyboardInterrupt: Ctrl-C, after a checkpoint.
     """
     if min(len(train), len(valid)) < 2:
         raise ValueError(f"expected two training and two validation pairs or more, got {len(train)} and {len(valid)}")
     plan = _Plan.of(train, valid, base, options)
-    _check(out, plan)
-    if (out / RECORD).exists():
-        return dict(json.loads(read_whole(out / RECORD)))
-    run = _Run(train, valid, plan, out, tell)
-    out.mkdir(parents=True, exist_ok=True)
-    return run.go(command or shlex.join(sys.argv))
+    with sole_writer(out):
+        _check(out, plan)
+        if (out / RECORD).exists():
+            return dict(json.loads(read_whole(out / RECORD)))
+        return _Run(train, valid, plan, out, tell).go(command or shlex.join(sys.argv))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +122,12 @@ class _Plan:
 
 def _check(out: Path, plan: _Plan) -> None:
     """Refuse to write where something else is."""
-    there = [path.name for path in out.iterdir() if not path.name.startswith(".")] if out.is_dir() else []
+    there = [path.name for path in out.iterdir() if not path.name.startswith(".")]
     if RECORD in there:
         kept = json.loads((out / RECORD).read_text(encoding="utf-8"))
     elif CHECKPOINT in there:
         kept = load_checkpoint(out / CHECKPOINT)["plan"]
-    elif there or (out.exists() and not out.is_dir()):
+    elif there:
         raise ValueError(f"{out} is no empty folder, and no fine-tuning that could go on: name another one")
     else:
         return

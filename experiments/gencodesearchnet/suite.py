@@ -13,6 +13,7 @@ import numpy as np
 
 from baselines.cross_encoder import CrossEncoderScores
 from data_prep.atomic import atomic_file, write_atomically
+from data_prep.folder_lock import sole_writer
 from data_prep.gencodesearchnet.fine_tuning import find_fine_tuning
 from data_prep.gencodesearchnet.records import Example
 from data_prep.gencodesearchnet.sampling import Block
@@ -89,11 +90,16 @@ def run_benchmark(model: str, data: Data, options: BenchmarkOptions, command: st
     """Test ``model``, and leave the result in its folder in ``--out``.
 
     Raises:
-        ValueError: there is no such model.
+        ValueError: there is no such model, or another process is testing it.
         OSError: a file cannot be written.
     """
-    scorer_of, folder = load_scorer(model, options, data.valid), named_path(options.out) / folder_name(model)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = named_path(options.out) / folder_name(model)
+    with sole_writer(folder):
+        return _tested(model, data, options, command, folder)
+
+
+def _tested(model: str, data: Data, options: BenchmarkOptions, command: str, folder: Path) -> BenchmarkResult:
+    scorer_of = load_scorer(model, options, data.valid)
     version = code_version(REPOSITORY)  # of what runs, whatever becomes of the files meanwhile
     run = _ModelRun(scorer_of, data, options, folder, {}, {})
     results = [run.result(subset) for subset in data.subsets]

@@ -16,6 +16,7 @@ import torch
 from data_prep.atomic import write_atomically
 from data_prep.batching import Encoder
 from data_prep.config import DataConfig
+from data_prep.folder_lock import sole_writer
 from data_prep.named_paths import check_folder_place
 from data_prep.registry import data_set
 from data_prep.store import PreparedData
@@ -50,10 +51,11 @@ def measure_speed(config: SpeedConfig, data_config: DataConfig, typed: Mapping[s
     """Measure all, print it, and leave it in the folder of ``config``."""
     started, command = time.perf_counter(), command_line("speed", typed)
     check_folder_place(config.folder, "--speed.out")
-    data = prepare_stage("jdk", data_config, command)
-    report = _measured(config, data_config, data, command)
-    report = replace(report, seconds=time.perf_counter() - started)
-    save(report, config)
+    with sole_writer(config.folder):
+        data = prepare_stage("jdk", data_config, command)
+        report = _measured(config, data_config, data, command)
+        report = replace(report, seconds=time.perf_counter() - started)
+        save(report, config)
     show(f"\n{markdown(report)}\n{config.folder}: speed.json, speed.md, speed.png")
     return report
 

@@ -2,6 +2,7 @@ import json
 import logging
 import re
 import socket
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from baselines.prompted_model import (
     matching_prompt,
     read_answer,
 )
+from data_prep.folder_lock import sole_user
 from matching.text_scorer import TextScorer
 from tests.baselines.local_server import send, serving
 from tests.odd_files import KINDS, deadline, odd_thing
@@ -252,6 +254,19 @@ def test_a_killed_run_asks_for_nothing_twice(config):
         assert PromptedModel(replace(settings, model="other")).answers(PAIRS[:1]) == [True]
         assert PromptedModel(replace(settings, language="Go")).answers(PAIRS[:1]) == [True]
         assert len(asked.requests) == 8
+
+
+def test_a_line_that_another_process_is_writing_is_waited_for(tmp_path):
+    path, found = tmp_path / "answers.jsonl", []
+    reading = threading.Thread(target=lambda: found.append(AnswerJournal.open(path)))
+    with path.open("ab", buffering=0) as file, sole_user(file.fileno()):
+        file.write(b'{"key": "a", "ans')
+        reading.start()
+        reading.join(0.2)
+        file.write(b'wer": "True"}\n')
+    reading.join(60)
+    assert found[0]["a"] == "True"
+    assert AnswerJournal.open(path)["a"] == "True"
 
 
 def test_a_journal_damaged_within_is_told(tmp_path):

@@ -78,6 +78,30 @@ def test_killed_writer_leaves_no_target_and_the_next_one_tidies(tmp_path: Path) 
     assert names(tmp_path) == ["data"]
 
 
+def test_writers_of_one_folder_replace_each_other_whole(tmp_path: Path) -> None:
+    code = (
+        "import sys, pathlib\n"
+        "from data_prep.atomic import atomic_folder\n"
+        "for number in range(60):\n"
+        "    with atomic_folder(pathlib.Path(sys.argv[1])) as new:\n"
+        "        for name in 'ab':\n"
+        "            (new / name).write_text(sys.argv[2])\n"
+    )
+    repository = Path(__file__).resolve().parents[2]
+    command = [sys.executable, "-c", code, str(tmp_path / "data")]
+    running = [subprocess.Popen([*command, each], cwd=repository) for each in ("one", "two", "three")]
+    assert [each.wait(60) for each in running] == [0, 0, 0]
+    assert names(tmp_path) == ["data"]
+    assert (tmp_path / "data" / "a").read_text() == (tmp_path / "data" / "b").read_text()
+
+
+def test_what_killed_writers_left_of_a_file_is_removed_too(tmp_path: Path) -> None:
+    left = tmp_path / ".a [1].txt.999999999.x.tmp"
+    left.touch()
+    write_atomically(tmp_path / "a [1].txt", "")
+    assert names(tmp_path) == ["a [1].txt"]
+
+
 def test_a_living_writer_is_left_alone(tmp_path: Path) -> None:
     with atomic_folder(tmp_path / "data") as slow:
         (slow / "x").write_text("slow")

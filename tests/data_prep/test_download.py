@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from data_prep.download import DownloadError, Remote, download
+from data_prep.folder_lock import sole_holder
 from tests.odd_files import KINDS, deadline, odd_thing
 
 CONTENT = random.Random(0).randbytes(3_000_000)
@@ -101,6 +102,23 @@ def test_whole_file_arrives(server: Server, tmp_path: Path) -> None:
     assert (tmp_path / "deep" / "java.zip").read_bytes() == CONTENT
     assert names(tmp_path / "deep") == ["java.zip"]
     assert ranges(server) == [None]
+
+
+def test_two_at_once_fetch_it_once(server: Server, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    found: list[str] = []
+    lock = tmp_path / "java.zip.part.lock"
+    two = [threading.Thread(target=lambda: found.append(fetch(server.remote, tmp_path / "java.zip"))) for _ in range(2)]
+    with sole_holder(lock):  # both wait
+        for each in two:
+            each.start()
+        while caplog.text.count("waiting for another process") < 2:
+            assert all(each.is_alive() for each in two)
+    for each in two:
+        each.join(60)
+    assert found == [SHA256, SHA256]
+    assert ranges(server) == [None]
+    assert names(tmp_path) == ["java.zip"]
 
 
 def test_file_of_unknown_size_and_checksum_arrives(server: Server, tmp_path: Path) -> None:

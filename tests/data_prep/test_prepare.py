@@ -173,6 +173,21 @@ def test_ctrl_c_at_any_moment_leaves_no_process_and_no_half(sources, tmp_path):
     assert sum(each["said"] != "" for each in struck) > 4
 
 
+def test_two_at_once_prepare_once(sources, tmp_path):
+    program = (
+        "from data_prep.prepare import prepare; from data_prep.config import DataConfig\n"
+        f"config = DataConfig(path={str(sources)!r}, root={str(tmp_path)!r}, processes=1)\n"
+        "print(len(prepare('folder', config, command='', say=print).splits['train']))"
+    )
+    command = [sys.executable, "-c", program]
+    two = [subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    told = [each.communicate(timeout=120)[0].splitlines() for each in two]
+    assert [each.returncode for each in two] == [0, 0]
+    assert told[0][-1] == told[1][-1]
+    assert sum(line.startswith("preparing folder") for line in (*told[0], *told[1])) == 1
+    assert len(list(tmp_path.iterdir())) == 1
+
+
 def test_processes_load_no_torch():
     program = "import sys; import data_prep.extraction; sys.exit('torch' in sys.modules or 'numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, check=False).returncode == 0

@@ -176,6 +176,25 @@ def test_a_cell_that_another_process_is_at_is_left_to_it(place, tmp_path, caplog
     assert len(run_cells([other, mine], tmp_path / "results", place)) == 2
 
 
+def test_weights_are_tested_again_by_one_process_at_a_time(place, tmp_path, monkeypatch):
+    """Two tests at once would share the folder of the run, and each find the other's result."""
+    base = Cell("folder", "galm", 1, "galm")
+    run = RunFolder(tmp_path / "runs" / base.key)
+    run.path.mkdir(parents=True)
+
+    def watched(*_):
+        with cells._claimed(base, wait=False) as free:
+            assert not free
+        (run.path / "metrics-now.json").touch()
+
+    monkeypatch.setattr(cells, "_run", lambda *_: run.metrics)
+    monkeypatch.setattr(cells, "_command", watched)
+    mixed = Cell("folder", "galm", 1, "galm + bm25", weights_of=base)
+    assert cells._tested_again(mixed, base, place).name == "metrics-now.json"
+    with cells._claimed(base, wait=False) as free:
+        assert free
+
+
 def test_weights_are_tested_again_with_another_ranker(place, tmp_path):
     """A cell that needs another's weights runs that one first, and keeps what ``evaluate`` found."""
     small = {"train.epochs": "1", "model.dim": "32", "model.blocks": "2", "data.extra": f"folder:{place['data.path']}"}

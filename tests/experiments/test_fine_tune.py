@@ -209,7 +209,7 @@ def test_a_folder_of_something_else_is_refused(base, tmp_path):
     (tmp_path / "thesis.tex").write_text("")
     with pytest.raises(ValueError, match="is no empty folder, and no fine-tuning that could go on"):
         fine_tune(TRAIN, VALID, base, tmp_path, SMALL)
-    with pytest.raises(ValueError, match="is no empty folder"):
+    with pytest.raises(ValueError, match="is no folder: name another"):
         fine_tune(TRAIN, VALID, base, tmp_path / "thesis.tex", SMALL)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 

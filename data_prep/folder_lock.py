@@ -1,0 +1,116 @@
+"""One writer at a time: locks that the system takes back when their process ends, however it ends."""
+
+import errno
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+_HELD: Final = frozenset({errno.EAGAIN, errno.EACCES})
+_NO_LOCKS: Final = frozenset({errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL})
+"""What file systems answer that know no locks: work goes on without."""
+
+
+@contextmanager
+def sole_writer(folder: Path) -> Iterator[None]:
+    """Keep every other process that asks from writing ``folder``; it is made, and removed again if it stays empty.
+
+    The lock is on the folder itself, so that nothing lies in it, and ends with the block or with the process.
+
+    Raises:
+        ValueError: another process is writing it, or it is no folder.
+        OSError: it cannot be made.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is no folder: name another one")
+    made = [each for each in (folder, *folder.parents) if not each.exists()]
+    handle = None
+    try:
+        handle = _of_folder(folder)
+        yield
+    finally:
+        for each in made if handle is not None else ():
+            with suppress(OSError):  # it is not empty, as a rule
+                each.rmdir()
+        if handle is not None:
+            os.close(handle)
+
+
+@contextmanager
+def sole_holder(path: Path, waiting: Callable[[], object] | None = None) -> Iterator[bool]:
+    """Whether this process alone holds the lock file ``path``, for the block; the file is removed again.
+
+    Args:
+        path: in a folder that is there.
+        waiting: called where another process holds it, and then that one is waited for; None: it is not.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    handle = _of_file(path, wait=False)
+    if handle is None and waiting:
+        waiting()
+        handle = _of_file(path, wait=True)
+    try:
+        yield handle is not None
+    finally:
+        if handle is not None:
+            path.unlink(missing_ok=True)  # before others can have the lock: they see that it is gone, and make another
+            os.close(handle)
+
+
+@contextmanager
+def sole_user(file: int) -> Iterator[None]:
+    """Wait until no other process is in such a block with the same open file."""
+    _lock(file, wait=True)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def _of_folder(folder: Path) -> int:
+    while True:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        if not _lock(handle, wait=False):
+            os.close(handle)
+            raise ValueError(
+                f"another process is writing {folder}: wait until it has ended, stop it, or name another folder"
+            )
+        if _is_at(handle, folder):
+            return handle
+        os.close(handle)
+
+
+def _of_file(path: Path, *, wait: bool) -> int | None:
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        if not _lock(handle, wait=wait):
+            os.close(handle)
+            return None
+        if _is_at(handle, path):
+            return handle
+        os.close(handle)
+
+
+def _lock(handle: int, *, wait: bool) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError as error:
+        if error.errno in _HELD:
+            return False
+        if error.errno not in _NO_LOCKS:
+            raise
+    return True
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    """Whether what was opened still lies at ``path``: who held it before may have removed it."""
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
+        return False
