@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 _HELD: Final = frozenset({errno.EAGAIN, errno.EACCES})
+_READ_ONLY: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _NO_LOCKS: Final = frozenset({errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL})
 """What file systems answer that know no locks: work goes on without."""
 
@@ -42,6 +43,8 @@ def sole_writer(folder: Path) -> Iterator[None]:
 def sole_holder(path: Path, waiting: Callable[[], object] | None = None) -> Iterator[bool]:
     """Whether this process alone holds the lock file ``path``, for the block; the file is removed again.
 
+    Where none can be written there is nothing to keep others from.
+
     Args:
         path: in a folder that is there.
         waiting: called where another process holds it, and then that one is waited for; None: it is not.
@@ -49,12 +52,18 @@ def sole_holder(path: Path, waiting: Callable[[], object] | None = None) -> Iter
     Raises:
         OSError: it cannot be made.
     """
-    handle = _of_file(path, wait=False)
-    if handle is None and waiting:
-        waiting()
-        handle = _of_file(path, wait=True)
+    handle, writable = None, True
     try:
-        yield handle is not None
+        handle = _of_file(path, wait=False)
+        if handle is None and waiting:
+            waiting()
+            handle = _of_file(path, wait=True)
+    except OSError as error:
+        if error.errno not in _READ_ONLY:
+            raise
+        writable = False
+    try:
+        yield handle is not None or not writable
     finally:
         if handle is not None:
             path.unlink(missing_ok=True)  # before others can have the lock: they see that it is gone, and make another

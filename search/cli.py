@@ -3,7 +3,8 @@
 import fnmatch
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,14 +33,28 @@ def index(arguments: Sequence[str]) -> None:
     check_way(root, path)
     run = _checked_run(options.vectors)  # what cannot be used is told before anything is read
     check_file_place(path, "--out")
-    started = time.perf_counter()
-    done = refresh(root, path, processes=options.processes or os.cpu_count() or 1, tell=_tell)
-    seconds = time.perf_counter() - started
-    what = f"read {done.read:,} files" if done.written else "nothing has changed"
-    say(f"{done.rows:,} methods and types of {done.files:,} files in {path}: {what}, {seconds:.2f} s")
-    _vectors(run, path)
+    with _alone(path) if root.is_dir() else nullcontext():
+        started = time.perf_counter()
+        done = refresh(root, path, processes=options.processes or os.cpu_count() or 1, tell=_tell)
+        seconds = time.perf_counter() - started
+        what = f"read {done.read:,} files" if done.written else "nothing has changed"
+        say(f"{done.rows:,} methods and types of {done.files:,} files in {path}: {what}, {seconds:.2f} s")
+        _vectors(run, path)
     if not options.out and (former := former_index(root)):
         console.complain(f"{former}: an index in the folder itself, as earlier versions made, is not used or changed")
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Wait until no other process makes the index ``path``: else its vectors could be of the other's rows."""
+    from data_prep.folder_lock import sole_holder
+
+    def tell() -> None:
+        say(f"waiting for another process that makes {path}")
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with sole_holder(path.with_name(f".{path.name}.lock"), tell):
+        yield
 
 
 def _checked_run(typed: str) -> str:

@@ -95,6 +95,27 @@ def test_writers_of_one_folder_replace_each_other_whole(tmp_path: Path) -> None:
     assert (tmp_path / "data" / "a").read_text() == (tmp_path / "data" / "b").read_text()
 
 
+def test_a_folder_that_arrives_meanwhile_is_replaced_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another writer may be quicker, just when the older folder was taken away."""
+    target, replace = tmp_path / "data", Path.replace
+    with atomic_folder(target) as new:
+        (new / "x").write_text("old")
+
+    def replaced(self: Path, to: Path) -> Path:
+        there = replace(self, to)
+        if self == target:
+            monkeypatch.setattr(Path, "replace", replace)
+            target.mkdir()
+            (target / "x").write_text("quicker")
+        return there
+
+    monkeypatch.setattr(Path, "replace", replaced)
+    with atomic_folder(target) as new:
+        (new / "x").write_text("new")
+    assert (target / "x").read_text() == "new"
+    assert names(tmp_path) == ["data"]
+
+
 def test_what_killed_writers_left_of_a_file_is_removed_too(tmp_path: Path) -> None:
     left = tmp_path / ".a [1].txt.999999999.x.tmp"
     left.touch()

@@ -1,5 +1,6 @@
 """One writer at a time: refused or waited for, and free again when the holder ends, however it ends."""
 
+import errno
 import subprocess
 import sys
 import threading
@@ -81,6 +82,15 @@ def test_who_waits_is_told_once_and_has_it_next(tmp_path: Path) -> None:
     thread.join(60)
     assert told == [False, True]
     assert names(tmp_path) == []
+
+
+def test_where_nothing_can_be_written_there_is_nothing_to_lock(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def refuse(*_: object) -> int:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr("os.open", refuse)  # root may write everywhere
+    with sole_holder(tmp_path / "lock") as ours:
+        assert ours
 
 
 def test_many_that_wait_have_it_one_at_a_time(tmp_path: Path) -> None:

@@ -6,12 +6,14 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 
 import pytest
 from repositories import run_git, write
 from serving import index_of
 
+from data_prep.folder_lock import sole_holder
 from experiments.config import REPOSITORY
 from experiments.entry import main
 from search.engine import Engine
@@ -52,6 +54,22 @@ def test_a_question_is_answered_after_an_index_is_made(tree):
     assert "->" in told.stdout
     assert "\x1b" not in told.stdout  # no colours where there is no terminal
     assert "GPL-2.0-only WITH Classpath-exception-2.0" in told.stdout
+
+
+def test_an_index_that_another_process_makes_is_waited_for(tree, capsys):
+    (tree / ".galm").mkdir()
+    with sole_holder(tree / ".galm" / ".index.lock"):
+        waiting = threading.Thread(target=main, args=[["index", str(tree)]])
+        waiting.start()
+        told = ""
+        while "\n" not in told:
+            assert waiting.is_alive()
+            told += capsys.readouterr().out
+        assert told == f"waiting for another process that makes {tree / '.galm' / 'index'}\n"
+        assert not (tree / ".galm" / "index").exists()
+    waiting.join(120)
+    assert "12 files" in capsys.readouterr().out
+    assert [path.name for path in (tree / ".galm").iterdir() if "vectors" not in path.name] == ["index"]
 
 
 def test_json_has_the_documented_fields(folder, capsys):
