@@ -26,16 +26,14 @@ def sole_writer(folder: Path) -> Iterator[None]:
     """
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is no folder: name another one")
-    made = [each for each in (folder, *folder.parents) if not each.exists()]
+    made = _made(folder)
     handle = None
     try:
         handle = _of_folder(folder)
         yield
     finally:
-        for each in made if handle is not None else ():
-            with suppress(OSError):  # it is not empty, as a rule
-                each.rmdir()
         if handle is not None:
+            _remove_empty(made)
             os.close(handle)
 
 
@@ -46,12 +44,13 @@ def sole_holder(path: Path, waiting: Callable[[], object] | None = None) -> Iter
     Where none can be written there is nothing to keep others from.
 
     Args:
-        path: in a folder that is there.
+        path: of the file; its folder is made, and removed again if it stays empty.
         waiting: called where another process holds it, and then that one is waited for; None: it is not.
 
     Raises:
         OSError: it cannot be made.
     """
+    made = _made(path.parent)
     handle, writable = None, True
     try:
         handle = _of_file(path, wait=False)
@@ -68,6 +67,7 @@ def sole_holder(path: Path, waiting: Callable[[], object] | None = None) -> Iter
         if handle is not None:
             path.unlink(missing_ok=True)  # before others can have the lock: they see that it is gone, and make another
             os.close(handle)
+        _remove_empty(made)
 
 
 @contextmanager
@@ -79,6 +79,17 @@ def sole_user(file: int) -> Iterator[None]:
     finally:
         with suppress(OSError):
             fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def _made(folder: Path) -> list[Path]:
+    """The folders that there are not yet on the way to ``folder``, the innermost first."""
+    return [each for each in (folder, *folder.parents) if not each.exists()]
+
+
+def _remove_empty(made: list[Path]) -> None:
+    for each in made:
+        with suppress(OSError):  # it is not empty, as a rule
+            each.rmdir()
 
 
 def _of_folder(folder: Path) -> int:
@@ -97,6 +108,7 @@ def _of_folder(folder: Path) -> int:
 
 def _of_file(path: Path, *, wait: bool) -> int | None:
     while True:
+        path.parent.mkdir(parents=True, exist_ok=True)  # who held it before may have removed that too
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         if not _lock(handle, wait=wait):
             os.close(handle)

@@ -86,7 +86,6 @@ def prepare(
     found = _found(folder, sources)
     if isinstance(found, str):
         check_folder_place(folder.parent, "--data.root")
-        folder.parent.mkdir(parents=True, exist_ok=True)
         lock = folder.with_name(f".{folder.name}.lock")
         with sole_holder(lock, lambda: say(f"waiting for another process that prepares {name}")):
             found = _found(folder, sources)  # that process may have made it

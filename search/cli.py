@@ -52,7 +52,6 @@ def _alone(path: Path) -> Iterator[None]:
     def tell() -> None:
         say(f"waiting for another process that makes {path}")
 
-    path.parent.mkdir(parents=True, exist_ok=True)
     with sole_holder(path.with_name(f".{path.name}.lock"), tell):
         yield
 

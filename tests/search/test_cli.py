@@ -57,19 +57,19 @@ def test_a_question_is_answered_after_an_index_is_made(tree):
 
 
 def test_an_index_that_another_process_makes_is_waited_for(tree, capsys):
-    (tree / ".galm").mkdir()
-    with sole_holder(tree / ".galm" / ".index.lock"):
+    place = index_place(tree)
+    with sole_holder(place.with_name(".index.lock")):
         waiting = threading.Thread(target=main, args=[["index", str(tree)]])
         waiting.start()
         told = ""
         while "\n" not in told:
             assert waiting.is_alive()
             told += capsys.readouterr().out
-        assert told == f"waiting for another process that makes {tree / '.galm' / 'index'}\n"
-        assert not (tree / ".galm" / "index").exists()
+        assert told == f"waiting for another process that makes {place}\n"
+        assert not place.exists()
     waiting.join(120)
     assert "12 files" in capsys.readouterr().out
-    assert [path.name for path in (tree / ".galm").iterdir() if "vectors" not in path.name] == ["index"]
+    assert [path.name for path in place.parent.iterdir() if "vectors" not in path.name] == ["index"]
 
 
 def test_json_has_the_documented_fields(folder, capsys):
