@@ -5,6 +5,9 @@ from typing import Final, Literal
 
 from data_prep.bounds import COUNT, LENGTH, SEED, WORKERS, check_bounds, real, whole
 
+MOST_BUCKETS: Final = 65_536
+"""Ids for words outside a vocabulary, at most."""
+
 
 def named_sets(text: str) -> tuple[tuple[str, str], ...]:
     """The data sets of a comma list of DATASET or DATASET:PATH, with their paths, "" where none is given."""
@@ -115,6 +118,6 @@ _WORDS_BOUNDS: Final = {
     "min_count": whole(1, 1_000_000),
     "query_size": whole(1, 10_000_000),
     "code_size": whole(1, 10_000_000),
-    "unknown_buckets": whole(1, 65_536),
+    "unknown_buckets": whole(1, MOST_BUCKETS),
     **dict.fromkeys(("query_length", "name_length", "tokens_length", "api_length", "ast_length"), LENGTH),
 }

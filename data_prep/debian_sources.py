@@ -15,8 +15,9 @@ from tqdm import tqdm
 from data_prep.atomic import write_atomically
 from data_prep.debian_apt import HOW, Archive, SourceLists
 from data_prep.folder_lock import sole_holder
+from data_prep.json_text import parse_json
 from data_prep.regular_files import read_whole
-from data_prep.store import file_sha256
+from data_prep.store_manifest import file_sha256
 
 RECORD: Final = "packages.json"
 MOST_LEFT_OUT: Final = 0.2
@@ -115,7 +116,7 @@ def _described(path: Path, projects: Mapping[str, str]) -> SourceArchive:
 def _read_record(folder: Path, projects: Mapping[str, str]) -> dict[str, Any] | None:
     """What was fetched before; None where that was another list, or an archive is not there any more."""
     try:
-        record: dict[str, Any] = json.loads(read_whole(folder / RECORD))
+        record: dict[str, Any] = parse_json(read_whole(folder / RECORD))
         same = record["packages"] == sorted(projects)
         whole = all((folder / each["name"]).stat().st_size == each["bytes"] for each in record["archives"])
     except (OSError, ValueError, KeyError, TypeError):

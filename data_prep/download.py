@@ -22,8 +22,9 @@ from tqdm import tqdm
 
 from data_prep.atomic import write_atomically
 from data_prep.folder_lock import sole_holder
+from data_prep.json_text import parse_json
 from data_prep.regular_files import read_whole
-from data_prep.store import file_sha256
+from data_prep.store_manifest import file_sha256
 
 _CHUNK: Final = 1 << 18  # bytes
 _TRY_AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -143,7 +144,7 @@ class _Part:
         """Bytes to go on from, and the mark they carry; a start that cannot be trusted is thrown away."""
         try:
             status = self._file.lstat()
-            have, note = status.st_size, json.loads(read_whole(self._note))
+            have, note = status.st_size, parse_json(read_whole(self._note))
             trusted = note["url"] == self._remote.url and (note["mark"] or self._remote.sha256)
             if stat.S_ISREG(status.st_mode) and trusted and (self._remote.size is None or have <= self._remote.size):
                 return have, str(note["mark"])

@@ -27,16 +27,8 @@ from data_prep.records import SPLITS, JavaFile, Pair, SplitName
 from data_prep.registry import data_set
 from data_prep.regular_files import read_regular
 from data_prep.splits import BY_FILE, project_of, split_pairs
-from data_prep.store import (
-    FORMAT_VERSION,
-    MANIFEST,
-    DamagedStore,
-    PreparedData,
-    file_sha256,
-    limit_pairs,
-    open_prepared,
-    write_prepared,
-)
+from data_prep.store import PreparedData, limit_pairs, open_prepared, write_prepared
+from data_prep.store_manifest import FORMAT_VERSION, MANIFEST, DamagedStore, file_sha256
 from data_prep.worker_pool import map_ordered
 
 _EXTRACT: Final = "data_prep.extraction:extract"
@@ -102,7 +94,7 @@ def _found(folder: Path, sources: "Sources") -> PreparedData | str:
         data = open_prepared(folder)
     except DamagedStore as damage:
         return str(damage) if (folder / MANIFEST).exists() else "not prepared yet"
-    return sources.change_since(data.manifest.get("sources", {})) or data
+    return sources.change_since(data.manifest) or data
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,18 +122,24 @@ class Sources:
         """As it stands in the manifest."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
-    def change_since(self, before: dict[str, Any]) -> str:
+    def change_since(self, manifest: Mapping[str, Any]) -> str:
         """What is different from the manifest's record, in a few words; "" where nothing is."""
-        now = self.as_dict()
+        now, before = self.as_dict(), manifest.get("sources")
         if before == now:
-            return ""
+            told = manifest.get("origin"), manifest.get("fingerprint"), _are_words(manifest.get("missing_files", []))
+            return "" if told == (self.origin, self.fingerprint, True) else "its manifest contradicts itself"
+        if not isinstance(before, dict) or not isinstance(was := before.get("settings"), dict):
+            return "its manifest does not say what it was made of"
         if before.get("inputs") != self.inputs or before.get("origin") != self.origin:
             return f"the raw data changed, now {self.origin}"
-        was = before.get("settings", {})
         changed = [f"{key} {was.get(key)} -> {value}" for key, value in self.settings.items() if was.get(key) != value]
         if changed:
             return f"settings changed: {', '.join(changed)}"
         return "the program that prepares it changed"
+
+
+def _are_words(content: object) -> bool:
+    return isinstance(content, list) and all(isinstance(each, str) for each in content)
 
 
 def _input(path: Path) -> dict[str, Any]:

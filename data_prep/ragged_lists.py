@@ -22,6 +22,19 @@ class Ragged:
         values = np.fromiter(chain.from_iterable(lists), dtype=np.int32, count=int(offsets[-1]))
         return cls(values, offsets)
 
+    @classmethod
+    def checked(cls, values: np.ndarray, offsets: np.ndarray, *, lists: int, below: int) -> "Ragged":
+        """Arrays as they were found in a file, as so many ``lists`` of ints from 0 to ``below`` - 1.
+
+        Raises:
+            ValueError: they are nothing of the kind.
+        """
+        if values.ndim != 1 or values.dtype != np.int32:
+            raise ValueError(f"expected a row of int32, got {values.dtype} {list(values.shape)}")
+        if len(values) and not 0 <= values.min() <= values.max() < below:
+            raise ValueError(f"numbers from {values.min()} to {values.max()} where 0 to {below - 1} can stand")
+        return cls(values, checked_edges(offsets, lists=lists, total=len(values)))
+
     @property
     def lengths(self) -> Int64[np.ndarray, " lists"]:
         """How many ints each list has."""
@@ -59,3 +72,16 @@ class Ragged:
 def edges(lengths: Int[np.ndarray, " lists"]) -> Int64[np.ndarray, " edges"]:
     """Where lists of these lengths begin and end when they stand end to end."""
     return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)), dtype=np.int64)
+
+
+def checked_edges(offsets: np.ndarray, *, lists: int, total: int) -> Int64[np.ndarray, " edges"]:
+    """``offsets`` as they were found in a file, if they part ``total`` things into so many ``lists``.
+
+    Raises:
+        ValueError: they do not.
+    """
+    if offsets.shape != (lists + 1,) or offsets.dtype != np.int64:
+        raise ValueError(f"expected {lists + 1} offsets of int64, got {offsets.dtype} {list(offsets.shape)}")
+    if offsets[0] != 0 or offsets[-1] != total or not (offsets[1:] >= offsets[:-1]).all():
+        raise ValueError(f"offsets that do not rise from 0 to {total}")
+    return offsets

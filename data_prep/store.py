@@ -6,8 +6,8 @@ Layout of a folder: ``manifest.json`` (what the data are, with size and sha256 o
 (what a person reads of each pair) and ``<split>-texts-offsets.npy``. The same pairs give the same bytes.
 """
 
-import hashlib
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
@@ -18,18 +18,21 @@ import numpy as np
 from jaxtyping import Int, Int64, UInt8
 
 from data_prep.atomic import atomic_folder
-from data_prep.ragged_lists import Ragged, edges
+from data_prep.json_text import checked_record, checked_words, parse_json
+from data_prep.ragged_lists import Ragged, checked_edges, edges
 from data_prep.records import SPLITS, WORD_FIELDS, Pair, SplitName
+from data_prep.regular_files import open_regular, read_whole
+from data_prep.store_manifest import (
+    FORMAT_VERSION,
+    MANIFEST,
+    DamagedStore,
+    check_file,
+    manifest_sha256,
+    read_manifest,
+    sealed_file,
+)
 
-FORMAT_VERSION: Final = 1
-"""Raised when the layout changes; a store of another version is rebuilt."""
-
-MANIFEST: Final = "manifest.json"
 _LEXICON: Final = "lexicon.json"
-
-
-class DamagedStore(ValueError):  # noqa: N818 - the state found, named as the callers speak of it
-    """A prepared data set that cannot be used as it lies there; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,18 @@ class PairText:
     method_name: str
     query_text: str
     source: str
+
+
+def _read_text(line: bytes) -> PairText:
+    """The text that ``line`` holds, which nobody has looked at since its file was opened.
+
+    Raises:
+        DamagedStore: it holds none.
+    """
+    try:
+        return checked_record(PairText, parse_json(line))
+    except ValueError as error:
+        raise DamagedStore(f"the text of a method is damaged ({error}): make anew what it is read from") from error
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -66,7 +81,7 @@ class Texts:
 
     def __getitem__(self, row: int) -> PairText:
         line = self.rows[row]
-        return PairText(**json.loads(self.data[self.offsets[line] : self.offsets[line + 1]].tobytes()))
+        return _read_text(self.data[self.offsets[line] : self.offsets[line + 1]].tobytes())
 
     def take(self, rows: Int[np.ndarray, " rows"]) -> "Texts":
         """The texts of ``rows``, in that order."""
@@ -135,9 +150,9 @@ def write_prepared(folder: Path, splits: Mapping[SplitName, Sequence[Pair]], man
             **manifest,
             "format_version": FORMAT_VERSION,
             "split_sizes": {name: len(splits.get(name, ())) for name in SPLITS},
-            "files": [_seal(new / name) for name in _file_names()],
+            "files": [sealed_file(new / name) for name in _file_names()],
         }
-        whole["manifest_sha256"] = _manifest_sha256(whole)
+        whole["manifest_sha256"] = manifest_sha256(whole)
         (new / MANIFEST).write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
 
 
@@ -145,14 +160,16 @@ def open_prepared(folder: Path) -> PreparedData:
     """Open what :func:`write_prepared` wrote, after checking every file by size and sha256.
 
     Raises:
-        DamagedStore: when a file is missing, cut short or changed, or the format is another version's.
+        DamagedStore: when a file is missing, cut short or changed, the format is another version's, or what the files
+            hold does not fit together.
     """
-    manifest = _read_manifest(folder)
+    manifest = read_manifest(folder, _file_names(), SPLITS)
     for seal in manifest["files"]:
-        _check(folder, seal)
+        check_file(folder, seal)
     try:
-        lexicon = tuple(json.loads((folder / _LEXICON).read_bytes()))
-        splits = {name: _open_split(folder, name, lexicon) for name in SPLITS}
+        lexicon = tuple(checked_words(parse_json(read_whole(folder / _LEXICON))))
+        sizes = manifest["split_sizes"]
+        splits = {name: _open_split(folder, name, lexicon, sizes[name]) for name in SPLITS}
     except (OSError, ValueError) as error:
         raise DamagedStore(f"{folder} cannot be read: {error}") from error
     return PreparedData(folder, manifest, splits)
@@ -215,63 +232,18 @@ def _save_split(folder: Path, split: Split) -> None:
     np.save(folder / f"{split.name}-texts-offsets.npy", split.texts.offsets)
 
 
-def _open_split(folder: Path, name: str, lexicon: Sequence[str]) -> Split:
-    words = {
-        field: Ragged(*(_mapped(folder / f"{name}-{field}-{part}.npy") for part in ("values", "offsets")))
-        for field in WORD_FIELDS
-    }
-    text_file, offsets = folder / f"{name}-texts.jsonl", _mapped(folder / f"{name}-texts-offsets.npy")
-    empty = not text_file.stat().st_size  # an empty file cannot be mapped
-    data = np.empty(0, np.uint8) if empty else np.asarray(np.memmap(text_file, dtype=np.uint8, mode="r"))
-    return Split(name, lexicon, words, Texts(data, offsets, np.arange(len(offsets) - 1)))
+def _open_split(folder: Path, name: str, lexicon: Sequence[str], size: int) -> Split:
+    words = {}
+    for field in WORD_FIELDS:
+        values, offsets = (_mapped(folder / f"{name}-{field}-{part}.npy") for part in ("values", "offsets"))
+        words[field] = Ragged.checked(values, offsets, lists=size, below=len(lexicon))
+    with open_regular(folder / f"{name}-texts.jsonl") as file:
+        empty = not file.seek(0, os.SEEK_END)  # an empty file cannot be mapped
+        data = np.empty(0, np.uint8) if empty else np.asarray(np.memmap(file, dtype=np.uint8, mode="r"))
+    offsets = checked_edges(_mapped(folder / f"{name}-texts-offsets.npy"), lists=size, total=len(data))
+    return Split(name, lexicon, words, Texts(data, offsets, np.arange(size)))
 
 
 def _mapped(path: Path) -> np.ndarray:
-    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
-
-
-def _seal(path: Path) -> dict[str, str | int]:
-    return {"name": path.name, "bytes": path.stat().st_size, "sha256": file_sha256(path)}
-
-
-def file_sha256(path: Path) -> str:
-    """The sha256 of a file's bytes, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _manifest_sha256(manifest: Mapping[str, Any]) -> str:
-    rest = {key: value for key, value in manifest.items() if key != "manifest_sha256"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
-
-
-def _read_manifest(folder: Path) -> dict[str, Any]:
-    path = folder / MANIFEST
-    try:
-        manifest = json.loads(path.read_bytes())
-    except FileNotFoundError as error:
-        raise DamagedStore(f"{path} is missing") from error
-    except (OSError, ValueError) as error:
-        raise DamagedStore(f"{path} cannot be read: {error}") from error
-    version = manifest.get("format_version") if isinstance(manifest, dict) else None
-    if version != FORMAT_VERSION:
-        raise DamagedStore(f"{path} is of format {version}, this program reads format {FORMAT_VERSION}")
-    if manifest.get("manifest_sha256") != _manifest_sha256(manifest):
-        raise DamagedStore(f"{path} was changed after it was written")
-    if [seal["name"] for seal in manifest["files"]] != _file_names():
-        raise DamagedStore(f"{path} lists other files than format {FORMAT_VERSION} has")
-    return manifest
-
-
-def _check(folder: Path, seal: Mapping[str, Any]) -> None:
-    path = folder / seal["name"]
-    try:
-        size = path.stat().st_size
-        if size != seal["bytes"]:
-            raise DamagedStore(f"{path} has {size} bytes instead of {seal['bytes']}")
-        if file_sha256(path) != seal["sha256"]:
-            raise DamagedStore(f"{path} was changed: its sha256 is not the manifest's")
-    except FileNotFoundError as error:
-        raise DamagedStore(f"{path} is missing") from error
-    except OSError as error:
-        raise DamagedStore(f"{path} cannot be read: {error}") from error
+    open_regular(path).close()  # what follows would wait for a pipe
+    return np.asarray(np.lib.format.open_memmap(path, mode="r"))

@@ -11,6 +11,10 @@ from typing import Final
 import numpy as np
 from jaxtyping import Int
 
+from data_prep.config import MOST_BUCKETS
+from data_prep.json_text import checked_words, parse_json
+from data_prep.regular_files import read_whole
+
 PAD: Final = 0
 FIRST_UNKNOWN: Final = 1
 
@@ -48,6 +52,20 @@ class Vocabulary:
         """The word of an id, ``<pad>`` or ``<unk>`` where it has none."""
         place = word_id - FIRST_UNKNOWN - self.unknown_buckets
         return self.words[place] if place >= 0 else "<pad>" if word_id == PAD else "<unk>"
+
+    @classmethod
+    def checked(cls, content: object) -> "Vocabulary":
+        """The vocabulary that ``content`` is, as JSON has it: {"unknown_buckets": 1, "words": ["a"]}.
+
+        Raises:
+            ValueError: it is none.
+        """
+        if not isinstance(content, dict) or {*content} != {"unknown_buckets", "words"}:
+            raise ValueError("expected words and unknown_buckets")
+        buckets = content["unknown_buckets"]
+        if type(buckets) is not int or not 1 <= buckets <= MOST_BUCKETS:
+            raise ValueError(f"expected from 1 to {MOST_BUCKETS:,} unknown_buckets, got {buckets!r:.40}")
+        return cls(tuple(checked_words(content["words"])), buckets)
 
     @classmethod
     def build(
@@ -90,10 +108,11 @@ class Vocabularies:
             ValueError: the file is missing or is not such a file.
         """
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            sides = {k: Vocabulary(tuple(v["words"]), int(v["unknown_buckets"])) for k, v in content.items()}
-            return cls(**sides)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            content = parse_json(read_whole(path))
+            if not isinstance(content, dict) or {*content} != {"query", "code", "ast"}:
+                raise ValueError("expected query, code and ast")
+            return cls(**{side: Vocabulary.checked(each) for side, each in content.items()})
+        except (OSError, ValueError) as error:
             raise ValueError(
                 f"expected the vocabularies of a run in {path}, but they cannot be read: {error}"
             ) from error

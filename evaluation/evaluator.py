@@ -95,7 +95,8 @@ def evaluate(
 def _counts(ranker: Ranker, pool: Split, depth: int, kept: KeptCounts | None, *, progress: bool) -> Counts:
     """Better, tied, best codes and their scores for this process's share of the queries."""
     mine = processes.share(len(pool))
-    done = [(kept and kept.load()) or Counts.none(min(depth, len(pool)))]
+    listed = min(depth, len(pool))
+    done = [(kept and kept.load(mine.stop - mine.start, len(pool), listed)) or Counts.none(listed)]
     at = mine.start + len(done[0])
     queries = pool if (at, mine.stop) == (0, len(pool)) else pool.take(np.arange(at, mine.stop))
     what, total = f"ranking {pool.name}", (mine.stop - mine.start) * len(pool)

@@ -27,7 +27,7 @@ def validations(history: Sequence[Mapping[str, int | float]], pairs: int) -> lis
             mrr=record["mrr"],
         )
         for record in history
-        if "mrr" in record
+        if {"mrr", "top1"} <= record.keys()
     ]
 
 

@@ -1,6 +1,5 @@
 """Frozen dataclasses from and to JSON objects, checked field by field."""
 
-import json
 import math
 import types
 from collections.abc import Mapping, Sequence
@@ -8,9 +7,12 @@ from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from data_prep.json_text import parse_json
 from data_prep.regular_files import read_whole
 
 Record = TypeVar("Record")
+_LARGEST = 10**300
+"""Whole numbers below stand for a number, too."""
 
 
 def to_json(value: object) -> Any:
@@ -39,7 +41,7 @@ def load_record(record: type[Record], path: Path, what: str) -> Record:
         ValueError: the file is missing or is not such a file; the message is one line.
     """
     try:
-        content = json.loads(read_whole(path))
+        content = parse_json(read_whole(path))
     except (OSError, ValueError) as error:
         raise ValueError(f"expected {what} in {path}, but it cannot be read: {error}") from error
     return from_json(record, content, str(path))
@@ -86,7 +88,7 @@ def _expect(kind: Any, content: object, where: str) -> Any:
         float: "a number",
         bool: "true or false",
     }
-    if kind is float and isinstance(content, int) and not isinstance(content, bool):
+    if kind is float and isinstance(content, int) and not isinstance(content, bool) and abs(content) < _LARGEST:
         content = float(content)
     if not isinstance(content, kind) or (kind is not bool and isinstance(content, bool)):
         raise ValueError(f"{where}: expected {names[kind]}, not {content!r:.80}")

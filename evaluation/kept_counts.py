@@ -1,8 +1,10 @@
 """What an evaluation that was stopped has done already: counts of the queries ranked so far, in one file a process."""
 
 import io
+import math
 import time
 import zipfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -58,17 +60,24 @@ class KeptCounts:
         """This process's file."""
         return self.path.with_name(f"{self.path.name}.{processes.rank()}-of-{processes.count()}")
 
-    def load(self) -> Counts | None:
-        """What is kept; None where nothing is, or of something else, or damaged."""
+    def load(self, queries: int, codes: int, depth: int) -> Counts | None:
+        """What is kept of at most so many ``queries`` over a pool of ``codes``, of which ``depth`` are listed.
+
+        None where nothing is, or of something else, or damaged.
+        """
         self.seconds, self._begun = 0.0, time.monotonic()
         try:
             with np.load(io.BytesIO(read_whole(self._file)), allow_pickle=False) as kept:
                 if str(kept["stamp"]) != self.stamp:
                     return None
-                self.seconds = float(kept["seconds"])
-                return Counts(*(kept[each.name] for each in fields(Counts)))
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+                arrays = [kept[each.name] for each in fields(Counts)]
+                seconds = float(kept["seconds"])
+        except (OSError, ValueError, TypeError, KeyError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error):
             return None
+        if not (_fit(arrays, queries, codes, depth) and math.isfinite(seconds) and seconds >= 0):
+            return None
+        self.seconds = seconds
+        return Counts(*arrays)
 
     def save(self, done: Sequence[Counts]) -> None:
         """Keep these blocks of counts, unless the last were kept a moment ago."""
@@ -89,3 +98,17 @@ class KeptCounts:
     def remove(self) -> None:
         """Forget what is kept: the evaluation is done."""
         self._file.unlink(missing_ok=True)
+
+
+def _fit(arrays: Sequence[np.ndarray], queries: int, codes: int, depth: int) -> bool:
+    """Whether ``arrays``, as they were found in a file, can be counts of a pool of ``codes``."""
+    better, tied, listed, scores = arrays
+    done = better.size
+    if better.shape != (done,) or tied.shape != (done,) or done > queries:
+        return False
+    if listed.shape != (done, depth) or scores.shape != (done, depth) or scores.dtype != np.float32:
+        return False
+    numbers = better, tied, listed
+    if any(each.dtype != np.int64 or (each < 0).any() or (each >= codes).any() for each in numbers):
+        return False
+    return bool((better + tied < codes).all())

@@ -13,6 +13,7 @@ from data_prep.named_paths import named_path
 from evaluation.config import EvaluateConfig
 from experiments.options import Option, options_of, parse, unknown
 from experiments.registry import config_type_of, recipe_of
+from experiments.stored_options import fits, stored_configuration
 from training.config import TrainConfig
 
 if TYPE_CHECKING:
@@ -61,12 +62,12 @@ class Configuration:
         Raises:
             ValueError: the file is missing, damaged, or of another version.
         """
+        content = stored_configuration(path)
+        dataset, model, out = (content.pop(key) for key in ("dataset", "model_name", "out"))
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            dataset, model, out = (content.pop(key) for key in ("dataset", "model_name", "out"))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"expected the configuration of a run in {path}: {error}") from error
-        return _build(dataset, model, out, content)
+            return _build(dataset, model, out, content)
+        except ValueError as error:
+            raise ValueError(f"the configuration in {path} cannot be used: {error}") from error
 
 
 SECTIONS: Final = ("data", "words", "model", "loss", "train", "evaluate")
@@ -146,6 +147,9 @@ def _build(dataset: str, model: str, out: str, sections: Mapping[str, Mapping[st
             if f"{section}.{field}" not in known:
                 raise unknown(f"option of {model}", f"--{section}.{field}", [f"--{each}" for each in known])
             values[field] = tuple(value) if isinstance(value, list) else value
+            option = known[f"{section}.{field}"]
+            if not fits(values[field], option.annotation):
+                raise ValueError(f"--{option.name} takes {option.accepts}, not {value!r:.60}")
         parts[section] = config_type(**values)
     return Configuration(dataset, model, out=out, **parts)
 

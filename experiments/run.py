@@ -161,7 +161,7 @@ def _trained(
     say(f"{plan.model_name}: {parameters_of(matcher):,} parameters, on {device()}")
     report = train_stage(plan, matcher, encoder, data, folder, pages)
     if pages:
-        save_weights(matcher, folder.weights)
+        save_weights(matcher, folder.weights, folder.made_with)
         pages.finish(matcher)
     processes.of_first(None)  # the weights are there now
     return MatcherRanker(matcher, encoder, device(), bfloat16=plan.evaluate.products == "bfloat16"), report, pages

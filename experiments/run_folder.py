@@ -1,14 +1,22 @@
 """The folder of a run, ``runs/<dataset>-<model>-<time>/``: what is in it, and how it is made."""
 
+import hashlib
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from data_prep.folder_lock import sole_writer
+from data_prep.json_text import sorted_json
 from data_prep.named_paths import check_folder_place
-from experiments.config import REPOSITORY, Configuration
+from data_prep.store_manifest import file_sha256
+from experiments.config import CHANGEABLE, REPOSITORY, Configuration
+from experiments.stored_options import stored_options
+
+_FREE: Final = ("out", *CHANGEABLE)
+"""How the settings begin that a finished run may have other ones of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +54,18 @@ class RunFolder:
     def events(self) -> Path:
         """What TensorBoard shows."""
         return self.path / "events"
+
+    @property
+    def made_with(self) -> dict[str, str]:
+        """Checksums, by name, of the files that the weights need; of the configuration without what may change.
+
+        Raises:
+            ValueError: the configuration is damaged.
+            OSError: a file is missing.
+        """
+        settings = {name: value for name, value in stored_options(self.config).items() if not name.startswith(_FREE)}
+        config = hashlib.sha256(sorted_json(settings)).hexdigest()
+        return {self.vocabulary.name: file_sha256(self.vocabulary), self.config.name: config}
 
     @property
     def log(self) -> Path:

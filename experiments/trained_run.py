@@ -1,8 +1,10 @@
 """The model that a finished run has left."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
@@ -12,7 +14,7 @@ from experiments.config import Configuration
 from experiments.registry import class_of
 from experiments.run_folder import RunFolder
 from matching.contract import Matcher
-from training.checkpoint import load_weights
+from training.checkpoint import check_weights, put_weights, saved_weights
 
 
 def load_run(path: Path) -> tuple[Matcher, Encoder]:
@@ -29,8 +31,11 @@ def load_run(path: Path) -> tuple[Matcher, Encoder]:
             "trained model, such as galm_plus"
         )
     check_finished(folder)
-    matcher, encoder = without_weights(plan, Vocabularies.load(folder.vocabulary))
-    load_weights(matcher, folder.weights)
+    weights = saved_weights(folder.weights, folder.made_with)
+    vocabularies = Vocabularies.load(folder.vocabulary)
+    check_weights(weights, weights_of(plan, vocabularies), str(folder.weights))  # before memory is asked for them
+    matcher, encoder = without_weights(plan, vocabularies)
+    put_weights(matcher, weights, str(folder.weights))
     return matcher.eval(), encoder
 
 
@@ -51,6 +56,20 @@ class _NoStartingValues(TorchFunctionMode):
         if getattr(func, "__module__", None) == "torch.nn.init" or func is Tensor.zero_:
             return args[0] if args else kwargs["tensor"]
         return func(*args, **(kwargs or {}))
+
+
+def weights_of(plan: Configuration, vocabularies: Vocabularies) -> Mapping[str, Tensor]:
+    """The weights that the model has, as shapes and types alone: they take no memory, however many there are.
+
+    Raises:
+        ValueError: there is no such model.
+    """
+    try:
+        with torch.device("meta"):
+            return without_weights(plan, vocabularies)[0].state_dict()
+    except (RuntimeError, TypeError, OverflowError, MemoryError) as error:
+        why = " ".join(str(error).split())
+        raise ValueError(f"there is no {plan.model_name} with such settings and vocabularies: {why:.200}") from error
 
 
 def without_weights(plan: Configuration, vocabularies: Vocabularies) -> tuple[Matcher, Encoder]:

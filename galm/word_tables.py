@@ -26,7 +26,7 @@ def tied_rows(vocabularies: Vocabularies) -> Int[Tensor, " querywords"]:
         else:
             rows.append(after)
             after += 1
-    return torch.tensor(rows)
+    return torch.tensor(rows, device="cpu")  # also where a model is built of shapes alone
 
 
 class WordTables(nn.Module):

@@ -16,7 +16,16 @@ from data_prep.ragged_lists import Ragged, edges
 from data_prep.store import Split
 from data_prep.worker_pool import map_ordered
 from search.extract import ReadFile, Task, is_test
-from search.index import Head, Index, IndexedFile, UnusableIndexError, open_index, read_head, save_index, tree_sha256
+from search.index import (
+    Head,
+    Index,
+    IndexedFile,
+    UnusableIndexError,
+    open_index,
+    read_whole_head,
+    save_index,
+    tree_sha256,
+)
 from search.languages import LANGUAGES
 from search.lexical import Lexical
 from search.links import Origin, committed_blobs, origin_of
@@ -40,7 +49,7 @@ class Refreshed:
 def refresh(root: Path, path: Path, *, processes: int, tell: Callable[[str, str], None]) -> Refreshed:
     """Make the index of the folder ``root`` in the file ``path``, or bring it up to date.
 
-    Where no file has changed since, none is read, the index included.
+    Where no file has changed since, none is read; a sum over the index, made meanwhile, tells whether that is whole.
 
     Args:
         root: the folder.
@@ -49,19 +58,24 @@ def refresh(root: Path, path: Path, *, processes: int, tell: Callable[[str, str]
         tell: takes a path and what is wrong with it.
 
     Raises:
-        ValueError: there is no such folder, or no source file in it.
+        ValueError: there is no such folder, no source file in it, or ``path`` is no file.
         OSError: the index cannot be written; the older one is as it was.
     """
+    if path.exists() and not path.is_file():
+        raise ValueError(f"an index cannot be written to {path}, which is no regular file: name another one by --out=")
     checkout = checkout_of(root, tell)
-    with ThreadPoolExecutor(1) as beside:  # git is waited for in both
+    with ThreadPoolExecutor(2) as beside:  # git is waited for in one, and a sum leaves Python to others in the other
         asked = beside.submit(origin_of, checkout, tell) if checkout else None
+        summed = beside.submit(_head, path)
         found = found_files(root, LANGUAGES, tell, checkout)
-        origin = asked.result() if asked else None
+        origin, head = asked.result() if asked else None, summed.result()
     if not found:
         raise ValueError(
             f"{root} holds no source file ({', '.join(f'*{end}' for end in LANGUAGES)}) to make an index of"
         )
-    head = _head(path, tell)
+    if isinstance(head, UnusableIndexError):
+        tell(str(path), f"made anew: {head}")
+        head = None
     if head and head.tree == tree_sha256(origin, found):
         return Refreshed(head.rows, head.files, 0, 0, written=False)
     old = _old(path, tell) if head else None
@@ -79,15 +93,12 @@ def refresh(root: Path, path: Path, *, processes: int, tell: Callable[[str, str]
     return Refreshed(len(index), len(index.files), len(fresh), len(before) - len(kept), written=True)
 
 
-def _head(path: Path, tell: Callable[[str, str], None]) -> Head | None:
-    """The first line of the index that there is, if it can be used."""
-    if not path.exists():
-        return None
+def _head(path: Path) -> Head | UnusableIndexError | None:
+    """The first line of the index that there is, if it is whole; else why it cannot be used."""
     try:
-        return read_head(path)
+        return read_whole_head(path) if path.exists() else None
     except UnusableIndexError as error:
-        tell(str(path), f"made anew: {error}")
-        return None
+        return error
 
 
 def _old(path: Path, tell: Callable[[str, str], None]) -> Index | None:

@@ -9,23 +9,27 @@ import hashlib
 import json
 import os
 import re
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import BinaryIO, Final, Literal
 
 import numpy as np
 from jaxtyping import Int64, UInt8
+from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from data_prep.atomic import write_atomically
-from data_prep.ragged_lists import Ragged, edges
+from data_prep.json_text import checked_record, parse_json
+from data_prep.ragged_lists import checked_edges, edges
 from data_prep.records import WORD_FIELDS
-from data_prep.regular_files import open_regular
+from data_prep.regular_files import open_regular, reason
 from data_prep.store import Split, Texts
 from search.lexical import Lexical
 from search.links import Origin, link
+from search.stored_arrays import StoredArrays, checked_origin
 from search.tree import Found
 
 FORMAT: Final = "galm index 3"
@@ -67,6 +71,7 @@ class Head:
     tree: str  # sha256 of the files that it was made of, as :func:`tree_sha256` reads them
     bytes: int  # of what follows
     content: str  # sha256 of what follows
+    crc32: int = -1  # of all above and of what follows, which is quicker; -1: written before there was one
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +135,7 @@ def save_index(index: Index, path: Path) -> None:
         bytes=len(content),
         content=hashlib.sha256(content).hexdigest(),
     )
+    head = replace(head, crc32=_crc32(head, content))
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, f"{FORMAT} {json.dumps(asdict(head))}\n".encode() + content)
 
@@ -148,7 +154,27 @@ def read_head(path: Path) -> Head:
     Raises:
         UnusableIndexError: there is none, it is not whole, or it is of another version.
     """
-    return _opened(path, whole=False)[0]
+    return _opened(path, "head")[0]
+
+
+def read_whole_head(path: Path) -> Head:
+    """The first line of an index of which no byte has changed since it was written.
+
+    Its ``crc32`` tells that in less time than files take to be listed meanwhile; the sha256, where there is none yet.
+
+    Raises:
+        UnusableIndexError: there is no index, it is damaged, or it is of another version.
+    """
+    head, content = _opened(path, "mapped")
+    told = head.content if head.crc32 == -1 else head.crc32
+    if told != (hashlib.sha256(content).hexdigest() if head.crc32 == -1 else _crc32(head, content)):
+        raise UnusableIndexError(f"the index {path} is damaged: {_AGAIN}")
+    return head
+
+
+def _crc32(head: Head, content: bytes | memoryview) -> int:
+    about = json.dumps(asdict(replace(head, crc32=-1)), sort_keys=True)
+    return zlib.crc32(content, zlib.crc32(about.encode()))
 
 
 def open_index(path: Path) -> Index:
@@ -157,50 +183,68 @@ def open_index(path: Path) -> Index:
     Raises:
         UnusableIndexError: there is none, it is damaged, or it is of another version.
     """
-    head, content = _opened(path, whole=True)
+    head, content = _opened(path, "read")
     if hashlib.sha256(content).hexdigest() != head.content:
         raise UnusableIndexError(f"the index {path} is damaged: {_AGAIN}")
     try:
-        return _built(load(content))
-    except (ValueError, KeyError, TypeError) as error:
-        raise UnusableIndexError(f"the index {path} cannot be read ({error}): {_AGAIN}") from error
+        return _built(load(bytes(content)), head)
+    except (SafetensorError, ValueError, KeyError, TypeError) as error:
+        raise UnusableIndexError(f"the index {path} cannot be read ({error}): remove it, and {_AGAIN}") from error
 
 
-def _opened(path: Path, *, whole: bool) -> tuple[Head, bytes]:
-    """The head of an index and, if it is read ``whole``, what comes after."""
+def _opened(path: Path, how: Literal["head", "mapped", "read"]) -> tuple[Head, bytes | memoryview]:
+    """The head of an index and, but for ``head`` alone, what comes after."""
     try:
         with open_regular(path) as file:
             line, size = file.readline(_LONGEST_HEAD), os.fstat(file.fileno()).st_size
-            content = file.read() if whole else b""
+            head = _head(path, line, size)
+            return head, b"" if how == "head" else file.read() if how == "read" else _mapped(file, len(line))
     except OSError as error:
         raise UnusableIndexError(
-            f"there is no index at {path} ({error.strerror}): make one by `bash run.sh index DIR`, or name one by "
+            f"there is no index at {path} ({reason(error)}): make one by `bash run.sh index DIR`, or name one by "
             "--index="
         ) from error
+
+
+def _mapped(file: BinaryIO, start: int) -> memoryview:
+    """What follows ``start``, which is never all in memory."""
+    return np.memmap(file, np.uint8, mode="r", offset=start).data
+
+
+def _head(path: Path, line: bytes, size: int) -> Head:
+    """What the first ``line`` of a file of ``size`` bytes says."""
     form = next((form for form in _READABLE if line.startswith(f"{form} ".encode())), None)
     if form is None:
         raise UnusableIndexError(f"{path} does not begin {FORMAT!r}, but {line[:20]!r}: {_AGAIN}")
     try:
-        head = Head(**json.loads(line.removeprefix(form.encode())))
-    except (ValueError, TypeError) as error:
+        head = checked_record(Head, parse_json(line.removeprefix(form.encode())))
+    except ValueError as error:
         raise UnusableIndexError(f"the first line of the index {path} is damaged ({error}): {_AGAIN}") from error
-    if size != len(line) + head.bytes:
+    if head.bytes < 1 or size != len(line) + head.bytes:
         raise UnusableIndexError(f"the index {path} has {size:,} bytes instead of {len(line) + head.bytes:,}: {_AGAIN}")
-    return head, content
+    return head
 
 
-def _built(arrays: Mapping[str, np.ndarray]) -> Index:
-    def text(name: str) -> Any:
-        return json.loads(arrays[name].tobytes())
-
-    manifest = text("manifest")
-    files = [IndexedFile(**each) for each in manifest["files"]]
-    words = {field: Ragged(arrays[f"{field}-values"], arrays[f"{field}-offsets"]) for field in WORD_FIELDS}
-    offsets = arrays["texts-offsets"]
-    texts = Texts(arrays["texts-data"], offsets, np.arange(len(offsets) - 1))
-    starts, rows, gains = (arrays[f"lexical-{part}"] for part in ("starts", "rows", "gains"))
-    lexical = Lexical(text("terms"), starts, rows, gains, len(texts))
-    origin = manifest["origin"]
-    split = Split("index", text("lexicon"), words, texts)
-    place = Origin(**origin) if origin else None
-    return Index(files, split, text("names"), arrays["asks"], lexical, place)
+def _built(arrays: Mapping[str, np.ndarray], head: Head) -> Index:
+    """The index that ``arrays`` hold, whose every number is looked at before it is used as a place or a size."""
+    stored = StoredArrays(arrays)
+    manifest = stored.json("manifest")
+    files = [checked_record(IndexedFile, each) for each in manifest["files"]]
+    if (len(files), sum(file.units for file in files)) != (head.files, head.rows) or any(f.units < 0 for f in files):
+        raise ValueError(f"its files do not have {head.rows:,} methods and types")
+    lexicon, terms, data = stored.words("lexicon"), stored.words("terms"), stored.array("texts-data", np.uint8)
+    words = {
+        field: stored.ragged(f"{field}-values", f"{field}-offsets", lists=head.rows, below=len(lexicon))
+        for field in WORD_FIELDS
+    }
+    offsets = checked_edges(stored.array("texts-offsets", np.int64), lists=head.rows, total=len(data))
+    split = Split("index", lexicon, words, Texts(data, offsets, np.arange(head.rows)))
+    found = stored.ragged("lexical-rows", "lexical-starts", lists=len(terms), below=head.rows)
+    gains = stored.array("lexical-gains", np.float32, len(found.values))
+    if not np.isfinite(gains).all():
+        raise ValueError("what terms add to scores is not finite")
+    lexical = Lexical(terms, found.offsets, found.values, gains, head.rows)
+    origin = checked_origin(manifest["origin"]) if manifest["origin"] else None
+    return Index(
+        files, split, stored.words("names", head.rows), stored.array("asks", np.uint8, head.rows), lexical, origin
+    )

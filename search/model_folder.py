@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 from typing import Final
 
-from data_prep.regular_files import read_whole
-from data_prep.store import file_sha256
+from data_prep.store_manifest import file_sha256
+from experiments.stored_options import stored_configuration
 
 DEFAULT_MODEL: Final = Path(__file__).with_name("default_model")
 """The packed model that comes with the code."""
@@ -42,9 +42,8 @@ def model_hash(folder: Path) -> str:
     missing = [name for name in (CONFIG, *names) if not (folder / name).is_file()]
     if missing:
         raise no_model(folder, missing[0])
-    try:
-        plan = json.loads(read_whole(folder / CONFIG))
-        about = [plan["model_name"], plan["words"], plan["model"]]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{folder / CONFIG} is not the configuration of a run: {error!r}") from error
+    plan = stored_configuration(folder / CONFIG)
+    if not {"words", "model"} <= plan.keys():
+        raise ValueError(f"{folder / CONFIG} is not the configuration of a run: it lacks words or model")
+    about = [plan["model_name"], plan["words"], plan["model"]]
     return hashlib.sha256(json.dumps([*about, *(file_sha256(folder / name) for name in names)]).encode()).hexdigest()

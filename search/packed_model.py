@@ -9,7 +9,6 @@ A packed folder holds ``config.json`` as a run does, ``words.json`` (the words, 
 ``model.safetensors``, whose metadata tell the format's version and checksums of all three.
 """
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,21 +18,22 @@ from typing import Any, Final
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int8
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
 from torch import Tensor
 
 from data_prep.atomic import atomic_file, write_atomically
 from data_prep.batching import Encoder
 from data_prep.config import DataConfig
-from data_prep.store import file_sha256
+from data_prep.json_text import parse_json
+from data_prep.regular_files import read_whole
+from data_prep.store_manifest import file_sha256
 from data_prep.vocabulary import Vocabularies, Vocabulary
 from evaluation.config import EvaluateConfig
 from experiments.config import Configuration
-from experiments.trained_run import load_run, without_weights
+from experiments.trained_run import load_run, weights_of, without_weights
 from matching.contract import Matcher
 from search.model_folder import CONFIG, PACKED, is_packed, no_model
-from training.checkpoint import weights_copy
+from training.checkpoint import check_finite, check_weights, weights_copy
+from training.weights_file import is_sealed, read_weights, sealed_weights
 
 FORMAT_VERSION: Final = 1
 """Raised when the layout changes; a packed model of another version is refused."""
@@ -62,6 +62,19 @@ class PackedTable:
         scales = largest[kept] / _LARGEST
         quotients = table[kept].double() / scales.double()[:, None]
         return cls(kept, quotients.round().clamp(-_LARGEST, _LARGEST).to(torch.int8), scales)
+
+    @classmethod
+    def checked(cls, kept: Tensor, values: Tensor, scales: Tensor, shape: torch.Size) -> "PackedTable":
+        """The parts of a table of that ``shape`` as they were found in a file.
+
+        Raises:
+            ValueError: they are of another table, or of none.
+        """
+        types = (kept.dtype, values.dtype, scales.dtype)
+        rows = int(kept.sum()) if (types, kept.shape) == ((torch.bool, torch.int8, torch.float32), shape[:1]) else -1
+        if (values.shape, scales.shape) != ((rows, *shape[1:]), (rows,)) or (scales * _LARGEST).isinf().any():
+            raise ValueError(f"the parts of a table of {list(shape)} do not fit together")
+        return cls(kept, values, scales)
 
     def unpacked(self) -> Float[Tensor, "words dim"]:
         """The table in float32."""
@@ -122,21 +135,34 @@ def load_packed(folder: Path) -> tuple[Matcher, Encoder]:
         ValueError: a file is missing, damaged or of another version.
     """
     weights, about = _read(folder)
-    for name, sha256 in about["files"].items():
-        if file_sha256(folder / name) != sha256:
+    for name in (CONFIG, _WORDS):
+        if file_sha256(folder / name) != about["files"].get(name):
             raise _unusable(folder, f"{name} is not the one that {_WEIGHTS} was written with")
-    for table in about["tables"]:
-        parts = PackedTable(*(weights.pop(f"{table}.{part}") for part in ("kept", "values", "scales")))
-        weights[table] = parts.unpacked()
-    content = json.loads((folder / _WORDS).read_text(encoding="utf-8"))
-    few = Vocabulary(tuple(content["words"]), content["unknown_buckets"])
-    plan, vocabularies = Configuration.load(folder / CONFIG), Vocabularies(few, few, ast=Vocabulary(()))
-    matcher, encoder = without_weights(plan, vocabularies)
     try:
-        matcher.load_state_dict(weights, assign=True)  # in place of the model's own memory, which is never touched
-    except RuntimeError as error:
-        raise _unusable(folder, f"its weights do not fit this program's {plan.model_name}") from error
+        few = Vocabulary.checked(parse_json(read_whole(folder / _WORDS)))
+        plan, vocabularies = Configuration.load(folder / CONFIG), Vocabularies(few, few, ast=Vocabulary(()))
+        own = weights_of(plan, vocabularies)
+        check_finite({name: weight for name, weight in weights.items() if weight.is_floating_point()}, _WEIGHTS)
+        for table in about["tables"]:
+            weights[table] = _unpacked(weights, table, own)
+        check_weights(weights, own, str(folder / _WEIGHTS))
+    except ValueError as error:
+        raise _unusable(folder, str(error)) from error
+    matcher, encoder = without_weights(plan, vocabularies)
+    matcher.load_state_dict(weights, assign=True)  # in place of the model's own memory, which is never touched
     return matcher.eval(), encoder
+
+
+def _unpacked(weights: dict[str, Tensor], table: str, own: Mapping[str, Tensor]) -> Float[Tensor, "words dim"]:
+    """The table that is packed in ``weights``, which are without its parts then.
+
+    Raises:
+        ValueError: a part is missing, or it is not the table that a model with the weights ``own`` has.
+    """
+    kept, values, scales = (weights.pop(f"{table}.{part}", None) for part in ("kept", "values", "scales"))
+    if table not in own or kept is None or values is None or scales is None:
+        raise ValueError(f"{table!r:.60} is no table, or not all of one")
+    return PackedTable.checked(kept, values, scales, own[table].shape).unpacked()
 
 
 def _shareable(plan: Configuration) -> Configuration:
@@ -158,7 +184,7 @@ def _as_bytes(folder: Path, weights: dict[str, Tensor], words: int, offset_words
         weights |= {f"{name}.kept": packed.kept, f"{name}.values": packed.values, f"{name}.scales": packed.scales}
     files = {name: file_sha256(folder / name) for name in (CONFIG, _WORDS)}
     about = {"format": FORMAT_VERSION, "tables": tables, "files": files}
-    return save(weights, {_ABOUT: json.dumps({**about, "sha256": _sha256(about, weights)})})
+    return sealed_weights(weights, _ABOUT, about)
 
 
 def _read(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -167,28 +193,22 @@ def _read(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     if missing:
         raise _unusable(folder, f"{', '.join(missing)} is missing")
     try:
-        with safe_open(folder / _WEIGHTS, framework="pt") as file:
-            about = json.loads((file.metadata() or {}).get(_ABOUT, "{}"))
-            weights = {name: file.get_tensor(name) for name in sorted(file.keys())}
-    except (OSError, SafetensorError, ValueError) as error:
+        weights, told = read_weights(folder / _WEIGHTS, _ABOUT)
+        about = told or {}
+        whole = is_sealed(weights, about)
+    except (OSError, ValueError) as error:
         raise _unusable(folder, f"{_WEIGHTS} cannot be read ({error})") from error
     if about.get("format") != FORMAT_VERSION:
         raise ValueError(
             f"the packed model in {folder} is of format {about.get('format')}, this program reads format "
             f"{FORMAT_VERSION}: pack the run anew, or take the model that comes with this program"
         )
-    if about.pop("sha256", None) != _sha256(about, weights):
+    if not whole:
         raise _unusable(folder, f"{_WEIGHTS} was changed after it was written")
+    files, tables = about.get("files"), about.get("tables")
+    if not isinstance(files, dict) or not isinstance(tables, list) or not all(isinstance(name, str) for name in tables):
+        raise _unusable(folder, f"{_WEIGHTS} does not say of what it is")
     return weights, about
-
-
-def _sha256(about: Mapping[str, Any], weights: Mapping[str, Tensor]) -> str:
-    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
-    for name in sorted(weights):
-        tensor = weights[name]
-        digest.update(f"\n{name} {tensor.dtype} {list(tensor.shape)} ".encode())
-        digest.update(tensor.numpy().tobytes())
-    return digest.hexdigest()
 
 
 def _unusable(folder: Path, why: str) -> ValueError:

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +16,8 @@ import numpy as np
 from jaxtyping import UInt8
 
 from data_prep.atomic import atomic_file
+from data_prep.json_text import checked_record, parse_json
+from data_prep.regular_files import open_regular, reason
 
 _LONGEST_HEAD: Final = 4096
 _ALIGNED: Final = 64
@@ -22,6 +25,12 @@ _ALIGNED: Final = 64
 
 class UnusableFileError(ValueError):
     """A file that cannot be used as it lies there; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seal:
+    bytes: int  # of what follows the first line
+    sha256: str  # of all else
 
 
 def write_sealed(path: Path, form: str, about: Mapping[str, Any], parts: Sequence[np.ndarray]) -> None:
@@ -71,7 +80,7 @@ def read_sealed_head(path: Path, form: str) -> dict[str, Any]:
 def _opened(path: Path, form: str, *, whole: bool) -> tuple[dict[str, Any], str, UInt8[np.ndarray, " bytes"]]:
     """What the first line says, the checksum, and the content if it is asked for."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             line = file.readline(_LONGEST_HEAD)
             head = _head(path, form, line)
             size, there = head.pop("bytes"), os.fstat(file.fileno()).st_size - len(line)
@@ -80,15 +89,18 @@ def _opened(path: Path, form: str, *, whole: bool) -> tuple[dict[str, Any], str,
             mapped = np.memmap(file, np.uint8, mode="r", offset=len(line)) if whole and size else ()
             return head, head.pop("sha256"), np.asarray(mapped, np.uint8)
     except OSError as error:
-        raise UnusableFileError(f"{path} cannot be read ({error.strerror})") from error
+        raise UnusableFileError(f"{path} cannot be read ({reason(error)})") from error
 
 
 def _head(path: Path, form: str, line: bytes) -> dict[str, Any]:
     if not line.startswith(f"{form} ".encode()):
         raise UnusableFileError(f"{path} does not begin {form!r}, but {line[:20]!r}")
     try:
-        head = json.loads(line.removeprefix(form.encode()))
-        return {**head, "bytes": int(head["bytes"]), "sha256": str(head["sha256"])}
+        head = parse_json(line.removeprefix(form.encode()))
+        checked_record(_Seal, {name: head[name] for name in ("bytes", "sha256")})
+        if any(isinstance(value, list | dict) for value in head.values()):
+            raise ValueError("expected numbers and texts alone")
+        return dict(head)
     except (ValueError, TypeError, KeyError) as error:
         raise UnusableFileError(f"the first line of {path} is damaged ({error})") from error
 

@@ -7,14 +7,16 @@ for, is refused.
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from jaxtyping import Float16, UInt8
 
+from data_prep.json_text import checked_record
 from search.index import read_head
 from search.model_folder import DEFAULT_BI_ENCODER, model_hash
-from search.sealed_file import UnusableFileError, read_sealed, read_sealed_head, write_sealed
+from search.sealed_file import read_sealed, read_sealed_head, write_sealed
+from search.vector_faiss import are_kept, clusters_path
 
 FORMAT: Final = "galm vectors 1"
 """Raised when the layout changes, or how a vector is made of a row."""
@@ -22,6 +24,8 @@ KEY: Final = 16
 """Bytes of a key."""
 _FLOAT: Final = 2
 """Bytes of a number."""
+_WIDEST: Final = 1 << 20
+"""Numbers of a vector, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,11 @@ class VectorHead:
     model: str  # a hash of the model
     dim: int
     rows: int
+
+    @property
+    def name(self) -> str:
+        """Tells these vectors from any other."""
+        return f"{self.index} {self.model}"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -66,11 +75,13 @@ def open_vectors(path: Path) -> StoredVectors:
     """
     try:
         about, content = read_sealed(path, FORMAT)
-        head = VectorHead(**about)
+        head = _checked(about)
         split = head.rows * head.dim * _FLOAT
+        if split + head.rows * KEY != len(content):
+            raise ValueError(f"{path} does not hold {head.rows:,} vectors of {head.dim:,} numbers")
         vectors = content[:split].view(np.float16).reshape(head.rows, head.dim)
         return StoredVectors(head, vectors, content[split:].reshape(head.rows, KEY))
-    except (UnusableFileError, TypeError, ValueError) as error:
+    except ValueError as error:
         raise _unusable(path, str(error)) from error
 
 
@@ -81,9 +92,21 @@ def read_vector_head(path: Path) -> VectorHead:
         ValueError: there is no such file, it is cut, or of another version.
     """
     try:
-        return VectorHead(**read_sealed_head(path, FORMAT))
-    except (UnusableFileError, TypeError) as error:
+        return _checked(read_sealed_head(path, FORMAT))
+    except ValueError as error:
         raise _unusable(path, str(error)) from error
+
+
+def _checked(about: dict[str, Any]) -> VectorHead:
+    """The head that the first line of a file tells.
+
+    Raises:
+        ValueError: it tells none.
+    """
+    head = checked_record(VectorHead, about)
+    if head.rows < 0 or not 1 <= head.dim <= _WIDEST:
+        raise ValueError(f"there are no {head.rows:,} vectors of {head.dim:,} numbers")
+    return head
 
 
 def vectors_of(index: Path, content: str, rows: int) -> StoredVectors:
@@ -122,25 +145,26 @@ def maker_of(index: Path) -> str | None:
 
 
 def up_to_date(index: Path, run: str) -> bool:
-    """Whether vectors lie beside the file ``index``, by what they say of all that it holds and by ``run`` as it is.
+    """Whether whole vectors lie beside the file ``index``, of all that it holds and by ``run`` as it is now.
 
-    They are not read: damage is found when they are opened.
+    What FAISS made of many vectors counts as a part of them.
 
     Raises:
         ValueError: there is no model in ``run``, or no index.
     """
     now, model = read_head(index), model_hash(Path(run) if run else DEFAULT_BI_ENCODER)
     try:
-        head = read_vector_head(vectors_path(index))
+        head = open_vectors(path := vectors_path(index)).head
     except (ValueError, OSError):
         return False
-    return (head.index, head.run, head.model, head.rows) == (now.content, run, model, now.rows)
+    same = (head.index, head.run, head.model, head.rows) == (now.content, run, model, now.rows)
+    return same and are_kept(head.rows, head.dim, head.name, clusters_path(path))
 
 
 def remove_vectors(index: Path) -> None:
     """Take away the vectors beside the file ``index``, if there are any, and what was made of them."""
     path = vectors_path(index)
-    for each in (path, path.with_name(f"{path.name}.faiss")):
+    for each in (path, clusters_path(path)):
         each.unlink(missing_ok=True)
 
 

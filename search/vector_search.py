@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float32, Int64
 
 from search.vector_encoding import RowEncoder
-from search.vector_faiss import WORTH_IT, installed, kept_faiss
+from search.vector_faiss import WORTH_IT, clusters_path, installed, kept_faiss
 from search.vector_file import StoredVectors, open_vectors, vectors_of, vectors_path
 from search.vector_milvus import MilvusVectors, is_milvus
 from search.vectors import ExactVectors, VectorIndex
@@ -68,7 +68,7 @@ def looked_up(stored: StoredVectors, path: Path, how: str) -> VectorIndex:
     """
     head, vectors = stored.head, stored.vectors
     if how == "faiss" or (how == "" and len(vectors) >= WORTH_IT and installed()):
-        return kept_faiss(vectors, f"{head.index} {head.model}", path.with_name(f"{path.name}.faiss"))
+        return kept_faiss(vectors, head.name, clusters_path(path))
     if is_milvus(how):
         return MilvusVectors(vectors, how)
     if how not in ("", "exact"):
@@ -95,7 +95,7 @@ def _encoder(path: Path, stored: StoredVectors) -> RowEncoder:
         encoder = RowEncoder(Path(run) if run else None)
     except (ValueError, OSError) as error:
         raise ValueError(f"the model that made the vectors in {path} cannot be loaded: {error}") from error
-    if encoder.model != stored.head.model:
+    if (encoder.model, encoder.dim) != (stored.head.model, stored.head.dim):
         raise ValueError(
             f"the model {run or 'of this program'} is not the one any more that made the vectors in {path}: make them "
             "again by `bash run.sh index DIR`"

@@ -21,6 +21,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from data_prep.store_manifest import DamagedStore
 from search.engine import words_of
 from search.live_index import LiveIndex, Opened
 from search.show import LEAST_AGREEMENT, LEAST_WEIGHT, result
@@ -139,7 +140,10 @@ class _Api:
         async with self._turn:
             if await request.is_disconnected():
                 return Response(status_code=499)
-            return _json(await run_in_threadpool(answer, now))
+            try:
+                return _json(await run_in_threadpool(answer, now))
+            except DamagedStore as damage:
+                return _error(500, str(damage))
 
 
 def explanation(now: Opened, words: tuple[str, ...], row: int) -> dict[str, Any]:

@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Any, Final
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load as safetensors_load
-from safetensors.torch import save as safetensors_save
 from torch import Tensor, nn
 
 from data_prep.atomic import remove_leftovers, write_atomically
+from data_prep.regular_files import read_whole
+from training.checkpoint_archive import read_archive
+from training.weights_file import is_sealed, read_weights, sealed_weights
 
 _MAGIC: Final = b"training checkpoint 1\n"
 _DIGEST: Final = hashlib.sha256().digest_size
+_ABOUT: Final = "weights"
+"""Key of the metadata of a run's weights."""
 
 
 def save_checkpoint(state: dict[str, Any], path: Path) -> None:
@@ -45,13 +47,18 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
         ValueError: the file is damaged, or something else.
         OSError: it cannot be read.
     """
-    content = path.read_bytes()
+    content = read_whole(path)
     head, digest, content = content[: len(_MAGIC)], content[len(_MAGIC) :][:_DIGEST], content[len(_MAGIC) + _DIGEST :]
     if head != _MAGIC:
         raise ValueError(f"{path} is no checkpoint of this program: take another run folder for --train.resume")
     if digest != hashlib.sha256(content).digest():
         raise ValueError(f"the checkpoint {path} is damaged (its checksum differs): start the run anew")
-    state: dict[str, Any] = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+    try:
+        state = read_archive(content)
+    except ValueError as error:
+        raise ValueError(f"the checkpoint {path} cannot be read ({error}): start the run anew") from error
+    if not isinstance(state, dict):
+        raise ValueError(f"the checkpoint {path} holds no state of a run: start the run anew")
     return state
 
 
@@ -64,37 +71,95 @@ def put_weights(model: nn.Module, weights: Mapping[str, Tensor], source: str) ->
     """Set the model's weights.
 
     Raises:
-        ValueError: names or shapes are not the model's; the message names ``source`` and the first difference.
+        ValueError: they are not the model's, or not finite; the message names ``source`` and the first difference.
     """
-    own = {name: list(weight.shape) for name, weight in model.state_dict().items()}
-    given = {name: list(weight.shape) for name, weight in weights.items()}
-    for name in [*own, *given]:
-        if own.get(name) != given.get(name):
-            raise ValueError(
-                f"the weights in {source} do not fit the model: {name} is {given.get(name, 'absent')} there and "
-                f"{own.get(name, 'absent')} in the model, so its configuration or vocabulary is another"
-            )
+    check_weights(weights, model.state_dict(), source)
+    check_finite(weights, source)
     model.load_state_dict(weights)
 
 
-def save_weights(matcher: nn.Module, path: Path) -> None:
-    """Write the weights as safetensors.
+def check_weights(weights: Mapping[str, Tensor], own: Mapping[str, Tensor], source: str) -> None:
+    """Refuse ``weights`` that a model with the weights ``own``, of which only the shapes may be there, cannot have.
+
+    Raises:
+        ValueError: names, shapes or types are others; the message names ``source`` and the first difference.
+    """
+    for name in [*own, *weights]:
+        here, there = (_shape(each.get(name)) for each in (own, weights))
+        if here != there:
+            raise ValueError(
+                f"the weights in {source} do not fit the model: {name} is {there} there and {here} in the model, so "
+                "its configuration or vocabulary is another"
+            )
+        if own[name].dtype != weights[name].dtype:
+            raise ValueError(
+                f"the weights in {source} do not fit the model: {name} is of {weights[name].dtype} there and of "
+                f"{own[name].dtype} in the model"
+            )
+
+
+def check_finite(weights: Mapping[str, Tensor], source: str) -> None:
+    """Refuse weights that no training leaves.
+
+    Raises:
+        ValueError: a weight is NaN or infinite; the message names ``source``.
+    """
+    for name, weight in weights.items():
+        if not weight.sum().isfinite() and not weight.isfinite().all():  # a sum is quicker, but may be too large
+            raise ValueError(f"the weights in {source} are damaged: {name} is not finite; train the model anew")
+
+
+def _shape(weight: Tensor | None) -> list[int] | str:
+    return "absent" if weight is None else list(weight.shape)
+
+
+def save_weights(matcher: nn.Module, path: Path, made_with: Mapping[str, str] | None = None) -> None:
+    """Write the weights as safetensors, with a checksum.
+
+    Args:
+        matcher: the model.
+        path: where.
+        made_with: names and checksums of what else the model is made of.
 
     Raises:
         OSError: they cannot be written; an older file is as it was.
     """
-    write_atomically(path, safetensors_save(weights_copy(matcher)))
+    write_atomically(path, sealed_weights(weights_copy(matcher), _ABOUT, {"made_with": dict(made_with or {})}))
 
 
 def load_weights(matcher: nn.Module, path: Path) -> None:
     """Set the model's weights from what :func:`save_weights` wrote.
 
     Raises:
-        ValueError: the file is damaged, or its names or shapes are not the model's.
+        ValueError: the file is damaged, or its names, shapes or types are not the model's.
+        OSError: it cannot be read.
+    """
+    put_weights(matcher, saved_weights(path), str(path))
+
+
+def saved_weights(path: Path, made_with: Mapping[str, str] | None = None) -> dict[str, Tensor]:
+    """What :func:`save_weights` wrote, now or before it added a checksum.
+
+    Args:
+        path: of the file.
+        made_with: names and checksums of what else the model would be made of now.
+
+    Raises:
+        ValueError: the file is damaged, or was written for other things than ``made_with``.
         OSError: it cannot be read.
     """
     try:
-        weights = safetensors_load(path.read_bytes())
-    except SafetensorError as error:
+        weights, about = read_weights(path, _ABOUT)
+        whole = about is None or is_sealed(weights, about)
+    except ValueError as error:
         raise ValueError(f"expected weights as safetensors in {path}, but they cannot be read: {error}") from error
-    put_weights(matcher, weights, str(path))
+    if not whole:
+        raise ValueError(f"the weights in {path} are damaged (their checksum differs): train the model anew")
+    before = about.get("made_with") if about else None
+    for name, checksum in (made_with or {}).items():
+        if isinstance(before, dict) and before.get(name, checksum) != checksum:
+            raise ValueError(
+                f"{path.with_name(name)} is not as it was when the weights beside it were written: it is damaged or "
+                "was changed, so restore it or train the model anew"
+            )
+    return weights

@@ -31,7 +31,20 @@ def random_state() -> list[torch.Tensor]:
     return [torch.get_rng_state(), *torch.cuda.get_rng_state_all()]
 
 
-def restore_random_state(state: list[torch.Tensor]) -> None:
-    """Put back what :func:`random_state` took; devices that are gone are left out."""
-    torch.set_rng_state(state[0])
-    torch.cuda.set_rng_state_all(state[1:][: torch.cuda.device_count()])
+def restore_random_state(state: object) -> None:
+    """Put back what :func:`random_state` took; devices that are gone are left out.
+
+    Raises:
+        ValueError: ``state`` is nothing of the kind.
+    """
+    own = random_state()
+    if not isinstance(state, list) or not state or not all(isinstance(each, torch.Tensor) for each in state):
+        raise ValueError("expected the states of random generators")
+    for mine, given in zip(own, state, strict=False):
+        if (mine.shape, mine.dtype) != (given.shape, given.dtype):
+            raise ValueError(f"a random generator's state has {mine.numel()} bytes, not {given.numel()}")
+    try:
+        torch.set_rng_state(state[0])
+        torch.cuda.set_rng_state_all(state[1:][: torch.cuda.device_count()])
+    except RuntimeError as error:
+        raise ValueError("the state of a random generator is none that it can have") from error

@@ -1,45 +1,30 @@
 """All that a run consists of while it is under way: what a checkpoint holds, and how it is put back."""
 
-import math
 import zlib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from data_prep.batching import PairIds
 from matching.contract import Matcher
-from training.checkpoint import load_checkpoint, put_weights, save_checkpoint, weights_copy
+from training.checkpoint import (
+    check_finite,
+    check_weights,
+    load_checkpoint,
+    put_weights,
+    save_checkpoint,
+    weights_copy,
+)
 from training.config import TrainConfig
+from training.progress import Progress
 from training.seeding import random_state, restore_random_state
+from training.stored_state import part_of, put_optimiser, settings_of, tensors_of
 
-EpochRecord = dict[str, int | float]
-"""Of a whole epoch: epoch (1-based), loss, learning_rate (the last step's), seconds (in steps since the run's start),
-and the measures of its validation."""
-
-
-@dataclass
-class Progress:
-    """How far a run has come."""
-
-    epoch: int = 0  # whole epochs done
-    batch: int = 0  # batches done of the epoch under way
-    step: int = 0  # batches done in all
-    pairs: int = 0  # pairs trained on in all
-    loss_sum: float = 0.0  # over the pairs of the epoch under way
-    loss_pairs: int = 0
-    seconds: float = 0.0  # in steps, without validation and checkpoints
-    best_mrr: float = -math.inf
-    best_epoch: int = 0  # 1-based; 0: none yet
-    history: list[EpochRecord] = field(default_factory=list)  # one a whole epoch
-
-    @property
-    def loss(self) -> float:
-        """Mean loss of the epoch under way, over its pairs."""
-        return self.loss_sum / max(1, self.loss_pairs)
+_OF_EPOCH: Final = ("epoch", "loss", "learning_rate", "seconds")
+"""Numbers that a run keeps of each epoch."""
 
 
 class RunState:
@@ -85,16 +70,21 @@ class RunState:
             OSError: it cannot be read.
         """
         state = load_checkpoint(path)
-        differences = self.config.differences(state["config"])
+        with part_of(path):
+            differences = self.config.differences(settings_of(state.get("config")))
+            progress = Progress.checked(state.get("progress"), _OF_EPOCH)
+            weights, best = (tensors_of(state.get(name), f"{name} weights") for name in ("model", "best"))
         if differences:
             raise ValueError(f"a resumed run keeps its settings, but got {', '.join(differences)}: leave them out")
-        if state["pairs"] != self._pairs:
+        if type(state.get("pairs")) is not int or state["pairs"] != self._pairs:
             raise ValueError(f"{path} is of a run on other training pairs: resume it with the data it began with")
-        weights: Mapping[str, Tensor] = state["model"]
         put_weights(self.matcher, weights, str(path))
-        self.optimiser.load_state_dict(state["optimiser"])
-        self.best, self.progress = state["best"], Progress(**state["progress"])
-        restore_random_state(state["random"])
+        check_weights(best, self.matcher.state_dict(), str(path))
+        check_finite(best, str(path))
+        with part_of(path):
+            put_optimiser(self.optimiser, state.get("optimiser"))
+            restore_random_state(state.get("random"))
+        self.best, self.progress = best, progress
 
 
 def _fingerprint(pairs: PairIds) -> int:

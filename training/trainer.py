@@ -23,9 +23,10 @@ from training.board import Board
 from training.checkpoint import put_weights
 from training.config import TrainConfig
 from training.interrupt import HeldInterrupt
+from training.progress import EpochRecord
 from training.schedule import learning_rate
 from training.seeding import seed_everything
-from training.state import EpochRecord, RunState
+from training.state import RunState
 
 CHECKPOINT: Final = "checkpoint.pt"
 

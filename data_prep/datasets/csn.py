@@ -4,7 +4,6 @@
 docstring already without comment marks. Each is wrapped in a class, below its comment, and read like any Java file.
 """
 
-import json
 import os
 import re
 import zipfile
@@ -15,6 +14,7 @@ from typing import Any, Final
 from data_prep.config import DataConfig
 from data_prep.download import DownloadError, Remote, download
 from data_prep.json_lines import numbered_lines
+from data_prep.json_text import parse_json
 from data_prep.named_paths import named_path
 from data_prep.records import SPLITS, Excerpt, JavaFile, SplitName
 from data_prep.regular_files import open_regular
@@ -77,7 +77,7 @@ class Csn:
         for name, lines in _line_files(self.inputs()):
             for number, line in lines:
                 try:
-                    row = json.loads(line)
+                    row = parse_json(line)
                 except ValueError as error:  # no JSON or no UTF-8
                     self.left_out.append((f"{name}:{number}", f"no JSON: {error}"))
                     continue

@@ -30,6 +30,7 @@ from baselines.pretrained import best_device
 from data_prep.atomic import write_atomically
 from data_prep.folder_lock import sole_writer
 from data_prep.gencodesearchnet.records import Example
+from data_prep.json_text import parse_json
 from data_prep.regular_files import read_whole
 from evaluation.provenance import code_version, machine
 from experiments.config import REPOSITORY
@@ -38,13 +39,16 @@ from experiments.gencodesearchnet.fine_tune_options import FineTuneOptions
 from experiments.gencodesearchnet.training_rows import TrainingRows, Validation, fingerprint
 from training.checkpoint import load_checkpoint, put_weights, save_checkpoint, weights_copy
 from training.interrupt import HeldInterrupt
+from training.progress import Progress
 from training.seeding import random_state, restore_random_state, seed_everything
-from training.state import Progress
+from training.stored_state import part_of, put_optimiser, tensors_of
 
 CHECKPOINT: Final = "checkpoint.pt"
 RECORD: Final = "fine_tuning.json"
 WEIGHTS: Final = "model.safetensors"
 
+_OF_EPOCH: Final = ("epoch", "loss")
+"""Numbers that a run keeps of each epoch, beside its measures."""
 _FREE: Final = ("checkpoint_minutes",)
 """Options that a run which goes on may change."""
 
@@ -88,7 +92,7 @@ def fine_tune(
     with sole_writer(out):
         _check(out, plan)
         if (out / RECORD).exists():
-            return dict(json.loads(read_whole(out / RECORD)))
+            return _kept_record(out)
         return _Run(train, valid, plan, out, tell).go(command or shlex.join(sys.argv))
 
 
@@ -116,22 +120,37 @@ class _Plan:
         """Whether a run with ``kept`` has the numbers of this one."""
         own, other = self.kept(), {name: kept.get(name) for name in self.kept()}
         for each in (own, other):
-            each["options"] = {key: value for key, value in (each["options"] or {}).items() if key not in _FREE}
+            options = each["options"] if isinstance(each["options"], dict) else {}
+            each["options"] = {key: value for key, value in options.items() if key not in _FREE}
         return own == other
+
+
+def _kept_record(out: Path) -> dict[str, Any]:
+    """The record of a fine-tuning that has ended.
+
+    Raises:
+        ValueError: it is damaged.
+    """
+    try:
+        kept = parse_json(read_whole(out / RECORD))
+    except ValueError as error:
+        raise ValueError(f"{out / RECORD} is damaged ({error}): name another folder") from error
+    return kept if isinstance(kept, dict) else {}
 
 
 def _check(out: Path, plan: _Plan) -> None:
     """Refuse to write where something else is."""
-    there = [path.name for path in out.iterdir() if not path.name.startswith(".")]
+    there = [path.name for path in out.iterdir() if not path.name.startswith(".")] if out.is_dir() else []
+    kept: Any
     if RECORD in there:
-        kept = json.loads((out / RECORD).read_text(encoding="utf-8"))
+        kept = _kept_record(out)
     elif CHECKPOINT in there:
-        kept = load_checkpoint(out / CHECKPOINT)["plan"]
-    elif there:
+        kept = load_checkpoint(out / CHECKPOINT).get("plan")
+    elif there or (out.exists() and not out.is_dir()):
         raise ValueError(f"{out} is no empty folder, and no fine-tuning that could go on: name another one")
     else:
         return
-    if not plan.same_as(kept):
+    if not isinstance(kept, dict) or not plan.same_as(kept):
         raise ValueError(f"{out} holds a fine-tuning of another base, other options or other pairs: name another one")
 
 
@@ -248,10 +267,13 @@ class _Run:
 
     def _restore(self) -> None:
         state = load_checkpoint(self.out / CHECKPOINT)
-        put_weights(self.model, state["model"], str(self.out / CHECKPOINT))
-        self.optimiser.load_state_dict(state["optimiser"])
-        self.done = Progress(**state["progress"])
-        restore_random_state(state["random"])
+        with part_of(self.out / CHECKPOINT):
+            weights = tensors_of(state.get("model"), "the model's weights")
+            self.done = Progress.checked(state.get("progress"), _OF_EPOCH)
+        put_weights(self.model, weights, str(self.out / CHECKPOINT))
+        with part_of(self.out / CHECKPOINT):
+            put_optimiser(self.optimiser, state.get("optimiser"))
+            restore_random_state(state.get("random"))
         self._say(f"going on after epoch {self.done.epoch}, batch {self.done.batch}")
 
     def _say(self, line: str) -> None:

@@ -1,14 +1,12 @@
 """What a person reads of GenCodeSearchNet's results."""
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from data_prep.regular_files import read_whole
 from evaluation.benchmark import BenchmarkResult, SubsetResult
 from evaluation.generalisation import ByType
-from evaluation.json_records import from_json
+from evaluation.json_records import load_record
 from experiments.comparison_tables import markdown_table
 
 FOLDER: Final = "gencodesearchnet"
@@ -75,7 +73,7 @@ def kept_benchmarks(results: Path) -> list[BenchmarkResult]:
         ValueError: one cannot be read.
     """
     found = [
-        from_json(BenchmarkResult, json.loads(read_whole(path)), str(path))
+        load_record(BenchmarkResult, path, "the result of a benchmark")
         for path in sorted((results / FOLDER).glob("*.json"))
     ]
     return sorted(found, key=lambda each: (each.protocol != "canonical", _domain(each), each.model))

@@ -78,7 +78,7 @@ def test_of_another_model_or_pool_nothing_is_kept(stopped):
 def test_a_damaged_file_is_as_none(stopped, content):
     (file,) = stopped.path.parent.iterdir()
     file.write_bytes(content)
-    assert stopped.load() is None
+    assert stopped.load(100, 100, 3) is None
     stopped.remove()
     assert not file.exists()
     stopped.remove()

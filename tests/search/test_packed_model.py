@@ -242,7 +242,7 @@ def test_the_hash_of_a_model_is_of_all_that_it_is_made_of(run, whole, copy, tmp_
     config.write_text(text.replace('"blocks": 16', '"blocks": 8'))
     assert model_hash(copy) != model_hash(whole)
     config.write_text("[]")
-    with pytest.raises(ValueError, match=r"config\.json is not the configuration of a run"):
+    with pytest.raises(ValueError, match=r"expected the configuration of a run in .*config\.json: it lacks"):
         model_hash(copy)
     config.write_text(text)
     content = (copy / "model.safetensors").read_bytes()

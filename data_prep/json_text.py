@@ -1,0 +1,67 @@
+"""JSON from files that are not trusted, and back: whatever is wrong with it is a ValueError."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from functools import lru_cache
+from typing import Any, TypeVar
+
+Record = TypeVar("Record")
+
+
+def parse_json(text: bytes | str) -> Any:
+    """What a JSON text says.
+
+    Raises:
+        ValueError: it is no JSON, or its lists stand in lists too deep to be read.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("its lists and objects stand in each other too deep") from None
+
+
+def sorted_json(value: object) -> bytes:
+    """``value`` as JSON with sorted keys: the same bytes for the same content, for a checksum.
+
+    Raises:
+        ValueError: its lists stand in lists too deep to be written.
+    """
+    try:
+        return json.dumps(value, sort_keys=True).encode()
+    except RecursionError:
+        raise ValueError("its lists and objects stand in each other too deep") from None
+
+
+def checked_words(content: object) -> list[str]:
+    """``content``, as it was found in a file, if it is a list of words.
+
+    Raises:
+        ValueError: it is not.
+    """
+    if not isinstance(content, list) or not {*map(type, content)} <= {str}:
+        raise ValueError("expected a list of words")
+    return content
+
+
+def checked_record(record: type[Record], content: object) -> Record:
+    """``content``, as it was found in a file, as a dataclass whose fields are all numbers, texts and truth values.
+
+    Raises:
+        ValueError: a field is missing, unknown, or not of its type.
+    """
+    known: Any = record
+    kinds, needed = _kinds(known)
+    if not isinstance(content, dict) or not needed <= content.keys():
+        raise ValueError(f"expected {', '.join(kinds)}, got {content!r:.60}")
+    for name, value in content.items():
+        if type(value) is not kinds.get(name):
+            raise ValueError(f"{name!r:.40} cannot be {value!r:.40}")
+    return record(**content)
+
+
+@lru_cache
+def _kinds(record: Any) -> tuple[Mapping[str, Any], frozenset[str]]:
+    """The types of a dataclass's fields, and those of its fields that have no default."""
+    needed = (each.name for each in fields(record) if each.default is each.default_factory is MISSING)
+    return {field.name: field.type for field in fields(record)}, frozenset(needed)

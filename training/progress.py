@@ -1,0 +1,64 @@
+"""How far a run has come, as a checkpoint holds it too."""
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, field, fields
+
+from data_prep.json_text import checked_record
+
+EpochRecord = dict[str, int | float]
+"""Of a whole epoch: epoch (1-based), loss, learning_rate (the last step's), seconds (in steps since the run's start),
+and the measures of its validation."""
+
+
+@dataclass
+class Progress:
+    """How far a run has come."""
+
+    epoch: int = 0  # whole epochs done
+    batch: int = 0  # batches done of the epoch under way
+    step: int = 0  # batches done in all
+    pairs: int = 0  # pairs trained on in all
+    loss_sum: float = 0.0  # over the pairs of the epoch under way
+    loss_pairs: int = 0
+    seconds: float = 0.0  # in steps, without validation and checkpoints
+    best_mrr: float = -math.inf
+    best_epoch: int = 0  # 1-based; 0: none yet
+    history: list[EpochRecord] = field(default_factory=list)  # one a whole epoch
+
+    @property
+    def loss(self) -> float:
+        """Mean loss of the epoch under way, over its pairs."""
+        return self.loss_sum / max(1, self.loss_pairs)
+
+    @classmethod
+    def checked(cls, content: object, of_epoch: Collection[str]) -> "Progress":
+        """The progress that was found in a checkpoint, whose epochs have the numbers ``of_epoch`` each.
+
+        Raises:
+            ValueError: it contradicts itself, or is nothing of the kind.
+        """
+        if not isinstance(content, dict) or not isinstance(history := content.get("history"), list):
+            raise ValueError("expected how far the run has come")
+        found = checked_record(cls, {name: value for name, value in content.items() if name != "history"})
+        for each in fields(cls):
+            value = getattr(found, each.name)
+            if type(value) in (int, float) and value < 0 and each.name != "best_mrr":
+                raise ValueError(f"{each.name} cannot be {value}")
+        finite = math.isfinite(found.loss_sum) and math.isfinite(found.seconds) and not math.isnan(found.best_mrr)
+        if not finite or len(history) != found.epoch or found.best_epoch > found.epoch:
+            raise ValueError(f"{found.epoch} epochs do not have these numbers")
+        found.history = [_checked_epoch(each, of_epoch) for each in history]
+        return found
+
+
+def _checked_epoch(content: object, needed: Collection[str]) -> EpochRecord:
+    if not isinstance(content, dict) or not all(_is_number(value) for value in content.values()):
+        raise ValueError(f"an epoch cannot be {content!r:.60}")
+    if not {*needed} <= content.keys() or not all(isinstance(name, str) for name in content):
+        raise ValueError(f"an epoch has {', '.join(needed)}, not {content!r:.60}")
+    return content
+
+
+def _is_number(value: object) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]

@@ -1,0 +1,87 @@
+"""The state of an optimiser and of random generators as a checkpoint holds it, looked at before it is put back."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from torch import Tensor
+
+_MEANS: Final = ("exp_avg", "exp_avg_sq")
+"""What Adam keeps of each weight, beside how many steps it took."""
+
+
+@contextmanager
+def part_of(path: Path) -> Iterator[None]:
+    """Name the checkpoint ``path`` in what is wrong with a part of it."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"the checkpoint {path} is damaged ({error}): start the run anew") from error
+
+
+def settings_of(content: object) -> Mapping[str, object]:
+    """The settings of a run: texts, numbers and truth values by name.
+
+    Raises:
+        ValueError: they are nothing of the kind.
+    """
+    if not isinstance(content, dict) or not all(isinstance(each, str | int | float) for each in content.values()):
+        raise ValueError("expected the run's settings")
+    return content
+
+
+def tensors_of(content: object, what: str) -> dict[str, Tensor]:
+    """Tensors by name.
+
+    Raises:
+        ValueError: they are nothing of the kind; the message says ``what`` they should be.
+    """
+    if not isinstance(content, dict) or not all(isinstance(name, str) for name in content):
+        raise ValueError(f"expected {what}")
+    if not all(isinstance(value, Tensor) for value in content.values()):
+        raise ValueError(f"expected {what}")
+    return content
+
+
+def put_optimiser(optimiser: torch.optim.Optimizer, content: object) -> None:
+    """Put back what an Adam's ``state_dict`` gave; but for the rate, its settings stay as they are.
+
+    Raises:
+        ValueError: it is of another one, or nothing of the kind.
+    """
+    own = optimiser.state_dict()["param_groups"]
+    if not isinstance(content, dict) or not isinstance(content.get("state"), dict):
+        raise ValueError("expected the state of the optimiser")
+    rates = _rates(content.get("param_groups"), own)
+    weights = [weight for group in optimiser.param_groups for weight in group["params"]]
+    for number, state in content["state"].items():
+        if type(number) is not int or not 0 <= number < len(weights):
+            raise ValueError(f"the optimiser has {len(weights)} weights, and none is {number!r:.40}")
+        _check_weight(state, weights[number])
+    groups = [{**group, "lr": rate} for group, rate in zip(own, rates, strict=True)]
+    optimiser.load_state_dict({"state": content["state"], "param_groups": groups})
+
+
+def _rates(groups: object, own: list[dict[str, Any]]) -> list[float]:
+    """The rate of each group, whose weights are the same."""
+    if not isinstance(groups, list) or not all(isinstance(group, dict) for group in groups):
+        raise ValueError("expected the groups of the optimiser")
+    rates = [group.get("lr") for group in groups]
+    if [group.get("params") for group in groups] != [group["params"] for group in own]:
+        raise ValueError("the optimiser has other weights")
+    if not all(type(rate) is float and 0 <= rate < 1 for rate in rates):
+        raise ValueError(f"expected rates from 0 to 1, got {rates!r:.60}")
+    return rates
+
+
+def _check_weight(state: object, weight: Tensor) -> None:
+    kept = tensors_of(state, "what the optimiser keeps of a weight")
+    if {*kept} != {"step", *_MEANS} or kept["step"].shape != ():
+        raise ValueError(f"the optimiser keeps {', '.join(kept)[:60]} of a weight")
+    for name, value in kept.items():
+        if name in _MEANS and (value.shape, value.dtype) != (weight.shape, weight.dtype):
+            raise ValueError(f"{name} is {list(value.shape)} of a weight that is {list(weight.shape)}")
+        if not value.isfinite().all() or (name != _MEANS[0] and (value < 0).any()):
+            raise ValueError(f"{name} holds what no training gives")

@@ -1,0 +1,66 @@
+"""Weights as safetensors, whose metadata hold a checksum of them and of what is said about them."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor, uint8
+
+from data_prep.json_text import parse_json, sorted_json
+from data_prep.regular_files import read_whole
+
+_HEAD: Final = 8
+"""Bytes that tell how long the header of safetensors is."""
+
+
+def sealed_weights(weights: Mapping[str, Tensor], key: str, about: Mapping[str, Any]) -> bytes:
+    """The content of a file of ``weights``; ``about`` and a checksum of all are the only metadata, under ``key``.
+
+    One key, since safetensors writes several in no fixed order.
+    """
+    return save(dict(weights), {key: json.dumps({**about, "sha256": weights_sha256(about, weights)})})
+
+
+def read_weights(path: Path, key: str) -> tuple[dict[str, Tensor], dict[str, Any] | None]:
+    """The weights in a file and what its metadata say of them under ``key``; None where it has no metadata.
+
+    The checksum is among what they say, and is not compared.
+
+    Raises:
+        ValueError: the file is damaged, or no such file.
+        OSError: it cannot be read, or is no regular file.
+    """
+    content = read_whole(path)
+    try:
+        weights: dict[str, Tensor] = load(content)
+        told = parse_json(content[_HEAD:][: int.from_bytes(content[:_HEAD], "little")]).get("__metadata__")
+        about = None if told is None else parse_json(told.get(key, "{}"))
+    except (SafetensorError, ValueError, TypeError, KeyError, RuntimeError, OverflowError) as error:
+        raise ValueError(" ".join(str(error).split())) from error
+    if not (about is None or isinstance(about, dict)):
+        raise ValueError("its metadata are no JSON object")
+    return weights, about
+
+
+def is_sealed(weights: Mapping[str, Tensor], about: Mapping[str, Any]) -> bool:
+    """Whether the checksum in ``about`` is that of ``weights`` and of what else is said there."""
+    rest = {name: value for name, value in about.items() if name != "sha256"}
+    return about.get("sha256") == weights_sha256(rest, weights)
+
+
+def weights_sha256(about: Mapping[str, Any], weights: Mapping[str, Tensor]) -> str:
+    """A checksum of ``about``, and of the names, types, shapes and bytes of ``weights``.
+
+    Raises:
+        ValueError: the lists of ``about`` stand in lists too deep.
+    """
+    digest = hashlib.sha256(sorted_json(about))
+    for name in sorted(weights):
+        tensor = weights[name]
+        digest.update(f"\n{name} {tensor.dtype} {list(tensor.shape)} ".encode())
+        digest.update(tensor.contiguous().reshape(-1).view(uint8).numpy().data)
+    return digest.hexdigest()
