@@ -19,6 +19,7 @@ from jaxtyping import Int, Int64, UInt8
 
 from data_prep.atomic import atomic_folder
 from data_prep.json_text import checked_record, checked_words, parse_json
+from data_prep.mapped_arrays import mapped_row
 from data_prep.ragged_lists import Ragged, checked_edges, edges
 from data_prep.records import SPLITS, WORD_FIELDS, Pair, SplitName
 from data_prep.regular_files import open_regular, read_whole
@@ -235,15 +236,10 @@ def _save_split(folder: Path, split: Split) -> None:
 def _open_split(folder: Path, name: str, lexicon: Sequence[str], size: int) -> Split:
     words = {}
     for field in WORD_FIELDS:
-        values, offsets = (_mapped(folder / f"{name}-{field}-{part}.npy") for part in ("values", "offsets"))
+        values, offsets = (mapped_row(folder / f"{name}-{field}-{part}.npy") for part in ("values", "offsets"))
         words[field] = Ragged.checked(values, offsets, lists=size, below=len(lexicon))
     with open_regular(folder / f"{name}-texts.jsonl") as file:
         empty = not file.seek(0, os.SEEK_END)  # an empty file cannot be mapped
         data = np.empty(0, np.uint8) if empty else np.asarray(np.memmap(file, dtype=np.uint8, mode="r"))
-    offsets = checked_edges(_mapped(folder / f"{name}-texts-offsets.npy"), lists=size, total=len(data))
+    offsets = checked_edges(mapped_row(folder / f"{name}-texts-offsets.npy"), lists=size, total=len(data))
     return Split(name, lexicon, words, Texts(data, offsets, np.arange(size)))
-
-
-def _mapped(path: Path) -> np.ndarray:
-    open_regular(path).close()  # what follows would wait for a pipe
-    return np.asarray(np.lib.format.open_memmap(path, mode="r"))

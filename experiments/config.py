@@ -13,7 +13,7 @@ from data_prep.named_paths import named_path
 from evaluation.config import EvaluateConfig
 from experiments.options import Option, options_of, parse, unknown
 from experiments.registry import config_type_of, recipe_of
-from experiments.stored_options import fits, stored_configuration
+from experiments.stored_options import fitted, stored_configuration
 from training.config import TrainConfig
 
 if TYPE_CHECKING:
@@ -146,10 +146,7 @@ def _build(dataset: str, model: str, out: str, sections: Mapping[str, Mapping[st
         for field, value in sections.get(section, {}).items():
             if f"{section}.{field}" not in known:
                 raise unknown(f"option of {model}", f"--{section}.{field}", [f"--{each}" for each in known])
-            values[field] = tuple(value) if isinstance(value, list) else value
-            option = known[f"{section}.{field}"]
-            if not fits(values[field], option.annotation):
-                raise ValueError(f"--{option.name} takes {option.accepts}, not {value!r:.60}")
+            values[field] = fitted(value, known[f"{section}.{field}"])
         parts[section] = config_type(**values)
     return Configuration(dataset, model, out=out, **parts)
 

@@ -5,6 +5,7 @@ from typing import Any, Final, Literal, get_args, get_origin
 
 from data_prep.json_text import parse_json
 from data_prep.regular_files import read_whole, reason
+from experiments.options import Option
 
 _PLAIN: Final = str | int | float
 _LARGEST: Final = 1e300
@@ -48,12 +49,25 @@ def stored_options(path: Path) -> dict[str, Any]:
     return found
 
 
-def fits(value: object, annotation: Any) -> bool:
-    """Whether an option of this ``annotation`` can have a ``value``, lists being tuples already."""
+def fitted(value: object, option: Option) -> Any:
+    """The value of an option as a file has it or as it was parsed already: a list is a tuple, a 1 may stand for 1.0.
+
+    Raises:
+        ValueError: the option cannot have it.
+    """
+    found: Any = tuple(value) if isinstance(value, list) else value
+    if option.annotation is float and type(found) is int and abs(found) < _LARGEST:
+        found = float(found)
+    if not _fits(found, option.annotation):
+        raise ValueError(f"--{option.name} takes {option.accepts}, not {value!r:.60}")
+    return found
+
+
+def _fits(value: object, annotation: Any) -> bool:
     if get_origin(annotation) is tuple:
-        return isinstance(value, tuple) and all(fits(each, get_args(annotation)[0]) for each in value)
+        return isinstance(value, tuple) and all(_fits(each, get_args(annotation)[0]) for each in value)
     if get_origin(annotation) is Literal:
         return any(value == choice and type(value) is type(choice) for choice in get_args(annotation))
-    if annotation is float and isinstance(value, int | float):
-        return type(value) is not bool and abs(value) < _LARGEST
-    return type(value) is annotation and (not isinstance(value, int) or abs(value) < _LARGEST_INT)
+    if isinstance(value, int | float) and not abs(value) < (_LARGEST if annotation is float else _LARGEST_INT):
+        return False
+    return type(value) is annotation

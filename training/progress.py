@@ -2,13 +2,18 @@
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
+from typing import Final
 
 from data_prep.json_text import checked_record
 
 EpochRecord = dict[str, int | float]
 """Of a whole epoch: epoch (1-based), loss, learning_rate (the last step's), seconds (in steps since the run's start),
 and the measures of its validation."""
+
+
+_LARGEST: Final = 1e15
+"""Above all numbers of a run."""
 
 
 @dataclass
@@ -41,12 +46,11 @@ class Progress:
         if not isinstance(content, dict) or not isinstance(history := content.get("history"), list):
             raise ValueError("expected how far the run has come")
         found = checked_record(cls, {name: value for name, value in content.items() if name != "history"})
-        for each in fields(cls):
-            value = getattr(found, each.name)
-            if type(value) in (int, float) and value < 0 and each.name != "best_mrr":
-                raise ValueError(f"{each.name} cannot be {value}")
-        finite = math.isfinite(found.loss_sum) and math.isfinite(found.seconds) and not math.isnan(found.best_mrr)
-        if not finite or len(history) != found.epoch or found.best_epoch > found.epoch:
+        numbers = {name: getattr(found, name) for name in content if name not in ("history", "best_mrr")}
+        for name, number in numbers.items():
+            if not 0 <= number < _LARGEST:
+                raise ValueError(f"{name} cannot be {number!r:.40}")
+        if len(history) != found.epoch or found.best_epoch > found.epoch or math.isnan(found.best_mrr):
             raise ValueError(f"{found.epoch} epochs do not have these numbers")
         found.history = [_checked_epoch(each, of_epoch) for each in history]
         return found
@@ -61,4 +65,4 @@ def _checked_epoch(content: object, needed: Collection[str]) -> EpochRecord:
 
 
 def _is_number(value: object) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
+    return isinstance(value, int | float) and abs(value) < _LARGEST

@@ -1,0 +1,261 @@
+"""Files of a kind each, what is read of them, and how whoever makes one up would seal it."""
+
+import hashlib
+import io
+import json
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from damages import DEEP, Random, damaged, drawn, made_up, made_up_array
+from safetensors.numpy import load as load_arrays
+from safetensors.numpy import save as save_arrays
+from safetensors.torch import load_file
+
+from data_prep.batching import Encoder, PairIds
+from data_prep.content import words_sha256
+from data_prep.store import open_prepared
+from data_prep.store_manifest import manifest_sha256, sealed_file
+from experiments.config import resolve
+from experiments.registry import class_of
+from experiments.run_folder import RunFolder
+from experiments.trained_run import load_run
+from matching.contract import Matcher
+from search.engine import Engine
+from search.index import FORMAT, Head, _crc32, open_index, read_head, read_whole_head
+from search.sealed_file import write_sealed
+from search.show import as_json
+from search.vector_file import FORMAT as VECTORS
+from search.vector_file import open_vectors, vectors_of, vectors_path
+from search.vectors import ExactVectors
+from training import checkpoint
+from training.checkpoint import save_checkpoint
+from training.config import TrainConfig
+from training.state import RunState
+from training.weights_file import sealed_weights
+
+PLAN: Final = resolve("folder", "unif", {"model.dim": "16"})
+QUERIES: Final = ("returns a stream of all elements", "Streams.concat", "close handlers", "reduce to a sum")
+
+
+class Subject(ABC):
+    """A file, or a few, in a folder of their own."""
+
+    def __init__(self, folder: Path, *names: str) -> None:
+        """``names``: of the files that are damaged; none: all."""
+        self.folder, self.names = folder, sorted(names or (path.name for path in folder.iterdir()))
+        self.whole = {path.name: path.read_bytes() for path in folder.iterdir()}
+        self.before = self.answer()
+
+    def restore(self) -> None:
+        for name, content in self.whole.items():
+            (self.folder / name).write_bytes(content)
+
+    def damage(self, random: Random) -> None:
+        """Something happens to a file."""
+        name = drawn(self.names, random)
+        (self.folder / name).write_bytes(damaged(self.whole[name], random))
+
+    @abstractmethod
+    def make_up(self, random: Random) -> None:
+        """Something else is written, with valid checksums."""
+
+    @abstractmethod
+    def answer(self) -> Any:
+        """All that is read of the files."""
+
+
+def digest(*parts: Any) -> str:
+    return hashlib.sha256(repr(parts).encode(errors="surrogatepass")).hexdigest()
+
+
+def drawn_json(content: bytes, random: Random) -> bytes:
+    if random.random() < 0.05:
+        return DEEP
+    return json.dumps(made_up(json.loads(content), random)).encode()
+
+
+class IndexFile(Subject):
+    def answer(self) -> Any:
+        path = self.folder / "index"
+        head, index = read_whole_head(path), open_index(path)
+        engine = Engine(index, None)
+        hits = [(query, engine.search(query, top=20)) for query in QUERIES]
+        told = [as_json(engine, query, found, 0.0, explain=True) for query, found in hits]
+        ranks = [engine.rank(index.split.word_list("query", row), row) for row in range(0, len(index), 50)]
+        return head, told, ranks, [index.file(row) for row in range(0, len(index), 20)]
+
+    def make_up(self, random: Random) -> None:
+        line, _, content = self.whole["index"].partition(b"\n")
+        head = json.loads(line.removeprefix(FORMAT.encode()))
+        if random.random() < 0.2:
+            content = damaged(content, random)
+        else:
+            arrays = dict(load_arrays(content))
+            name = str(random.choice(sorted(arrays)))
+            if name in ("manifest", "lexicon", "names", "terms") and random.random() < 0.8:
+                arrays[name] = np.frombuffer(drawn_json(arrays[name].tobytes(), random), np.uint8)
+            elif random.random() < 0.1:
+                del arrays[name]
+            else:
+                arrays[name] = made_up_array(arrays[name], random)
+            content = save_arrays({name: np.ascontiguousarray(array) for name, array in arrays.items()})
+        head |= {"bytes": len(content), "content": hashlib.sha256(content).hexdigest(), "crc32": -1}
+        head["crc32"] = _crc32(Head(**head), content)
+        if random.random() < 0.2:
+            head = made_up(head, random)
+        (self.folder / "index").write_bytes(f"{FORMAT} {json.dumps(head)}\n".encode() + content)
+
+
+class VectorsFile(Subject):
+    def answer(self) -> Any:
+        path = self.folder / "index"
+        head = read_head(path)
+        stored = vectors_of(path, head.content, head.rows)
+        looked = ExactVectors(stored.vectors)
+        found = looked.search(stored.vectors[:5].astype(np.float32), 10)
+        return digest(stored.head, stored.keys.tobytes(), *(each.tobytes() for each in found))
+
+    def make_up(self, random: Random) -> None:
+        path = vectors_path(self.folder / "index")
+        stored = open_vectors(path)
+        about = {name: getattr(stored.head, name) for name in ("index", "run", "model", "dim", "rows")}
+        parts = [stored.vectors.copy(), stored.keys.copy()]
+        if random.random() < 0.6:
+            about = made_up(about, random)
+        else:
+            place = int(random.integers(0, 2))
+            parts[place] = made_up_array(parts[place], random)
+        write_sealed(path, VECTORS, about, parts)
+
+
+class RunFiles(Subject):
+    """The model of a finished run."""
+
+    def __init__(self, folder: Path, name: str, ids: PairIds) -> None:
+        self.name, self.ids = name, ids
+        super().__init__(folder, name)
+
+    def answer(self) -> Any:
+        matcher, encoder = load_run(self.folder)
+        rows = np.arange(6)
+        with torch.no_grad():
+            asked, codes = matcher.encode_query(self.ids.queries(rows)), matcher.encode_code(self.ids.codes(rows))
+            scores = matcher.score_matrix(asked, codes)
+        words = [encoder.vocabularies.of(side).ids(["returns", "stream", "nosuchword"]) for side in ("query", "code")]
+        weights = [weight.numpy().tobytes() for weight in matcher.state_dict().values()]
+        return digest(scores.tolist(), [each.tolist() for each in words], weights)
+
+    def make_up(self, random: Random) -> None:
+        folder = RunFolder(self.folder)
+        if self.name.endswith(".json"):
+            (self.folder / self.name).write_bytes(drawn_json(self.whole[self.name], random))
+        weights = load_file(folder.weights)
+        about: Any = {"made_with": self._made_with()}
+        if self.name == "weights.safetensors":
+            name = str(random.choice(sorted(weights)))
+            array = np.ascontiguousarray(made_up_array(weights[name].numpy(), random))
+            weights[name] = torch.from_numpy(array)
+            about = made_up(about, random) if random.random() < 0.3 else about
+        about = about if isinstance(about, dict) else {"made_with": about}
+        folder.weights.write_bytes(sealed_weights(weights, "weights", about))
+
+    def _made_with(self) -> dict[str, str]:
+        try:
+            return RunFolder(self.folder).made_with
+        except ValueError:  # no configuration any more
+            return {}
+
+
+class CheckpointFile(Subject):
+    def __init__(self, folder: Path, encoder: Encoder, ids: PairIds) -> None:
+        self.encoder, self.ids = encoder, ids
+        super().__init__(folder)
+
+    def state(self) -> RunState:
+        torch.manual_seed(0)
+        return RunState(new_matcher(self.encoder), TrainConfig(), self.ids)
+
+    def answer(self) -> Any:
+        state = self.state()
+        state.restore(self.folder / "checkpoint.pt")
+        weights = [*state.matcher.state_dict().values(), *state.best.values(), torch.get_rng_state()]
+        kept = [value for each in state.optimiser.state_dict()["state"].values() for value in each.values()]
+        tensors = [each.numpy().tobytes() for each in (*weights, *kept)]
+        rates = [group["lr"] for group in state.optimiser.param_groups]
+        learn(state, self.ids)
+        return digest(tensors, rates, state.progress)
+
+    def make_up(self, random: Random) -> None:
+        path = self.folder / "checkpoint.pt"
+        if random.random() < 0.3:
+            content = damaged(self.whole["checkpoint.pt"][len(checkpoint._MAGIC) + checkpoint._DIGEST :], random)
+            path.write_bytes(checkpoint._MAGIC + hashlib.sha256(content).digest() + content)
+            return
+        save_checkpoint(self._made_up(checkpoint.load_checkpoint(path), random), path)
+
+    def _made_up(self, state: dict[str, Any], random: Random) -> Any:
+        part = str(random.choice(sorted(state)))
+        if part in ("config", "progress", "pairs") or random.random() < 0.1:
+            plain = {name: state.pop(name) for name in ("config", "progress", "pairs")}
+            plain["progress"]["best_mrr"] = 0.5
+            plain = made_up(plain, random)
+            return state | (plain if isinstance(plain, dict) else {})
+        holder, key = self._place(state, part, random)
+        value = holder[key]
+        if isinstance(value, torch.Tensor) and random.random() < 0.8:
+            holder[key] = torch.from_numpy(np.array(made_up_array(value.numpy(), random)))
+        else:
+            holder[key] = drawn((None, 1, -1.5, "a", [], {}), random)
+        return state
+
+    def _place(self, holder: Any, key: Any, random: Random) -> tuple[Any, Any]:
+        """A tensor, number or container somewhere in ``holder[key]``."""
+        while isinstance(holder[key], dict | list) and holder[key] and random.random() < 0.9:
+            holder = holder[key]
+            keys = list(holder) if isinstance(holder, dict) else range(len(holder))
+            key = drawn(keys, random)
+        return holder, key
+
+
+class PreparedFiles(Subject):
+    def answer(self) -> Any:
+        data = open_prepared(self.folder)
+        splits = [(name, words_sha256(split), split.texts.rows.tolist()) for name, split in data.splits.items()]
+        return digest(splits, [[split.text(row) for row in range(len(split))] for split in data.splits.values()])
+
+    def make_up(self, random: Random) -> None:
+        name = drawn(self.names, random)
+        path, content = self.folder / name, self.whole[name]
+        if name.endswith(".npy"):
+            buffer = io.BytesIO()
+            np.save(buffer, made_up_array(np.load(io.BytesIO(content)), random))
+            path.write_bytes(damaged(content, random) if random.random() < 0.2 else buffer.getvalue())
+        elif name.endswith(".jsonl"):
+            path.write_bytes(damaged(content, random))
+        else:
+            path.write_bytes(drawn_json(content, random))
+        if name != "manifest.json":
+            manifest = json.loads(self.whole["manifest.json"])
+            manifest["files"] = [sealed_file(self.folder / each["name"]) for each in manifest["files"]]
+            (self.folder / "manifest.json").write_text(json.dumps(manifest))
+        if isinstance(manifest := json.loads((self.folder / "manifest.json").read_bytes()), dict):
+            manifest["manifest_sha256"] = manifest_sha256(manifest)
+            (self.folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+def new_matcher(encoder: Encoder) -> Matcher:
+    torch.manual_seed(1)
+    matcher: Matcher = class_of(PLAN.model_name)(PLAN.model, encoder.vocabularies)
+    return matcher
+
+
+def learn(state: RunState, ids: PairIds) -> None:
+    """A step of training."""
+    rows = np.arange(8)
+    asked, codes = state.matcher.encode_query(ids.queries(rows)), state.matcher.encode_code(ids.codes(rows))
+    state.optimiser.zero_grad()
+    state.matcher.score_matrix(asked, codes).sum().backward()
+    state.optimiser.step()
