@@ -9,7 +9,6 @@ from experiments.options import Option
 
 _PLAIN: Final = str | int | float
 _LARGEST: Final = 1e300
-_LARGEST_INT: Final = 1 << 63
 
 
 def stored_configuration(path: Path) -> dict[str, Any]:
@@ -63,11 +62,9 @@ def fitted(value: object, option: Option) -> Any:
     return found
 
 
-def _fits(value: object, annotation: Any) -> bool:
+def _fits(value: Any, annotation: Any) -> bool:
     if get_origin(annotation) is tuple:
         return isinstance(value, tuple) and all(_fits(each, get_args(annotation)[0]) for each in value)
     if get_origin(annotation) is Literal:
         return any(value == choice and type(value) is type(choice) for choice in get_args(annotation))
-    if isinstance(value, int | float) and not abs(value) < (_LARGEST if annotation is float else _LARGEST_INT):
-        return False
-    return type(value) is annotation
+    return type(value) is annotation and (annotation is not float or abs(value) < _LARGEST)
