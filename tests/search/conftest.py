@@ -3,18 +3,25 @@ from pathlib import Path
 
 import pytest
 
+from galm.native import kernels
 from search.build import refresh
 from search.index import Index, open_index
+from search.places import cache_folder
 
 MODEL = {"model.dim": "32", "model.blocks": "4", "train.epochs": "1", "train.batch_size": "16", "data.limit": "400"}
 
 
 @pytest.fixture(autouse=True, scope="session")
 def own_caches(tmp_path_factory):
-    """Indexes go to a cache folder of the tests, and no setting of the user counts."""
+    """Indexes go to a cache folder of the tests, and no setting of the user counts; kernels are compiled once."""
+    kernels()
+    compiled = list(cache_folder().glob("kernels-*.so"))
     with pytest.MonkeyPatch.context() as patch:
         for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
             patch.setenv(name, str(tmp_path_factory.mktemp(name)))
+        cache_folder().mkdir()
+        for each in compiled:
+            (cache_folder() / each.name).symlink_to(each)
         yield
 
 
