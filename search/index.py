@@ -29,6 +29,7 @@ from data_prep.regular_files import open_regular, reason
 from data_prep.store import Split, Texts
 from search.lexical import Lexical
 from search.links import Origin, link
+from search.quick_sum import quick_sum
 from search.stored_arrays import StoredArrays, checked_origin
 from search.tree import Found
 
@@ -40,6 +41,7 @@ _READABLE: Final = ("galm index 2", FORMAT)
 _LINK: Final = re.compile(r"https://[\w.-]+(?::\d+)?/[\w./~%#:+-]*", re.ASCII)
 """What links look like, whatever an index that somebody made says of its origin."""
 _LONGEST_HEAD: Final = 4096  # bytes
+_ALIGNED: Final = 64  # bytes; what follows the first line begins at a multiple
 _AGAIN: Final = "make it again by `bash run.sh index DIR`"
 
 
@@ -71,7 +73,7 @@ class Head:
     tree: str  # sha256 of the files that it was made of, as :func:`tree_sha256` reads them
     bytes: int  # of what follows
     content: str  # sha256 of what follows
-    crc32: int = -1  # of all above and of what follows, which is quicker; -1: written before there was one
+    sum: str = ""  # of all above and of what follows, by quick_sum; "": written before there was one
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,9 +137,11 @@ def save_index(index: Index, path: Path) -> None:
         bytes=len(content),
         content=hashlib.sha256(content).hexdigest(),
     )
-    head = replace(head, crc32=_crc32(head, content))
+    head = replace(head, sum=_sum(head, content))
+    line = f"{FORMAT} {json.dumps(asdict(head))}".encode()
+    line += b" " * (-(len(line) + 1) % _ALIGNED) + b"\n"
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, f"{FORMAT} {json.dumps(asdict(head))}\n".encode() + content)
+    write_atomically(path, line + content)
 
 
 def tree_sha256(origin: Origin | None, files: Iterable[Found | IndexedFile]) -> str:
@@ -160,21 +164,20 @@ def read_head(path: Path) -> Head:
 def read_whole_head(path: Path) -> Head:
     """The first line of an index of which no byte has changed since it was written.
 
-    Its ``crc32`` tells that in less time than files take to be listed meanwhile; the sha256, where there is none yet.
+    Its ``sum`` tells that in less time than files take to be listed meanwhile; the sha256, where there is none yet.
 
     Raises:
         UnusableIndexError: there is no index, it is damaged, or it is of another version.
     """
     head, content = _opened(path, "mapped")
-    told = head.content if head.crc32 == -1 else head.crc32
-    if told != (hashlib.sha256(content).hexdigest() if head.crc32 == -1 else _crc32(head, content)):
+    found = _sum(head, content) if head.sum else hashlib.sha256(content).hexdigest()
+    if found != (head.sum or head.content):
         raise UnusableIndexError(f"the index {path} is damaged: {_AGAIN}")
     return head
 
 
-def _crc32(head: Head, content: bytes | memoryview) -> int:
-    about = json.dumps(asdict(replace(head, crc32=-1)), sort_keys=True)
-    return zlib.crc32(content, zlib.crc32(about.encode()))
+def _sum(head: Head, content: bytes | memoryview) -> str:
+    return quick_sum(json.dumps(asdict(replace(head, sum="")), sort_keys=True).encode(), content)
 
 
 def open_index(path: Path) -> Index:
@@ -218,9 +221,11 @@ def _head(path: Path, line: bytes, size: int) -> Head:
         raise UnusableIndexError(f"{path} does not begin {FORMAT!r}, but {line[:20]!r}: {_AGAIN}")
     try:
         head = checked_record(Head, parse_json(line.removeprefix(form.encode())))
+        if head.bytes < 1:
+            raise ValueError("nothing follows it")
     except ValueError as error:
         raise UnusableIndexError(f"the first line of the index {path} is damaged ({error}): {_AGAIN}") from error
-    if head.bytes < 1 or size != len(line) + head.bytes:
+    if size != len(line) + head.bytes:
         raise UnusableIndexError(f"the index {path} has {size:,} bytes instead of {len(line) + head.bytes:,}: {_AGAIN}")
     return head
 

@@ -30,7 +30,6 @@ from search.vector_file import (
     StoredVectors,
     VectorHead,
     open_vectors,
-    read_vector_head,
     save_vectors,
     vectors_path,
 )
@@ -183,8 +182,8 @@ def _old(path: Path, head: VectorHead, tell: Callable[[str, str], None]) -> Stor
     if not path.exists():
         return None
     try:
-        old = read_vector_head(path)
-        return open_vectors(path) if (old.model, old.dim) == (head.model, head.dim) else None
+        old = open_vectors(path)
+        return old if (old.head.model, old.head.dim) == (head.model, head.dim) else None
     except ValueError as error:
         tell(str(path), f"made anew: {error}")
         return None

@@ -85,6 +85,11 @@ class Clusters:
     ranges: Float32[np.ndarray, " numbers"]  # least of each number, then how far it goes from there
     places: Int32[np.ndarray, " rows"]  # cluster of each row
 
+    @property
+    def parts(self) -> list[np.ndarray]:
+        """The arrays, as a file has them."""
+        return [self.centres, self.ranges, self.places]
+
     @classmethod
     def of(cls, index: Any, rows: int) -> "Clusters":
         """Those of the FAISS index ``index`` over ``rows`` rows."""
@@ -154,7 +159,7 @@ def kept_faiss(vectors: Float[np.ndarray, "rows dim"], name: str, path: Path) ->
     made = FaissVectors(vectors)
     found = Clusters.of(made.index, len(vectors))
     with suppress(OSError):  # a folder that cannot be written to: they are made each time
-        write_sealed(path, FORMAT, _about(name), [found.centres, found.ranges, found.places])
+        write_sealed(path, FORMAT, _about(name), found.parts)
     return made
 
 

@@ -138,10 +138,14 @@ def fitting(index: Path, content: str) -> None:
 
 def maker_of(index: Path) -> str | None:
     """The run that made the vectors beside the file ``index``; None where there are none, or none that can be read."""
+    path = vectors_path(index)
     try:
-        return read_vector_head(vectors_path(index)).run
+        run = read_vector_head(path).run
+        if run and not Path(run).is_dir():
+            open_vectors(path)  # else its name may be damaged, too
     except (ValueError, OSError):
         return None
+    return run
 
 
 def up_to_date(index: Path, run: str) -> bool:

@@ -24,7 +24,7 @@ from experiments.run_folder import RunFolder
 from experiments.trained_run import load_run
 from matching.contract import Matcher
 from search.engine import Engine
-from search.index import FORMAT, Head, _crc32, open_index, read_head, read_whole_head
+from search.index import FORMAT, Head, _sum, open_index, read_head, read_whole_head
 from search.sealed_file import write_sealed
 from search.show import as_json
 from search.vector_file import FORMAT as VECTORS
@@ -102,8 +102,8 @@ class IndexFile(Subject):
             else:
                 arrays[name] = made_up_array(arrays[name], random)
             content = save_arrays({name: np.ascontiguousarray(array) for name, array in arrays.items()})
-        head |= {"bytes": len(content), "content": hashlib.sha256(content).hexdigest(), "crc32": -1}
-        head["crc32"] = _crc32(Head(**head), content)
+        head |= {"bytes": len(content), "content": hashlib.sha256(content).hexdigest(), "sum": ""}
+        head["sum"] = _sum(Head(**head), content)
         if random.random() < 0.2:
             head = made_up(head, random)
         (self.folder / "index").write_bytes(f"{FORMAT} {json.dumps(head)}\n".encode() + content)

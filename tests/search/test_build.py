@@ -1,3 +1,4 @@
+import json
 import os
 import signal
 import subprocess
@@ -12,7 +13,7 @@ from data_prep.java_methods import find_methods, parse_java
 from experiments.config import REPOSITORY
 from search import build
 from search.build import refresh
-from search.index import UnusableIndexError, open_index, read_head
+from search.index import FORMAT, UnusableIndexError, open_index, read_head
 
 
 def made(root, path, processes=1):
@@ -129,16 +130,25 @@ def test_a_folder_without_methods_has_an_empty_index(tmp_path):
     assert len(open_index(tmp_path / "index")) == 0
 
 
-@pytest.mark.parametrize("damage", ["cut", "flipped", "version", "head", "nothing"])
+@pytest.mark.parametrize("damage", ["cut", "flipped", "zeroed", "swapped", "version", "head", "rows", "nothing"])
 def test_a_damaged_index_is_refused_and_made_anew(tree, tmp_path, damage):
     path = tmp_path / "index"
     made(tree, path)
     whole = path.read_bytes()
     flipped = bytearray(whole)
     flipped[-len(whole) // 3] ^= 1
+    block = len(whole) // 3 // 4096 * 4096
+    rows = read_head(path).rows
     damaged = {
         "cut": whole[:-100],
         "flipped": bytes(flipped),
+        "zeroed": whole[:block] + bytes(4096) + whole[block + 4096 :],
+        "swapped": whole[:4096]
+        + whole[block : block + 4096]
+        + whole[8192:block]
+        + whole[4096:8192]
+        + whole[block + 4096 :],
+        "rows": whole.replace(b'"rows": %d' % rows, b'"rows": %d' % (rows + 1), 1),
         "version": whole.replace(b"galm index 3", b"galm index 1", 1),
         "head": whole.replace(b'"rows"', b'"raws"', 1),
         "nothing": b"",
@@ -147,10 +157,34 @@ def test_a_damaged_index_is_refused_and_made_anew(tree, tmp_path, damage):
     with pytest.raises(UnusableIndexError, match="make it again by") as error:
         open_index(path)
     assert "\n" not in str(error.value)
-    if damage != "flipped":  # which a look at the first line does not show
-        _, told = made(tree, path)
-        assert "made anew" in told[0][1]
-        assert path.read_bytes() == whole
+    assert len(damaged[damage]) in (len(whole), len(whole) - 100, 0)
+    done, told = made(tree, path)
+    assert (done.written, done.read, len(told)) == (True, 12, 1)
+    assert "made anew" in told[0][1]
+    assert path.read_bytes() == whole
+
+
+def test_an_index_of_before_the_quick_sum_is_whole_by_its_sha256(tree, tmp_path):
+    path = tmp_path / "index"
+    made(tree, path)
+    line, _, content = path.read_bytes().partition(b"\n")
+    head = json.loads(line.removeprefix(FORMAT.encode()))
+    del head["sum"]
+    path.write_bytes(f"{FORMAT} {json.dumps(head)}\n".encode() + content)
+    assert len(open_index(path)) == head["rows"]
+    assert not made(tree, path)[0].written
+    path.write_bytes(path.read_bytes()[:-1] + b"!")
+    done, told = made(tree, path)
+    assert (done.written, len(told)) == (True, 1)
+    assert "damaged" in told[0][1]
+
+
+def test_an_index_is_written_over_no_device_pipe_or_folder(tree, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path, Path("/dev/null")):
+        with pytest.raises(ValueError, match="which is no regular file: name another one by --out="):
+            made(tree, path)
+    assert not Path("/dev/null").is_file()
 
 
 def test_a_full_disk_leaves_the_old_index(tree, tmp_path, monkeypatch):

@@ -6,7 +6,8 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -28,11 +29,15 @@ from search.quality import measure_quality
 from search.questions import Questions
 from search.ranking import Ranking
 from search.reader import Reader
+from search.sealed_file import write_sealed
 from search.vector_encoding import BATCH, RowEncoder, refresh_vectors
+from search.vector_faiss import FaissVectors, clusters_path
 from search.vector_file import (
+    FORMAT,
     KEY,
     StoredVectors,
     VectorHead,
+    maker_of,
     open_vectors,
     save_vectors,
     up_to_date,
@@ -201,7 +206,7 @@ def test_damaged_vectors_are_refused_and_made_anew(encoder, file, damage):
     assert "\n" not in str(error.value)
     done, told = vectorise(encoder, file)
     assert done.read > 0
-    assert [why.startswith("made anew: the vectors cannot be used") for _, why in told] == [True] * (damage != "said")
+    assert [why.startswith("made anew: the vectors cannot be used") for _, why in told] == [True]
     assert path.read_bytes() == whole
 
 
@@ -499,3 +504,82 @@ def test_a_run_that_makes_no_vectors_is_told_before_anything_is_read(index, tree
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert not index_place(tree).exists()
+
+
+def flipped(path, place):
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    path.write_bytes(bytes(content))
+
+
+@pytest.mark.parametrize("place", [-1, -2000, 40])
+def test_damaged_vectors_are_found_and_made_anew_by_the_model_that_made_them(tree, run, capsys, place):
+    path = index_place(tree)
+    assert main(["index", str(tree), f"--vectors={run}"]) == 0
+    there = vectors_path(path)
+    whole = there.read_bytes()
+    flipped(there, place)
+    assert not up_to_date(path, str(run))
+    capsys.readouterr()
+    assert main(["index", str(tree)]) == 0
+    told = capsys.readouterr()
+    assert "made anew" in told.err
+    assert told.err.count("\n") == 1
+    assert "nothing has changed" in told.out.splitlines()[0]
+    assert "vectors beside it: read " in told.out
+    assert there.read_bytes() == whole
+
+
+def test_a_damaged_name_of_a_run_does_not_stand_in_the_way(tree, run, capsys):
+    path = index_place(tree)
+    assert main(["index", str(tree), f"--vectors={run}"]) == 0
+    flipped(vectors_path(path), vectors_path(path).read_bytes().index(str(run).encode()) + 3)
+    assert maker_of(path) is None
+    assert main(["index", str(tree)]) == 0
+    assert up_to_date(path, "")
+    assert "made anew" in capsys.readouterr().err
+
+
+MADE_UP = [
+    *({"rows": 10**15}, {"rows": -1}, {"rows": True}, {"rows": "9"}, {"dim": 0}, {"dim": -32}, {"dim": 10**15}),
+    *({"dim": 31}, {"dim": 10**12, "rows": 0}, {"run": 3}, {"index": None}, {"model": ["a"]}, {"other": 1}),
+]
+
+
+@pytest.mark.parametrize("about", MADE_UP, ids=str)
+def test_vectors_that_tell_of_others_are_refused_in_one_line(encoder, file, about):
+    vectorise(encoder, file)
+    stored = open_vectors(vectors_path(file))
+    write_sealed(vectors_path(file), FORMAT, asdict(stored.head) | about, [stored.vectors, stored.keys])
+    with pytest.raises(ValueError, match=r"the vectors cannot be used: .* remove .*index\.vectors, and make") as error:
+        open_vectors(vectors_path(file))
+    assert "\n" not in str(error.value)
+    done, told = vectorise(encoder, file)
+    assert (done.read > 0, len(told)) == (True, 1)
+
+
+def test_vectors_of_the_same_model_by_name_but_of_another_width_are_refused(encoder, file):
+    vectorise(encoder, file)
+    stored = open_vectors(vectors_path(file))
+    narrow = replace(stored, head=replace(stored.head, dim=16), vectors=stored.vectors[:, :16].copy())
+    save_vectors(narrow, vectors_path(file))
+    with pytest.raises(ValueError, match="is not the one any more that made the vectors"):
+        near_rows(file, stored.head.index, stored.head.rows, "")
+
+
+def test_damaged_clusters_are_made_anew(tree, run, monkeypatch):
+    if not find_spec("faiss"):
+        pytest.skip("faiss is not installed: pip install -r requirements-vectors.txt")
+    for module in ("search.vector_faiss", "search.vector_search"):
+        monkeypatch.setattr(f"{module}.WORTH_IT", 10)
+    monkeypatch.setattr(FaissVectors, "_built", lambda index, _, build=FaissVectors._built: build(index, 1))
+    path = index_place(tree)
+    assert main(["index", str(tree), f"--vectors={run}"]) == 0
+    clusters = clusters_path(vectors_path(path))
+    whole = clusters.read_bytes()
+    assert up_to_date(path, str(run))
+    for damage in (flipped, lambda file, _: file.unlink(), lambda file, _: file.write_bytes(whole[:-4])):
+        damage(clusters, -9)
+        assert not up_to_date(path, str(run))
+        assert main(["index", str(tree)]) == 0
+        assert clusters.read_bytes() == whole

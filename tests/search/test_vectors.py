@@ -12,7 +12,8 @@ from data_prep.batching import Encoder
 from experiments.config import resolve
 from experiments.stages import build_model
 from search import vector_faiss
-from search.vector_faiss import FaissVectors, kept_faiss
+from search.sealed_file import write_sealed
+from search.vector_faiss import Clusters, FaissVectors, are_kept, kept_faiss
 from search.vector_milvus import MilvusVectors, is_milvus
 from search.vectors import ExactVectors, VectorIndex, extra
 
@@ -199,6 +200,18 @@ def test_clusters_are_kept_and_made_again_where_they_do_not_fit(tmp_path, monkey
     assert len(built) == 5
     kept_faiss(vectors, "b", path)
     assert len(built) == 6
+    centres, ranges, places = Clusters.of(build(FaissVectors(vectors), 1), len(vectors)).parts
+    for made_up in (
+        [centres, ranges, np.where(places == 3, 10**6, places).astype(np.int32)],
+        [centres, ranges, np.where(places == 3, -1, places).astype(np.int32)],
+        [np.full_like(centres, np.inf), ranges, places],
+        [centres[:0], ranges, places],
+        [centres, ranges, places[1:]],
+    ):
+        write_sealed(path, vector_faiss.FORMAT, vector_faiss._about("b"), made_up)
+        assert not are_kept(*vectors.shape, "b", path)
+        assert (kept_faiss(vectors, "b", path).search(queries, 50)[1] == first[1]).all()
+        assert are_kept(*vectors.shape, "b", path)
     kept_faiss(vectors[:900], "c", path)
     assert b'"b"' in path.read_bytes()[:200]  # so few rows need no clusters
 
