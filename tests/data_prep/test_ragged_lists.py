@@ -1,6 +1,7 @@
 """Ragged lists are the lists they were made of."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,3 +47,39 @@ def test_before_is_one_after_the_other(first: list[list[int]], second: list[list
 def test_edges_are_where_lists_begin_and_end() -> None:
     assert edges(np.array([2, 0, 3])).tolist() == [0, 2, 2, 5]
     assert edges(np.array([], np.int64)).tolist() == [0]
+
+
+def arrays(values, offsets):
+    return np.array(values, np.int32), np.array(offsets, np.int64)
+
+
+def test_lists_of_a_file_are_the_lists():
+    found = Ragged.checked(*arrays([3, 0, 2], [0, 2, 2, 3]), lists=3, below=4)
+    assert [found[row].tolist() for row in range(3)] == [[3, 0], [], [2]]
+    assert len(Ragged.checked(*arrays([], [0]), lists=0, below=0)) == 0
+
+
+@pytest.mark.parametrize(
+    ("values", "offsets"),
+    [
+        *(([3, 0, 4], [0, 2, 2, 3]), ([3, 0, -1], [0, 2, 2, 3]), ([3, 0, 2], [0, 2, 3]), ([3, 0, 2], [1, 2, 2, 3])),
+        *(
+            ([3, 0, 2], [0, 2, 2, 2]),
+            ([3, 0, 2], [0, 2, 1, 3]),
+            ([3, 0, 2], [0, -5, 2, 3]),
+            ([3, 0, 2], [0, 2, 2, 10**9]),
+        ),
+        *(([3, 0, 2], []), ([[3, 0, 2]], [0, 2, 2, 3]), ([3, 0, 2], [[0, 2, 2, 3]])),
+    ],
+)
+def test_lists_of_a_file_that_are_none_are_refused(values, offsets):
+    with pytest.raises(ValueError, match=r"expected|offsets that do not rise|where 0 to 3 can stand"):
+        Ragged.checked(*arrays(values, offsets), lists=3, below=4)
+
+
+@pytest.mark.parametrize(
+    ("values", "offsets"), [(np.int64, np.int64), (np.int32, np.int32), (np.float32, np.int64), (">i4", np.int64)]
+)
+def test_lists_of_other_types_are_refused(values, offsets):
+    with pytest.raises(ValueError, match=r"expected .* of int"):
+        Ragged.checked(np.array([1], values), np.array([0, 1], offsets), lists=1, below=2)

@@ -1,22 +1,16 @@
 """The store gives back what was put in, byte for byte the same each time, and notices every damage."""
 
 import json
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from data_prep.records import CODE_FIELDS, SPLITS, WORD_FIELDS, Method, Pair, SplitName
-from data_prep.store import (
-    FORMAT_VERSION,
-    MANIFEST,
-    DamagedStore,
-    Split,
-    limit_pairs,
-    open_prepared,
-    write_prepared,
-)
+from data_prep.store import Split, limit_pairs, open_prepared, write_prepared
+from data_prep.store_manifest import FORMAT_VERSION, MANIFEST, DamagedStore, manifest_sha256, sealed_file
 
 
 def pair(number: int) -> Pair:
@@ -166,3 +160,110 @@ def test_no_limit_is_all_of_it(folder: Path) -> None:
     assert limit_pairs(data, 101) is data
     with pytest.raises(ValueError, match=r"--data.limit takes 0 \(all\) or at least 3"):
         limit_pairs(data, 2)
+
+
+def sealed_again(folder: Path, **other: object) -> None:
+    """A manifest that says what the files are now, with a valid checksum."""
+    manifest = json.loads((folder / MANIFEST).read_text())
+    manifest["files"] = [sealed_file(folder / each["name"]) for each in manifest["files"]]
+    manifest = {name: value for name, value in (manifest | other).items() if value is not ...}
+    (folder / MANIFEST).write_text(json.dumps(manifest | {"manifest_sha256": manifest_sha256(manifest)}))
+
+
+def check_damaged(folder: Path) -> None:
+    with pytest.raises(DamagedStore) as caught:
+        open_prepared(folder)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        *({"files": ...}, {"files": []}, {"files": "a"}, {"files": [1]}, {"files": [{"name": "../x"}]}),
+        *({"split_sizes": ...}, {"split_sizes": [1]}, {"split_sizes": {"train": 70}}),
+        *({"split_sizes": SIZES | {"test": -1}}, {"split_sizes": SIZES | {"test": "a"}}),
+        *({"split_sizes": SIZES | {"test": 10**12}}, {"split_sizes": SIZES | {"test": 20}}),
+    ],
+    ids=str,
+)
+def test_a_made_up_manifest_is_damage(folder: Path, other: Mapping[str, object]) -> None:
+    sealed_again(folder, **other)
+    check_damaged(folder)
+
+
+def test_a_manifest_nested_without_end_is_damage(folder: Path) -> None:
+    for depth in (900, 100_000):
+        nested = "[" * depth + "]" * depth
+        (folder / MANIFEST).write_text(f'{{"format_version": {FORMAT_VERSION}, "a": {nested}}}')
+        check_damaged(folder)
+
+
+ARRAYS = {
+    "offsets that fall": ("train-tokens-offsets.npy", lambda array: np.concatenate([array[:3], array[:1], array[4:]])),
+    "offsets that begin elsewhere": ("train-api-offsets.npy", lambda array: array + 1),
+    "offsets of fewer rows": ("valid-name-offsets.npy", lambda array: array[:-1]),
+    "offsets of another type": ("valid-name-offsets.npy", lambda array: array.astype(np.float64)),
+    "texts beyond the end": ("test-texts-offsets.npy", lambda array: array * 1000),
+    "a number beyond the lexicon": ("train-query-values.npy", lambda array: array + 10**6),
+    "a number below none": ("train-query-values.npy", lambda array: -array - 1),
+    "numbers of another type": ("test-name-values.npy", lambda array: array.astype(np.int64)),
+    "numbers of two dimensions": ("test-name-values.npy", lambda array: array[None]),
+    "objects": ("test-name-values.npy", lambda array: array.astype(object)),
+}
+
+
+@pytest.mark.parametrize(("name", "change"), ARRAYS.values(), ids=ARRAYS.keys())
+def test_made_up_arrays_are_damage(folder: Path, name: str, change: Callable[[np.ndarray], np.ndarray]) -> None:
+    np.save(folder / name, change(np.load(folder / name)), allow_pickle=True)
+    sealed_again(folder)
+    check_damaged(folder)
+
+
+HEADS = [
+    b"{'descr': '<i4', 'fortran_order': False, 'shape': (1000000000000,), }",
+    b"{'descr': '<i4', 'fortran_order': False, 'shape': (-1,), }",
+    b"{'descr': '<i4', 'fortran_order': False, 'shape': (True,), }",
+    b"{'descr': '<i4', 'fortran_order': True, 'shape': (3,), }",
+    b"{'descr': '|O', 'fortran_order': False, 'shape': (3,), }",
+    b"{'descr': ['<i4'], 'fortran_order': False, 'shape': (3,), }",
+    b"{'descr': '<i4', 'fortran_order': False, 'shape': 3L, }",
+    b"{'descr': '<i4', 'shape': (3,), }",
+    b"[" * 9000,
+    b"(",
+    b"\xff",
+    b"",
+]
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_made_up_heads_of_arrays_are_damage(folder: Path, head: bytes) -> None:
+    start = b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little")
+    (folder / "train-query-values.npy").write_bytes(start + head + bytes(12))
+    sealed_again(folder)
+    check_damaged(folder)
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", '["a", 1]', "[" * 100_000, '"a"'])
+def test_a_made_up_lexicon_is_damage(folder: Path, content: str) -> None:
+    (folder / "lexicon.json").write_text(content)
+    sealed_again(folder)
+    check_damaged(folder)
+
+
+@pytest.mark.parametrize("change", [("start_line", "begin"), ('"path":', '"path" '), ("Returns", '"'), ("{", "[")])
+def test_a_made_up_text_is_damage_where_it_is_asked_for(folder: Path, change: tuple[str, str]) -> None:
+    file = folder / "train-texts.jsonl"
+    file.write_text(file.read_text().replace(change[0], change[1].ljust(len(change[0]))))
+    sealed_again(folder)
+    split = open_prepared(folder).splits["train"]
+    with pytest.raises(DamagedStore, match="the text of a method is damaged") as caught:
+        split.text(3)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", [MANIFEST, "lexicon.json", "train-query-values.npy", "test-texts.jsonl"])
+def test_a_pipe_or_a_device_is_damage_at_once(folder: Path, name: str) -> None:
+    for make in (os.mkfifo, lambda path: path.symlink_to("/dev/zero")):
+        (folder / name).unlink()
+        make(folder / name)
+        check_damaged(folder)

@@ -9,6 +9,7 @@ from baselines.bm25 import Bm25, Bm25Config
 from evaluation import metrics
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
+from evaluation.json_records import load_record
 from evaluation.results import DataSource, Result, Seconds, load_result, measure, result_of, save_ranks, save_result
 from evaluation.tables import render_table
 from tests.evaluation.rankers import Chosen
@@ -179,3 +180,20 @@ def test_a_mixture_is_a_row_of_its_own():
     """A model's scores and those together with BM25's are two rankers."""
     runs = [result(also={}), result(also={}, config={"evaluate": {"mix": "bm25"}})]
     assert [line.split("  ")[0] for line in render_table(runs).splitlines()[2:5]] == ["galm", "galm + bm25", "bm25"]
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, '{"a":' * 100_000, "\0", '{"queries": 1' + "0" * 400 + "}", "3"])
+def test_what_is_no_result_is_one_line(tmp_path, content):
+    path = tmp_path / "metrics.json"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=r"metrics\.json") as error:
+        load_result(path)
+    assert "\n" not in str(error.value)
+
+
+def test_a_number_beyond_all_is_one_line(tmp_path):
+    path = tmp_path / "seconds.json"
+    path.write_text('{"prepare": 1' + "0" * 400 + ', "train": 1, "evaluate": 2}')
+    with pytest.raises(ValueError, match="prepare: expected a number, not 1000") as error:
+        load_record(Seconds, path, "seconds")
+    assert "\n" not in str(error.value)

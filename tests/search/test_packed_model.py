@@ -14,6 +14,7 @@ from data_prep.extraction import methods_of
 from data_prep.javadoc import query_words
 from data_prep.records import JavaFile, Pair
 from data_prep.store import Split
+from data_prep.store_manifest import file_sha256
 from data_prep.vocabulary import FIRST_UNKNOWN
 from experiments.config import Configuration, resolve
 from experiments.registry import MODELS, class_of
@@ -28,6 +29,7 @@ from search.packed_model import PackedTable, load_model, load_packed, pack
 from training.batches import negatives_mask
 from training.checkpoint import save_weights
 from training.seeding import seed_everything
+from training.weights_file import read_weights, sealed_weights
 
 ALL = 10**9
 """More words than there are."""
@@ -288,6 +290,76 @@ def test_a_changed_byte_or_a_lost_end_is_found_wherever_it_is(copy, name):
         with pytest.raises(ValueError, match=r"^the packed model in .* (cannot be used|is of format)") as refused:
             load_model(copy)
         assert "\n" not in str(refused.value)
+
+
+def part(name):
+    return f"words.tables.shared.weight.{name}"
+
+
+NO_ROW, HUGE = torch.zeros(10**6, dtype=torch.bool), torch.empty((0, 10**9), dtype=torch.int8)
+MADE_UP = {
+    "a table of a petabyte": {part("kept"): NO_ROW, part("values"): HUGE, part("scales"): torch.empty(0)},
+    "too few values": {part("values"): torch.zeros((3, 64), dtype=torch.int8)},
+    "values of another type": {part("values"): torch.zeros((3, 64))},
+    "no values": {part("values"): None},
+    "rows that are no truth values": {part("kept"): torch.ones(50)},
+    "scales of two dimensions": {part("scales"): torch.ones((5, 5))},
+    "scales without end": {part("scales"): lambda scales: scales * 1e38 * 1e38},
+    "scales beyond all numbers": {part("scales"): lambda scales: torch.full_like(scales, 3e38)},
+    "a weight more": {"other": torch.zeros(1)},
+}
+
+
+def made_up(folder, change, **about):
+    """Other weights, and other things said of them, with a valid checksum."""
+    weights, told = read_weights(folder / "model.safetensors", "packed")
+    for name, value in change.items():
+        weights[name] = value(weights[name]) if callable(value) else value
+    weights = {name: weight for name, weight in weights.items() if weight is not None}
+    told.pop("sha256")
+    (folder / "model.safetensors").write_bytes(sealed_weights(weights, "packed", told | about))
+
+
+@pytest.mark.parametrize("change", MADE_UP.values(), ids=MADE_UP.keys())
+def test_weights_that_do_not_fit_together_are_refused_in_one_line(copy, change):
+    made_up(copy, change)
+    with pytest.raises(ValueError, match=r"^the packed model in .* cannot be used: .*; restore the folder") as refused:
+        load_model(copy)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_weight_that_is_not_finite_is_refused(copy):
+    weights, _ = read_weights(copy / "model.safetensors", "packed")
+    made_up(copy, {min(name for name in weights if "tables" not in name): lambda weight: weight / 0})
+    with pytest.raises(ValueError, match="is not finite"):
+        load_model(copy)
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        *({"tables": ["other"]}, {"tables": "words"}, {"tables": [["a"]]}, {"tables": None}, {"tables": []}),
+        *({"files": {}}, {"files": ["words.json"]}, {"files": {"../../x": "a"}}, {"files": None}),
+    ],
+    ids=str,
+)
+def test_what_is_said_of_the_weights_must_fit(copy, about):
+    made_up(copy, {}, **about)
+    with pytest.raises(ValueError, match=r"^the packed model in .* cannot be used: ") as refused:
+        load_model(copy)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "content", ["[]", '{"unknown_buckets": 8}', '{"unknown_buckets": 8, "words": [1]}', "[" * 10**5]
+)
+def test_words_that_are_none_are_refused(copy, content):
+    (copy / "words.json").write_text(content)
+    files = {name: file_sha256(copy / name) for name in ("config.json", "words.json")}
+    made_up(copy, {}, files=files)
+    with pytest.raises(ValueError, match=r"^the packed model in .* cannot be used: ") as refused:
+        load_model(copy)
+    assert "\n" not in str(refused.value)
 
 
 def test_another_format_is_refused(run, tmp_path, monkeypatch):
