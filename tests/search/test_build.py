@@ -164,7 +164,7 @@ def test_a_damaged_index_is_refused_and_made_anew(tree, tmp_path, damage):
     assert path.read_bytes() == whole
 
 
-def test_an_index_of_before_the_quick_sum_is_whole_by_its_sha256(tree, tmp_path):
+def test_an_index_of_before_there_was_a_quicker_sum_is_whole_by_its_sha256(tree, tmp_path):
     path = tmp_path / "index"
     made(tree, path)
     line, _, content = path.read_bytes().partition(b"\n")
