@@ -4,8 +4,10 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from io import RawIOBase
 from pathlib import Path
 
+from data_prep.atomic import naming
 from data_prep.folder_lock import sole_user
 from data_prep.regular_files import append_regular
 
@@ -45,10 +47,14 @@ class AnswerJournal:
             OSError: the file cannot be written.
         """
         line = json.dumps({"key": key, **record}, ensure_ascii=False) + "\n"
-        with append_regular(self.path) as file, sole_user(file.fileno()):
-            file.write(line.encode())
-            file.flush()
-            os.fsync(file.fileno())
+        with naming(self.path), append_regular(self.path) as file, sole_user(file.fileno()):
+            whole = os.fstat(file.fileno()).st_size
+            try:
+                _write(file.raw, line.encode())
+                os.fsync(file.fileno())
+            except OSError:
+                file.truncate(whole)
+                raise
         self._answers[key] = str(record["answer"])
 
     def __contains__(self, key: str) -> bool:
@@ -71,3 +77,9 @@ class AnswerJournal:
                 f"{self.path}, line {number}: expected a kept answer; mend the line or name another journal"
             )
         self._answers[key] = answer
+
+
+def _write(file: RawIOBase, data: bytes) -> None:
+    """Write all of ``data``: where the disk gets full, a part of it is no error yet."""
+    while data:
+        data = data[file.write(data) or 0 :]

@@ -21,6 +21,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from baselines.pretrained import extra
+from data_prep.atomic import naming
 
 MODEL_TYPE: Final = "codet5p_embedding"
 HEAD: Final = "head."
@@ -49,7 +50,8 @@ def load_codet5p_sentences(place: str, local: bool, device: str) -> Any:
     weights = _read(file)
     with torch.device("meta"):  # names and shapes alone
         _check(weights, CodeT5pClassifier(config).state_dict(), file)
-    with TemporaryDirectory() as folder:  # the same model under T5's name, which needs no code of its own
+    # The same model under T5's name, which needs no code of its own.
+    with TemporaryDirectory() as folder, naming(Path(folder)):
         extra("transformers").T5Config(**config.to_dict() | {"model_type": "t5"}).save_pretrained(folder)
         load_codet5p_tokenizer(place, local).save_pretrained(folder)
         (Path(folder) / file.name).symlink_to(file.resolve())

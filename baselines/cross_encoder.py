@@ -9,6 +9,8 @@ masked, both are the same). A text that spells out a special token is read as or
 leaves its pair out.
 """
 
+import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +27,8 @@ from baselines.pretrained import best_device, extra, load_pretrained, most_token
 
 _LONGEST: Final = 512
 """Tokens of a pair unless the model reads fewer."""
+_OS_ERROR: Final = re.compile(r"\(os error (\d+)\)")
+"""How a library written in Rust tells why the system refused."""
 
 
 def load_tokenizer(name: str) -> Any:
@@ -177,6 +181,16 @@ def both_logits_ranks(logits: Float32[np.ndarray, "queries candidates 2"]) -> In
 
 
 def save_tokenizer(tokenizer: Any, folder: Path, max_length: int) -> None:
-    """Keep the tokenizer beside its model, and in it the length of fine-tuning."""
+    """Keep the tokenizer beside its model, and in it the length of fine-tuning.
+
+    Raises:
+        OSError: it cannot be written.
+    """
     tokenizer.model_max_length = max_length
-    tokenizer.save_pretrained(str(folder))
+    try:
+        tokenizer.save_pretrained(str(folder))
+    except Exception as error:  # of the tokenizers library, which knows no OSError
+        told = _OS_ERROR.search(str(error))
+        if isinstance(error, OSError) or told is None:
+            raise
+        raise OSError(int(told[1]), os.strerror(int(told[1])), str(folder)) from error

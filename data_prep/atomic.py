@@ -31,6 +31,22 @@ def write_atomically(path: Path, content: bytes | str) -> None:
 
 
 @contextmanager
+def naming(path: Path, new: Path | None = None) -> Iterator[None]:
+    """Let errors of a write name ``path``, where they name its neighbour ``new``, or, as a full disk's do, nothing.
+
+    Raises:
+        OSError: of the block.
+    """
+    try:
+        yield
+    except OSError as error:
+        of_new = new is not None and str(error.filename or "").startswith(str(new))
+        if of_new or (error.errno in FULL and error.filename is None):
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
+
+
+@contextmanager
 def atomic_file(path: Path) -> Iterator[Path]:
     """Yield a neighbour of ``path`` to write to; it becomes ``path`` when the block ends without an error.
 
@@ -43,7 +59,7 @@ def atomic_file(path: Path) -> Iterator[Path]:
     remove_leftovers(path)
     new = _neighbour(path)
     try:
-        with _told_of(path, new):
+        with naming(path, new):
             new.touch(exist_ok=False)
             yield new
             _sync(new)
@@ -83,7 +99,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     remove_leftovers(path)
     new = _neighbour(path)
     try:
-        with _told_of(path, new):
+        with naming(path, new):
             new.mkdir()
             yield new
             for file in sorted(new.rglob("*")):
@@ -107,18 +123,6 @@ def remove_leftovers(path: Path) -> None:
 def _neighbour(path: Path) -> Path:
     """A name beside ``path`` that tells whose it is; nothing is there yet, so that Ctrl-C now leaves nothing."""
     return path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(8)}.tmp")
-
-
-@contextmanager
-def _told_of(path: Path, new: Path) -> Iterator[None]:
-    """Let errors tell of ``path``, not of its neighbour or of nothing."""
-    try:
-        yield
-    except OSError as error:
-        inside = str(error.filename or "").startswith(str(new))
-        if inside or (error.errno in FULL and error.filename is None):
-            raise OSError(error.errno, error.strerror, str(path)) from error
-        raise
 
 
 def _swap(new: Path, path: Path) -> None:

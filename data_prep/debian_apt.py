@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from data_prep.atomic import write_atomically
 from data_prep.programs import run_program
 from data_prep.regular_files import read_whole
 
@@ -52,7 +53,7 @@ class SourceLists:
         if not texts:
             raise ValueError(f"{entries} names no Debian repository; {HOW}")
         for suffix, text in texts.items():
-            (self._folder / "parts" / f"debian.{suffix}").write_text(text, encoding="utf-8")
+            write_atomically(self._folder / "parts" / f"debian.{suffix}", text)
 
     def update(self) -> str:
         """Fetch the lists; apt-get's complaint, "" when all went well."""

@@ -4,7 +4,6 @@ The standard library's urllib does it in a page, with redirects, proxies of the 
 would add nothing that is used here.
 """
 
-import errno
 import http.client
 import json
 import logging
@@ -20,7 +19,7 @@ from typing import Any, Final
 
 from tqdm import tqdm
 
-from data_prep.atomic import write_atomically
+from data_prep.atomic import naming, write_atomically
 from data_prep.folder_lock import sole_holder
 from data_prep.json_text import parse_json
 from data_prep.regular_files import read_whole
@@ -119,12 +118,6 @@ class _Part:
                 self._refused(error.code, error.reason)
         except (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError) as error:
             raise _CutError(str(getattr(error, "reason", error)) or type(error).__name__) from error
-        except OSError as error:
-            if error.errno == errno.ENOSPC:
-                raise OSError(
-                    errno.ENOSPC, "the disk is full: free some space and run again", str(self._file)
-                ) from error
-            raise
 
     def finish(self) -> str:
         """Check what arrived and put it in place."""
@@ -164,6 +157,7 @@ class _Part:
         total = self._total(response.headers, have)
         write_atomically(self._note, json.dumps({"url": self._remote.url, "mark": _mark(response.headers)}))
         with (
+            naming(self._file),
             self._file.open("ab" if have else "wb") as file,
             tqdm(
                 initial=have, total=total, unit="B", unit_scale=True, desc=self._target.name, disable=quiet or None

@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 from typing import IO, Final
 
-from data_prep.atomic import atomic_folder
+from data_prep.atomic import FULL, atomic_folder
 from data_prep.programs import run_program
 from data_prep.regular_files import open_regular
 
@@ -103,6 +103,8 @@ def _copy_src_zip(package: Path, target: Path) -> None:
         try:
             copied = _copy_member(unpacking.stdout, target)
         except (tarfile.TarError, OSError, EOFError) as error:
+            if isinstance(error, OSError) and error.errno in FULL:
+                raise
             raise ValueError(f"{package} cannot be unpacked: {error}") from error
         finally:
             unpacking.kill()

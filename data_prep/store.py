@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 from jaxtyping import Int, Int64, UInt8
+from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
 
 from data_prep.atomic import atomic_folder
 from data_prep.json_text import checked_record, checked_words, parse_json
@@ -227,10 +228,18 @@ def _file_names() -> list[str]:
 
 def _save_split(folder: Path, split: Split) -> None:
     for field, lists in split.words.items():
-        np.save(folder / f"{split.name}-{field}-values.npy", lists.values)
-        np.save(folder / f"{split.name}-{field}-offsets.npy", lists.offsets)
+        _save_array(folder / f"{split.name}-{field}-values.npy", lists.values)
+        _save_array(folder / f"{split.name}-{field}-offsets.npy", lists.offsets)
     (folder / f"{split.name}-texts.jsonl").write_bytes(split.texts.data.tobytes())
-    np.save(folder / f"{split.name}-texts-offsets.npy", split.texts.offsets)
+    _save_array(folder / f"{split.name}-texts-offsets.npy", split.texts.offsets)
+
+
+def _save_array(path: Path, array: np.ndarray) -> None:
+    """The bytes of ``np.save``, which, where the disk is full, hides the system's reason."""
+    array = np.ascontiguousarray(array)
+    with path.open("wb") as file:
+        write_array_header_1_0(file, header_data_from_array_1_0(array))
+        file.write(array.data)
 
 
 def _open_split(folder: Path, name: str, lexicon: Sequence[str], size: int) -> Split:

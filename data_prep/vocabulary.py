@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Int
 
+from data_prep.atomic import write_atomically
 from data_prep.config import MOST_BUCKETS
 from data_prep.json_text import checked_words, parse_json
 from data_prep.regular_files import read_whole
@@ -98,7 +99,7 @@ class Vocabularies:
         """Write them as JSON."""
         sides = {side: getattr(self, side) for side in ("query", "code", "ast")}
         content = {side: {"unknown_buckets": v.unknown_buckets, "words": v.words} for side, v in sides.items()}
-        path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+        write_atomically(path, json.dumps(content, ensure_ascii=False))
 
     @classmethod
     def load(cls, path: Path) -> "Vocabularies":

@@ -8,6 +8,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Final
 
+from data_prep.atomic import write_atomically
 from data_prep.config import DataConfig, WordsConfig
 from data_prep.named_paths import named_path
 from evaluation.config import EvaluateConfig
@@ -53,7 +54,8 @@ class Configuration:
     def save(self, path: Path) -> None:
         """Write it as JSON."""
         content = {"dataset": self.dataset, "model_name": self.model_name, "out": self.out}
-        path.write_text(json.dumps(content | {name: self.section(name) for name in SECTIONS}, indent=2) + "\n", "utf-8")
+        sections = {name: self.section(name) for name in SECTIONS}
+        write_atomically(path, json.dumps(content | sections, indent=2) + "\n")
 
     @classmethod
     def load(cls, path: Path) -> "Configuration":

@@ -9,7 +9,7 @@ import logging
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, TextIO
 
@@ -18,6 +18,8 @@ from tqdm import tqdm
 from data_prep.printable import one_line, printable
 from data_prep.regular_files import append_regular
 
+STANDARD_OUTPUT: Final = "standard output"
+"""What errors name that come of writing there."""
 _log = logging.getLogger("experiments")
 
 _COLOUR: Final = re.compile(r"(\x1b\[(?:0|1|2|32|36)m)")
@@ -56,14 +58,35 @@ class _Terminal(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         text = self.format(record)
         named = text if record.levelno < logging.WARNING else f"{record.levelname.lower()}: {text}"
-        tqdm.write(_writable(named, sys.stdout), file=sys.stdout)
+        with _naming_the_output():
+            tqdm.write(_writable(named, sys.stdout), file=sys.stdout)
 
 
 class _LogFile(logging.FileHandler):
-    """Adds to a regular file, and waits for no other."""
+    """Adds to a regular file, and waits for no other; where it is full, that is told once, and the run goes on."""
 
     def _open(self) -> io.TextIOWrapper:
         return io.TextIOWrapper(append_regular(self.baseFilename), encoding="utf-8")
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
+        error = sys.exc_info()[1]
+        if not isinstance(error, OSError):
+            super().handleError(record)
+            return
+        complain(f"warning: {error.strerror}: {self.baseFilename}; what is printed is no longer kept there")
+        logging.getLogger().removeHandler(self)
+
+    def close(self) -> None:
+        with suppress(OSError):  # told already
+            super().close()
+
+
+@contextmanager
+def _naming_the_output() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, STANDARD_OUTPUT) from error
 
 
 def open_terminal() -> None:
@@ -100,9 +123,21 @@ def show(text: str, *, painted: bool = False) -> None:
     _log.info("%s", text, extra={"painted": painted})
 
 
+def flush() -> None:
+    """Bring what was said to where it is read.
+
+    Raises:
+        OSError: that is closed, or full.
+    """
+    with _naming_the_output():
+        if sys.stdout:
+            sys.stdout.flush()
+
+
 def complain(line: str) -> None:
-    """One line on standard error."""
-    sys.stderr.write(f"{_writable(one_line(line), sys.stderr)}\n")
+    """One line on standard error, if that can be written."""
+    with suppress(OSError):
+        sys.stderr.write(f"{_writable(one_line(line), sys.stderr)}\n")
 
 
 def _writable(text: str, stream: TextIO) -> str:

@@ -8,6 +8,7 @@ from experiments.interruption import end_silently, run_interruptibly
 if __name__ == "__main__":
     end_silently()  # nothing has begun yet that Ctrl-C could break
 
+import errno
 import os
 import shlex
 import sys
@@ -15,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pkgutil import resolve_name
 from typing import Final
 
+from data_prep.atomic import FULL
 from data_prep.named_paths import named_path
 from data_prep.registry import DATASETS
 from experiments import config, console
@@ -29,6 +31,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         console.open_terminal()
         run_command(arguments)
+        console.flush()
     except BaseException as error:
         return _told(error)
     return 0
@@ -39,8 +42,9 @@ def _told(error: BaseException) -> int:
     if isinstance(error, KeyboardInterrupt):
         console.complain("stopped by Ctrl-C")
         return 130
-    if isinstance(error, BrokenPipeError):
+    if isinstance(error, BrokenPipeError) or getattr(error, "filename", None) == console.STANDARD_OUTPUT:
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - else Python complains once more at its end
+    if isinstance(error, BrokenPipeError):
         return 0
     if os.environ.get("GALM_TRACEBACK"):
         raise error
@@ -208,8 +212,8 @@ _COMMANDS: Final[dict[str, Callable[[Sequence[str], Mapping[str, str]], None]]] 
 def _in_one_line(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         where = f": {error.filename}" if error.filename else ""
-        return _cut(f"{error.strerror}{where}")
-    return _cut(" ".join(str(error).split()) or type(error).__name__)
+        return _cut(f"{error.strerror}{where}{_what_to_do(error)}")
+    return _cut((" ".join(str(error).split()) or type(error).__name__) + _what_to_do(error))
 
 
 def _cut(line: str) -> str:
@@ -223,6 +227,15 @@ def _is_full_memory(error: Exception) -> bool:
 
 
 _LONGEST_LINE: Final = 380
+
+
+def _what_to_do(error: BaseException | None) -> str:
+    """Where there was no room for what was written, or for what an error of ours tells of."""
+    number = getattr(error, "errno", None) or getattr(error and error.__cause__, "errno", None)
+    if number not in FULL:
+        return ""
+    room = "raise the limit of a file's size (ulimit -f)" if number == errno.EFBIG else "free some space"
+    return f"; {room} and run it again"
 
 
 if __name__ == "__main__":

@@ -18,6 +18,8 @@ from experiments.stored_options import stored_options
 _FREE: Final = ("out", *CHANGEABLE)
 """How the settings begin that a finished run may have other ones of."""
 
+LOG: Final = "log.txt"
+
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
@@ -70,7 +72,7 @@ class RunFolder:
     @property
     def log(self) -> Path:
         """What was printed, with times."""
-        return self.path / "log.txt"
+        return self.path / LOG
 
 
 @contextmanager
@@ -88,7 +90,7 @@ def named_folder(plan: Configuration) -> Iterator[None]:
     if not plan.train.resume:
         _check_out(path)
     with sole_writer(path):
-        if not plan.train.resume and any(path.iterdir()):
+        if not plan.train.resume and any(each.name != LOG for each in path.iterdir()):  # with a log alone, none began
             raise _not_empty(path)
         yield
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from data_prep.atomic import write_atomically
+from data_prep.atomic import naming, write_atomically
 from data_prep.config import DataConfig
 from data_prep.datasets.jdk import Jdk
 from evaluation.json_records import to_json
@@ -75,7 +75,7 @@ class SearchSpeed:
 def measure_search(queries: int = 300, modules: Sequence[str] = ("java.base",)) -> SearchSpeed:
     """Measure all on the JDK's sources, and leave it in ``experiments/results/``."""
     jdk = Jdk(DataConfig(root=str(REPOSITORY / "data")))
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, naming(Path(folder)):
         root = Path(folder) / "sources"
         for file in jdk.java_files():
             if file.path.split("/")[0] in modules:

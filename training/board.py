@@ -1,7 +1,9 @@
 """Curves, samples, pictures and word vectors of a run, as events that TensorBoard shows."""
 
 import re
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -12,12 +14,13 @@ from torch import Tensor
 from torch.utils.tensorboard import SummaryWriter
 from torch.utils.tensorboard.summary import hparams
 
-from data_prep.atomic import write_atomically
+from data_prep.atomic import naming, write_atomically
 from training.pictures import pixels
 
 EVERY: Final = 25
 """Steps between points of the training curves."""
 
+_EVENTS: Final = "tensorboard.summary.writer.event_file_writer"
 _LINES: Final = 12  # of a method in a sample
 _LINE: Final = 110  # letters of a line in a sample
 
@@ -44,7 +47,9 @@ class Board:
     def open(self, step: int) -> None:
         """Begin, or go on after ``step``: what a stopped run wrote beyond it is no longer shown."""
         self.step = step
-        self._opened = SummaryWriter(str(self.folder), purge_step=step + 1 if step else 0)
+        threading.excepthook = _without_events(threading.excepthook)
+        with naming(self.folder):
+            self._opened = SummaryWriter(str(self.folder), purge_step=step + 1 if step else 0)
 
     def training(
         self, step: int, loss: float, learning_rate: float, gradient_norm: float, pairs_per_second: float
@@ -64,11 +69,13 @@ class Board:
         rows = [(str(each.rank), _cell(each.query), _cell(each.code), _cell(each.first)) for each in samples]
         head = ("rank", "query", "its code", "code at rank 1 instead")
         lines = [" | ".join(row) for row in (head, ("---",) * len(head), *rows)]
-        self._writer.add_text(name, "\n".join(f"| {line} |" for line in lines), self.step)
+        with self._writing() as writer:
+            writer.add_text(name, "\n".join(f"| {line} |" for line in lines), self.step)
 
     def picture(self, name: str, figure: Figure) -> None:
         """A picture, under a name such as ``alignment/3``."""
-        self._writer.add_image(name, pixels(figure), self.step, dataformats="HWC")
+        with self._writing() as writer:
+            writer.add_image(name, pixels(figure), self.step, dataformats="HWC")
 
     def word_vectors(self, tables: Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]) -> None:
         """Vectors with their words, by the name of their table, for the projector; an earlier set is replaced."""
@@ -88,30 +95,45 @@ class Board:
         """The hyper-parameters with what they led to, in the same run as the curves."""
         plain = {name: str(value) if isinstance(value, bool) else value for name, value in settings.items()}
         named = {f"test/{name}": value for name, value in results.items()}
-        for summary in hparams(plain, named):
-            self._writer._get_file_writer().add_summary(summary, self.step)  # add_hparams would open another run
+        with self._writing() as writer:
+            for summary in hparams(plain, named):
+                writer._get_file_writer().add_summary(summary, self.step)  # add_hparams would open another run
         self._scalars("test", results)
         self.flush()
 
     def flush(self) -> None:
         """Bring what was written to the disk."""
-        self._writer.flush()
+        with self._writing() as writer:
+            writer.flush()
 
     def close(self) -> None:
         """Write the rest and end."""
         if self._opened:
-            self._opened.close()
+            with naming(self.folder):
+                self._opened.close()
 
-    @property
-    def _writer(self) -> SummaryWriter:
+    @contextmanager
+    def _writing(self) -> Iterator[SummaryWriter]:
         if self._opened is None:
             self.open(self.step)
         assert self._opened
-        return self._opened
+        with naming(self.folder):
+            yield self._opened
 
     def _scalars(self, group: str, values: Mapping[str, float]) -> None:
-        for name, value in values.items():
-            self._writer.add_scalar(f"{group}/{name}", value, self.step)
+        with self._writing() as writer:
+            for name, value in values.items():
+                writer.add_scalar(f"{group}/{name}", value, self.step)
+
+
+def _without_events(hook: Callable[[threading.ExceptHookArgs], object]) -> Callable[[threading.ExceptHookArgs], object]:
+    """``hook``, but for what the thread that writes events could not write: the next entry raises that."""
+
+    def told(found: threading.ExceptHookArgs) -> None:
+        if not (type(found.thread).__module__ == _EVENTS and isinstance(found.exc_value, OSError)):
+            hook(found)
+
+    return told
 
 
 def _cell(text: str) -> str:

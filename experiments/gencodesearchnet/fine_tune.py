@@ -10,11 +10,13 @@ pairs are measured, and the weights of the best epoch by MRR are kept, where the
 import json
 import math
 import shlex
+import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import numpy as np
@@ -27,7 +29,7 @@ from tqdm import tqdm
 from baselines.cross_encoder import CrossEncoder, kinds_of, load_classifier, load_tokenizer, save_tokenizer
 from baselines.pair_tokens import PairTokens
 from baselines.pretrained import best_device
-from data_prep.atomic import write_atomically
+from data_prep.atomic import naming, write_atomically
 from data_prep.folder_lock import sole_writer
 from data_prep.gencodesearchnet.records import Example
 from data_prep.json_text import parse_json
@@ -49,6 +51,8 @@ WEIGHTS: Final = "model.safetensors"
 
 _OF_EPOCH: Final = ("epoch", "loss")
 """Numbers that a run keeps of each epoch, beside its measures."""
+_ARRIVING: Final = ".arriving."
+"""How the name of a folder begins whose files are not yet whole."""
 _FREE: Final = ("checkpoint_minutes",)
 """Options that a run which goes on may change."""
 
@@ -249,9 +253,14 @@ class _Run:
         )
 
     def _keep(self) -> None:
-        """Write the model as it is; a run that is killed here writes the same again."""
-        save_tokenizer(self.tokenizer, self.out, self.options.max_length)
-        self.model.config.save_pretrained(str(self.out))
+        """Write the model as it is, each file whole or not at all; a run that is killed here writes the same again."""
+        for left in self.out.glob(f"{_ARRIVING}*"):
+            shutil.rmtree(left, ignore_errors=True)
+        with TemporaryDirectory(dir=self.out, prefix=_ARRIVING) as arriving, naming(self.out, Path(arriving)):
+            save_tokenizer(self.tokenizer, Path(arriving), self.options.max_length)
+            self.model.config.save_pretrained(arriving)
+            for path in Path(arriving).iterdir():
+                path.replace(self.out / path.name)
         write_atomically(self.out / WEIGHTS, safetensors_save(weights_copy(self.model), {"format": "pt"}))
 
     def _save(self) -> None:

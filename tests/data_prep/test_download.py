@@ -246,7 +246,7 @@ def test_full_disk_is_one_line(server: Server, tmp_path: Path, monkeypatch: pyte
         return opened(Path("/dev/full") if path.suffix == ".part" else path, *how, **others)
 
     monkeypatch.setattr(Path, "open", open_full)
-    with pytest.raises(OSError, match="disk is full") as caught:
+    with pytest.raises(OSError, match="No space left on device") as caught:
         fetch(server.remote, tmp_path / "java.zip")
     assert caught.value.errno == errno.ENOSPC
 
