@@ -26,7 +26,7 @@ class Folder:
             self._path = named_path(config.path).resolve()
         except RuntimeError as error:  # what pathlib raises of links that lead to each other
             raise ValueError(
-                f"--data.path={config.path} is a loop of links: expected a directory or archive"
+                f"--data.path={config.path} is a loop of links: expected a directory, zip, jar or tar of Java sources"
             ) from error
         slug = re.sub(r"[^a-z0-9]+", "-", self._path.name.lower()).strip("-")[:40] or "root"
         self.cache_name = f"folder-{slug}-{hashlib.sha256(bytes(self._path)).hexdigest()[:8]}"

@@ -123,4 +123,4 @@ def test_what_is_no_file_is_as_none(stopped, kind):
     file.unlink()
     odd_thing(kind, file)
     with deadline():
-        assert stopped.load() is None
+        assert stopped.load(3, 3, 3) is None
