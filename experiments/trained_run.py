@@ -31,8 +31,8 @@ def load_run(path: Path) -> tuple[Matcher, Encoder]:
             "trained model, such as galm_plus"
         )
     check_finished(folder)
-    weights = saved_weights(folder.weights, folder.made_with)
     vocabularies = Vocabularies.load(folder.vocabulary)
+    weights = saved_weights(folder.weights, folder.made_with)
     check_weights(weights, weights_of(plan, vocabularies), str(folder.weights))  # before memory is asked for them
     matcher, encoder = without_weights(plan, vocabularies)
     put_weights(matcher, weights, str(folder.weights))
