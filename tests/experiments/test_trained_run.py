@@ -87,17 +87,17 @@ def test_a_run_of_before_the_checksum_is_read(run):
 @pytest.mark.parametrize(
     ("section", "options", "message"),
     [
-        ("model", {"dim": 4 * 10**9}, "do not fit the model"),
-        ("model", {"dim": 2**62}, "there is no galm with such settings"),
-        ("model", {"graph_width": 10**9}, "do not fit the model"),
-        ("model", {"layers": 10**9}, "--model.layers takes 0 to 100"),
+        ("model", {"dim": 4096}, "do not fit the model"),
+        ("model", {"dim": 2**62}, "--model.dim takes a whole number from 1 to 4,096"),
+        ("model", {"graph_width": 4096}, "do not fit the model"),
+        ("model", {"layers": 10**9}, "--model.layers takes a whole number from 0 to 100"),
         ("model", {"dim": 2**70}, "--model.dim takes a whole number"),
         ("model", {"dim": "16"}, "--model.dim takes a whole number, not '16'"),
         ("model", {"dim": True}, "--model.dim takes a whole number, not True"),
         ("model", {"dropout": float("nan")}, "--model.dropout takes a number, not nan"),
         ("model", {"graph": 3}, "--model.graph takes one of"),
         ("model", {"fields": ["name"]}, "--model.fields takes text"),
-        ("words", {"tokens_length": 10**12}, "--words.tokens_length takes a whole number from 1 to 65536"),
+        ("words", {"tokens_length": 10**12}, "--words.tokens_length takes a whole number from 1 to 1,000"),
         ("words", {"unknown_buckets": 10**12}, "--words.unknown_buckets takes a whole number from 1 to"),
     ],
 )
@@ -152,7 +152,7 @@ def test_what_is_no_vocabulary_is_one_line(run, content):
 
 def test_more_buckets_than_weights_are_one_line(run):
     content = json.loads(run.vocabulary.read_text())
-    content["query"]["unknown_buckets"] = 1 << 20
+    content["query"]["unknown_buckets"] = 1 << 16
     run.vocabulary.write_text(json.dumps(content))
     seal_again(run)
     with pytest.raises(ValueError, match=r"do not fit the model: words\.tables\.query\.weight is"):
