@@ -9,7 +9,6 @@ import hashlib
 import json
 import os
 import re
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
 import numpy as np
+import xxhash
 from jaxtyping import Int64, UInt8
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
@@ -71,7 +71,7 @@ class Head:
     tree: str  # sha256 of the files that it was made of, as :func:`tree_sha256` reads them
     bytes: int  # of what follows
     content: str  # sha256 of what follows
-    sum: str = ""  # of all above and of what follows, by CRC-32; "": written before there was one
+    sum: str = ""  # of all above and of what follows, by XXH3; "": written before there was one
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +160,7 @@ def read_head(path: Path) -> Head:
 def read_whole_head(path: Path) -> Head:
     """The first line of an index of which no byte has changed since it was written.
 
-    Its ``sum`` tells that in half the time of a sha256, while files are listed; the sha256, where there is none yet.
+    Its ``sum`` tells that in a tenth of the time of a sha256, while files are listed; the sha256, where there is none.
 
     Raises:
         UnusableIndexError: there is no index, it is damaged, or it is of another version.
@@ -174,7 +174,9 @@ def read_whole_head(path: Path) -> Head:
 
 def _sum(head: Head, content: bytes | memoryview) -> str:
     about = json.dumps(asdict(replace(head, sum="")), sort_keys=True).encode()
-    return f"{zlib.crc32(content, zlib.crc32(about)):08x}"
+    summed = xxhash.xxh3_128(about)
+    summed.update(content)
+    return str(summed.hexdigest())
 
 
 def open_index(path: Path) -> Index:
