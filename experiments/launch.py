@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
@@ -24,6 +25,8 @@ _MEMBER: Final = "GALM_MEMBER"
 """Set for a copy: its number, how many there are, and the folder where they meet."""
 _PATIENCE: Final = timedelta(hours=2)
 """Longest that a process waits for another, such as for one that prepares data."""
+_ENDING: Final = 10.0
+"""Seconds at most between the end of a process's connections and its own."""
 
 
 @contextmanager
@@ -98,6 +101,9 @@ def _copy(member: str, errors: IO[bytes]) -> subprocess.Popen[bytes]:
 
 def _reason(said: str, copies: Sequence[subprocess.Popen[bytes]], errors: Sequence[IO[bytes]]) -> str:
     """What is known of the copies that ended, or what this process saw."""
+    until = time.monotonic() + _ENDING
+    while all(copy.poll() is None for copy in copies) and time.monotonic() < until:
+        time.sleep(0.01)
     for number, (copy, file) in enumerate(zip(copies, errors, strict=True), start=1):
         code = copy.poll()
         if code is not None and code < 0:
