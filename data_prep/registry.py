@@ -1,9 +1,11 @@
 """The data sets by name: a new one costs a file in ``data_prep/datasets`` and a line here."""
 
 import pkgutil
-from typing import Any, Final
+from pathlib import Path
+from typing import Final, Protocol, runtime_checkable
 
 from data_prep.config import DataConfig
+from data_prep.pairs.made import MadePairs
 
 DATASETS: Final[dict[str, str]] = {
     "jdk": "data_prep.datasets.jdk:Jdk",
@@ -18,7 +20,27 @@ DATASETS: Final[dict[str, str]] = {
 """Name -> class, made with a DataConfig."""
 
 
-def data_set(name: str, config: DataConfig) -> Any:
+@runtime_checkable
+class DataSet(Protocol):
+    """What each of them has."""
+
+    cache_name: str
+    """Name of the folder that its prepared pairs lie in."""
+
+    def inputs(self) -> list[Path]:
+        """Every file or folder that its pairs are made of, fetched where that can be done."""
+        ...
+
+    def origin(self) -> str:
+        """Name and version of the raw data; asked after ``inputs``."""
+        ...
+
+    def make(self, progress: bool) -> MadePairs:
+        """Its pairs, a bar on the terminal beside if there is to be ``progress``."""
+        ...
+
+
+def data_set(name: str, config: DataConfig) -> DataSet:
     """The data set ``name`` under ``config``.
 
     Raises:
@@ -26,4 +48,5 @@ def data_set(name: str, config: DataConfig) -> Any:
     """
     if name not in DATASETS:
         raise ValueError(f"there is no data set {name!r}; there are {', '.join(DATASETS)}")
-    return pkgutil.resolve_name(DATASETS[name])(config)
+    found: DataSet = pkgutil.resolve_name(DATASETS[name])(config)
+    return found

@@ -16,6 +16,8 @@ from data_prep.download import DownloadError, Remote, download
 from data_prep.json_lines import numbered_lines
 from data_prep.json_text import parse_json
 from data_prep.named_paths import named_path
+from data_prep.pairs.java import pairs_of_java
+from data_prep.pairs.made import MadePairs
 from data_prep.records import SPLITS, Excerpt, JavaFile, SplitName
 from data_prep.regular_files import open_regular
 
@@ -39,6 +41,7 @@ class Csn:
     cache_name = "csn"
 
     def __init__(self, config: DataConfig) -> None:
+        self._config = config
         self._given = config.path
         self._place = named_path(config.path) if config.path else Path(config.root) / "raw" / "csn"
         self.left_out: list[tuple[str, str]] = []  # line, what is wrong with it
@@ -86,6 +89,10 @@ class Csn:
                     self.left_out.append((f"{name}:{number}", "in none of the splits train, valid, test"))
                 else:
                     yield wrap(_checked(row, f"{name}:{number}"), split, self.origin())
+
+    def make(self, progress: bool) -> MadePairs:
+        """Their pairs."""
+        return pairs_of_java(self, self._config, progress=progress)
 
 
 def wrap(row: dict[str, Any], split: SplitName, origin: str) -> JavaFile:

@@ -21,6 +21,8 @@ from data_prep.debian_sources import (
     read_list,
 )
 from data_prep.named_paths import named_path
+from data_prep.pairs.java import pairs_of_java
+from data_prep.pairs.made import MadePairs
 from data_prep.records import JavaFile
 from data_prep.splits import SplitRule
 
@@ -68,6 +70,11 @@ class Debian:
         if len(self._refused) > MOST_LEFT_OUT * len(archives):
             name, reason = next(iter(self._refused.items()))
             raise ValueError(f"{len(self._refused):,} of {len(archives):,} archives cannot be read, {name}: {reason}")
+
+    def make(self, progress: bool) -> MadePairs:
+        """Their pairs, and what they come from."""
+        made = pairs_of_java(self, self._config, rule=self.split_rule, progress=progress)
+        return replace(made, manifest={**made.manifest, "about": self.about()})
 
     def about(self) -> dict[str, Any]:
         """What the manifest tells beside the pairs: release, projects, packages, and those that are left out."""

@@ -8,6 +8,8 @@ from pathlib import Path
 from data_prep.archives import read_java_files
 from data_prep.config import DataConfig
 from data_prep.named_paths import named_path
+from data_prep.pairs.java import pairs_of_java
+from data_prep.pairs.made import MadePairs
 from data_prep.records import JavaFile
 
 
@@ -20,6 +22,7 @@ class Folder:
         Raises:
             ValueError: when there is none, or it cannot be followed.
         """
+        self._config = config
         if not config.path:
             raise ValueError("data set folder needs --data.path=, a directory, zip, jar or tar of Java sources")
         try:
@@ -52,3 +55,7 @@ class Folder:
         """Every ``*.java`` file, sorted by path."""
         self.left_out.clear()
         return read_java_files(self._path, self.origin(), lambda path, reason: self.left_out.append((path, reason)))
+
+    def make(self, progress: bool) -> MadePairs:
+        """Their pairs."""
+        return pairs_of_java(self, self._config, progress=progress)

@@ -15,6 +15,8 @@ from data_prep.archives import read_java_files
 from data_prep.config import DataConfig
 from data_prep.jdk_package import HOW, fetch_package, is_zip, unpack_package
 from data_prep.named_paths import named_path
+from data_prep.pairs.java import pairs_of_java
+from data_prep.pairs.made import MadePairs
 from data_prep.records import JavaFile
 from data_prep.regular_files import read_regular
 
@@ -69,6 +71,10 @@ class Jdk:
         self.left_out.clear()
         sources, skipped = self._sources().zip, lambda path, reason: self.left_out.append((path, reason))
         return read_java_files(sources, self.origin(), skipped)
+
+    def make(self, progress: bool) -> MadePairs:
+        """Their pairs."""
+        return pairs_of_java(self, self._config, progress=progress)
 
     def _sources(self) -> JdkSources:
         if self._found is None:

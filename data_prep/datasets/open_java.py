@@ -34,6 +34,7 @@ from data_prep.identifiers import split_identifier
 from data_prep.javadoc import query_words
 from data_prep.json_lines import json_lines
 from data_prep.named_paths import named_path
+from data_prep.pairs.made import MadePairs, ready_made
 from data_prep.records import Method, Pair, SplitName
 from data_prep.token_text import laid_out, prose, with_literals
 
@@ -106,6 +107,10 @@ class OpenJava:
                     dropped["same query and code"] += 1
         self.counts = {**rows, **{f"left out ({reason})": count for reason, count in dropped.items()}}
         return {"train": list(kept.values())}
+
+    def make(self, progress: bool) -> MadePairs:  # noqa: ARG002 - it has no steps to show
+        """The pairs as they are."""
+        return ready_made(self)
 
     def _pair(self, name: str, number: int, row: dict[str, Any]) -> Pair | str:
         """The pair of a row, or why it is left out."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from data_prep.config import DataConfig
 from data_prep.named_paths import named_path
+from data_prep.pairs.made import MadePairs, ready_made
 from data_prep.records import Pair, SplitName
 from data_prep.regular_files import read_whole
 from data_prep.released import FILE_FIELDS, ReleasedPairs, ReleasedSplit
@@ -84,6 +85,10 @@ class Published:
             splits["train"] = ReleasedPairs(self.origin(), "train", release, rest)
             splits["valid"] = ReleasedPairs(self.origin(), "valid", release, np.sort(drawn))
         return splits
+
+    def make(self, progress: bool) -> MadePairs:  # noqa: ARG002 - it has no steps to show
+        """The pairs as they are."""
+        return ready_made(self)
 
     def _test(self, release: ReleasedSplit) -> ReleasedPairs:
         rule = self._config.drop_blank

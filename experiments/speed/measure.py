@@ -16,9 +16,9 @@ import torch
 from data_prep.atomic import write_atomically
 from data_prep.batching import Encoder
 from data_prep.config import DataConfig
+from data_prep.datasets.jdk import Jdk
 from data_prep.folder_lock import sole_writer
 from data_prep.named_paths import check_folder_place
-from data_prep.registry import data_set
 from data_prep.store import PreparedData
 from evaluation.json_records import to_json
 from evaluation.provenance import code_version, machine, without_paths
@@ -123,7 +123,7 @@ def ten_thousand_minutes(pools: list[PoolSpeed]) -> tuple[float, bool]:
 
 def _extraction(config: SpeedConfig, data_config: DataConfig) -> Extraction:
     say(f"extraction: methods a second in {config.files} files")
-    raw = data_set("jdk", replace(data_config, root=str(REPOSITORY / data_config.root)))
+    raw = Jdk(replace(data_config, root=str(REPOSITORY / data_config.root)))
     return measure_extraction(raw.java_files(), config.files, config.repeats)
 
 

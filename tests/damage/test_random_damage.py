@@ -15,7 +15,7 @@ from subjects import CheckpointFile, IndexFile, PreparedFiles, RunFiles, Subject
 
 from data_prep.batching import Encoder
 from data_prep.config import DataConfig
-from data_prep.prepare import pairs_of
+from data_prep.pairs.java import pairs_of
 from data_prep.records import JavaFile
 from data_prep.store import open_prepared, write_prepared
 from experiments.run_folder import RunFolder

@@ -9,7 +9,7 @@ from java import pair
 
 from data_prep.config import DataConfig
 from data_prep.datasets.jdk import choose, find_sources, homes
-from data_prep.prepare import pairs_of
+from data_prep.pairs.java import pairs_of
 from data_prep.records import JavaFile, Pair
 from data_prep.splits import SplitRule, project_of, split_pairs
 

@@ -1,0 +1,66 @@
+"""The code that makes a data set, as one number: prepared data are stale when any of it changed, and only then."""
+
+import ast
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+_ROOT: Final = Path(__file__).resolve().parents[1]
+_PACKAGE: Final = Path(__file__).resolve().parent.name
+_NAMED: Final = re.compile(rf"{_PACKAGE}(?:\.\w+)+(?=:\w+$)")
+"""The module of a "package.module:name" string."""
+_PARSERS: Final = ("tree-sitter", "tree-sitter-java")
+_STORE: Final = (f"{_PACKAGE}.store", f"{_PACKAGE}.store_manifest")
+"""How pairs are written, whatever made them."""
+_WITHOUT_PART: Final = frozenset(
+    f"{_PACKAGE}.{name}" for name in ("bounds", "config", "debian_apt", "download", "folder_lock", "named_paths")
+)
+"""Modules that have no part in what is prepared, or whose part shows in the settings and inputs."""
+
+
+def program_sha256(module: str) -> str:
+    """The sha256 over the source of ``module``, all that it imports of this package, the store, and the parsers.
+
+    Args:
+        module: the dotted name of the module that has the data set's class.
+    """
+    digest = hashlib.sha256(" ".join(version(parser) for parser in _PARSERS).encode())
+    for name in modules_behind((module, *_STORE)):
+        digest.update(name.encode() + b"\n" + _file_of(name).read_bytes())
+    return digest.hexdigest()
+
+
+def modules_behind(modules: Iterable[str]) -> list[str]:
+    """``modules`` and what they import of this package, at any remove, but those without part; sorted."""
+    found: set[str] = set()
+    waiting = list(modules)
+    while waiting:
+        module = waiting.pop()
+        if module not in found and module not in _WITHOUT_PART:
+            found.add(module)
+            waiting += _imported(_file_of(module))
+    return sorted(found)
+
+
+def _imported(file: Path) -> Iterator[str]:
+    """The modules of this package that the source in ``file`` imports, or names in a string."""
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        match node:
+            case ast.Import(names=names):
+                yield from (each.name for each in names if _is_module(each.name))
+            case ast.ImportFrom(module=str(module), names=names, level=0) if module.split(".")[0] == _PACKAGE:
+                below = [f"{module}.{each.name}" for each in names]
+                yield from (each for each in (module, *below) if _is_module(each))
+            case ast.Constant(value=str(text)) if named := _NAMED.match(text):
+                yield named[0]
+
+
+def _is_module(name: str) -> bool:
+    return name.split(".")[0] == _PACKAGE and _file_of(name).is_file()
+
+
+def _file_of(module: str) -> Path:
+    return _ROOT.joinpath(*module.split(".")).with_suffix(".py")
