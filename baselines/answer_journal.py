@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from io import RawIOBase
 from pathlib import Path
 
-from data_prep.atomic import naming
-from data_prep.folder_lock import sole_user
-from data_prep.regular_files import append_regular
+from data_prep.files.atomic import naming
+from data_prep.files.folder_lock import sole_user
+from data_prep.files.reading import append_regular
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,10 @@ from bm25s.stopwords import STOPWORDS_EN
 from jaxtyping import Float32
 
 from data_prep.bounds import check_bounds, real, whole
-from data_prep.identifiers import split_identifier
-from data_prep.ragged_lists import Ragged
+from data_prep.languages.identifiers import split_identifier
 from data_prep.records import UNKNOWN
-from data_prep.store import Split
+from data_prep.store.prepared_data import Split
+from data_prep.store.ragged_lists import Ragged
 
 _BLOCK_BYTES: Final = 1 << 25
 """Largest block of scores, 32 MiB."""

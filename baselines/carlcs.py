@@ -29,9 +29,9 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from baselines.field_matcher import CoAttentionMatcher
 from baselines.word_vectors import BaselineConfig, WordVectors
-from data_prep.batching import Batch
 from data_prep.bounds import WIDTH, check_bounds
-from data_prep.vocabulary import Vocabularies
+from data_prep.store.batching import Batch
+from data_prep.store.vocabulary import Vocabularies
 from matching.contract import Encoded
 
 KERNELS: Final = (2, 3, 4)

@@ -21,7 +21,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from baselines.pretrained import extra
-from data_prep.atomic import naming
+from data_prep.files.atomic import naming
 
 MODEL_TYPE: Final = "codet5p_embedding"
 HEAD: Final = "head."

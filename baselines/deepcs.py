@@ -22,9 +22,9 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from baselines.word_vectors import BaselineConfig, WordVectors
-from data_prep.batching import Batch
 from data_prep.bounds import WIDTH, check_bounds
-from data_prep.vocabulary import Vocabularies
+from data_prep.store.batching import Batch
+from data_prep.store.vocabulary import Vocabularies
 from matching.bi_encoder import BiEncoder
 
 

@@ -27,9 +27,9 @@ from torch.nn.functional import normalize
 
 from baselines.field_matcher import FieldMatcher
 from baselines.word_vectors import BaselineConfig, WordVectors
-from data_prep.batching import Batch
 from data_prep.bounds import WIDTH, check_bounds
-from data_prep.vocabulary import Vocabularies
+from data_prep.store.batching import Batch
+from data_prep.store.vocabulary import Vocabularies
 from matching.contract import Encoded
 from matching.layers import PositionAttention, WordAttention, masked_softmax
 

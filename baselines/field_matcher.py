@@ -8,8 +8,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from baselines.word_vectors import BaselineConfig, WordVectors
-from data_prep.batching import Batch
-from data_prep.vocabulary import Vocabularies
+from data_prep.store.batching import Batch
+from data_prep.store.vocabulary import Vocabularies
 from matching.contract import Encoded, Matcher
 from matching.layers import CoAttention
 

@@ -14,7 +14,7 @@ from jaxtyping import Int64
 from torch import Tensor
 from tqdm import tqdm
 
-from data_prep.ragged_lists import Ragged, edges
+from data_prep.store.ragged_lists import Ragged, edges
 
 TEXT_TOKENS: Final = 50
 SPECIAL: Final = 3

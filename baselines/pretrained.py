@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from data_prep.named_paths import named_path
+from data_prep.files.named_paths import named_path
 
 Loaded = TypeVar("Loaded")
 

@@ -22,7 +22,7 @@ from tqdm import tqdm
 
 from baselines.answer_journal import AnswerJournal
 from baselines.chat_endpoint import ChatEndpoint, EndpointError, TooLongError
-from data_prep.printable import one_line
+from data_prep.files.printable import one_line
 
 TextKind = Literal["code comment", "search query"]
 

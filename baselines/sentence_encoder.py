@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from baselines.codet5p import is_codet5p, load_codet5p_sentences
 from baselines.pretrained import best_device, extra, load_pretrained, most_tokens
-from data_prep.printable import one_line
+from data_prep.files.printable import one_line
 
 _AT_ONCE: Final = 1 << 13
 """Most candidates of a query whose vectors are gathered in one go."""

@@ -22,8 +22,8 @@ from torch import nn
 
 from baselines.field_matcher import CoAttentionMatcher
 from baselines.word_vectors import BaselineConfig, WordVectors
-from data_prep.batching import Batch
-from data_prep.vocabulary import Vocabularies
+from data_prep.store.batching import Batch
+from data_prep.store.vocabulary import Vocabularies
 from matching.contract import Encoded
 from matching.layers import PositionAttention, WordAttention
 

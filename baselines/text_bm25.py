@@ -19,8 +19,8 @@ import numpy as np
 from jaxtyping import Float32, Int32, Int64
 from tqdm import tqdm
 
-from data_prep.identifiers import split_identifier
-from data_prep.ragged_lists import edges
+from data_prep.languages.identifiers import split_identifier
+from data_prep.store.ragged_lists import edges
 
 _RUN: Final = re.compile(r"\w+")
 _AT_ONCE: Final = 1 << 20

@@ -21,8 +21,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from baselines.word_vectors import BaselineConfig, WordVectors
-from data_prep.batching import Batch
-from data_prep.vocabulary import Vocabularies
+from data_prep.store.batching import Batch
+from data_prep.store.vocabulary import Vocabularies
 from matching.bi_encoder import BiEncoder
 from matching.layers import PositionAttention, WordAttention
 

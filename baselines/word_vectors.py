@@ -14,9 +14,9 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from data_prep.batching import Words
 from data_prep.bounds import LENGTH, SHARE, WIDTH, check_bounds
-from data_prep.vocabulary import FIRST_UNKNOWN, PAD, Vocabularies
+from data_prep.store.batching import Words
+from data_prep.store.vocabulary import FIRST_UNKNOWN, PAD, Vocabularies
 from matching import starting_vectors
 
 

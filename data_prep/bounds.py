@@ -60,7 +60,7 @@ COUNT: Final = whole(0, 1_000_000_000, zero="all")
 WIDTH: Final = whole(1, 4096)
 """Of vectors: a table of 60,000 words of the largest takes a gigabyte."""
 LENGTH: Final = whole(1, 1000)
-"""Words of a field: as many are prepared (data_prep.fields.LONGEST)."""
+"""Words of a field: as many are prepared (data_prep.languages.java.code_fields.LONGEST)."""
 SHARE: Final = real(0, 1, below=True)
 
 _SHOWN: Final = 60

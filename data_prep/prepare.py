@@ -9,16 +9,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from data_prep.archives import MAX_FILE_BYTES
 from data_prep.config import DataConfig
-from data_prep.folder_lock import sole_holder
-from data_prep.named_paths import check_folder_place
+from data_prep.files.folder_lock import sole_holder
+from data_prep.files.named_paths import check_folder_place
+from data_prep.files.reading import read_regular
 from data_prep.program import program_sha256
 from data_prep.records import SPLITS
 from data_prep.registry import DataSet, data_set
-from data_prep.regular_files import read_regular
-from data_prep.store import PreparedData, limit_pairs, open_prepared, write_prepared
-from data_prep.store_manifest import MANIFEST, DamagedStore, file_sha256
+from data_prep.sources.archives import MAX_FILE_BYTES
+from data_prep.store.manifest import MANIFEST, DamagedStore, file_sha256
+from data_prep.store.prepared_data import PreparedData, limit_pairs, open_prepared, write_prepared
 
 _ELSEWHERE: Final = frozenset(("path", "limit", "root", "processes", "extra", "apart"))
 """Fields of DataConfig that leave the prepared pairs as they are, or show in the inputs."""

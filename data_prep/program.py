@@ -13,10 +13,17 @@ _PACKAGE: Final = Path(__file__).resolve().parent.name
 _NAMED: Final = re.compile(rf"{_PACKAGE}(?:\.\w+)+(?=:\w+$)")
 """The module of a "package.module:name" string."""
 _PARSERS: Final = ("tree-sitter", "tree-sitter-java")
-_STORE: Final = (f"{_PACKAGE}.store", f"{_PACKAGE}.store_manifest")
+_STORE: Final = ("data_prep.store.prepared_data", "data_prep.store.manifest")
 """How pairs are written, whatever made them."""
 _WITHOUT_PART: Final = frozenset(
-    f"{_PACKAGE}.{name}" for name in ("bounds", "config", "debian_apt", "download", "folder_lock", "named_paths")
+    (
+        "data_prep.bounds",
+        "data_prep.config",
+        "data_prep.files.folder_lock",
+        "data_prep.files.named_paths",
+        "data_prep.sources.debian_apt",
+        "data_prep.sources.download",
+    )
 )
 """Modules that have no part in what is prepared, or whose part shows in the settings and inputs."""
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, Any, Final, NoReturn
 
-from data_prep.regular_files import reason
+from data_prep.files.reading import reason
 
 _ROOT: Final = Path(__file__).resolve().parents[1]
 _PROGRAM: Final = (

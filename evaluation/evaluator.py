@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float, Float32, Int, Int64
 from tqdm import tqdm
 
-from data_prep.store import Split
+from data_prep.store.prepared_data import Split
 from evaluation.config import EvaluateConfig
 from evaluation.kept_counts import Counts, KeptCounts
 from evaluation.metrics import count_better_and_tied

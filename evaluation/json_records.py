@@ -7,8 +7,8 @@ from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from data_prep.json_text import parse_json
-from data_prep.regular_files import read_whole
+from data_prep.files.json_text import parse_json
+from data_prep.files.reading import read_whole
 
 Record = TypeVar("Record")
 _LARGEST = 10**300

@@ -11,8 +11,8 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float32, Int64
 
-from data_prep.atomic import remove_leftovers, write_atomically
-from data_prep.regular_files import read_whole
+from data_prep.files.atomic import remove_leftovers, write_atomically
+from data_prep.files.reading import read_whole
 from matching import processes
 
 _EVERY: Final = 20.0

@@ -12,11 +12,11 @@ import numpy as np
 import Stemmer
 from jaxtyping import Float, Int
 
-from data_prep.atomic import write_atomically
-from data_prep.content import words_sha256
-from data_prep.identifiers import split_identifier
+from data_prep.files.atomic import write_atomically
+from data_prep.languages.identifiers import split_identifier
 from data_prep.records import UNKNOWN
-from data_prep.store import Split
+from data_prep.store.checksum import words_sha256
+from data_prep.store.prepared_data import Split
 from evaluation.comparison import Pool
 from evaluation.json_records import load_record, to_json
 from evaluation.provenance import without_paths

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from data_prep.atomic import atomic_file, write_atomically
+from data_prep.files.atomic import atomic_file, write_atomically
 from evaluation import metrics
 from evaluation.evaluator import Evaluation
 from evaluation.history import Validation

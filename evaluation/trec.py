@@ -13,8 +13,8 @@ from urllib.parse import quote
 import numpy as np
 from jaxtyping import Float32
 
-from data_prep.atomic import atomic_file
-from data_prep.store import Split
+from data_prep.files.atomic import atomic_file
+from data_prep.store.prepared_data import Split
 from evaluation.evaluator import Evaluation
 
 _LEAST_STEP: Final = np.float32(1e-9)

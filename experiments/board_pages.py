@@ -9,8 +9,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from data_prep.batching import Batch, Encoder
-from data_prep.store import Split
+from data_prep.store.batching import Batch, Encoder
+from data_prep.store.prepared_data import Split
 from evaluation.evaluator import Evaluation
 from matching.contract import Encoded, Matcher
 from training.board import Board, Sample

@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from data_prep.atomic import write_atomically
-from data_prep.folder_lock import sole_holder
-from data_prep.regular_files import read_whole
+from data_prep.files.atomic import write_atomically
+from data_prep.files.folder_lock import sole_holder
+from data_prep.files.reading import read_whole
 from evaluation.json_records import to_json
 from evaluation.provenance import without_paths
 from evaluation.results import Result, load_result

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import astuple
 from typing import Final
 
-from data_prep.printable import one_line
+from data_prep.files.printable import one_line
 from evaluation.comparison import Entry, Lead, Pool, by_pool, leads
 from evaluation.metrics import Measures
 from evaluation.published import PUBLISHED, exact_top1_bounds, mrr_bounds, shifted_mrr_bounds

@@ -8,9 +8,9 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Final
 
-from data_prep.atomic import write_atomically
 from data_prep.config import DataConfig, WordsConfig
-from data_prep.named_paths import named_path
+from data_prep.files.atomic import write_atomically
+from data_prep.files.named_paths import named_path
 from evaluation.config import EvaluateConfig
 from experiments.options import Option, options_of, parse, unknown
 from experiments.registry import config_type_of, recipe_of

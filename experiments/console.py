@@ -15,8 +15,8 @@ from typing import Final, TextIO
 
 from tqdm import tqdm
 
-from data_prep.printable import one_line, printable
-from data_prep.regular_files import append_regular
+from data_prep.files.printable import one_line, printable
+from data_prep.files.reading import append_regular
 
 STANDARD_OUTPUT: Final = "standard output"
 """What errors name that come of writing there."""

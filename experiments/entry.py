@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pkgutil import resolve_name
 from typing import Final
 
-from data_prep.atomic import FULL
-from data_prep.named_paths import named_path
+from data_prep.files.atomic import FULL
+from data_prep.files.named_paths import named_path
 from data_prep.registry import DATASETS
 from experiments import config, console
 from experiments.help import help_lines

@@ -7,9 +7,9 @@ from contextlib import nullcontext
 from itertools import count
 from pathlib import Path
 
-from data_prep.content import words_sha256
-from data_prep.folder_lock import sole_writer
-from data_prep.store import PreparedData
+from data_prep.files.folder_lock import sole_writer
+from data_prep.store.checksum import words_sha256
+from data_prep.store.prepared_data import PreparedData
 from evaluation.results import Result, Seconds, load_result, save_result
 from evaluation.tables import render_table
 from experiments.config import CHANGEABLE, Configuration, change

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from data_prep.named_paths import named_path
+from data_prep.files.named_paths import named_path
 from evaluation.comparison import Entry, Pool, by_pool
 from evaluation.queries import QueryFacts, load_query_facts, query_facts, save_query_facts
 from evaluation.results import Result

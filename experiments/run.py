@@ -8,10 +8,10 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
-from data_prep.batching import Encoder
-from data_prep.regular_files import read_whole
-from data_prep.store import PreparedData
-from data_prep.vocabulary import Vocabularies
+from data_prep.files.reading import read_whole
+from data_prep.store.batching import Encoder
+from data_prep.store.prepared_data import PreparedData
+from data_prep.store.vocabulary import Vocabularies
 from evaluation.history import validations
 from evaluation.kept_counts import KeptCounts
 from evaluation.provenance import code_version

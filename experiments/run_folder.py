@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from data_prep.folder_lock import sole_writer
-from data_prep.json_text import sorted_json
-from data_prep.named_paths import check_folder_place
-from data_prep.store_manifest import file_sha256
+from data_prep.files.folder_lock import sole_writer
+from data_prep.files.json_text import sorted_json
+from data_prep.files.named_paths import check_folder_place
+from data_prep.store.manifest import file_sha256
 from experiments.config import CHANGEABLE, REPOSITORY, Configuration
 from experiments.stored_options import stored_options
 

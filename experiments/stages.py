@@ -8,15 +8,15 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from data_prep.batching import Encoder
 from data_prep.config import DataConfig
-from data_prep.content import words_sha256
-from data_prep.joining import joined
-from data_prep.named_paths import named_path
-from data_prep.overlap import overlap, without
+from data_prep.files.named_paths import named_path
+from data_prep.pairs.overlap import overlap, without
 from data_prep.prepare import prepare
 from data_prep.records import SplitName
-from data_prep.store import PreparedData, Split
+from data_prep.store.batching import Encoder
+from data_prep.store.checksum import words_sha256
+from data_prep.store.concatenation import joined
+from data_prep.store.prepared_data import PreparedData, Split
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import Evaluation, evaluate, pool_rows
 from evaluation.kept_counts import KeptCounts

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any, Final, Literal, get_args, get_origin
 
-from data_prep.json_text import parse_json
-from data_prep.regular_files import read_whole, reason
+from data_prep.files.json_text import parse_json
+from data_prep.files.reading import read_whole, reason
 from experiments.options import Option
 
 _PLAIN: Final = str | int | float

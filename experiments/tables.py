@@ -5,7 +5,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from data_prep.atomic import write_atomically
+from data_prep.files.atomic import write_atomically
 from evaluation.results import Result
 from experiments import class_pictures, comparison_pictures, training_pictures
 from experiments.ablation_pages import Found, ablation_page, ablation_picture, found_by, overview

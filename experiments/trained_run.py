@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from data_prep.batching import Encoder
-from data_prep.vocabulary import Vocabularies
+from data_prep.store.batching import Encoder
+from data_prep.store.vocabulary import Vocabularies
 from experiments.config import Configuration
 from experiments.registry import class_of
 from experiments.run_folder import RunFolder

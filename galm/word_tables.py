@@ -6,8 +6,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from data_prep.batching import PairIds
-from data_prep.vocabulary import PAD, Vocabularies
+from data_prep.store.batching import PairIds
+from data_prep.store.vocabulary import PAD, Vocabularies
 from galm.config import GalmConfig
 from matching import starting_vectors
 

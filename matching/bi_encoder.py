@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from data_prep.batching import Batch
+from data_prep.store.batching import Batch
 from matching.contract import Encoded, Matcher
 
 

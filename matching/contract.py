@@ -13,9 +13,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from data_prep.batching import Batch, PairIds
-from data_prep.store import Split
-from data_prep.vocabulary import Vocabularies
+from data_prep.store.batching import Batch, PairIds
+from data_prep.store.prepared_data import Split
+from data_prep.store.vocabulary import Vocabularies
 
 Side = TypeVar("Side", bound="Encoded")
 

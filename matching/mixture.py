@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float, Float32
 
-from data_prep.store import Split
+from data_prep.store.prepared_data import Split
 from matching.contract import Ranker
 
 WEIGHTS: Final = tuple(round(0.05 * step, 2) for step in range(21))

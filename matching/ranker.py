@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
-from data_prep.batching import Batch, Encoder, PairIds
-from data_prep.store import Split
+from data_prep.store.batching import Batch, Encoder, PairIds
+from data_prep.store.prepared_data import Split
 from matching.contract import Encoded, Matcher
 
 CODES_PER_CHUNK = 512

@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Int
 from torch import nn
 
-from data_prep.batching import PairIds
-from data_prep.vocabulary import PAD, Vocabularies, Vocabulary
+from data_prep.store.batching import PairIds
+from data_prep.store.vocabulary import PAD, Vocabularies, Vocabulary
 
 SHARED_PART: Final = 0.5
 """Share of a vector's energy that says which word it is; the rest says which words it occurs with."""

@@ -11,9 +11,9 @@ from typing import Final
 import numpy as np
 from tqdm import tqdm
 
-from data_prep.joining import joined, joined_texts
-from data_prep.ragged_lists import Ragged, edges
-from data_prep.store import Split
+from data_prep.store.concatenation import joined, joined_texts
+from data_prep.store.prepared_data import Split
+from data_prep.store.ragged_lists import Ragged, edges
 from data_prep.worker_pool import map_ordered
 from search.extract import ReadFile, Task, is_test
 from search.index import (

@@ -8,8 +8,8 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from data_prep.named_paths import check_file_place, named_path
-from data_prep.printable import one_line
+from data_prep.files.named_paths import check_file_place, named_path
+from data_prep.files.printable import one_line
 from experiments import console
 from experiments.console import say
 from experiments.options import parsed
@@ -47,7 +47,7 @@ def index(arguments: Sequence[str]) -> None:
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
     """Wait until no other process makes the index ``path``: else its vectors could be of the other's rows."""
-    from data_prep.folder_lock import sole_holder
+    from data_prep.files.folder_lock import sole_holder
 
     def tell() -> None:
         say(f"waiting for another process that makes {path}")

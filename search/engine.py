@@ -12,7 +12,7 @@ from typing import Final, Literal, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int64
 
-from data_prep.javadoc import query_words
+from data_prep.languages.java.javadoc import query_words
 from search.index import Index
 from search.names import Names, Spelt
 from search.ranking import Ranking

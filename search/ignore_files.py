@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import re2
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-from data_prep.regular_files import read_regular, reason
+from data_prep.files.reading import read_regular, reason
 
 Tell = Callable[[str, str], None]
 """Told the path of what is left out, and why."""

@@ -21,12 +21,12 @@ from jaxtyping import Int64, UInt8
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from data_prep.atomic import write_atomically
-from data_prep.json_text import checked_record, parse_json
-from data_prep.ragged_lists import checked_edges, edges
+from data_prep.files.atomic import write_atomically
+from data_prep.files.json_text import checked_record, parse_json
+from data_prep.files.reading import open_regular, reason
 from data_prep.records import WORD_FIELDS
-from data_prep.regular_files import open_regular, reason
-from data_prep.store import Split, Texts
+from data_prep.store.prepared_data import Split, Texts
+from data_prep.store.ragged_lists import checked_edges, edges
 from search.lexical import Lexical
 from search.links import Origin, link
 from search.stored_arrays import StoredArrays, checked_origin

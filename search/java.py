@@ -7,12 +7,12 @@ from typing import Final
 from tree_sitter import Node
 
 from data_prep.config import DataConfig
-from data_prep.extraction import candidate_of, record
-from data_prep.fields import LONGEST
-from data_prep.filters import generated_header, reason_to_drop
-from data_prep.identifiers import split_identifier
-from data_prep.java_methods import FoundMethod, LeftOut, ParsedFile, find_declarations, parse_java
-from data_prep.java_types import text
+from data_prep.languages.identifiers import split_identifier
+from data_prep.languages.java.code_fields import LONGEST
+from data_prep.languages.java.declarations import FoundMethod, LeftOut, ParsedFile, find_declarations, parse_java
+from data_prep.languages.java.types import text
+from data_prep.pairs.extraction import candidate_of, record
+from data_prep.pairs.filters import generated_header, reason_to_drop
 from data_prep.records import JavaFile, Method, Pair
 from search.languages import Unit, Units
 

@@ -14,7 +14,7 @@ class Unit:
     """A method or type, with the first sentence of its comment as its query."""
 
     pair: Pair
-    asks: bool  # whether that sentence can stand for a question, by the rules of data_prep.filters
+    asks: bool  # whether that sentence can stand for a question, by the rules of data_prep.pairs.filters
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ import Stemmer
 from bm25s.stopwords import STOPWORDS_EN
 from jaxtyping import Float32, Int, Int32, Int64
 
-from data_prep.identifiers import split_identifier
-from data_prep.ragged_lists import Ragged, edges
-from data_prep.store import Split
+from data_prep.languages.identifiers import split_identifier
+from data_prep.store.prepared_data import Split
+from data_prep.store.ragged_lists import Ragged, edges
 from search.ranking import Ranking
 
 K1: Final = 2.0

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 from xml.parsers import expat
 
-from data_prep.regular_files import read_regular
+from data_prep.files.reading import read_regular
 from search.licence_texts import of_comment, of_file, of_name, spdx_tag
 
 _TAG_WITHIN: Final = 4 << 10  # bytes of a file

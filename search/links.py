@@ -1,8 +1,8 @@
 """Permanent links: where the lines of a file can be seen by others, at the commit that a folder has checked out.
 
-Only what the folder's repository holds is read (:mod:`data_prep.git_repository`); the network is never used. So a
-commit that was not pushed yet, or that a closed repository holds, has a link too, which leads nowhere or to a page that
-asks to log in.
+Only what the folder's repository holds is read (:mod:`data_prep.sources.git_repository`); the network is never used.
+So a commit that was not pushed yet, or that a closed repository holds, has a link too, which leads nowhere or to a page
+that asks to log in.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
 
-from data_prep.git_repository import GitError
+from data_prep.sources.git_repository import GitError
 from search.ignore_files import Tell
 from search.tree import Checkout
 

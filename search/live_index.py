@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from data_prep.named_paths import named_path
+from data_prep.files.named_paths import named_path
 from search.engine import Engine, Reads
 from search.index import Head, Index, UnusableIndexError, open_index, read_head
 from search.model_folder import DEFAULT_MODEL

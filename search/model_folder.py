@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from data_prep.store_manifest import file_sha256
+from data_prep.store.manifest import file_sha256
 from experiments.stored_options import stored_configuration
 
 DEFAULT_MODEL: Final = Path(__file__).with_name("default_model")

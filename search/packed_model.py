@@ -20,13 +20,13 @@ import torch
 from jaxtyping import Bool, Float, Int8
 from torch import Tensor
 
-from data_prep.atomic import atomic_file, write_atomically
-from data_prep.batching import Encoder
 from data_prep.config import DataConfig
-from data_prep.json_text import parse_json
-from data_prep.regular_files import read_whole
-from data_prep.store_manifest import file_sha256
-from data_prep.vocabulary import Vocabularies, Vocabulary
+from data_prep.files.atomic import atomic_file, write_atomically
+from data_prep.files.json_text import parse_json
+from data_prep.files.reading import read_whole
+from data_prep.store.batching import Encoder
+from data_prep.store.manifest import file_sha256
+from data_prep.store.vocabulary import Vocabularies, Vocabulary
 from evaluation.config import EvaluateConfig
 from experiments.config import Configuration
 from experiments.trained_run import load_run, weights_of, without_weights

@@ -10,9 +10,9 @@ import numpy as np
 from jaxtyping import Int64
 
 from data_prep.config import DataConfig
-from data_prep.java_methods import LARGEST_FILE, find_declarations, parse_java
-from data_prep.javadoc import query_words, returned
-from data_prep.regular_files import read_regular
+from data_prep.files.reading import read_regular
+from data_prep.languages.java.declarations import LARGEST_FILE, find_declarations, parse_java
+from data_prep.languages.java.javadoc import query_words, returned
 from search.index import Index
 from search.lexical import terms_of
 
@@ -34,7 +34,7 @@ class Questions:
 
 
 def of_comments(index: Index, most: int, seed: int) -> Questions:
-    """The first sentences of comments that data preparation would keep as queries (data_prep.filters).
+    """The first sentences of comments that data preparation would keep as queries (data_prep.pairs.filters).
 
     A sentence that several methods share is asked for its first method only.
 

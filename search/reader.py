@@ -8,11 +8,11 @@ import torch
 from jaxtyping import Float32, Int64
 from torch.nn.functional import cosine_similarity
 
-from data_prep.batching import Batch, Encoder
-from data_prep.identifiers import split_identifier
-from data_prep.ragged_lists import Ragged
+from data_prep.languages.identifiers import split_identifier
 from data_prep.records import WORD_FIELDS
-from data_prep.store import Split, Texts
+from data_prep.store.batching import Batch, Encoder
+from data_prep.store.prepared_data import Split, Texts
+from data_prep.store.ragged_lists import Ragged
 from matching.contract import Matcher
 from matching.row_scores import RowScores
 from search.engine import Alignment

@@ -14,7 +14,7 @@ from jaxtyping import Float32, Int64
 
 from baselines.pretrained import model_folder
 from baselines.sentence_encoder import load_sentence_model
-from data_prep.store import Split
+from data_prep.store.prepared_data import Split
 from search.engine import Alignment
 
 _MARK: Final = "modules.json"

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from data_prep.printable import one_line
+from data_prep.files.printable import one_line
 from search.engine import Alignment, Engine, Hit
 
 _LONGEST_LICENCE: Final = 200  # characters

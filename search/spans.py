@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from data_prep.identifiers import split_identifier
+from data_prep.languages.identifiers import split_identifier
 
 _PIECE: Final = re.compile(
     r"/\*.*?(?:\*/|\Z)|//[^\n]*"  # comments

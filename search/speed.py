@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from data_prep.atomic import naming, write_atomically
 from data_prep.config import DataConfig
 from data_prep.datasets.jdk import Jdk
+from data_prep.files.atomic import naming, write_atomically
 from evaluation.json_records import to_json
 from evaluation.provenance import Machine, code_version, machine, peak_memory_mb
 from experiments.config import REPOSITORY

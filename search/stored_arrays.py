@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from data_prep.json_text import checked_record, checked_words, parse_json
-from data_prep.ragged_lists import Ragged
+from data_prep.files.json_text import checked_record, checked_words, parse_json
+from data_prep.store.ragged_lists import Ragged
 from search.links import Origin
 
 _URL: Final = re.compile(r"https://[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+)?(?:/[\w.+~%-]+)+", re.ASCII)

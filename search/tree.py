@@ -3,7 +3,7 @@
 The walk passes hidden folders over and respects ``.gitignore`` and ``.ignore`` files as git does; inside a checkout
 also those above the folder, what the repository excludes and, as git does, ``git/ignore`` among the user's settings.
 What git tracks is found all the same. ``.galmignore`` files, of the same form, are respected in any case. No link is
-ever followed, nothing is written, and nothing that the folder names is run (:mod:`data_prep.git_repository`).
+ever followed, nothing is written, and nothing that the folder names is run (:mod:`data_prep.sources.git_repository`).
 """
 
 import os
@@ -14,9 +14,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from data_prep.git_repository import GitError, GitRepository, repository_of
-from data_prep.java_methods import LARGEST_FILE
-from data_prep.regular_files import read_regular, reason
+from data_prep.files.reading import read_regular, reason
+from data_prep.languages.java.declarations import LARGEST_FILE
+from data_prep.sources.git_repository import GitError, GitRepository, repository_of
 from search.ignore_files import Patterns, Tell, is_left_out, kept, patterns_in, patterns_of, seen_from
 
 IGNORE_FILE: Final = ".galmignore"

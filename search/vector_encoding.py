@@ -16,8 +16,8 @@ from jaxtyping import Float16, Float32, Int64, UInt8
 from torch.nn.functional import pad
 from tqdm import tqdm
 
-from data_prep.batching import Batch, PairIds, Words
-from data_prep.store import Split
+from data_prep.store.batching import Batch, PairIds, Words
+from data_prep.store.prepared_data import Split
 from experiments.config import Configuration
 from experiments.registry import class_of
 from matching.bi_encoder import BiEncoder

@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 from jaxtyping import Float, Float32, Int32, Int64, UInt8
 
-from search.sealed_file import read_sealed, write_sealed
+from data_prep.files.sealed import read_sealed, write_sealed
 from search.vectors import SLACK, Settled, extra
 
 WORTH_IT: Final = 250_000

@@ -12,10 +12,10 @@ from typing import Any, Final
 import numpy as np
 from jaxtyping import Float16, UInt8
 
-from data_prep.json_text import checked_record
+from data_prep.files.json_text import checked_record
+from data_prep.files.sealed import read_sealed, read_sealed_head, write_sealed
 from search.index import read_head
 from search.model_folder import DEFAULT_BI_ENCODER, model_hash
-from search.sealed_file import read_sealed, read_sealed_head, write_sealed
 from search.vector_faiss import are_kept, clusters_path
 
 FORMAT: Final = "galm vectors 1"

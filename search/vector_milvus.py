@@ -21,7 +21,7 @@ from typing import Any, Final
 import numpy as np
 from jaxtyping import Float, Float32, Int64
 
-from data_prep.named_paths import named_path
+from data_prep.files.named_paths import named_path
 from search.vector_faiss import WORTH_IT
 from search.vectors import SLACK, Settled, extra
 

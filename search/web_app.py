@@ -21,7 +21,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from data_prep.store_manifest import DamagedStore
+from data_prep.store.manifest import DamagedStore
 from search.engine import words_of
 from search.live_index import LiveIndex, Opened
 from search.show import LEAST_AGREEMENT, LEAST_WEIGHT, result

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Bool, Int
 
-from data_prep.batching import PairIds
+from data_prep.store.batching import PairIds
 
 CHUNK: Final = 64
 """Batches a chunk: pairs are sorted by length inside a chunk. More: less padding, less mixing."""

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.utils.tensorboard import SummaryWriter
 from torch.utils.tensorboard.summary import hparams
 
-from data_prep.atomic import naming, write_atomically
+from data_prep.files.atomic import naming, write_atomically
 from training.pictures import pixels
 
 EVERY: Final = 25

@@ -9,8 +9,8 @@ from typing import Any, Final
 import torch
 from torch import Tensor, nn
 
-from data_prep.atomic import remove_leftovers, write_atomically
-from data_prep.regular_files import read_whole
+from data_prep.files.atomic import remove_leftovers, write_atomically
+from data_prep.files.reading import read_whole
 from training.checkpoint_archive import read_archive
 from training.weights_file import is_sealed, read_weights, sealed_weights
 

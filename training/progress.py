@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Final
 
-from data_prep.json_text import checked_record
+from data_prep.files.json_text import checked_record
 
 EpochRecord = dict[str, int | float]
 """Of a whole epoch: epoch (1-based), loss, learning_rate (the last step's), seconds (in steps since the run's start),

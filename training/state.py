@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import torch
 
-from data_prep.batching import PairIds
+from data_prep.store.batching import PairIds
 from matching.contract import Matcher
 from training.checkpoint import (
     check_finite,

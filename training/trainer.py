@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from tqdm import tqdm
 
-from data_prep.batching import Batch, PairIds
+from data_prep.store.batching import Batch, PairIds
 from matching import processes
 from matching.contract import Matcher
 from training.batches import batch_count, epoch_batches, negatives_mask

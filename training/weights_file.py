@@ -10,8 +10,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, uint8
 
-from data_prep.json_text import parse_json, sorted_json
-from data_prep.regular_files import read_whole
+from data_prep.files.json_text import parse_json, sorted_json
+from data_prep.files.reading import read_whole
 
 _HEAD: Final = 8
 """Bytes that tell how long the header of safetensors is."""

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from data_prep.config import DataConfig
-from data_prep.download import DownloadError, Remote, download
-from data_prep.json_lines import numbered_lines
-from data_prep.json_text import parse_json
-from data_prep.named_paths import named_path
-from data_prep.pairs.java import pairs_of_java
+from data_prep.files.json_lines import numbered_lines
+from data_prep.files.json_text import parse_json
+from data_prep.files.named_paths import named_path
+from data_prep.files.reading import open_regular
+from data_prep.pairs.from_java import pairs_of_java
 from data_prep.pairs.made import MadePairs
 from data_prep.records import SPLITS, Excerpt, JavaFile, SplitName
-from data_prep.regular_files import open_regular
+from data_prep.sources.download import DownloadError, Remote, download
 
 JAVA_ZIP: Final = Remote(
     "https://s3.amazonaws.com/code-search-net/CodeSearchNet/v2/java.zip",

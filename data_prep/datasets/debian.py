@@ -10,9 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from data_prep.archives import read_java_files
 from data_prep.config import DataConfig
-from data_prep.debian_sources import (
+from data_prep.files.named_paths import named_path
+from data_prep.pairs.from_java import pairs_of_java
+from data_prep.pairs.made import MadePairs
+from data_prep.pairs.splits import SplitRule
+from data_prep.records import JavaFile
+from data_prep.sources.archives import read_java_files
+from data_prep.sources.debian_archives import (
     MOST_LEFT_OUT,
     FoundSources,
     SourceArchive,
@@ -20,11 +25,6 @@ from data_prep.debian_sources import (
     fetched_archives,
     read_list,
 )
-from data_prep.named_paths import named_path
-from data_prep.pairs.java import pairs_of_java
-from data_prep.pairs.made import MadePairs
-from data_prep.records import JavaFile
-from data_prep.splits import SplitRule
 
 PACKAGES: Final = Path(__file__).with_name("debian_packages.txt")
 SAMPLE: Final = Path(__file__).with_name("debian_sample.txt")

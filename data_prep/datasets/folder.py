@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from data_prep.archives import read_java_files
 from data_prep.config import DataConfig
-from data_prep.named_paths import named_path
-from data_prep.pairs.java import pairs_of_java
+from data_prep.files.named_paths import named_path
+from data_prep.pairs.from_java import pairs_of_java
 from data_prep.pairs.made import MadePairs
 from data_prep.records import JavaFile
+from data_prep.sources.archives import read_java_files
 
 
 class Folder:

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from data_prep.archives import read_java_files
 from data_prep.config import DataConfig
-from data_prep.jdk_package import HOW, fetch_package, is_zip, unpack_package
-from data_prep.named_paths import named_path
-from data_prep.pairs.java import pairs_of_java
+from data_prep.files.named_paths import named_path
+from data_prep.files.reading import read_regular
+from data_prep.pairs.from_java import pairs_of_java
 from data_prep.pairs.made import MadePairs
 from data_prep.records import JavaFile
-from data_prep.regular_files import read_regular
+from data_prep.sources.archives import read_java_files
+from data_prep.sources.jdk_package import HOW, fetch_package, is_zip, unpack_package
 
 REFERENCE_RELEASE: Final = 17
 """Preferred where several are installed, so that results are of the same methods on most machines."""

@@ -25,18 +25,18 @@ from typing import Any, Final
 
 from data_prep.config import DataConfig
 from data_prep.datasets.csn import wrap
-from data_prep.duplicates import COMPARED_FIELDS
-from data_prep.extraction import Chunk, extract
-from data_prep.fields import LONGEST
-from data_prep.filters import Candidate, reason_to_drop
+from data_prep.datasets.tokenized_text import laid_out, prose, with_literals
+from data_prep.files.json_lines import json_lines
+from data_prep.files.named_paths import named_path
 from data_prep.gencodesearchnet.records import encodable
-from data_prep.identifiers import split_identifier
-from data_prep.javadoc import query_words
-from data_prep.json_lines import json_lines
-from data_prep.named_paths import named_path
+from data_prep.languages.identifiers import split_identifier
+from data_prep.languages.java.code_fields import LONGEST
+from data_prep.languages.java.javadoc import query_words
+from data_prep.pairs.duplicates import COMPARED_FIELDS
+from data_prep.pairs.extraction import Chunk, extract
+from data_prep.pairs.filters import Candidate, reason_to_drop
 from data_prep.pairs.made import MadePairs, ready_made
 from data_prep.records import Method, Pair, SplitName
-from data_prep.token_text import laid_out, prose, with_literals
 
 FILES: Final[dict[str, tuple[str, ...]]] = {
     "deepcs_example/pairs.jsonl.gz": ("code", "repo", "file"),

@@ -17,13 +17,13 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
-from data_prep.atomic import write_atomically
-from data_prep.folder_lock import sole_writer
+from data_prep.files.atomic import write_atomically
+from data_prep.files.folder_lock import sole_writer
+from data_prep.files.json_lines import json_lines
+from data_prep.files.named_paths import named_path
 from data_prep.gencodesearchnet.r_packages import RPackage, read_package
 from data_prep.gencodesearchnet.r_pairs import Mode, RPair, r_pairs
-from data_prep.json_lines import json_lines
-from data_prep.named_paths import named_path
-from data_prep.programs import run_program
+from data_prep.sources.external_programs import run_program
 
 PAIRS: Final = "pairs.jsonl.gz"
 ABOUT: Final = "packages.json"

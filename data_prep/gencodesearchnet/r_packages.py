@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, Final
 
-from data_prep.archives import MAX_FILE_BYTES, MAX_MEMBERS, MAX_RATIO
-from data_prep.programs import run_program
-from data_prep.regular_files import open_regular, read_regular
+from data_prep.files.reading import open_regular, read_regular
+from data_prep.sources.archives import MAX_FILE_BYTES, MAX_MEMBERS, MAX_RATIO
+from data_prep.sources.external_programs import run_program
 
 MAX_KEPT_BYTES: Final = 256 << 20
 """Most bytes of R files that an archive may hold: they are held in memory."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
 
-from data_prep.atomic import atomic_file
-from data_prep.json_lines import json_lines
+from data_prep.files.atomic import atomic_file
+from data_prep.files.json_lines import json_lines
 
 SEPARATOR: Final = "[CODESPLIT]"
 OPTIONS: Final = ("no_match", "match")

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from data_prep.atomic import write_atomically
+from data_prep.files.atomic import write_atomically
+from data_prep.files.reading import read_whole
 from data_prep.gencodesearchnet.pair_filter import CLASSES, ClassifiedPair
-from data_prep.regular_files import read_whole
 
 COLUMNS: Final = ("id", "comment", "code", "class", "keep?", "note")
 _FORMULA: Final = tuple("=+-@＝＋－＠\t\r\n'")

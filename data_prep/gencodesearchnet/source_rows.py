@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from data_prep.files.json_lines import json_lines
+from data_prep.files.reading import open_regular, read_whole
 from data_prep.gencodesearchnet.records import encodable
-from data_prep.json_lines import json_lines
-from data_prep.regular_files import open_regular, read_whole
 
 
 @dataclass(frozen=True, slots=True)

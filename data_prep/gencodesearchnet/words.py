@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from data_prep.fields import LONGEST
 from data_prep.gencodesearchnet.records import Example
-from data_prep.identifiers import split_identifier
-from data_prep.javadoc import query_words
+from data_prep.languages.identifiers import split_identifier
+from data_prep.languages.java.code_fields import LONGEST
+from data_prep.languages.java.javadoc import query_words
 from data_prep.records import Method, Pair
-from data_prep.store import Split
+from data_prep.store.prepared_data import Split
 
 _IDENTIFIER: Final = re.compile(r"[^\W\d][\w$]*")
 _DECLARED: Final = re.compile(r"\b(?:def|function|func|fun|fn|sub)\s+(?:\([^()]*\)\s*)?([^\W\d][\w$]*)")

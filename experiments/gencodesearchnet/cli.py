@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Sequence
 
-from data_prep.named_paths import check_file_place, check_folder_place, named_path
+from data_prep.files.named_paths import check_file_place, check_folder_place, named_path
 from experiments.console import say, show
 from experiments.gencodesearchnet.config import (
     BenchmarkOptions,
@@ -74,8 +74,8 @@ def statistics(arguments: Sequence[str]) -> None:
     words, options = parsed(arguments, StatisticsOptions)
     if words:
         raise ValueError(f"bash run.sh statistics takes options only, not {' '.join(words)}")
-    from data_prep.atomic import write_atomically
-    from data_prep.folder_lock import sole_writer
+    from data_prep.files.atomic import write_atomically
+    from data_prep.files.folder_lock import sole_writer
     from experiments.gencodesearchnet.data_statistics import measured
 
     out = named_path(options.out)

@@ -29,11 +29,11 @@ from tqdm import tqdm
 from baselines.cross_encoder import CrossEncoder, kinds_of, load_classifier, load_tokenizer, save_tokenizer
 from baselines.pair_tokens import PairTokens
 from baselines.pretrained import best_device
-from data_prep.atomic import naming, write_atomically
-from data_prep.folder_lock import sole_writer
+from data_prep.files.atomic import naming, write_atomically
+from data_prep.files.folder_lock import sole_writer
+from data_prep.files.json_text import parse_json
+from data_prep.files.reading import read_whole
 from data_prep.gencodesearchnet.records import Example
-from data_prep.json_text import parse_json
-from data_prep.regular_files import read_whole
 from evaluation.provenance import code_version, machine
 from experiments.config import REPOSITORY
 from experiments.console import say

@@ -13,10 +13,10 @@ from baselines.cross_encoder import load_cross_encoder
 from baselines.prompted_model import PromptedModel, PromptedModelConfig, TextKind
 from baselines.sentence_encoder import SentenceEncoder, SentenceEncoderConfig
 from baselines.text_bm25 import TextBm25
+from data_prep.files.named_paths import named_path
+from data_prep.files.reading import read_whole
 from data_prep.gencodesearchnet.records import Example
 from data_prep.gencodesearchnet.subsets import Subset
-from data_prep.named_paths import named_path
-from data_prep.regular_files import read_whole
 from experiments.config import REPOSITORY
 from experiments.console import say
 from experiments.gencodesearchnet.config import BenchmarkOptions

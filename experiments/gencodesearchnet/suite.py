@@ -12,13 +12,13 @@ from typing import IO, Final, TypeVar
 import numpy as np
 
 from baselines.cross_encoder import CrossEncoderScores
-from data_prep.atomic import atomic_file, write_atomically
-from data_prep.folder_lock import sole_writer
+from data_prep.files.atomic import atomic_file, write_atomically
+from data_prep.files.folder_lock import sole_writer
+from data_prep.files.named_paths import named_path
 from data_prep.gencodesearchnet.fine_tuning import find_fine_tuning
 from data_prep.gencodesearchnet.records import Example
 from data_prep.gencodesearchnet.sampling import Block
 from data_prep.gencodesearchnet.subsets import SUBSETS, Subset, find_subsets
-from data_prep.named_paths import named_path
 from evaluation.benchmark import BenchmarkResult, MatchingResult, RankingResult, SubsetResult, means
 from evaluation.generalisation import CSN
 from evaluation.json_records import to_json

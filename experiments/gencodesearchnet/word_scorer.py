@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float32, Int64
 
-from data_prep.batching import Encoder, PairIds
 from data_prep.gencodesearchnet.records import Example
 from data_prep.gencodesearchnet.words import as_split
+from data_prep.store.batching import Encoder, PairIds
 from matching.contract import Matcher
 from matching.row_scores import RowScores
 

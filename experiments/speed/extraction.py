@@ -9,8 +9,8 @@ from functools import partial
 import javalang
 from javalang.tree import ConstructorDeclaration, MethodDeclaration
 
-from data_prep.extraction import methods_of
-from data_prep.java_methods import find_methods, parse_java
+from data_prep.languages.java.declarations import find_methods, parse_java
+from data_prep.pairs.extraction import methods_of
 from data_prep.records import JavaFile
 from experiments.speed.timing import Spread, in_turn, timed
 

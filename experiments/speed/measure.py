@@ -13,13 +13,13 @@ from datetime import UTC, datetime
 
 import torch
 
-from data_prep.atomic import write_atomically
-from data_prep.batching import Encoder
 from data_prep.config import DataConfig
 from data_prep.datasets.jdk import Jdk
-from data_prep.folder_lock import sole_writer
-from data_prep.named_paths import check_folder_place
-from data_prep.store import PreparedData
+from data_prep.files.atomic import write_atomically
+from data_prep.files.folder_lock import sole_writer
+from data_prep.files.named_paths import check_folder_place
+from data_prep.store.batching import Encoder
+from data_prep.store.prepared_data import PreparedData
 from evaluation.json_records import to_json
 from evaluation.provenance import code_version, machine, without_paths
 from evaluation.results import DataSource

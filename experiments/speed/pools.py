@@ -16,10 +16,10 @@ from typing import Final
 import numpy as np
 from jaxtyping import Int
 
-from data_prep.batching import Encoder
 from data_prep.config import WordsConfig
 from data_prep.records import SplitName
-from data_prep.store import PreparedData, Split, limit_pairs, open_prepared
+from data_prep.store.batching import Encoder
+from data_prep.store.prepared_data import PreparedData, Split, limit_pairs, open_prepared
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.json_records import from_json, to_json

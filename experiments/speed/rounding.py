@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from data_prep.batching import Encoder
-from data_prep.store import Split
+from data_prep.store.batching import Encoder
+from data_prep.store.prepared_data import Split
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.metrics import mrr

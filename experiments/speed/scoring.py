@@ -22,7 +22,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from data_prep.batching import Encoder, PairIds
+from data_prep.store.batching import Encoder, PairIds
 from experiments.config import Configuration, resolve
 from experiments.speed.timing import Spread, in_turn, timed
 from galm.all_pairs import EncodedWords, distinct_words

@@ -14,8 +14,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from baselines.bm25 import Bm25, Bm25Config
-from data_prep.batching import Encoder, PairIds
-from data_prep.store import PreparedData
+from data_prep.store.batching import Encoder, PairIds
+from data_prep.store.prepared_data import PreparedData
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.metrics import exact

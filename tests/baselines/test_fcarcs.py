@@ -9,8 +9,8 @@ from word_lists import words
 
 from baselines import fcarcs
 from baselines.fcarcs import Fcarcs, FcarcsConfig
-from data_prep.batching import Words
-from data_prep.vocabulary import FIRST_UNKNOWN, PAD, Vocabularies, Vocabulary
+from data_prep.store.batching import Words
+from data_prep.store.vocabulary import FIRST_UNKNOWN, PAD, Vocabularies, Vocabulary
 from matching.contract import Matcher
 
 Vector = list[float]

@@ -11,7 +11,7 @@ from baselines.carlcs import Carlcs, CarlcsConfig
 from baselines.fcarcs import Fcarcs, FcarcsConfig
 from baselines.field_matcher import FieldMatcher
 from baselines.tabcs import Tabcs, TabcsConfig
-from data_prep.vocabulary import FIRST_UNKNOWN, PAD
+from data_prep.store.vocabulary import FIRST_UNKNOWN, PAD
 
 FIELDS = ("name", "api", "tokens", "ast")
 

@@ -19,7 +19,7 @@ from baselines.prompted_model import (
     matching_prompt,
     read_answer,
 )
-from data_prep.folder_lock import sole_user
+from data_prep.files.folder_lock import sole_user
 from matching.text_scorer import TextScorer
 from tests.baselines.local_server import send, serving
 from tests.odd_files import KINDS, deadline, odd_thing

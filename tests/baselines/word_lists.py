@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import torch
 
-from data_prep.batching import Batch, Words
-from data_prep.vocabulary import PAD, Vocabularies, Vocabulary
+from data_prep.store.batching import Batch, Words
+from data_prep.store.vocabulary import PAD, Vocabularies, Vocabulary
 
 VOCABULARIES = Vocabularies(  # of 13, 21 and 9 ids
     Vocabulary(tuple(f"q{number}" for number in range(11))),

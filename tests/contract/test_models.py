@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch.nn.functional import pad
 
-from data_prep.batching import Batch, Encoder, PairIds, Words
 from data_prep.config import WordsConfig
-from data_prep.vocabulary import PAD
+from data_prep.store.batching import Batch, Encoder, PairIds, Words
+from data_prep.store.vocabulary import PAD
 from experiments.config import Configuration, resolve
 from experiments.registry import MODELS, class_of
 from experiments.stages import is_trained

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from data_prep.batching import Encoder
+from data_prep.store.batching import Encoder
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from experiments.config import resolve

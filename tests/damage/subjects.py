@@ -14,10 +14,11 @@ from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as save_arrays
 from safetensors.torch import load_file
 
-from data_prep.batching import Encoder, PairIds
-from data_prep.content import words_sha256
-from data_prep.store import open_prepared
-from data_prep.store_manifest import manifest_sha256, sealed_file
+from data_prep.files.sealed import write_sealed
+from data_prep.store.batching import Encoder, PairIds
+from data_prep.store.checksum import words_sha256
+from data_prep.store.manifest import manifest_sha256, sealed_file
+from data_prep.store.prepared_data import open_prepared
 from experiments.config import resolve
 from experiments.registry import class_of
 from experiments.run_folder import RunFolder
@@ -25,7 +26,6 @@ from experiments.trained_run import load_run
 from matching.contract import Matcher
 from search.engine import Engine
 from search.index import FORMAT, Head, _sum, open_index, read_head, read_whole_head
-from search.sealed_file import write_sealed
 from search.show import as_json
 from search.vector_file import FORMAT as VECTORS
 from search.vector_file import open_vectors, vectors_of, vectors_path

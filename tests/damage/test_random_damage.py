@@ -13,11 +13,11 @@ import subjects
 from damages import bounded
 from subjects import CheckpointFile, IndexFile, PreparedFiles, RunFiles, Subject, VectorsFile, learn, new_matcher
 
-from data_prep.batching import Encoder
 from data_prep.config import DataConfig
-from data_prep.pairs.java import pairs_of
+from data_prep.pairs.from_java import pairs_of
 from data_prep.records import JavaFile
-from data_prep.store import open_prepared, write_prepared
+from data_prep.store.batching import Encoder
+from data_prep.store.prepared_data import open_prepared, write_prepared
 from experiments.run_folder import RunFolder
 from search.build import refresh
 from search.index import UnusableIndexError, read_whole_head

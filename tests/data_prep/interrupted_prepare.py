@@ -17,7 +17,7 @@ from pathlib import Path
 
 from data_prep.config import DataConfig
 from data_prep.prepare import prepare
-from data_prep.store import DamagedStore, open_prepared
+from data_prep.store.prepared_data import DamagedStore, open_prepared
 
 
 def main(sources: str, root: str, times: int) -> None:

@@ -1,6 +1,6 @@
 """Java text to records, for tests."""
 
-from data_prep.extraction import methods_of
+from data_prep.pairs.extraction import methods_of
 from data_prep.records import JavaFile, Method, Pair
 
 

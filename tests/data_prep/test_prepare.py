@@ -189,7 +189,9 @@ def test_two_at_once_prepare_once(sources, tmp_path):
 
 
 def test_processes_load_no_torch():
-    program = "import sys; import data_prep.extraction; sys.exit('torch' in sys.modules or 'numpy' in sys.modules)"
+    program = (
+        "import sys; import data_prep.pairs.extraction; sys.exit('torch' in sys.modules or 'numpy' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, check=False).returncode == 0
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from baselines.bm25 import Bm25, Bm25Config
 from data_prep.records import CODE_FIELDS, UNKNOWN, Method, Pair
-from data_prep.store import Split
+from data_prep.store.prepared_data import Split
 from evaluation.comparison import by_pool
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate

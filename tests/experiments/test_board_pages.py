@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from data_prep.batching import Encoder
 from data_prep.config import WordsConfig
+from data_prep.store.batching import Encoder
 from experiments.board_pages import Pages
 from experiments.config import resolve
 from experiments.stages import build_model

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from data_prep.printable import one_line, printable
+from data_prep.files.printable import one_line, printable
 from experiments.console import complain, logged_to, open_terminal, say, show
 from experiments.entry import main
 
@@ -53,7 +53,7 @@ def test_a_text_is_as_long_as_before(text):
 def test_a_line_that_is_said_is_one(text, capsys):
     say(f"in {text}: done")
     complain(f"in {text}: nothing")
-    logging.getLogger("data_prep.archives").warning("left out %s: %s", text, "a link")
+    logging.getLogger("data_prep.sources.archives").warning("left out %s: %s", text, "a link")
     told = capsys.readouterr()
     assert [told.out.count("\n"), told.err.count("\n")] == [2, 1]
     assert not OBEYED.search(told.out + told.err)

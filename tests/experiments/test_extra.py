@@ -12,8 +12,8 @@ from bm25s.stopwords import STOPWORDS_EN_PLUS
 
 from data_prep.config import DataConfig
 from data_prep.records import WORD_FIELDS
-from data_prep.store import PreparedData, Split, limit_pairs
-from data_prep.vocabulary import Vocabularies
+from data_prep.store.prepared_data import PreparedData, Split, limit_pairs
+from data_prep.store.vocabulary import Vocabularies
 from experiments import stages
 from experiments.config import resolve
 from experiments.entry import main

@@ -18,7 +18,7 @@ import pytest
 
 from baselines.answer_journal import AnswerJournal
 from data_prep.gencodesearchnet.records import example, write_raw
-from data_prep.store import open_prepared
+from data_prep.store.prepared_data import open_prepared
 from experiments import console
 from experiments.entry import main
 from experiments.gencodesearchnet import fine_tune

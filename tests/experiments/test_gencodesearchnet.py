@@ -10,11 +10,11 @@ import pytest
 import torch
 
 from baselines.text_bm25 import TextBm25
-from data_prep.batching import Encoder
 from data_prep.gencodesearchnet.records import Example, example, write_raw
 from data_prep.gencodesearchnet.sampling import ranking_blocks
 from data_prep.gencodesearchnet.subsets import find_subsets
 from data_prep.gencodesearchnet.words import as_split, code_fields
+from data_prep.store.batching import Encoder
 from evaluation.benchmark import BenchmarkResult
 from evaluation.json_records import from_json, to_json
 from experiments.config import resolve

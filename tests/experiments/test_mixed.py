@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from data_prep.overlap import overlap
-from data_prep.store import PreparedData, Split
+from data_prep.pairs.overlap import overlap
+from data_prep.store.prepared_data import PreparedData, Split
 from experiments import stages
 from experiments.config import resolve
 from experiments.entry import main

@@ -8,7 +8,7 @@ import ir_measures
 import numpy as np
 import pytest
 
-from data_prep.vocabulary import Vocabularies
+from data_prep.store.vocabulary import Vocabularies
 from evaluation.results import load_result
 from experiments import stages
 from experiments.config import Configuration

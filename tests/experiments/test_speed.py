@@ -9,9 +9,9 @@ import sys
 import numpy as np
 import pytest
 
-from data_prep.batching import Encoder
 from data_prep.config import DataConfig
 from data_prep.records import JavaFile
+from data_prep.store.batching import Encoder
 from evaluation.config import EvaluateConfig
 from experiments.entry import main
 from experiments.speed import measure

@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save
 
-from data_prep.batching import Encoder
+from data_prep.store.batching import Encoder
 from experiments.config import resolve
 from experiments.entry import main
 from experiments.registry import class_of

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.folder_lock import sole_writer
+from data_prep.files.folder_lock import sole_writer
 from data_prep.gencodesearchnet.r_corpus import build_r_pairs
 from experiments import evaluate_run, run
 from experiments.entry import main

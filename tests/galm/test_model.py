@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from data_prep.batching import Batch, PairIds, Words
-from data_prep.ragged_lists import Ragged
 from data_prep.records import WORD_FIELDS
-from data_prep.vocabulary import Vocabularies, Vocabulary
+from data_prep.store.batching import Batch, PairIds, Words
+from data_prep.store.ragged_lists import Ragged
+from data_prep.store.vocabulary import Vocabularies, Vocabulary
 from galm.all_pairs import is_fast
 from galm.config import GalmConfig
 from galm.model import Galm

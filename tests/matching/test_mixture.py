@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from data_prep.store import Split
+from data_prep.store.prepared_data import Split
 from matching.contract import Ranker
 from matching.mixture import WEIGHTS, Mixture, best_weight
 from tests.evaluation.real_data import jdk_split

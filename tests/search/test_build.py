@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data_prep.java_methods import find_methods, parse_java
+from data_prep.languages.java.declarations import find_methods, parse_java
 from experiments.config import REPOSITORY
 from search import build
 from search.build import refresh

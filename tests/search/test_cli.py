@@ -13,7 +13,7 @@ import pytest
 from repositories import run_git, write
 from serving import index_of
 
-from data_prep.folder_lock import sole_holder
+from data_prep.files.folder_lock import sole_holder
 from experiments.config import REPOSITORY
 from experiments.entry import main
 from search.engine import Engine

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from data_prep.batching import Encoder
+from data_prep.store.batching import Encoder
 from experiments.config import resolve
 from experiments.stages import build_model
 from matching.row_scores import RowScores

@@ -10,7 +10,7 @@ import pytest
 from hostile_git import PLACES, PROGRAMS, in_configuration, in_hooks, make_stale, program_in
 from repositories import commit, run_git, write
 
-from data_prep import git_repository
+from data_prep.sources import git_repository
 from experiments.config import REPOSITORY
 from search.build import refresh
 from search.index import open_index

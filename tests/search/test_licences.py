@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from repositories import write
 
-from data_prep.archives import read_java_files
+from data_prep.sources.archives import read_java_files
 from search.licence_texts import of_comment, of_file, of_name, spdx_tag
 from search.licences import Licences, of_debian_copyright, of_pom
 

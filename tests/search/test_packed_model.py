@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 import torch
 
-from data_prep.batching import Encoder, PairIds
 from data_prep.config import WordsConfig
-from data_prep.extraction import methods_of
-from data_prep.javadoc import query_words
+from data_prep.languages.java.javadoc import query_words
+from data_prep.pairs.extraction import methods_of
 from data_prep.records import JavaFile, Pair
-from data_prep.store import Split
-from data_prep.store_manifest import file_sha256
-from data_prep.vocabulary import FIRST_UNKNOWN
+from data_prep.store.batching import Encoder, PairIds
+from data_prep.store.manifest import file_sha256
+from data_prep.store.prepared_data import Split
+from data_prep.store.vocabulary import FIRST_UNKNOWN
 from experiments.config import Configuration, resolve
 from experiments.registry import MODELS, class_of
 from experiments.run_folder import RunFolder

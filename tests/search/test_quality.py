@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from data_prep.javadoc import query_words
+from data_prep.languages.java.javadoc import query_words
 from search.lexical import terms_of
 from search.quality import measure_quality, quality_lines, with_comments
 from search.questions import FEWEST, of_comments, of_members, of_names, of_returns

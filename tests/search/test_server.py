@@ -20,7 +20,7 @@ import pytest
 from repositories import write
 from serving import ask, index_of, running
 
-from data_prep.batching import Encoder
+from data_prep.store.batching import Encoder
 from experiments.config import resolve
 from experiments.stages import build_model
 from search.engine import LONGEST_QUERY

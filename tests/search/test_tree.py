@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from repositories import commit, run_git, write
 
-from data_prep.java_methods import LARGEST_FILE
+from data_prep.languages.java.declarations import LARGEST_FILE
 from search.tree import Found, checkout_of, found_files, read_source
 
 FILES = {"b/Z.java": "class Z {}", "a/A.java": "class A {}", "a-b/C.java": "", "a/b/D.java": "1", "a/notes.txt": "none"}

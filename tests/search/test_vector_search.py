@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 import torch
 
-from data_prep.batching import Encoder
+from data_prep.files.sealed import write_sealed
+from data_prep.store.batching import Encoder
 from experiments.config import REPOSITORY, resolve
 from experiments.entry import main
 from experiments.registry import class_of
@@ -29,7 +30,6 @@ from search.quality import measure_quality
 from search.questions import Questions
 from search.ranking import Ranking
 from search.reader import Reader
-from search.sealed_file import write_sealed
 from search.vector_encoding import BATCH, RowEncoder, refresh_vectors
 from search.vector_faiss import FaissVectors, clusters_path
 from search.vector_file import (

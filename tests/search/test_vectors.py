@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data_prep.batching import Encoder
+from data_prep.files.sealed import write_sealed
+from data_prep.store.batching import Encoder
 from experiments.config import resolve
 from experiments.stages import build_model
 from search import vector_faiss
-from search.sealed_file import write_sealed
 from search.vector_faiss import Clusters, FaissVectors, are_kept, kept_faiss
 from search.vector_milvus import MilvusVectors, is_milvus
 from search.vectors import ExactVectors, VectorIndex, extra

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data_prep.batching import PairIds
-from data_prep.ragged_lists import Ragged
 from data_prep.records import WORD_FIELDS
+from data_prep.store.batching import PairIds
+from data_prep.store.ragged_lists import Ragged
 from training.batches import batch_count, epoch_batches, negatives_mask
 
 

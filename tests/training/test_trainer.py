@@ -7,7 +7,7 @@ import pytest
 import torch
 from training_runs import SMALL, MeanConfig, hinge
 
-from data_prep.batching import PairIds
+from data_prep.store.batching import PairIds
 from training.trainer import DivergedError
 
 

@@ -14,10 +14,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from data_prep.batching import Encoder, PairIds
 from data_prep.config import WordsConfig
 from data_prep.records import Method, Pair
-from data_prep.store import open_prepared, write_prepared
+from data_prep.store.batching import Encoder, PairIds
+from data_prep.store.prepared_data import open_prepared, write_prepared
 from matching.contract import Encoded, Matcher
 from training.checkpoint import save_weights
 from training.config import TrainConfig

@@ -8,9 +8,9 @@ import tarfile
 
 import pytest
 
-from data_prep import archives
 from data_prep.gencodesearchnet import r_packages
 from data_prep.gencodesearchnet.r_packages import licence_of, read_package
+from data_prep.sources import archives
 
 R = {"tests/b.R": b"# fit the model\nm <- lm(y)\n", "demo/a.r": b"x <- 1 # \xff\n"}
 OTHERS = {"README": b"none", "data/a.Rd": b"none"}

@@ -1,0 +1,129 @@
+"""Pairs as the TabCS release has them (Xu et al. 2021): csn_tabcs CodeSearchNet's, jcg_tabcs Java-GitHub's.
+
+Their test sets of 10,000 pairs are what the papers report on; every row is kept, in order. With the release's
+``train.*`` files beside them a model can train on them, without these they serve to test. Words come from the release's
+ids; those that it has lost to its vocabularies read ``UNKNOWN``.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar, Final
+
+import numpy as np
+
+from data_prep.config import DataConfig
+from data_prep.files.named_paths import named_path
+from data_prep.files.reading import read_whole
+from data_prep.pairs.made import MadePairs, ready_made
+from data_prep.records import Pair, SplitName
+from data_prep.sources.tabcs_release import FILE_FIELDS, ReleasedPairs, ReleasedSplit
+
+VALID_PAIRS: Final = 5_000
+"""Training pairs held out for validation, of 100,000 or more; of fewer a twentieth."""
+
+_BLANK_FIELDS: Final = ("name", "tokens", "api", "query")
+"""What GALM reads."""
+_SOURCE_FILE: Final = "test_source.txt"
+
+
+class Published:
+    """The files ``{vocab,test,train}.{methodname,apiseq,tokens,sbt,desc}.pkl`` of a folder."""
+
+    cache_name: ClassVar[str]
+    folder_in_release: ClassVar[str]
+    has_sources: ClassVar[bool]  # whether line i of test_source.txt is known to be the method of test pair i
+
+    def __init__(self, config: DataConfig) -> None:
+        self._config = config
+        self._place = named_path(config.path) if config.path else Path(config.root) / "raw" / self.cache_name
+        self.left_out: list[tuple[str, str]] = []  # file, why it was not used
+        self.counts: dict[str, int] = {}  # filled by pairs()
+
+    def inputs(self) -> list[Path]:
+        """The files that there are.
+
+        Raises:
+            ValueError: a file of the vocabularies or the test is missing, or only some of the training's are there.
+        """
+        needed = [f"{part}.{field}.pkl" for part in ("vocab", "test") for field in FILE_FIELDS.values()]
+        if lacking := [name for name in needed if not (self._place / name).is_file()]:
+            raise ValueError(
+                f"{self.cache_name} needs {', '.join(lacking)} in {self._place}: put them there from "
+                f"{self.folder_in_release} of github.com/cqu-isse/TabCS, or name their folder by --data.path="
+            )
+        train = [f"train.{field}.pkl" for field in FILE_FIELDS.values()]
+        lacking = self.missing()
+        if lacking and len(lacking) < len(train):
+            raise ValueError(f"{self._place} has training files, but not {', '.join(lacking)}: all five, or none")
+        source = [_SOURCE_FILE] if self.has_sources and (self._place / _SOURCE_FILE).is_file() else []
+        return [self._place / name for name in (*needed, *(() if lacking else train), *source)]
+
+    def missing(self) -> list[str]:
+        """The files for training that are not there."""
+        train = [f"train.{field}.pkl" for field in FILE_FIELDS.values()]
+        return [name for name in train if not (self._place / name).is_file()]
+
+    def origin(self) -> str:
+        """The name of the data."""
+        return f"tabcs-release-{self.cache_name.partition('_')[0]}"
+
+    def pairs(self) -> Mapping[SplitName, Sequence[Pair]]:
+        """The pairs of each split, in the release's order; ``valid`` is drawn from ``train`` by the split's seed.
+
+        Raises:
+            ValueError: a file is damaged or does not fit the others, or no test pair is left.
+        """
+        splits: dict[SplitName, Sequence[Pair]] = {"test": self._test(ReleasedSplit.read(self._place, "test"))}
+        if not self.missing():
+            release = ReleasedSplit.read(self._place, "train")
+            self.counts["released_training_pairs"] = len(release)
+            size = VALID_PAIRS if len(release) >= 100_000 else len(release) // 20
+            if not size:
+                raise ValueError(f"{self._place}/train.*.pkl have {len(release)} pairs: expected 20 or more")
+            drawn = np.random.default_rng(self._config.split_seed).choice(len(release), size=size, replace=False)
+            rest = np.delete(np.arange(len(release)), drawn)
+            splits["train"] = ReleasedPairs(self.origin(), "train", release, rest)
+            splits["valid"] = ReleasedPairs(self.origin(), "valid", release, np.sort(drawn))
+        return splits
+
+    def make(self, progress: bool) -> MadePairs:  # noqa: ARG002 - it has no steps to show
+        """The pairs as they are."""
+        return ready_made(self)
+
+    def _test(self, release: ReleasedSplit) -> ReleasedPairs:
+        rule = self._config.drop_blank
+        blank = np.zeros(len(release), bool)
+        if rule != "none":
+            blank = release.blank(_BLANK_FIELDS, unknown_counts=rule == "empty")
+        self.counts = {"released_test_pairs": len(release), "blank_test_pairs_dropped": int(blank.sum())}
+        if blank.all():
+            raise ValueError(f"--data.drop_blank={rule} leaves none of the {len(release):,} test pairs")
+        return ReleasedPairs(self.origin(), "test", release, np.flatnonzero(~blank), self._sources(len(release)))
+
+    def _sources(self, rows: int) -> Sequence[str]:
+        """The method of each test pair, where the file is there and has as many lines."""
+        self.left_out.clear()
+        path = self._place / _SOURCE_FILE
+        if not self.has_sources or not path.is_file():
+            return ()
+        lines = read_whole(path).decode(errors="replace").removesuffix("\n").split("\n")
+        if len(lines) != rows:
+            self.left_out.append((_SOURCE_FILE, f"{len(lines):,} lines for {rows:,} test pairs"))
+            return ()
+        return lines
+
+
+class CsnTabcs(Published):
+    """CodeSearchNet Java as the TabCS release has it, fields ready made; words of a field stand in no order."""
+
+    cache_name = "csn_tabcs"
+    folder_in_release = "Husain_TabCS/keras/data/github"
+    has_sources = False
+
+
+class JcgTabcs(Published):
+    """Java-GitHub pairs as the TabCS release has them, in source order; with the source of the test's methods."""
+
+    cache_name = "jcg_tabcs"
+    folder_in_release = "Hu_TabCS/keras/data/github"
+    has_sources = True

@@ -1,0 +1,70 @@
+"""JSON Lines, gzip-compressed or plain, each line with its number; what is wrong is told with the line."""
+
+import gzip
+import io
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, Final
+
+from data_prep.files.reading import open_regular
+from data_prep.sources.archives import MAX_RATIO
+
+_LONGEST_LINE: Final = 64 << 20  # bytes
+_RATIO_FROM: Final = 64 << 20  # bytes; below, a bomb is none
+_GZIP: Final = b"\x1f\x8b"  # no JSON begins so
+
+
+def numbered_lines(name: str, file: io.BufferedIOBase | IO[bytes], packed: int) -> Iterator[tuple[int, bytes]]:
+    """Number, from 1, and bytes of each line of a gzip stream of ``packed`` bytes, which errors call ``name``.
+
+    Raises:
+        ValueError: the stream is damaged or unpacks to far too much.
+    """
+    number = 0
+    try:
+        with gzip.GzipFile(fileobj=file) as lines:
+            while line := lines.readline(_LONGEST_LINE):
+                number += 1
+                if len(line) == _LONGEST_LINE or lines.tell() > max(_RATIO_FROM, MAX_RATIO * packed):
+                    raise ValueError(f"{name}:{number} is refused: such a file does not unpack to that much")
+                yield number, line
+    except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile) as error:
+        raise ValueError(f"{name} is damaged after line {number} ({error}): get it again") from error
+
+
+def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Number, from 1, and object of each line of a file that is gzip-compressed, as its name or its start says, or not.
+
+    Raises:
+        ValueError: the file is damaged or unpacks to far too much, or a line is far too long or no JSON object.
+        OSError: it cannot be read, or is no regular file.
+    """
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        packed = path.suffix == ".gz" or file.peek(len(_GZIP)).startswith(_GZIP)
+        lines = numbered_lines(str(path), file, size) if packed else _plain_lines(str(path), file)
+        for number, line in lines:
+            yield number, _object(line, f"{path}:{number}")
+
+
+def _plain_lines(name: str, file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    number = 0
+    while line := file.readline(_LONGEST_LINE):
+        number += 1
+        if len(line) == _LONGEST_LINE:
+            raise ValueError(f"{name}:{number} is refused: no line has {_LONGEST_LINE:,} bytes or more")
+        yield number, line
+
+
+def _object(line: bytes, where: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:  # no UTF-8, no JSON, or nested without end
+        raise ValueError(f"{where} is no JSON: {error}") from error
+    if not isinstance(row, dict):
+        raise ValueError(f"{where} is no JSON object, but {line[:40]!r}")
+    return row

@@ -1,0 +1,112 @@
+"""Files of one line that says what they hold, then bytes: whole or absent, mapped when read, refused when damaged.
+
+The line is the format's name and a JSON object: what the writer says of the content, and its ``bytes`` and ``sha256``.
+Spaces before its end let the content begin at a multiple of 64 bytes.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from jaxtyping import UInt8
+
+from data_prep.files.atomic import atomic_file
+from data_prep.files.json_text import checked_record, parse_json
+from data_prep.files.reading import open_regular, reason
+
+_LONGEST_HEAD: Final = 4096
+_ALIGNED: Final = 64
+
+
+class UnusableFileError(ValueError):
+    """A file that cannot be used as it lies there; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seal:
+    bytes: int  # of what follows the first line
+    sha256: str  # of all else
+
+
+def write_sealed(path: Path, form: str, about: Mapping[str, Any], parts: Sequence[np.ndarray]) -> None:
+    """Write ``parts``, one after the other, whole or not at all; an older file is replaced.
+
+    Args:
+        path: where; its folder is made.
+        form: name of the format, with its version.
+        about: what the first line says besides.
+        parts: arrays.
+
+    Raises:
+        OSError: it cannot be written; the older one is as it was.
+    """
+    raw = [np.ascontiguousarray(part).reshape(-1).view(np.uint8) for part in parts]
+    head = {**about, "bytes": sum(map(len, raw)), "sha256": _sha256(about, raw)}
+    line = f"{form} {json.dumps(head)}".encode()
+    line += b" " * (-(len(line) + 1) % _ALIGNED) + b"\n"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_file(path) as new, new.open("wb") as file:
+        file.write(line)
+        for part in raw:
+            file.write(part.data)
+
+
+def read_sealed(path: Path, form: str) -> tuple[dict[str, Any], UInt8[np.ndarray, " bytes"]]:
+    """What the first line says besides, and the content, mapped into memory.
+
+    Raises:
+        UnusableFileError: there is no such file, it is of another format or version, or damaged.
+    """
+    about, sha256, content = _opened(path, form, whole=True)
+    if _sha256(about, [content]) != sha256:
+        raise UnusableFileError(f"{path} is damaged: its sha256 is not what its first line says")
+    return about, content
+
+
+def read_sealed_head(path: Path, form: str) -> dict[str, Any]:
+    """What the first line says besides; of the content only the size is looked at.
+
+    Raises:
+        UnusableFileError: there is no such file, it is of another format or version, or cut.
+    """
+    return _opened(path, form, whole=False)[0]
+
+
+def _opened(path: Path, form: str, *, whole: bool) -> tuple[dict[str, Any], str, UInt8[np.ndarray, " bytes"]]:
+    """What the first line says, the checksum, and the content if it is asked for."""
+    try:
+        with open_regular(path) as file:
+            line = file.readline(_LONGEST_HEAD)
+            head = _head(path, form, line)
+            size, there = head.pop("bytes"), os.fstat(file.fileno()).st_size - len(line)
+            if there != size:
+                raise UnusableFileError(f"{path} is damaged: {there:,} bytes follow its first line, not {size:,}")
+            mapped = np.memmap(file, np.uint8, mode="r", offset=len(line)) if whole and size else ()
+            return head, head.pop("sha256"), np.asarray(mapped, np.uint8)
+    except OSError as error:
+        raise UnusableFileError(f"{path} cannot be read ({reason(error)})") from error
+
+
+def _head(path: Path, form: str, line: bytes) -> dict[str, Any]:
+    if not line.startswith(f"{form} ".encode()):
+        raise UnusableFileError(f"{path} does not begin {form!r}, but {line[:20]!r}")
+    try:
+        head = parse_json(line.removeprefix(form.encode()))
+        checked_record(_Seal, {name: head[name] for name in ("bytes", "sha256")})
+        if any(isinstance(value, list | dict) for value in head.values()):
+            raise ValueError("expected numbers and texts alone")
+        return dict(head)
+    except (ValueError, TypeError, KeyError) as error:
+        raise UnusableFileError(f"the first line of {path} is damaged ({error})") from error
+
+
+def _sha256(about: Mapping[str, Any], parts: Sequence[np.ndarray]) -> str:
+    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
+    for part in parts:
+        digest.update(part.data)
+    return digest.hexdigest()

@@ -1,0 +1,274 @@
+"""Source file -> its methods, constructors and types, by tree-sitter: fast, and not stopped by broken files."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import tree_sitter_java
+from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
+
+from data_prep.languages.java.types import JavaFileTypes, JavaType, erased, text
+
+LARGEST_FILE: Final = 4 << 20
+"""Largest file that is parsed, in bytes: longer ones are tables written by a generator."""
+
+MOST_DEEP: Final = 16
+"""Declarations that one may be inside of: the JDK's deepest is inside of 8. What is nested without end would otherwise
+be held, and read, once for each level."""
+MOST_DECLARATIONS: Final = 20_000
+"""Declarations of a file; the JDK's longest list has 900."""
+MOST_READ: Final = 4
+"""Times that a file may be read, methods inside of others being read with each of these; by the JDK's at most 2."""
+LONGEST_NAME: Final = 1000
+"""Characters of a declaration's name with the types around it."""
+
+_BLANK: Final = re.compile(rb"(?:\s|//[^\r\n]*+[\r\n])*+")
+
+JAVA: Final = Language(tree_sitter_java.language())
+_QUERY: Final = Query(
+    JAVA,
+    """
+    (import_declaration) @import
+    [(class_declaration) (interface_declaration) (enum_declaration) (record_declaration)
+     (annotation_type_declaration) (object_creation_expression (class_body)) (enum_constant body: (class_body))] @type
+    (method_declaration body: (block)) @method
+    (method_declaration !body) @abstract
+    [(constructor_declaration) (compact_constructor_declaration)] @constructor
+    (block_comment) @comment
+    """,
+)
+_MARKS: Final = {
+    "import_declaration": "import",
+    **dict.fromkeys(("class_declaration", "interface_declaration", "enum_declaration"), "type"),
+    **dict.fromkeys(("record_declaration", "annotation_type_declaration"), "type"),
+    **dict.fromkeys(("object_creation_expression", "enum_constant"), "type"),  # where they have a class body
+    "method_declaration": "method",
+    **dict.fromkeys(("constructor_declaration", "compact_constructor_declaration"), "constructor"),
+    "block_comment": "comment",
+    "ERROR": "error",
+}
+"""The query's captures by kind, and errors."""
+
+
+Kind = Literal["method", "abstract", "constructor", "type"]
+"""What is declared; an abstract method is one without a body."""
+
+
+@dataclass(slots=True)
+class LeftOut:
+    """What is not read of a file."""
+
+    declarations: int = 0
+
+    def __str__(self) -> str:
+        if not self.declarations:
+            return ""
+        return (
+            f"{self.declarations:,} declarations are left out, of more than {MOST_DECLARATIONS:,}, inside of more than "
+            f"{MOST_DEEP} others or too long with them, or with a name of {LONGEST_NAME:,} characters or more"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMethod:
+    """A declaration in a parsed file, before its fields are taken."""
+
+    node: Node
+    kind: Kind
+    type: JavaType | None  # that encloses it; None where there is none, or it is lost in broken text
+    javadoc: str  # raw comment with its delimiters, "" where there is none
+
+    @property
+    def name(self) -> str:
+        """The declared name."""
+        return text(self.node.child_by_field_name("name"))
+
+    @property
+    def start_line(self) -> int:
+        """First line of the declaration, 1-based, Javadoc excluded."""
+        return self.node.start_point[0] + 1
+
+    @property
+    def end_line(self) -> int:
+        """Last line of the declaration, 1-based, inclusive."""
+        return self.node.end_point[0] + 1
+
+    @property
+    def type_name(self) -> str:
+        """The enclosing type, inner types dotted."""
+        return self.type.dotted if self.type is not None else ""
+
+    @property
+    def annotations(self) -> list[str]:
+        """Names of the declaration's annotations, without ``@``, package and arguments."""
+        modifiers = self.node.named_children[:1]
+        marks = modifiers[0].named_children if modifiers and modifiers[0].type == "modifiers" else ()
+        return [
+            text(mark.child_by_field_name("name")).rsplit(".", 1)[-1] for mark in marks if "annotation" in mark.type
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFile:
+    """The syntax tree of a file with the marks that methods are found by."""
+
+    data: bytes
+    tree: Tree
+    captures: dict[str, list[Node]]  # import, type, method, abstract, constructor, comment
+
+    @property
+    def code_start(self) -> int:
+        """Byte at which the first type begins, its annotations included; the length where there is none."""
+        return min((node.start_byte for node in self.captures.get("type", [])), default=len(self.data))
+
+    def trouble(self) -> str:
+        """What is wrong with the text, "" where all of it parses."""
+        if not self.tree.root_node.has_error:
+            return ""
+        errors = [node.start_point[0] + 1 for node in self.captures.get("error", [])]
+        return f"does not parse at line {min(errors)}" if errors else "does not parse"
+
+
+def parse_java(data: bytes) -> ParsedFile:
+    """Parse a file of at most ``LARGEST_FILE`` bytes; broken text gives a tree with error nodes, never an exception.
+
+    Raises:
+        ValueError: the file is longer than ``LARGEST_FILE``.
+    """
+    if len(data) > LARGEST_FILE:
+        raise ValueError(f"longer than {LARGEST_FILE >> 20} MiB")
+    tree = Parser(JAVA).parse(data)
+    root = tree.root_node
+    return ParsedFile(data, tree, _captures_of_broken(tree) if root.has_error else QueryCursor(_QUERY).captures(root))
+
+
+def _captures_of_broken(tree: Tree) -> dict[str, list[Node]]:
+    """What the query gives, and the errors: a query takes time quadratic in the children of an error."""
+    captures: dict[str, list[Node]] = {}
+    cursor = tree.walk()
+    inside = True
+    while inside:
+        node = cursor.node
+        if node is not None and (mark := _mark(node)):
+            captures.setdefault(mark, []).append(node)
+        inside = cursor.goto_first_child() or cursor.goto_next_sibling()
+        while not inside and cursor.goto_parent():
+            inside = cursor.goto_next_sibling()
+    return captures
+
+
+def _mark(node: Node) -> str:
+    kind = node.type
+    mark = "error" if node.is_missing else _MARKS.get(kind, "")
+    if kind in ("object_creation_expression", "enum_constant"):
+        return mark if any(child.type == "class_body" for child in node.named_children) else ""
+    if kind == "method_declaration":
+        body = node.child_by_field_name("body")
+        return "abstract" if body is None else mark if body.type == "block" else ""
+    return mark
+
+
+def find_methods(
+    parsed: ParsedFile, *, documented_only: bool = True, left_out: LeftOut | None = None
+) -> Iterator[FoundMethod]:
+    """Methods and constructors with a body, in source order; those with broken text inside are left out."""
+    for found in find_declarations(parsed, left_out):
+        documented = found.javadoc or not documented_only
+        if documented and found.kind in ("method", "constructor") and not found.node.has_error:
+            yield found
+
+
+def find_declarations(parsed: ParsedFile, left_out: LeftOut | None = None) -> Iterator[FoundMethod]:
+    """Methods with and without a body, constructors and named types, in source order, types before what they hold.
+
+    What is beyond ``MOST_DEEP``, ``MOST_DECLARATIONS``, ``MOST_READ`` or ``LONGEST_NAME`` is left out, and counted in
+    ``left_out``; so is a method with something inside that is too deep, as all of that would be read with it.
+    """
+    docs = _Docs(parsed.data, parsed.captures.get("comment", []))
+    types = _Types(parsed.captures.get("import", []))
+    count, to_read, left_out = 0, 0, left_out if left_out is not None else LeftOut()
+    for node, kind, too_deep in _nested(parsed):
+        enclosing = types.around(node.start_byte)
+        if kind == "type":
+            types.enter(node, node.end_byte, enclosing)
+            if not node.type.endswith("_declaration"):
+                continue  # a class body without a name
+        found = FoundMethod(node, kind, enclosing, docs.before(node.start_byte))
+        size = 0 if too_deep or kind == "type" else node.end_byte - node.start_byte
+        fits = count < MOST_DECLARATIONS and to_read + size <= MOST_READ * len(parsed.data)
+        if too_deep or not fits or len(found.type_name) + len(found.name) >= LONGEST_NAME:
+            left_out.declarations += 1
+        else:
+            count, to_read = count + 1, to_read + size
+            yield found
+
+
+def _nested(parsed: ParsedFile) -> Iterator[tuple[Node, Kind, bool]]:
+    """Every declaration and class body in source order, and whether it is nested too deep, or a method with such."""
+    kinds: tuple[Kind, ...] = ("type", "method", "abstract", "constructor")
+    marks = [(node, kind) for kind in kinds for node in parsed.captures.get(kind, [])]
+    marks.sort(key=lambda mark: (mark[0].start_byte, -mark[0].end_byte))
+    around: list[int] = []  # places of the marks that the next one is inside of
+    too_deep: set[int] = set()
+    for place, (node, _) in enumerate(marks):
+        while around and marks[around[-1]][0].end_byte <= node.start_byte:
+            around.pop()
+        if len(around) > MOST_DEEP:
+            too_deep.add(place)
+            too_deep.update(each for each in around[: MOST_DEEP + 1] if marks[each][1] != "type")
+        around.append(place)
+    for place, (node, kind) in enumerate(marks):
+        yield node, kind, place in too_deep
+
+
+class _Docs:
+    """The Javadoc comments of a file, asked for in source order."""
+
+    def __init__(self, data: bytes, comments: list[Node]) -> None:
+        self.data = data
+        self.comments = sorted(comments, key=lambda node: node.start_byte)
+        self.place = 0
+
+    def before(self, start: int) -> str:
+        """The Javadoc that ends directly before ``start``, other comments between them passed over."""
+        while self.place < len(self.comments) and self.comments[self.place].end_byte <= start:
+            self.place += 1
+        for place in range(self.place - 1, -1, -1):
+            comment = self.comments[place]
+            if not _BLANK.fullmatch(self.data, comment.end_byte, start):
+                return ""
+            raw = text(comment)
+            if raw.startswith("/**") and len(raw) > len("/**/"):
+                return raw
+            start = comment.start_byte
+        return ""
+
+
+class _Types:
+    """The types around a place in a file, asked for in source order."""
+
+    def __init__(self, imports: list[Node]) -> None:
+        self.file = JavaFileTypes()
+        self.open: list[tuple[int, JavaType]] = []  # end, type
+        for node in imports:
+            self.file.add_import(node)
+
+    def around(self, start: int) -> JavaType | None:
+        """The innermost type that encloses ``start``."""
+        while self.open and self.open[-1][0] <= start:
+            self.open.pop()
+        return self.open[-1][1] if self.open else None
+
+    def enter(self, node: Node, end: int, enclosing: JavaType | None) -> None:
+        """Note a type's declaration, or a class body of an expression or an enum constant."""
+        if node.type == "enum_constant":
+            name = enclosing.name if enclosing is not None else ""
+        elif node.type == "object_creation_expression":
+            name = erased(node.child_by_field_name("type")) or ""
+        else:
+            name = text(node.child_by_field_name("name"))
+        found = JavaType(node, name, enclosing, self.file)
+        if node.type.endswith("_declaration"):
+            self.file.types.setdefault(name, found)
+        self.open.append((end, found))

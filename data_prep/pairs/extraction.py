@@ -1,0 +1,109 @@
+"""Source files -> records: what one process does with a chunk of files. Light to import: no torch, no numpy."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from data_prep.config import DataConfig
+from data_prep.languages.java.code_fields import clean_fields
+from data_prep.languages.java.declarations import FoundMethod, LeftOut, ParsedFile, find_methods, parse_java
+from data_prep.languages.java.javadoc import first_sentence, query_words
+from data_prep.languages.java.types import text
+from data_prep.pairs.filters import Candidate, generated_header, reason_to_drop
+from data_prep.records import JavaFile, Method, Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Files to be read together, and the rules."""
+
+    files: Sequence[JavaFile]
+    config: DataConfig
+
+
+@dataclass(slots=True)
+class Extracted:
+    """What was found in a chunk of files."""
+
+    pairs: list[Pair] = field(default_factory=list)
+    files: int = 0
+    methods: int = 0  # documented, before the filters
+    dropped: Counter[str] = field(default_factory=Counter)  # reason -> methods
+    broken: list[tuple[str, str]] = field(default_factory=list)  # path, what is wrong with it
+
+
+def extract(chunk: Chunk) -> Extracted:
+    """The pairs of a chunk's files; a broken file is noted and stops nothing."""
+    found = Extracted()
+    for file in chunk.files:
+        found.files += 1
+        try:
+            parsed = parse_java(file.data)
+        except ValueError as error:
+            found.broken.append((file.path, str(error)))
+            continue
+        trouble = parsed.trouble()
+        if trouble:
+            found.broken.append((file.path, trouble))
+        _extract_file(file, parsed, chunk.config, found)
+    return found
+
+
+def _extract_file(file: JavaFile, parsed: ParsedFile, config: DataConfig, found: Extracted) -> None:
+    generated, left_out = generated_header(file.data, parsed.code_start), LeftOut()
+    for method in find_methods(parsed, left_out=left_out):
+        if file.excerpt is not None and "." in method.type_name:
+            continue  # a method inside the one that the excerpt is of
+        found.methods += 1
+        candidate = candidate_of(file.path, method, generated=generated)
+        reason = reason_to_drop(candidate, config)
+        if reason is not None:
+            found.dropped[reason] += 1
+        else:
+            found.pairs.append(Pair(record(file, method), candidate.query_text, candidate.query))
+    if left_out.declarations:
+        found.broken.append((file.path, str(left_out)))
+
+
+def candidate_of(path: str, found: FoundMethod, *, generated: bool) -> Candidate:
+    """What the filters look at of a declaration in the file ``path``, which a program may have ``generated``."""
+    sentence = first_sentence(found.javadoc)
+    return Candidate(
+        path=path,
+        name=found.name,
+        kind=found.kind,
+        lines=found.end_line - found.start_line + 1,
+        annotations=found.annotations,
+        javadoc=found.javadoc,
+        query_text=sentence,
+        query=query_words(sentence),
+        generated_file=generated,
+    )
+
+
+def methods_of(file: JavaFile, *, documented_only: bool = False) -> Iterator[Method]:
+    """All methods of a file with their fields, unfiltered.
+
+    Raises:
+        ValueError: the file is too long to be parsed.
+    """
+    for found in find_methods(parse_java(file.data), documented_only=documented_only):
+        yield record(file, found)
+
+
+def record(file: JavaFile, found: FoundMethod) -> Method:
+    """The record of a method found in ``file``."""
+    before = file.excerpt.lines_before if file.excerpt is not None else 0
+    return Method(
+        origin=file.origin,
+        path=file.path,
+        start_line=before + found.start_line,
+        end_line=before + found.end_line,
+        type_name=found.type_name,
+        name=found.name,
+        kind=found.kind,
+        source=text(found.node),
+        javadoc=found.javadoc,
+        fields=clean_fields(found),
+        split=file.excerpt.split if file.excerpt is not None else None,
+    )

@@ -1,0 +1,112 @@
+"""Java files -> pairs: the methods that pass the filters, without duplicates, split by file or by project."""
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import Any, Final, Protocol, runtime_checkable
+
+from tqdm import tqdm
+
+from data_prep.config import DataConfig
+from data_prep.pairs.duplicates import drop_duplicates
+from data_prep.pairs.extraction import Chunk, Extracted
+from data_prep.pairs.filters import FILTERS
+from data_prep.pairs.made import MadePairs, Stopwatch, listed
+from data_prep.pairs.splits import BY_FILE, SplitRule, project_of, split_pairs
+from data_prep.records import JavaFile, Pair
+from data_prep.worker_pool import map_ordered
+
+_EXTRACT: Final = "data_prep.pairs.extraction:extract"
+_CHUNK_BYTES: Final = 1 << 20
+
+
+@runtime_checkable
+class JavaSources(Protocol):
+    """A data set of Java files."""
+
+    left_out: list[tuple[str, str]]  # path, why it could not be read; filled by java_files()
+
+    def java_files(self) -> Iterator[JavaFile]: ...
+
+
+def pairs_of_java(raw: JavaSources, config: DataConfig, *, rule: SplitRule = BY_FILE, progress: bool) -> MadePairs:
+    """The pairs of the Java files of ``raw``, split by ``rule``.
+
+    Raises:
+        ValueError: the raw data are damaged or give too few pairs.
+        OSError: a file cannot be read, or a process was killed.
+    """
+    watch = Stopwatch()
+    found = _extract_all(raw.java_files(), config, progress)
+    found.broken += raw.left_out
+    watch.stage("extract")
+    distinct = drop_duplicates(found.pairs, config.near_duplicate)
+    watch.stage("duplicates")
+    splits = split_pairs(distinct.pairs, config, rule)
+    watch.stage("split")
+    counts = {
+        "files": found.files,
+        "broken_files": len(found.broken),
+        "documented_methods": found.methods,
+        "dropped": {reason: found.dropped[reason] for reason in FILTERS},
+        "duplicates": distinct.dropped,
+        "pairs": len(distinct.pairs),
+    }
+    broken = f", {len(found.broken):,} of them broken" if found.broken else ""
+    source = f"{found.methods:,} documented methods in {found.files:,} files{broken}"
+    manifest: dict[str, Any] = {"counts": counts, "broken_files": listed(found.broken)}
+    if rule.by == "project":
+        manifest["pairs_of_projects"] = {name: _of_projects(pairs) for name, pairs in splits.items()}
+    return MadePairs(splits, manifest, source, watch.seconds)
+
+
+def pairs_of(files: Iterable[JavaFile], config: DataConfig) -> list[Pair]:
+    """The pairs of ``files`` that pass the filters, duplicates included."""
+    return _extract_all(files, config, progress=False).pairs
+
+
+def _of_projects(pairs: Sequence[Pair]) -> dict[str, int]:
+    """Project -> how many pairs are its own, most first."""
+    return dict(Counter(project_of(pair.method.origin) for pair in pairs).most_common())
+
+
+def _extract_all(files: Iterable[JavaFile], config: DataConfig, progress: bool) -> Extracted:
+    whole = Extracted()
+    parts = map_ordered(_EXTRACT, _chunks(files, config), config.processes or _processors())
+    with closing(parts), tqdm(desc="files", unit=" files", disable=None if progress else True) as bar:
+        for part in parts:
+            whole.pairs += map(_interned, part.pairs)
+            whole.files += part.files
+            whole.methods += part.methods
+            whole.dropped += Counter(part.dropped)
+            whole.broken += part.broken
+            bar.update(part.files)
+    return whole
+
+
+def _interned(pair: Pair) -> Pair:
+    """The same pair, equal words being one object in all pairs: else words take most of the memory."""
+    fields = {name: tuple(map(sys.intern, words)) for name, words in pair.method.fields.items()}
+    return Pair(replace(pair.method, fields=fields), pair.query_text, tuple(map(sys.intern, pair.query)))
+
+
+def _processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _chunks(files: Iterable[JavaFile], config: DataConfig) -> Iterator[Chunk]:
+    """Files by the megabyte, so that each process has as much to do."""
+    chunk: list[JavaFile] = []
+    size = 0
+    for file in files:
+        chunk.append(file)
+        size += len(file.data)
+        if size >= _CHUNK_BYTES:
+            yield Chunk(chunk, config)
+            chunk, size = [], 0
+    if chunk:
+        yield Chunk(chunk, config)

@@ -1,0 +1,261 @@
+"""Java source files out of a directory, zip, jar or tar, in the order of their paths, nothing unpacked to disk.
+
+Archives are untrusted: a member that points outside, an archive that unpacks to far more than it is, or one that is
+damaged or encrypted refuses the whole archive by a ``ValueError`` of one line. Links are never followed. What is only
+one file's fault (a link, a file that may not be read or is far too long) is skipped and reported to ``skipped``.
+"""
+
+import bz2
+import errno
+import gzip
+import io
+import logging
+import lzma
+import os
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Final
+
+from data_prep.files.reading import open_regular, read_regular, reason
+from data_prep.records import JavaFile
+
+Unpacked = gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile | io.BufferedReader
+"""A tar's bytes, unpacked while they are read."""
+
+Skipped = Callable[[str, str], None]
+"""Told the path of a file that is left out, and why."""
+
+MAX_FILE_BYTES: Final = 16 << 20
+"""Longest source file that is read; the JDK's longest has 2.4 MB."""
+MAX_TOTAL_BYTES: Final = 8 << 30
+"""Most bytes that one archive may unpack to."""
+MAX_MEMBERS: Final = 1_000_000
+"""Most members that one archive may have."""
+MAX_RATIO: Final = 200
+"""Most times its packed size that an archive or member may unpack to; Java packs to between a third and a tenth."""
+_RATIO_FROM: Final = 4 << 20  # bytes; below, a bomb is none
+_MAX_HEADER: Final = 1 << 20  # bytes of one long name or pax header in a tar
+_LONG_HEADERS: Final = (
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+)
+
+_SKIPPED_LINK: Final = "a link, not followed"
+_TOO_LONG: Final = f"longer than {MAX_FILE_BYTES >> 20} MiB"
+_logger = logging.getLogger(__name__)
+
+
+def _log_skipped(path: str, reason: str) -> None:
+    _logger.warning("left out %s: %s", path, reason)
+
+
+def read_java_files(path: Path, origin: str, skipped: Skipped = _log_skipped) -> Iterator[JavaFile]:
+    """Yield every ``*.java`` file under or in ``path``, sorted by its path inside.
+
+    Raises:
+        ValueError: when ``path`` is missing, no directory or archive, refused as hostile, damaged, or without Java.
+    """
+    if not path.exists():
+        raise ValueError(f"{path} does not exist: expected a directory, zip, jar or tar of Java sources")
+    found = False
+    for file in _entries(path, skipped):
+        found = True
+        yield JavaFile(origin, *file)
+    if not found:
+        raise ValueError(f"{path} holds no .java file that can be read: expected Java sources")
+
+
+def _entries(path: Path, skipped: Skipped) -> Iterator[tuple[str, bytes]]:
+    if path.is_dir():
+        return _of_directory(path, skipped)
+    try:
+        with open_regular(path) as file:
+            start = file.read(512)
+    except OSError as error:
+        raise ValueError(
+            f"{path} cannot be read ({reason(error)}): expected a directory, zip, jar or tar of Java sources"
+        ) from error
+    if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return _refusing(path, _of_zip(path, skipped))
+    for magic in _UNPACKERS:
+        if start.startswith(magic):
+            return _refusing(path, _of_tar(path, _UNPACKERS[magic], skipped))
+    if start[257:262] == b"ustar":
+        return _refusing(path, _of_tar(path, _plain, skipped))
+    raise ValueError(f"{path} is neither a directory nor a zip, jar or tar archive")
+
+
+def _of_directory(folder: Path, skipped: Skipped) -> Iterator[tuple[str, bytes]]:
+    def unreadable(error: OSError) -> None:
+        skipped(str(error.filename), error.strerror or "cannot be read")
+
+    files = []
+    for parent, _, names in os.walk(folder, onerror=unreadable, followlinks=False):
+        files += [Path(parent, name) for name in names if name.endswith(".java")]
+    for name, file in sorted((_readable(file.relative_to(folder).as_posix()), file) for file in files):
+        try:
+            data = _read_regular(file)
+        except _LeftOutError as error:
+            skipped(name, str(error))
+        else:
+            yield name, data
+
+
+class _LeftOutError(Exception):
+    """A file that is not read, with the reason."""
+
+
+def _read_regular(file: Path) -> bytes:
+    try:
+        data, _ = read_regular(file, MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise _LeftOutError(_SKIPPED_LINK if error.errno == errno.ELOOP else reason(error)) from error
+    if len(data) > MAX_FILE_BYTES:
+        raise _LeftOutError(_TOO_LONG)
+    return data
+
+
+def _refusing(path: Path, entries: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+    """The same entries; whatever the archive's readers raise becomes one line that names the archive."""
+    try:
+        yield from entries
+    except _RefusedError as error:
+        raise ValueError(f"{path} is refused: {error}") from error
+    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError) as error:
+        raise ValueError(f"{path} is damaged: {' '.join(str(error).split())}; get it again") from error
+    except NotImplementedError as error:
+        raise ValueError(f"{path} cannot be unpacked: {error}") from error
+
+
+class _RefusedError(Exception):
+    """Why an archive is not read at all."""
+
+
+def _check_path(name: str) -> None:
+    parts = PurePosixPath(name.replace("\\", "/"))
+    if parts.is_absolute() or ".." in parts.parts or PureWindowsPath(name).drive:
+        raise _RefusedError(f"its member {name!r} points outside the archive")
+
+
+def _check_counts(members: int, unpacked: int) -> None:
+    if members > MAX_MEMBERS:
+        raise _RefusedError(f"it has more than {MAX_MEMBERS:,} members")
+    if unpacked > MAX_TOTAL_BYTES:
+        raise _RefusedError(f"it unpacks to more than {MAX_TOTAL_BYTES:,} bytes")
+
+
+def _check_ratio(what: str, unpacked: int, packed: int) -> None:
+    if unpacked > max(_RATIO_FROM, MAX_RATIO * packed):
+        raise _RefusedError(f"{what} unpacks to more than {MAX_RATIO} times its size")
+
+
+def _of_zip(path: Path, skipped: Skipped) -> Iterator[tuple[str, bytes]]:
+    with open_regular(path) as packed, zipfile.ZipFile(packed) as archive:
+        members = {}  # of two with the same name the last counts, as everywhere with zip
+        for member in archive.infolist():
+            _check_path(member.filename)
+            if member.filename.endswith(".java"):
+                members[_readable(member.filename)] = member
+        _check_counts(len(archive.infolist()), sum(member.file_size for member in members.values()))
+        for name, member in sorted(members.items()):
+            if stat.S_ISLNK(member.external_attr >> 16):
+                skipped(name, _SKIPPED_LINK)
+            elif _may_be_read(member, skipped):
+                yield name, archive.read(member)
+
+
+def _may_be_read(member: zipfile.ZipInfo, skipped: Skipped) -> bool:
+    if member.flag_bits & 1:
+        raise _RefusedError(f"its member {member.filename!r} is encrypted; unpack it first")
+    _check_ratio(f"its member {member.filename!r}", member.file_size, member.compress_size)
+    if member.file_size > MAX_FILE_BYTES:
+        skipped(member.filename, _TOO_LONG)
+        return False
+    return True
+
+
+def _of_tar(
+    path: Path, unpack: Callable[[io.BufferedReader], Unpacked], skipped: Skipped
+) -> Iterator[tuple[str, bytes]]:
+    """Read the stream once, hold the sources packed, and hand them out sorted."""
+    held: dict[str, bytes] = {}
+    with open_regular(path) as packed, unpack(packed) as raw:
+        stream = _Bounded(raw, os.fstat(packed.fileno()).st_size)
+        # block by block, so that the last block read is the one that ended the loop
+        with tarfile.open(fileobj=stream, mode="r|", bufsize=tarfile.BLOCKSIZE, tarinfo=_TarInfo) as archive:  # type: ignore[call-overload]
+            for number, member in enumerate(archive, 1):
+                _check_path(member.name)
+                _check_counts(number, stream.unpacked + member.size)
+                if member.name.endswith(".java") and _is_source(member, skipped):
+                    content = archive.extractfile(member)
+                    assert content is not None
+                    held[_readable(member.name)] = zlib.compress(content.read(), 1)
+            stream.check_end()
+    for name in sorted(held):
+        yield name, zlib.decompress(held[name])
+
+
+def _is_source(member: tarfile.TarInfo, skipped: Skipped) -> bool:
+    if member.isreg() and member.size <= MAX_FILE_BYTES:
+        return True
+    if not member.isdir():
+        is_link = member.issym() or member.islnk()
+        skipped(member.name, _SKIPPED_LINK if is_link else _TOO_LONG if member.isreg() else "not a regular file")
+    return False
+
+
+class _TarInfo(tarfile.TarInfo):
+    """A header that is refused where it announces a name or pax header of absurd length."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "_TarInfo":
+        header = super().frombuf(buf, encoding, errors)
+        if header.type in _LONG_HEADERS and header.size > _MAX_HEADER:
+            raise _RefusedError(f"a header in it has more than {_MAX_HEADER:,} bytes")
+        return header
+
+
+class _Bounded:
+    """An unpacked stream that refuses to become a bomb."""
+
+    def __init__(self, raw: Unpacked, packed: int) -> None:
+        self._raw, self._packed = raw, packed
+        self._last = b""
+        self.unpacked = 0  # bytes read so far
+
+    def read(self, size: int) -> bytes:
+        self._last = self._raw.read(size)
+        self.unpacked += len(self._last)
+        _check_counts(0, self.unpacked)
+        _check_ratio("it", self.unpacked, self._packed)
+        return self._last
+
+    def check_end(self) -> None:
+        """Raise where the last block read is not the end mark; read the rest, so that checksums are looked at."""
+        if any(self._last) or not self._last:
+            raise tarfile.ReadError("it ends early or a header in it is broken")
+        while self.read(1 << 20):
+            pass
+
+
+def _plain(file: io.BufferedReader) -> io.BufferedReader:
+    return file
+
+
+_UNPACKERS: Final[dict[bytes, Callable[[io.BufferedReader], Unpacked]]] = {
+    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
+}
+
+
+def _readable(name: str) -> str:
+    """The name as valid Unicode, whatever its bytes were, without a leading ``./``."""
+    return PurePosixPath(name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")).as_posix()

@@ -1,0 +1,200 @@
+"""Fetches one large file: resumed after a cut, checked by size and sha256, in place only when whole.
+
+The standard library's urllib does it in a page, with redirects, proxies of the environment and TLS; another package
+would add nothing that is used here.
+"""
+
+import http.client
+import json
+import logging
+import shutil
+import stat
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from email.message import Message
+from pathlib import Path
+from typing import Any, Final
+
+from tqdm import tqdm
+
+from data_prep.files.atomic import naming, write_atomically
+from data_prep.files.folder_lock import sole_holder
+from data_prep.files.json_text import parse_json
+from data_prep.files.reading import read_whole
+from data_prep.store.manifest import file_sha256
+
+_CHUNK: Final = 1 << 18  # bytes
+_TRY_AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
+_RANGE_REFUSED: Final = 416
+_PARTIAL: Final = 206
+_logger = logging.getLogger(__name__)
+
+
+class DownloadError(ValueError):
+    """Why a file could not be had, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """A file to fetch and what is known of it."""
+
+    url: str
+    size: int | None = None  # bytes
+    sha256: str | None = None  # hexadecimal
+
+
+class _CutError(Exception):
+    """A try that failed in a way worth another."""
+
+
+def download(
+    remote: Remote, target: Path, *, tries: int = 5, timeout: float = 30.0, first_wait: float = 1.0, quiet: bool = False
+) -> str:
+    """Fetch ``remote`` to ``target`` and return its sha256.
+
+    What arrived stays in ``<target>.part`` when the connection is cut, and the next try, or the next run, goes on from
+    there where the server allows it. ``timeout`` and ``first_wait`` (doubled at every further try) are in seconds.
+
+    Raises:
+        DownloadError: when the address cannot be reached or answers no, the size or checksum is another one, or the
+            disk has too little room.
+        OSError: when the disk is not writable or gets full meanwhile.
+    """
+    if not remote.url.startswith(("http://", "https://")):
+        raise DownloadError(f"{remote.url} is no http or https address")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    waited: list[str] = []
+
+    def tell() -> None:
+        waited.append(remote.url)
+        _logger.info("waiting for another process that fetches %s", remote.url)
+
+    with sole_holder(target.with_name(f"{target.name}.part.lock"), tell):
+        if waited and target.exists():
+            return file_sha256(target)
+        return _fetched(remote, _Part(remote, target), tries, timeout, first_wait, quiet=quiet)
+
+
+def _fetched(remote: Remote, part: "_Part", tries: int, timeout: float, first_wait: float, *, quiet: bool) -> str:
+    problem = ""
+    for number in range(tries):
+        if number:
+            wait = first_wait * 2 ** (number - 1)
+            _logger.info("%s: %s; trying again in %.0f s", remote.url, problem, wait)
+            time.sleep(wait)
+        try:
+            part.fetch(timeout, quiet)
+            return part.finish()
+        except _CutError as error:
+            problem = str(error)
+    raise DownloadError(f"{remote.url} could not be fetched in {tries} tries: {problem}")
+
+
+class _Part:
+    """The bytes that arrived so far, in a file beside the target."""
+
+    def __init__(self, remote: Remote, target: Path) -> None:
+        self._remote, self._target = remote, target
+        self._file = target.with_name(f"{target.name}.part")
+        self._note = target.with_name(f"{target.name}.part.json")  # the server's mark of the version that is fetched
+
+    def fetch(self, timeout: float, quiet: bool) -> None:
+        have, mark = self._have()
+        if have and have == self._remote.size:
+            return
+        headers = {"Accept-Encoding": "identity", "User-Agent": "galm"}
+        if have:
+            headers["Range"] = f"bytes={have}-"
+            headers |= {"If-Range": mark} if mark else {}
+        try:
+            with urllib.request.urlopen(
+                urllib.request.Request(self._remote.url, headers=headers), timeout=timeout
+            ) as response:
+                self._receive(response, have, quiet)
+        except urllib.error.HTTPError as error:
+            with error:
+                self._refused(error.code, error.reason)
+        except (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError) as error:
+            raise _CutError(str(getattr(error, "reason", error)) or type(error).__name__) from error
+
+    def finish(self) -> str:
+        """Check what arrived and put it in place."""
+        size, known = self._file.stat().st_size, self._remote
+        if known.size is not None and size != known.size:
+            self._discard()
+            raise DownloadError(f"{known.url} gave {size:,} bytes instead of {known.size:,}; nothing was kept")
+        sha256 = file_sha256(self._file)
+        if known.sha256 is not None and sha256 != known.sha256:
+            self._discard()
+            raise DownloadError(f"{known.url} gave sha256 {sha256} instead of {known.sha256}; nothing was kept")
+        self._file.replace(self._target)
+        self._note.unlink(missing_ok=True)
+        return sha256
+
+    def _have(self) -> tuple[int, str]:
+        """Bytes to go on from, and the mark they carry; a start that cannot be trusted is thrown away."""
+        try:
+            status = self._file.lstat()
+            have, note = status.st_size, parse_json(read_whole(self._note))
+            trusted = note["url"] == self._remote.url and (note["mark"] or self._remote.sha256)
+            if stat.S_ISREG(status.st_mode) and trusted and (self._remote.size is None or have <= self._remote.size):
+                return have, str(note["mark"])
+        except (OSError, ValueError, KeyError, TypeError):
+            pass
+        self._discard()
+        return 0, ""
+
+    def _receive(self, response: Any, have: int, quiet: bool) -> None:
+        if response.status != _PARTIAL or not str(response.headers.get("Content-Range", "")).startswith(
+            f"bytes {have}-"
+        ):
+            if response.status == _PARTIAL:
+                self._discard()
+                raise _CutError("the server sent another part than was asked for")
+            have = 0  # the whole file from its start
+        total = self._total(response.headers, have)
+        write_atomically(self._note, json.dumps({"url": self._remote.url, "mark": _mark(response.headers)}))
+        with (
+            naming(self._file),
+            self._file.open("ab" if have else "wb") as file,
+            tqdm(
+                initial=have, total=total, unit="B", unit_scale=True, desc=self._target.name, disable=quiet or None
+            ) as bar,
+        ):
+            while chunk := response.read(_CHUNK):
+                file.write(chunk)
+                have += len(chunk)
+                bar.update(len(chunk))
+        if total is not None and have < total:
+            raise _CutError(f"the connection was cut after {have:,} of {total:,} bytes")
+
+    def _total(self, headers: Message, have: int) -> int | None:
+        length, known = headers.get("Content-Length"), self._remote.size
+        total = have + int(length) if length and length.isdigit() else known
+        if known is not None and total != known:
+            raise DownloadError(f"{self._remote.url} offers {total:,} bytes instead of {known:,}")
+        folder = self._target.parent
+        free = shutil.disk_usage(folder).free
+        if total is not None and total - have > free:
+            raise DownloadError(f"{total - have:,} bytes are needed in {folder}, {free:,} are free")
+        return total
+
+    def _refused(self, code: int, reason: str) -> None:
+        if code == _RANGE_REFUSED:
+            self._discard()
+            raise _CutError("the server does not go on from where the last try ended")
+        if code in _TRY_AGAIN:
+            raise _CutError(f"the server answers {code} {reason}")
+        raise DownloadError(f"{self._remote.url} answers {code} {reason}")
+
+    def _discard(self) -> None:
+        self._file.unlink(missing_ok=True)
+        self._note.unlink(missing_ok=True)
+
+
+def _mark(headers: Message) -> str:
+    """What names this version of the file for If-Range: a strong ETag, else the date of its last change."""
+    tag = str(headers.get("ETag") or "")
+    return str(headers.get("Last-Modified") or "") if not tag or tag.startswith("W/") else tag

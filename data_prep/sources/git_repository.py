@@ -1,0 +1,325 @@
+"""What a git repository that nobody vouches for says of its files, with nothing run that the repository names.
+
+Git obeys the configuration of the repository that it works in, which names programs to run in some forty places
+(filters, hooks, monitors, pagers, helpers). So no git is ever run in a repository that is read here: small files (HEAD,
+refs, configuration) are read as files, and git works in an empty repository of ours (:class:`_OwnGit`), which borrows
+the other's objects and a copy of its index. Nothing is written to the other one, no network is used, and answers are
+bounded in time and size.
+"""
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import IO, Final
+
+from data_prep.files.reading import read_regular
+
+OLDEST: Final = (2, 20)
+"""Version of git below which it is not called: from here on all that is set in :func:`_environment` is known to it."""
+_SECONDS: Final = 20.0
+"""Longest that git may take for an answer."""
+_LARGEST_ANSWER: Final = 256 << 20  # bytes
+_LARGEST_OBJECT: Final = "512m"  # that git may hold in memory
+_LARGEST_INDEX: Final = 256 << 20  # bytes
+_LARGEST_FILE: Final = 1 << 20  # bytes of HEAD, a ref, a configuration or an exclude file
+_LARGEST_PACKED_REFS: Final = 64 << 20  # bytes
+_LONGEST_CHAIN: Final = 5  # refs that name refs
+
+_HASH: Final = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_REF: Final = re.compile(rb"ref: *(refs/[\x21-\x7e\x80-\xff]+)")
+_OF_WORKTREE: Final = (b"refs/bisect/", b"refs/worktree/", b"refs/rewritten/")
+"""Refs that each worktree of a repository has for itself."""
+_SUBMODULE: Final = b"160000"
+
+
+class GitError(Exception):
+    """Why a repository gave no answer."""
+
+
+@dataclass(frozen=True)
+class GitRepository:
+    """The repository that a folder is checked out from."""
+
+    top: Path  # folder that is checked out
+    own: Path  # of this checkout: HEAD and index
+    shared: Path  # by all checkouts: objects, refs, configuration
+
+    def head(self) -> str:
+        """The commit that is checked out, in hexadecimal; "" where there is none yet.
+
+        Raises:
+            GitError: it cannot be read.
+        """
+        said = _small(self.own / "HEAD").strip()
+        for _ in range(_LONGEST_CHAIN):
+            if _HASH.fullmatch(said):
+                return said.decode()
+            match = _REF.fullmatch(said)
+            if match is None or b".." in match[1]:
+                raise GitError("its HEAD names no commit")
+            said = self._ref(match[1])
+            if not said:
+                return ""
+        raise GitError("its HEAD names no commit")
+
+    def remotes(self) -> Mapping[str, str]:
+        """Name -> address of each remote, as the repository's own configuration has them, in its order.
+
+        Raises:
+            GitError: they cannot be read.
+        """
+        found: dict[str, str] = {}
+        for key, value in self._configuration:
+            if key.startswith("remote.") and key.endswith(".url"):
+                found.setdefault(key.removeprefix("remote.").removesuffix(".url"), value)
+        return found
+
+    def excluded(self) -> bytes:
+        """Patterns of files that this repository ignores everywhere; b"" where there are none."""
+        try:
+            return _small(self.shared / "info" / "exclude")
+        except GitError:
+            return b""
+
+    def tracked(self, places: Sequence[str]) -> list[bytes]:
+        """The paths of the index that are one of ``places`` or inside of one, which then ends in "/"; in order.
+
+        Raises:
+            GitError: there is an index that cannot be read.
+        """
+        index = _bytes(self.own / "index", _LARGEST_INDEX) or b""
+        wanted = [os.fsencode(place) for place in places]
+        # one of whole paths (versions 2 and 3) holds the bytes of each; a split one has the extension "link"
+        whole = index[4:8] in (b"\0\0\0\2", b"\0\0\0\3") and b"link" not in index
+        if not index or (whole and not any(place in index for place in wanted)):
+            return []
+        with self._git() as git:
+            git.put_index(index)
+            listed = dict.fromkeys(git.answer("ls-files", "--cached", "-z").split(b"\0")[:-1])  # in a conflict repeated
+        folders = tuple(place for place in wanted if place.endswith(b"/"))
+        return [path for path in listed if path in wanted or path.startswith(folders)]
+
+    def blobs(self, commit: str, prefix: str) -> Mapping[bytes, str]:
+        """Path, relative to ``prefix`` as in :meth:`tracked`, -> the hash of its content in ``commit``.
+
+        Raises:
+            GitError: the commit, or a folder of it, is not there.
+        """
+        with self._git() as git:
+            inside = [prefix] if prefix else []
+            listed = git.answer("ls-tree", "-r", "-z", commit, "--", *inside).split(b"\0")[:-1]
+        found, start = {}, len(os.fsencode(prefix))
+        for line in listed:
+            about, _, path = line.partition(b"\t")
+            mode, _, digest = about.split(b" ")
+            if mode != _SUBMODULE:
+                found[path[start:]] = digest.decode()
+        return found
+
+    def _ref(self, name: bytes) -> bytes:
+        """What a ref holds, b"" where there is none."""
+        folder = self.own if name.startswith(_OF_WORKTREE) else self.shared
+        loose = _bytes(folder / os.fsdecode(name), _LARGEST_FILE)
+        if loose is not None:
+            return loose.strip()
+        packed = _bytes(self.shared / "packed-refs", _LARGEST_PACKED_REFS) or b""
+        found = re.search(rb"^([0-9a-f]{40,64}) " + re.escape(name) + rb"\r?$", packed, re.MULTILINE)
+        return found[1] if found else b""
+
+    @cached_property
+    def _configuration(self) -> list[tuple[str, str]]:
+        """The few settings that are of use, in order; files that the configuration includes are not read."""
+        content = _small(self.shared / "config")
+        with _OwnGit.made("sha1", None) as git:
+            said = git.answer("config", "--file", "-", "--null", "--list", given=content)
+        pairs = (entry.partition("\n") for entry in said.decode("utf-8", "replace").split("\0")[:-1])
+        return [(key, value) for key, _, value in pairs]
+
+    @contextmanager
+    def _git(self) -> "Iterator[_OwnGit]":
+        form = dict(self._configuration).get("extensions.objectformat", "sha1").lower()
+        if form not in ("sha1", "sha256"):
+            raise GitError(f"its objects are named in a form that is not known, {form[:20]!r}")
+        with _OwnGit.made(form, self.shared / "objects") as git:
+            yield git
+
+
+def repository_of(folder: Path) -> GitRepository | None:
+    """The repository that ``folder``, without links on its way, is inside of; None where there is none.
+
+    Only ``.git`` in the folder or above it counts: files that look like a repository without that name are files.
+
+    Raises:
+        GitError: there is one that cannot be read.
+    """
+    for top in (folder, *folder.parents):
+        place = top / ".git"
+        if not os.path.lexists(place):
+            continue
+        own = place if place.is_dir() else _named(place, b"gitdir: ", top)
+        common = _bytes(own / "commondir", _LARGEST_FILE)
+        shared = own if common is None else own / os.fsdecode(common.strip())
+        if not (shared / "objects").is_dir():
+            raise GitError("not a git repository: it has no objects")
+        return GitRepository(top, own, shared)
+    return None
+
+
+def _named(file: Path, start: bytes, folder: Path) -> Path:
+    """The path that a file names."""
+    said = _small(file).strip()
+    if not said.startswith(start) or b"\0" in said:
+        raise GitError(f"{file.name} names no folder")
+    return folder / os.fsdecode(said.removeprefix(start))
+
+
+def _small(path: Path) -> bytes:
+    content = _bytes(path, _LARGEST_FILE)
+    if content is None:
+        raise GitError(f"not a git repository: it has no {path.name}")
+    return content
+
+
+def _bytes(path: Path, most: int) -> bytes | None:
+    """The content of a file; None where there is none."""
+    try:
+        content, _ = read_regular(path, most + 1, follow=True)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in its path
+        raise GitError(f"{path.name} cannot be read ({getattr(error, 'strerror', None) or error})") from error
+    if len(content) > most:
+        raise GitError(f"{path.name} has more than {most:,} bytes")
+    return content
+
+
+class _OwnGit:
+    """Git in a repository of our own, empty but for the objects that it borrows."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @classmethod
+    @contextmanager
+    def made(cls, object_format: str, objects: Path | None) -> "Iterator[_OwnGit]":
+        """A repository that lasts as long as the block; ``objects``: the folder of those that it borrows.
+
+        Raises:
+            GitError: git is missing or too old.
+        """
+        _check_version()
+        with tempfile.TemporaryDirectory(prefix="galm-git-", ignore_cleanup_errors=True) as name:
+            folder = Path(name)
+            (folder / "objects" / "info").mkdir(parents=True)
+            (folder / "refs").mkdir()
+            (folder / "HEAD").write_bytes(b"ref: refs/heads/none\n")
+            version, extension = (1, "[extensions]\nobjectformat = sha256\n") if object_format == "sha256" else (0, "")
+            (folder / "config").write_text(f"[core]\nrepositoryformatversion = {version}\nbare = true\n{extension}")
+            if objects is not None:
+                quoted = json.dumps(os.path.realpath(objects), ensure_ascii=False)  # a name may hold a line end
+                (folder / "objects" / "info" / "alternates").write_bytes(os.fsencode(f"{quoted}\n"))
+            yield cls(folder)
+
+    def put_index(self, content: bytes) -> None:
+        """Let git work on a copy of an index."""
+        (self._folder / "index").write_bytes(content)
+
+    def answer(self, *arguments: str, given: bytes = b"") -> bytes:
+        """What ``git ARGUMENTS`` prints.
+
+        Raises:
+            GitError: git fails, takes too long or says too much.
+        """
+        with (self._folder / "input").open("w+b") as file, (self._folder / "errors").open("w+b") as errors:
+            file.write(given)
+            file.seek(0)
+            said, code = _bounded(["git", *arguments], self._folder, _environment(self._folder), file, errors)
+            if code:
+                errors.seek(0)
+                lines = errors.read(4096).decode("utf-8", "replace").strip().splitlines() or ["no reason given"]
+                raise GitError(lines[0])
+        return said
+
+
+def _bounded(
+    command: list[str], folder: Path, environment: Mapping[str, str], given: IO[bytes], errors: IO[bytes]
+) -> tuple[bytes, int]:
+    """What a program prints, and its exit code; it is ended where it takes too long or says too much."""
+    try:
+        process = subprocess.Popen(
+            command, cwd=folder, env=environment, stdin=given, stdout=subprocess.PIPE, stderr=errors
+        )
+    except OSError as error:
+        raise GitError("git is not installed" if isinstance(error, FileNotFoundError) else str(error)) from error
+    late = threading.Event()
+
+    def end() -> None:
+        late.set()
+        process.kill()
+
+    timer = threading.Timer(_SECONDS, end)
+    timer.start()
+    with process:
+        try:
+            assert process.stdout is not None
+            said = process.stdout.read(_LARGEST_ANSWER + 1)
+            if len(said) > _LARGEST_ANSWER:
+                process.kill()
+            code = process.wait()
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            timer.cancel()
+    if late.is_set():
+        raise GitError(f"git gave no answer within {_SECONDS:.0f} seconds")
+    if len(said) > _LARGEST_ANSWER:
+        raise GitError(f"git answers more than {_LARGEST_ANSWER:,} bytes")
+    return said, code
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """Of git: no settings but those of the repository in ``folder``, no network, nobody asked, no relative program."""
+    places = [place for place in os.environ.get("PATH", os.defpath).split(os.pathsep) if Path(place).is_absolute()]
+    return {
+        "PATH": os.pathsep.join(places),
+        "HOME": str(folder),
+        "XDG_CONFIG_HOME": str(folder),
+        "LC_ALL": "C",
+        "GIT_DIR": str(folder),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_ALLOW_PROTOCOL": "none",  # is no transport
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_LITERAL_PATHSPECS": "1",
+        "GIT_ALLOC_LIMIT": _LARGEST_OBJECT,
+    }
+
+
+@lru_cache(maxsize=4)
+def _version(search_path: str) -> tuple[int, ...]:  # noqa: ARG001 - another PATH may lead to another git
+    with tempfile.TemporaryDirectory(prefix="galm-git-") as name, (Path(name) / "none").open("w+b") as none:
+        said, _ = _bounded(["git", "--version"], Path(name), _environment(Path(name)), none, none)
+    match = re.match(rb"git version (\d+)\.(\d+)", said)
+    return tuple(int(number) for number in match.groups()) if match else (0,)
+
+
+def _check_version() -> None:
+    found = _version(os.environ.get("PATH", os.defpath))
+    if found < OLDEST:
+        raise GitError(
+            f"git {'.'.join(map(str, found))} is older than {'.'.join(map(str, OLDEST))}, from which on it is known "
+            "to run nothing that a repository names"
+        )

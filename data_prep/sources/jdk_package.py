@@ -1,0 +1,124 @@
+"""Debian's packages of the JDK's sources: fetched by apt-get, taken apart by dpkg-deb, neither as root."""
+
+import logging
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import IO, Final
+
+from data_prep.files.atomic import FULL, atomic_folder
+from data_prep.files.reading import open_regular
+from data_prep.sources.external_programs import run_program
+
+SOURCE_PACKAGES: Final = ("openjdk-17-source", "openjdk-21-source", "openjdk-25-source")
+"""The first that the machine's distribution has is taken."""
+
+HOW: Final = (
+    "install a JDK with its sources (Debian, Ubuntu: apt-get install openjdk-17-source) "
+    "or give --data.path=, a src.zip, an openjdk-17-source .deb or a JDK's home"
+)
+_MAX_BYTES: Final = 1 << 30  # largest src.zip that is taken from a package
+_logger = logging.getLogger(__name__)
+
+
+def is_zip(path: Path) -> bool:
+    """Whether there is a zip file; a link to nothing is none."""
+    try:
+        with open_regular(path) as file:
+            return zipfile.is_zipfile(file)
+    except OSError:
+        return False
+
+
+def fetch_package(kept: Path) -> Path:
+    """Have apt-get download Debian's source package; unpacked below ``kept``, it looks like a JDK's home.
+
+    Raises:
+        ValueError: when that is not possible here.
+    """
+    if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
+        raise ValueError(f"no JDK on this machine has a lib/src.zip; {HOW}")
+    kept.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=kept, prefix=".package.") as name:
+        folder = Path(name)
+        if os.geteuid() == 0:
+            _apt_get(folder, "update")  # a stale list names files that are gone; if this fails, the list may still do
+        problem = ""
+        for package in SOURCE_PACKAGES:
+            _logger.info("no JDK here has a lib/src.zip: fetching Debian's package %s", package)
+            problem = _apt_get(folder, "download", package)
+            packages = sorted(folder.glob(f"{package}_*.deb"))
+            if packages and not problem:
+                return unpack_package(packages[0], kept)
+            if "locate package" not in problem and "candidate" not in problem:
+                break
+    raise ValueError(f"no JDK here has a lib/src.zip, and apt-get download {package} says: {problem}; {HOW}")
+
+
+def unpack_package(package: Path, kept: Path) -> Path:
+    """Take ``lib/src.zip`` out of a Debian package, without root, into a home below ``kept``, with a ``release`` file.
+
+    Raises:
+        ValueError: when the file is no Debian package or holds no ``src.zip``.
+    """
+    if not package.is_file():  # dpkg-deb waits for pipes
+        raise ValueError(f"{package} is no file; {HOW}")
+    if not shutil.which("dpkg-deb"):
+        raise ValueError(f"{package} is unpacked by dpkg-deb, which is not here; {HOW}")
+    about = run_program(["dpkg-deb", "--field", str(package), "Package", "Version"])
+    if about.returncode:
+        raise ValueError(f"{package} is no Debian package: {_last_line(about)}; {HOW}")
+    fields = dict(line.split(": ", 1) for line in about.stdout.splitlines() if ": " in line)
+    name, version = fields.get("Package", package.stem), fields.get("Version", "")
+    release = re.split(r"[^0-9.]", version.split(":")[-1])[0]  # 17.0.21+9-1~deb12u1 is of 17.0.21
+    home = kept / re.sub(r"[^\w.+~-]", "_", f"{name}_{version}")
+    if not is_zip(home / "src.zip"):
+        with atomic_folder(home) as new:
+            _copy_src_zip(package, new / "src.zip")
+            (new / "release").write_text(f'JAVA_VERSION="{release}"\nPACKAGE="{name} {version}"\n', encoding="utf-8")
+    return home
+
+
+def _apt_get(folder: Path, *arguments: str) -> str:
+    """Run apt-get in ``folder``; the last line of its complaint, "" when all went well."""
+    options = ["-q", "-o", "Acquire::Retries=2", "-o", "Acquire::http::Timeout=30"]
+    done = run_program(["apt-get", *options, *arguments], folder)
+    return _last_line(done) if done.returncode else ""
+
+
+def _last_line(done: subprocess.CompletedProcess[str]) -> str:
+    lines = (done.stderr or done.stdout).strip().splitlines()
+    return lines[-1].strip() if lines else f"exit {done.returncode}"
+
+
+def _copy_src_zip(package: Path, target: Path) -> None:
+    command = ["dpkg-deb", "--fsys-tarfile", str(package)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as unpacking:
+        assert unpacking.stdout is not None
+        try:
+            copied = _copy_member(unpacking.stdout, target)
+        except (tarfile.TarError, OSError, EOFError) as error:
+            if isinstance(error, OSError) and error.errno in FULL:
+                raise
+            raise ValueError(f"{package} cannot be unpacked: {error}") from error
+        finally:
+            unpacking.kill()
+    if not copied or not zipfile.is_zipfile(target):
+        raise ValueError(f"{package} holds no lib/src.zip; {HOW}")
+
+
+def _copy_member(stream: IO[bytes], target: Path) -> bool:
+    with tarfile.open(fileobj=stream, mode="r|") as archive:
+        for member in archive:
+            if member.isreg() and member.name.endswith("/lib/src.zip") and member.size <= _MAX_BYTES:
+                content = archive.extractfile(member)
+                assert content is not None
+                with target.open("wb") as file:
+                    shutil.copyfileobj(content, file)
+                return True
+    return False

@@ -1,0 +1,148 @@
+"""The files of the TabCS release: vocabularies, and lists of word ids, a row a pair.
+
+``vocab.<field>.pkl`` is a dict of words to ids from 1 on; ``{train,test}.<field>.pkl`` is a list of lists of ids, row i
+of every field being pair i. Id 0 stands for a word outside the vocabulary. Lists are neither padded nor cut.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final, Literal, overload
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from data_prep.files.pickles import load_plain
+from data_prep.records import CODE_FIELDS, UNKNOWN, WORD_FIELDS, Method, Pair, SplitName
+from data_prep.store.ragged_lists import Ragged
+
+FILE_FIELDS: Final = {"query": "desc", "name": "methodname", "tokens": "tokens", "api": "apiseq", "ast": "sbt"}
+"""WORD_FIELDS -> the release's names."""
+
+_ITS_UNKNOWN: Final = "<UNK>"
+"""The word that JCG's vocabularies have for unknown ones."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ReleasedSplit:
+    """The train or the test files of a release, with the words of their ids."""
+
+    name: Literal["train", "test"]
+    words: Mapping[str, Sequence[str]]  # WORD_FIELDS -> word of each id
+    ids: Mapping[str, Ragged]  # WORD_FIELDS -> ids of each row
+
+    @classmethod
+    def read(cls, folder: Path, name: Literal["train", "test"]) -> "ReleasedSplit":
+        """Read and check the five fields of ``name``, one after the other.
+
+        Raises:
+            ValueError: a file is damaged or does not fit the others; the message names it.
+        """
+        words, ids = {}, dict[str, Ragged]()
+        for field in WORD_FIELDS:
+            vocabulary = folder / f"vocab.{FILE_FIELDS[field]}.pkl"
+            path = folder / f"{name}.{FILE_FIELDS[field]}.pkl"
+            words[field] = read_vocabulary(vocabulary)
+            ids[field] = read_ids(path)
+            if (largest := ids[field].values.max(initial=0)) >= len(words[field]):
+                raise ValueError(f"{path} has the id {largest}, but {vocabulary.name} ends at {len(words[field]) - 1}")
+            if len(ids[field]) != len(ids["query"]):
+                first = f"{name}.{FILE_FIELDS['query']}.pkl has {len(ids['query']):,}"
+                raise ValueError(f"{path} has {len(ids[field]):,} rows, but {first}: expected as many in every file")
+        if not len(ids["query"]):
+            raise ValueError(f"{folder / name}.*.pkl have no pairs")
+        return cls(name, words, ids)
+
+    def __len__(self) -> int:
+        return len(self.ids["query"])
+
+    def blank(self, fields: Sequence[str], *, unknown_counts: bool) -> Bool[np.ndarray, " rows"]:
+        """Rows where one of ``fields`` has no word, or, unless ``unknown_counts``, no known word."""
+        blank = np.zeros(len(self), bool)
+        for field in fields:
+            counts = np.array([unknown_counts or word != UNKNOWN for word in self.words[field]])
+            before = np.concatenate(([0], np.cumsum(counts[self.ids[field].values])))  # words that count, up to each id
+            blank |= np.diff(before[self.ids[field].offsets]) == 0
+        return blank
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ReleasedPairs(Sequence[Pair]):
+    """Rows of a release as pairs, each made when it is asked for: what stays in memory are the ids."""
+
+    origin: str
+    split: SplitName
+    release: ReleasedSplit
+    rows: Int[np.ndarray, " rows"]
+    sources: Sequence[str] = ()  # of every row of the release; () where it has none
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, place: int) -> Pair: ...
+    @overload
+    def __getitem__(self, place: slice) -> "ReleasedPairs": ...
+    def __getitem__(self, place: int | slice) -> "Pair | ReleasedPairs":
+        if isinstance(place, slice):
+            return replace(self, rows=self.rows[place])
+        row = int(self.rows[place])
+        words = {field: self._words(field, row) for field in WORD_FIELDS}
+        method = Method(
+            origin=self.origin,
+            path=self.release.name,
+            start_line=row + 1,
+            end_line=row + 1,
+            type_name="",
+            name="".join(word.capitalize() if place else word for place, word in enumerate(words["name"])),
+            kind="method",
+            source=self.sources[row] if self.sources else "",
+            javadoc="",
+            fields={field: words[field] for field in CODE_FIELDS},
+            split=self.split,
+        )
+        return Pair(method, " ".join(words["query"]), words["query"])
+
+    def _words(self, field: str, row: int) -> tuple[str, ...]:
+        words, lists = self.release.words[field], self.release.ids[field]
+        return tuple([words[number] for number in lists.values[lists.offsets[row] : lists.offsets[row + 1]].tolist()])
+
+
+def read_vocabulary(path: Path) -> tuple[str, ...]:
+    """The word of each id; UNKNOWN at 0, and where the release has a word for it.
+
+    Raises:
+        ValueError: the file is damaged, or is no dict of words, which UTF-8 can hold, to 1, 2, 3 and so on.
+    """
+    ids: Any = load_plain(path)
+    types = set(map(type, ids)) <= {str} and set(map(type, ids.values())) <= {int} if type(ids) is dict else False
+    if not types or not ids:
+        raise ValueError(f"{path} is no vocabulary: expected a dict of words to ids")
+    words = sorted(ids, key=ids.__getitem__)
+    try:
+        "".join(words).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{path} has a word with half a surrogate pair: expected words of Unicode") from error
+    if [ids[word] for word in words] != list(range(1, len(words) + 1)):
+        raise ValueError(f"{path} has {len(words):,} words, but their ids are not 1 to {len(words)}, each once")
+    return (UNKNOWN, *(UNKNOWN if word == _ITS_UNKNOWN else word for word in words))
+
+
+def read_ids(path: Path) -> Ragged:
+    """The ids of each row.
+
+    Raises:
+        ValueError: the file is damaged, or is no list of lists of ids of 0 or more.
+    """
+    rows: Any = load_plain(path)
+    if type(rows) is not list or not set(map(type, rows)) <= {list}:
+        raise ValueError(f"{path} is no list of lists of word ids")
+    if sum(map(len, rows)) > path.stat().st_size:  # lists that stand in it many times
+        raise ValueError(f"{path} is refused: it unfolds to more ids than it has bytes")
+    if not set(map(type, chain.from_iterable(rows))) <= {int}:
+        raise ValueError(f"{path} is no list of lists of word ids")
+    ids = Ragged.of(rows)
+    if (least := ids.values.min(initial=0)) < 0:
+        raise ValueError(f"{path} has the id {least}: expected ids of 0 or more")
+    return ids

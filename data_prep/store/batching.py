@@ -1,0 +1,159 @@
+"""From a split's words to padded batches: every padded tensor travels with its mask."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import Stemmer
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from data_prep.config import WordsConfig
+from data_prep.languages.identifiers import split_identifier
+from data_prep.records import CODE_FIELDS, WORD_FIELDS
+from data_prep.store.prepared_data import Split
+from data_prep.store.ragged_lists import Ragged
+from data_prep.store.vocabulary import PAD, Vocabularies, Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Word ids of one field of a batch, padded at the end."""
+
+    ids: Int[Tensor, "batch words"]
+    mask: Bool[Tensor, "batch words"]  # True where a word stands
+
+    def to(self, device: torch.device | str) -> "Words":
+        """The same words on ``device``."""
+        return Words(self.ids.to(device), self.mask.to(device))
+
+
+Batch = Mapping[str, Words]
+"""Field -> its words: {"query": ...} on the query side, the code fields (CODE_FIELDS) on the other."""
+
+
+def pad(lists: Ragged) -> Words:
+    """Pad lists of ids to the longest one, at least one place wide."""
+    lengths = lists.lengths
+    width = max(1, int(lengths.max(initial=0)))
+    mask = np.arange(width)[None, :] < lengths[:, None]  # [batch, words]
+    ids = np.full(mask.shape, PAD, dtype=np.int64)
+    ids[mask] = lists.values
+    return Words(torch.from_numpy(ids), torch.from_numpy(mask))
+
+
+@dataclass(frozen=True)
+class PairIds:
+    """A split as word ids of a model's vocabularies: what batches are cut from."""
+
+    fields: Mapping[str, Ragged]  # WORD_FIELDS -> lists of ids, cut to the configured lengths
+
+    def __len__(self) -> int:
+        return len(self.fields["query"])
+
+    def queries(self, rows: Sequence[int] | Int[np.ndarray, " rows"]) -> Batch:
+        """The query side of ``rows``."""
+        return {"query": pad(self.fields["query"].take(np.asarray(rows)))}
+
+    def codes(self, rows: Sequence[int] | Int[np.ndarray, " rows"]) -> Batch:
+        """The code side of ``rows``."""
+        return {field: pad(self.fields[field].take(np.asarray(rows))) for field in CODE_FIELDS}
+
+    @cached_property
+    def query_keys(self) -> Int[np.ndarray, " pairs"]:
+        """A number for each pair, the same where the queries read the same."""
+        return _group(self.fields["query"])
+
+    @cached_property
+    def code_keys(self) -> Int[np.ndarray, " pairs"]:
+        """A number for each pair, the same where name, tokens and api read the same."""
+        return _group(*(self.fields[field] for field in ("name", "tokens", "api")))
+
+    @cached_property
+    def query_lengths(self) -> Int[np.ndarray, " pairs"]:
+        """Query words of each pair."""
+        return self.fields["query"].lengths
+
+    @cached_property
+    def code_lengths(self) -> Int[np.ndarray, " pairs"]:
+        """Name, tokens and api words of each pair."""
+        return np.sum([self.fields[field].lengths for field in ("name", "tokens", "api")], axis=0)
+
+
+def _group(*fields: Ragged) -> Int[np.ndarray, " pairs"]:
+    keys: dict[tuple[bytes, ...], int] = {}
+    rows = range(len(fields[0]))
+    return np.array([keys.setdefault(tuple(f[row].tobytes() for f in fields), len(keys)) for row in rows], np.int64)
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """Turns the words of any split into a model's ids; words meet across data sets by their letters."""
+
+    vocabularies: Vocabularies
+    config: WordsConfig
+
+    @classmethod
+    def build(cls, train: Split, config: WordsConfig) -> "Encoder":
+        """An encoder whose vocabularies come from ``train`` alone."""
+        lexicon, words = _as_read(train, config)
+
+        def vocabulary(fields: Sequence[str], largest: int, buckets: int) -> Vocabulary:
+            counts = np.zeros(len(lexicon), np.int64)
+            for field in fields:
+                counts += np.bincount(words[field].values, minlength=len(lexicon))
+            return Vocabulary.build(
+                counts, lexicon, largest=largest, min_count=config.min_count, unknown_buckets=buckets
+            )
+
+        code_words = ["query"] * config.joint + ["name", "tokens", "api"]
+        code = vocabulary(code_words, config.code_size, config.unknown_buckets)
+        query = code if config.joint else vocabulary(["query"], config.query_size, config.unknown_buckets)
+        return cls(Vocabularies(query, code, ast=vocabulary(["ast"], config.code_size, 1)), config)
+
+    def encode(self, split: Split) -> PairIds:
+        """``split`` as ids, each field cut to its configured length."""
+        lexicon, words = _as_read(split, self.config)
+        tables = {side: self.vocabularies.of(side).ids(lexicon) for side in ("query", "code", "ast")}
+        fields = {}
+        for field in WORD_FIELDS:
+            cut = words[field].cut(getattr(self.config, f"{field}_length"))
+            fields[field] = Ragged(tables.get(field, tables["code"])[cut.values], cut.offsets)
+        return PairIds(fields)
+
+
+def _as_read(split: Split, config: WordsConfig) -> tuple[Sequence[str], Mapping[str, Ragged]]:
+    """The fields in the word forms of the configuration, and the lexicon with the forms added."""
+    lexicon, words = _Lexicon(split.lexicon), dict(split.words)
+    if config.api == "lower":
+        words["api"] = lexicon.reworded(words["api"], lambda word: (word.lower(),))
+    elif config.api == "split":
+        words["api"] = lexicon.reworded(words["api"], split_identifier)
+    if config.stem:
+        stemmer = Stemmer.Stemmer("english")
+        for field in ("query", "name", "tokens", "api"):
+            words[field] = lexicon.reworded(words[field], lambda word: (stemmer.stemWord(word),))
+    return lexicon.words, words
+
+
+class _Lexicon:
+    """A lexicon that takes new words."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = list(words)
+        self._place = {word: number for number, word in enumerate(words)}
+
+    def reworded(self, lists: Ragged, forms: Callable[[str], Sequence[str]]) -> Ragged:
+        """``lists`` with each word replaced by its forms, of which there may be none or several."""
+        seen, inverse = np.unique(lists.values, return_inverse=True)
+        parts = Ragged.of([[self._number(form) for form in forms(self.words[number])] for number in seen])
+        spread = parts.take(inverse)  # a list a word
+        return Ragged(spread.values, spread.offsets[lists.offsets])
+
+    def _number(self, word: str) -> int:
+        if word not in self._place:
+            self._place[word] = len(self.words)
+            self.words.append(word)
+        return self._place[word]

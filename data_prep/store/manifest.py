@@ -1,0 +1,101 @@
+"""The manifest of a prepared data set: what the data are, and a seal of every file; what does not fit is damage."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from data_prep.files.json_text import parse_json, sorted_json
+from data_prep.files.reading import open_regular, read_whole, reason
+
+FORMAT_VERSION: Final = 1
+"""Raised when the layout changes; a store of another version is rebuilt."""
+
+MANIFEST: Final = "manifest.json"
+
+
+class DamagedStore(ValueError):  # noqa: N818 - the state found, named as the callers speak of it
+    """A prepared data set that cannot be used as it lies there; the message says why."""
+
+
+def file_sha256(path: Path) -> str:
+    """The sha256 of a file's bytes, in hexadecimal.
+
+    Raises:
+        OSError: the file cannot be read, or is no regular file.
+    """
+    with open_regular(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def sealed_file(path: Path) -> dict[str, str | int]:
+    """The seal of a file: its name, size and checksum."""
+    return {"name": path.name, "bytes": path.stat().st_size, "sha256": file_sha256(path)}
+
+
+def manifest_sha256(manifest: Mapping[str, Any]) -> str:
+    """The checksum of all else that a manifest says.
+
+    Raises:
+        ValueError: its lists stand in lists too deep.
+    """
+    rest = {key: value for key, value in manifest.items() if key != "manifest_sha256"}
+    return hashlib.sha256(sorted_json(rest)).hexdigest()
+
+
+def read_manifest(folder: Path, files: Sequence[str], splits: Sequence[str]) -> dict[str, Any]:
+    """The manifest in ``folder``, which has these ``files`` and ``splits``; the files are not looked at.
+
+    Raises:
+        DamagedStore: it is missing or was changed, or is of another format.
+    """
+    path = folder / MANIFEST
+    try:
+        manifest = parse_json(read_whole(path))
+        version = manifest.get("format_version") if isinstance(manifest, dict) else None
+        if version != FORMAT_VERSION:
+            raise DamagedStore(f"{path} is of format {version}, this program reads format {FORMAT_VERSION}")
+        if manifest.get("manifest_sha256") != manifest_sha256(manifest):
+            raise DamagedStore(f"{path} was changed after it was written")
+    except FileNotFoundError as error:
+        raise DamagedStore(f"{path} is missing") from error
+    except DamagedStore:
+        raise
+    except (OSError, ValueError) as error:
+        raise DamagedStore(f"{path} cannot be read: {error}") from error
+    if not _is_list_of_seals(manifest.get("files"), files):
+        raise DamagedStore(f"{path} lists other files than format {FORMAT_VERSION} has")
+    if not _is_sizes(manifest.get("split_sizes"), splits):
+        raise DamagedStore(f"{path} does not say how many pairs each split has")
+    return manifest
+
+
+def _is_list_of_seals(content: object, files: Sequence[str]) -> bool:
+    if not isinstance(content, list) or not all(isinstance(seal, dict) for seal in content):
+        return False
+    return [seal.get("name") for seal in content] == list(files)
+
+
+def _is_sizes(content: object, splits: Sequence[str]) -> bool:
+    if not isinstance(content, dict) or {*content} != {*splits}:
+        return False
+    return all(type(size) is int and size >= 0 for size in content.values())
+
+
+def check_file(folder: Path, seal: Mapping[str, Any]) -> None:
+    """Compare a file with its ``seal``.
+
+    Raises:
+        DamagedStore: it is missing, cut short or changed.
+    """
+    path = folder / seal["name"]
+    try:
+        size = path.stat().st_size
+        if size != seal.get("bytes"):
+            raise DamagedStore(f"{path} has {size} bytes instead of {seal.get('bytes')}")
+        if file_sha256(path) != seal.get("sha256"):
+            raise DamagedStore(f"{path} was changed: its sha256 is not the manifest's")
+    except FileNotFoundError as error:
+        raise DamagedStore(f"{path} is missing") from error
+    except OSError as error:
+        raise DamagedStore(f"{path} cannot be read: {reason(error)}") from error

@@ -1,0 +1,254 @@
+"""The prepared data set on disk: memory-mapped arrays, one lexicon, texts as JSON Lines, and a manifest.
+
+Layout of a folder: ``manifest.json`` (what the data are, with size and sha256 of every other file), ``lexicon.json``
+(all distinct words of all splits, sorted: string interning, not a model's vocabulary), and for each split
+``<split>-<field>-values.npy`` (int32 lexicon ids), ``<split>-<field>-offsets.npy`` (int64), ``<split>-texts.jsonl``
+(what a person reads of each pair) and ``<split>-texts-offsets.npy``. The same pairs give the same bytes.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from jaxtyping import Int, Int64, UInt8
+from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
+
+from data_prep.files.atomic import atomic_folder
+from data_prep.files.json_text import checked_record, checked_words, parse_json
+from data_prep.files.reading import open_regular, read_whole
+from data_prep.records import SPLITS, WORD_FIELDS, Pair, SplitName
+from data_prep.store.manifest import (
+    FORMAT_VERSION,
+    MANIFEST,
+    DamagedStore,
+    check_file,
+    manifest_sha256,
+    read_manifest,
+    sealed_file,
+)
+from data_prep.store.mapped_arrays import mapped_row
+from data_prep.store.ragged_lists import Ragged, checked_edges, edges
+
+_LEXICON: Final = "lexicon.json"
+
+
+@dataclass(frozen=True, slots=True)
+class PairText:
+    """What a person reads of a pair: where the method stands, the query's sentence and the source."""
+
+    origin: str
+    path: str
+    start_line: int  # 1-based
+    end_line: int  # 1-based, inclusive
+    type_name: str
+    method_name: str
+    query_text: str
+    source: str
+
+
+def _read_text(line: bytes) -> PairText:
+    """The text that ``line`` holds, which nobody has looked at since its file was opened.
+
+    Raises:
+        DamagedStore: it holds none.
+    """
+    try:
+        return checked_record(PairText, parse_json(line))
+    except ValueError as error:
+        raise DamagedStore(f"the text of a method is damaged ({error}): make anew what it is read from") from error
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Texts:
+    """The texts of a split, decoded one by one as they are asked for."""
+
+    data: UInt8[np.ndarray, " bytes"]  # JSON Lines
+    offsets: Int64[np.ndarray, " edges"]
+    rows: Int64[np.ndarray, " rows"]  # line of each row
+
+    @classmethod
+    def of(cls, texts: Iterable[PairText]) -> "Texts":
+        """The same texts as JSON Lines."""
+        lines = [json.dumps(asdict(text), separators=(",", ":")).encode() + b"\n" for text in texts]
+        offsets = edges(np.fromiter(map(len, lines), dtype=np.int64, count=len(lines)))
+        return cls(np.frombuffer(b"".join(lines), dtype=np.uint8), offsets, np.arange(len(lines)))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, row: int) -> PairText:
+        line = self.rows[row]
+        return _read_text(self.data[self.offsets[line] : self.offsets[line + 1]].tobytes())
+
+    def take(self, rows: Int[np.ndarray, " rows"]) -> "Texts":
+        """The texts of ``rows``, in that order."""
+        return replace(self, rows=self.rows[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Pairs in a fixed order: row i's query is the description of row i's method."""
+
+    name: str
+    lexicon: Sequence[str]
+    words: Mapping[str, Ragged]  # WORD_FIELDS -> lexicon ids
+    texts: Texts
+
+    @classmethod
+    def of(cls, name: str, pairs: Sequence[Pair], lexicon: Sequence[str] | None = None) -> "Split":
+        """A split in memory; ``lexicon`` must hold all its words, by default it holds just these, sorted."""
+        lexicon = _lexicon_of(pairs) if lexicon is None else lexicon
+        place = {word: number for number, word in enumerate(lexicon)}
+        words = {
+            field: Ragged.of([[place[word] for word in pair.words(field)] for pair in pairs]) for field in WORD_FIELDS
+        }
+        return cls(name, lexicon, words, Texts.of(map(_text_of, pairs)))
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def take(self, rows: Int[np.ndarray, " rows"]) -> "Split":
+        """The pairs ``rows``, in that order."""
+        words = {field: lists.take(rows) for field, lists in self.words.items()}
+        return replace(self, words=words, texts=self.texts.take(rows))
+
+    def text(self, row: int) -> PairText:
+        """What a person reads of pair ``row``."""
+        return self.texts[row]
+
+    def word_list(self, field: str, row: int) -> list[str]:
+        """The words of ``field`` (one of WORD_FIELDS) of pair ``row``."""
+        return [self.lexicon[number] for number in self.words[field][row]]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PreparedData:
+    """A prepared data set as opened from its folder."""
+
+    folder: Path
+    manifest: dict[str, Any]
+    splits: Mapping[SplitName, Split]
+
+
+def write_prepared(folder: Path, splits: Mapping[SplitName, Sequence[Pair]], manifest: Mapping[str, Any]) -> None:
+    """Write pairs and ``manifest`` to ``folder``, whole or not at all; an older folder of that name is replaced.
+
+    Added to the manifest: ``format_version``, ``split_sizes``, ``files`` (name, bytes, sha256) and its own sha256.
+
+    Raises:
+        OSError: when the folder cannot be written.
+    """
+    lexicon = _lexicon_of(chain.from_iterable(splits.values()))
+    with atomic_folder(folder) as new:
+        (new / _LEXICON).write_text(json.dumps(lexicon), encoding="utf-8")
+        for name in SPLITS:
+            _save_split(new, Split.of(name, splits.get(name, ()), lexicon))
+        whole = {
+            **manifest,
+            "format_version": FORMAT_VERSION,
+            "split_sizes": {name: len(splits.get(name, ())) for name in SPLITS},
+            "files": [sealed_file(new / name) for name in _file_names()],
+        }
+        whole["manifest_sha256"] = manifest_sha256(whole)
+        (new / MANIFEST).write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+
+
+def open_prepared(folder: Path) -> PreparedData:
+    """Open what :func:`write_prepared` wrote, after checking every file by size and sha256.
+
+    Raises:
+        DamagedStore: when a file is missing, cut short or changed, the format is another version's, or what the files
+            hold does not fit together.
+    """
+    manifest = read_manifest(folder, _file_names(), SPLITS)
+    for seal in manifest["files"]:
+        check_file(folder, seal)
+    try:
+        lexicon = tuple(checked_words(parse_json(read_whole(folder / _LEXICON))))
+        sizes = manifest["split_sizes"]
+        splits = {name: _open_split(folder, name, lexicon, sizes[name]) for name in SPLITS}
+    except (OSError, ValueError) as error:
+        raise DamagedStore(f"{folder} cannot be read: {error}") from error
+    return PreparedData(folder, manifest, splits)
+
+
+def limit_pairs(data: PreparedData, limit: int, seed: int = 0) -> PreparedData:
+    """At most ``limit`` pairs (0: all), drawn at random by ``seed``; rows stay in order.
+
+    Each split gets its share, and at least 1.
+
+    Raises:
+        ValueError: when ``limit`` is smaller than the number of splits.
+    """
+    sizes = np.array([len(data.splits[name]) for name in SPLITS])
+    if limit == 0 or limit >= sizes.sum():
+        return data
+    if limit < np.count_nonzero(sizes):
+        raise ValueError(f"--data.limit takes 0 (all) or at least {np.count_nonzero(sizes)}, one a split, not {limit}")
+    splits = {}
+    for place, (name, share) in enumerate(zip(SPLITS, _shares(sizes, limit), strict=True)):
+        drawn = np.random.default_rng([seed, place]).choice(len(data.splits[name]), size=share, replace=False)
+        splits[name] = data.splits[name].take(np.sort(drawn))
+    return replace(data, splits=splits)
+
+
+def _shares(sizes: Int[np.ndarray, " splits"], limit: int) -> list[int]:
+    """``limit`` parted in proportion to ``sizes``, at least 1 where there is any: largest remainders first."""
+    exact = sizes * limit / sizes.sum()
+    shares = np.maximum(np.floor(exact).astype(np.int64), (sizes > 0).astype(np.int64))
+    while shares.sum() < limit:
+        shares[np.argmax(exact - shares)] += 1
+    while shares.sum() > limit:
+        shares[np.argmax(shares - exact - 2 * limit * (shares <= 1))] -= 1
+    return [int(share) for share in shares]
+
+
+def _lexicon_of(pairs: Iterable[Pair]) -> list[str]:
+    words: set[str] = set()
+    for pair in pairs:
+        words.update(*(pair.words(field) for field in WORD_FIELDS))
+    return sorted(words)
+
+
+def _text_of(pair: Pair) -> PairText:
+    method = pair.method
+    place = (method.origin, method.path, method.start_line, method.end_line, method.type_name, method.name)
+    return PairText(*place, query_text=pair.query_text, source=method.source)
+
+
+def _file_names() -> list[str]:
+    arrays = [f"{field}-{part}.npy" for field in WORD_FIELDS for part in ("values", "offsets")]
+    return [_LEXICON, *(f"{name}-{each}" for name in SPLITS for each in (*arrays, "texts.jsonl", "texts-offsets.npy"))]
+
+
+def _save_split(folder: Path, split: Split) -> None:
+    for field, lists in split.words.items():
+        _save_array(folder / f"{split.name}-{field}-values.npy", lists.values)
+        _save_array(folder / f"{split.name}-{field}-offsets.npy", lists.offsets)
+    (folder / f"{split.name}-texts.jsonl").write_bytes(split.texts.data.tobytes())
+    _save_array(folder / f"{split.name}-texts-offsets.npy", split.texts.offsets)
+
+
+def _save_array(path: Path, array: np.ndarray) -> None:
+    """The bytes of ``np.save``, which, where the disk is full, hides the system's reason."""
+    array = np.ascontiguousarray(array)
+    with path.open("wb") as file:
+        write_array_header_1_0(file, header_data_from_array_1_0(array))
+        file.write(array.data)
+
+
+def _open_split(folder: Path, name: str, lexicon: Sequence[str], size: int) -> Split:
+    words = {}
+    for field in WORD_FIELDS:
+        values, offsets = (mapped_row(folder / f"{name}-{field}-{part}.npy") for part in ("values", "offsets"))
+        words[field] = Ragged.checked(values, offsets, lists=size, below=len(lexicon))
+    with open_regular(folder / f"{name}-texts.jsonl") as file:
+        empty = not file.seek(0, os.SEEK_END)  # an empty file cannot be mapped
+        data = np.empty(0, np.uint8) if empty else np.asarray(np.memmap(file, dtype=np.uint8, mode="r"))
+    offsets = checked_edges(mapped_row(folder / f"{name}-texts-offsets.npy"), lists=size, total=len(data))
+    return Split(name, lexicon, words, Texts(data, offsets, np.arange(size)))

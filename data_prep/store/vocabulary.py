@@ -1,0 +1,119 @@
+"""Vocabularies built from the training split only, with ids of their own for padding and for unknown words."""
+
+import json
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from jaxtyping import Int
+
+from data_prep.config import MOST_BUCKETS
+from data_prep.files.atomic import write_atomically
+from data_prep.files.json_text import checked_words, parse_json
+from data_prep.files.reading import read_whole
+
+PAD: Final = 0
+FIRST_UNKNOWN: Final = 1
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Ids of words: 0 is PAD, 1 to ``unknown_buckets`` stand for unknown words, then the known ones.
+
+    With several buckets an unknown word goes to the one that a hash of its letters names, so that the same unknown
+    word has the same bucket in every vocabulary with as many buckets.
+    """
+
+    words: tuple[str, ...]
+    unknown_buckets: int = 1
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        first = FIRST_UNKNOWN + self.unknown_buckets
+        return {word: first + place for place, word in enumerate(self.words)}
+
+    def __len__(self) -> int:
+        """How many ids there are, PAD and unknown ones included."""
+        return FIRST_UNKNOWN + self.unknown_buckets + len(self.words)
+
+    def id(self, word: str) -> int:
+        """The id of ``word``; one of the unknown ids where the vocabulary lacks it."""
+        known = self._index.get(word)
+        return FIRST_UNKNOWN + zlib.crc32(word.encode()) % self.unknown_buckets if known is None else known
+
+    def ids(self, words: Iterable[str]) -> Int[np.ndarray, " words"]:
+        """The ids of ``words``, in order."""
+        return np.fromiter((self.id(word) for word in words), dtype=np.int32)
+
+    def word(self, word_id: int) -> str:
+        """The word of an id, ``<pad>`` or ``<unk>`` where it has none."""
+        place = word_id - FIRST_UNKNOWN - self.unknown_buckets
+        return self.words[place] if place >= 0 else "<pad>" if word_id == PAD else "<unk>"
+
+    @classmethod
+    def checked(cls, content: object) -> "Vocabulary":
+        """The vocabulary that ``content`` is, as JSON has it: {"unknown_buckets": 1, "words": ["a"]}.
+
+        Raises:
+            ValueError: it is none.
+        """
+        if not isinstance(content, dict) or {*content} != {"unknown_buckets", "words"}:
+            raise ValueError("expected words and unknown_buckets")
+        buckets = content["unknown_buckets"]
+        if type(buckets) is not int or not 1 <= buckets <= MOST_BUCKETS:
+            raise ValueError(f"expected from 1 to {MOST_BUCKETS:,} unknown_buckets, got {buckets!r:.40}")
+        return cls(tuple(checked_words(content["words"])), buckets)
+
+    @classmethod
+    def build(
+        cls,
+        counts: Int[np.ndarray, " lexicon"],
+        lexicon: Sequence[str],
+        *,
+        largest: int,
+        min_count: int,
+        unknown_buckets: int = 1,
+    ) -> "Vocabulary":
+        """The ``largest`` most frequent words of at least ``min_count``; ties in the lexicon's order."""
+        order = np.argsort(-counts, kind="stable")[:largest]
+        return cls(tuple(lexicon[place] for place in order if counts[place] >= min_count), unknown_buckets)
+
+
+@dataclass(frozen=True)
+class Vocabularies:
+    """The vocabularies of a model: name, tokens and api share ``code``."""
+
+    query: Vocabulary
+    code: Vocabulary
+    ast: Vocabulary
+
+    def of(self, field: str) -> Vocabulary:
+        """The vocabulary that reads ``field``."""
+        return {"query": self.query, "ast": self.ast}.get(field, self.code)
+
+    def save(self, path: Path) -> None:
+        """Write them as JSON."""
+        sides = {side: getattr(self, side) for side in ("query", "code", "ast")}
+        content = {side: {"unknown_buckets": v.unknown_buckets, "words": v.words} for side, v in sides.items()}
+        write_atomically(path, json.dumps(content, ensure_ascii=False))
+
+    @classmethod
+    def load(cls, path: Path) -> "Vocabularies":
+        """Read what :meth:`save` wrote.
+
+        Raises:
+            ValueError: the file is missing or is not such a file.
+        """
+        try:
+            content = parse_json(read_whole(path))
+            if not isinstance(content, dict) or {*content} != {"query", "code", "ast"}:
+                raise ValueError("expected query, code and ast")
+            return cls(**{side: Vocabulary.checked(each) for side, each in content.items()})
+        except (OSError, ValueError) as error:
+            raise ValueError(
+                f"expected the vocabularies of a run in {path}, but they cannot be read: {error}"
+            ) from error

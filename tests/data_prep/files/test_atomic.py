@@ -1,0 +1,133 @@
+"""A write is whole or absent."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from data_prep.files.atomic import atomic_folder, write_atomically
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(each.name for each in folder.iterdir())
+
+
+def test_text_and_bytes_arrive(tmp_path: Path) -> None:
+    write_atomically(tmp_path / "a.txt", "é\n")
+    write_atomically(tmp_path / "b", b"\x00\xff")
+    assert (tmp_path / "a.txt").read_bytes() == b"\xc3\xa9\n"
+    assert (tmp_path / "b").read_bytes() == b"\x00\xff"
+    assert names(tmp_path) == ["a.txt", "b"]
+
+
+def test_permissions_are_those_of_any_new_file(tmp_path: Path) -> None:
+    write_atomically(tmp_path / "a", "")
+    (tmp_path / "plain").touch()
+    with atomic_folder(tmp_path / "f"):
+        pass
+    (tmp_path / "plain_folder").mkdir()
+    assert (tmp_path / "a").stat().st_mode == (tmp_path / "plain").stat().st_mode
+    assert (tmp_path / "f").stat().st_mode == (tmp_path / "plain_folder").stat().st_mode
+
+
+def test_failed_folder_leaves_the_old_one(tmp_path: Path) -> None:
+    target = tmp_path / "data"
+    with atomic_folder(target) as new:
+        (new / "x").write_text("old")
+
+    def fail() -> None:
+        with atomic_folder(target) as new:
+            (new / "x").write_text("new")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert (target / "x").read_text() == "old"
+    assert names(tmp_path) == ["data"]
+
+
+def test_folder_replaces_the_old_one_whole(tmp_path: Path) -> None:
+    target = tmp_path / "deep" / "data"
+    for name in ("first", "second"):
+        with atomic_folder(target) as new:
+            (new / name).write_text(name)
+    assert names(target) == ["second"]
+    assert names(target.parent) == ["data"]
+
+
+def test_killed_writer_leaves_no_target_and_the_next_one_tidies(tmp_path: Path) -> None:
+    target = tmp_path / "data"
+    code = (
+        "import os, signal, sys, pathlib\n"
+        "from data_prep.files.atomic import atomic_folder\n"
+        "with atomic_folder(pathlib.Path(sys.argv[1])) as new:\n"
+        "    (new / 'x').write_text('half')\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    repository = Path(__file__).resolve().parents[3]
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(target)], env={**os.environ, "PYTHONPATH": str(repository)}, check=False
+    )
+    assert done.returncode == -9
+    assert not target.exists()
+    assert len(names(tmp_path)) == 1  # what the killed one left
+    with atomic_folder(target) as new:
+        (new / "x").write_text("whole")
+    assert names(tmp_path) == ["data"]
+
+
+def test_writers_of_one_folder_replace_each_other_whole(tmp_path: Path) -> None:
+    code = (
+        "import sys, pathlib\n"
+        "from data_prep.files.atomic import atomic_folder\n"
+        "for number in range(60):\n"
+        "    with atomic_folder(pathlib.Path(sys.argv[1])) as new:\n"
+        "        for name in 'ab':\n"
+        "            (new / name).write_text(sys.argv[2])\n"
+    )
+    repository = Path(__file__).resolve().parents[3]
+    command = [sys.executable, "-c", code, str(tmp_path / "data")]
+    running = [subprocess.Popen([*command, each], cwd=repository) for each in ("one", "two", "three")]
+    assert [each.wait(60) for each in running] == [0, 0, 0]
+    assert names(tmp_path) == ["data"]
+    assert (tmp_path / "data" / "a").read_text() == (tmp_path / "data" / "b").read_text()
+
+
+def test_a_folder_that_arrives_meanwhile_is_replaced_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another writer may be quicker, just when the older folder was taken away."""
+    target, replace = tmp_path / "data", Path.replace
+    with atomic_folder(target) as new:
+        (new / "x").write_text("old")
+
+    def replaced(self: Path, to: Path) -> Path:
+        there = replace(self, to)
+        if self == target:
+            monkeypatch.setattr(Path, "replace", replace)
+            target.mkdir()
+            (target / "x").write_text("quicker")
+        return there
+
+    monkeypatch.setattr(Path, "replace", replaced)
+    with atomic_folder(target) as new:
+        (new / "x").write_text("new")
+    assert (target / "x").read_text() == "new"
+    assert names(tmp_path) == ["data"]
+
+
+def test_what_killed_writers_left_of_a_file_is_removed_too(tmp_path: Path) -> None:
+    left = tmp_path / ".a [1].txt.999999999.x.tmp"
+    left.touch()
+    write_atomically(tmp_path / "a [1].txt", "")
+    assert names(tmp_path) == ["a [1].txt"]
+
+
+def test_a_living_writer_is_left_alone(tmp_path: Path) -> None:
+    with atomic_folder(tmp_path / "data") as slow:
+        (slow / "x").write_text("slow")
+        with atomic_folder(tmp_path / "data") as quick:
+            (quick / "x").write_text("quick")
+        assert (slow / "x").exists()
+    assert (tmp_path / "data" / "x").read_text() == "slow"
+    assert names(tmp_path) == ["data"]

@@ -1,0 +1,31 @@
+"""The sha256 of what a split holds depends on its words and their order, and on nothing else."""
+
+import hashlib
+
+import numpy as np
+import pytest
+from java import pair
+
+from data_prep.store.checksum import words_sha256
+from data_prep.store.prepared_data import Split
+
+
+@pytest.fixture
+def pairs():
+    return [pair(query=("gets", "it"), name=("get",)), pair(query=("sets", "it"), name=("set", "it"))]
+
+
+def test_it_is_the_sha256_of_the_words_by_rows_and_fields(pairs):
+    lines = (
+        "\t".join(" ".join(each.words(field)) for field in ("query", "name", "tokens", "api", "ast")) for each in pairs
+    )
+    expected = hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
+    assert words_sha256(Split.of("test", pairs)) == expected
+
+
+def test_neither_lexicon_nor_split_count_but_rows_and_their_order_do(pairs):
+    split = Split.of("test", pairs)
+    other = Split.of("valid", pairs, ["zebra", *reversed(split.lexicon)])
+    assert words_sha256(other) == words_sha256(split)
+    assert words_sha256(split.take(np.array([1, 0]))) != words_sha256(split)
+    assert words_sha256(split.take(np.array([0]))) != words_sha256(split)

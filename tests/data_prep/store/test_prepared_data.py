@@ -1,0 +1,269 @@
+"""The store gives back what was put in, byte for byte the same each time, and notices every damage."""
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from data_prep.records import CODE_FIELDS, SPLITS, WORD_FIELDS, Method, Pair, SplitName
+from data_prep.store.manifest import FORMAT_VERSION, MANIFEST, DamagedStore, manifest_sha256, sealed_file
+from data_prep.store.prepared_data import Split, limit_pairs, open_prepared, write_prepared
+
+
+def pair(number: int) -> Pair:
+    """A pair whose words tell its number; some fields are empty, some words are not ASCII."""
+    fields = {field: tuple(f"{field}{n}" for n in range(number % 4)) for field in CODE_FIELDS}
+    fields["name"] = ("größe", f"n{number}")
+    method = Method(
+        "jdk-17.0.21", f"a/F{number}.java", number + 1, number + 3, "F.Inner", f"n{number}", "method",
+        f"int n{number}() {{\n\treturn '\u2028\ud800';\n}}", "/** N. */", fields,
+    )  # fmt: skip
+    return Pair(method, f"Returns “{number}”.", ("returns", str(number)))
+
+
+SIZES = {"train": 70, "valid": 10, "test": 21}
+
+
+@pytest.fixture
+def pairs() -> dict[SplitName, list[Pair]]:
+    return {name: [pair(100 * place + n) for n in range(SIZES[name])] for place, name in enumerate(SPLITS)}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, pairs: Mapping[SplitName, Sequence[Pair]]) -> Path:
+    write_prepared(tmp_path / "jdk", pairs, {"dataset": "jdk"})
+    return tmp_path / "jdk"
+
+
+def check_same(split: Split, pairs: Sequence[Pair]) -> None:
+    assert len(split) == len(pairs)
+    for row, expected in enumerate(pairs):
+        for field in WORD_FIELDS:
+            assert split.word_list(field, row) == list(expected.words(field))
+        text, method = split.text(row), expected.method
+        assert (text.origin, text.path, text.start_line, text.end_line) == (
+            method.origin, method.path, method.start_line, method.end_line,
+        )  # fmt: skip
+        assert (text.type_name, text.method_name, text.source) == (method.type_name, method.name, method.source)
+        assert text.query_text == expected.query_text
+
+
+def test_pairs_come_back(folder: Path, pairs: Mapping[SplitName, Sequence[Pair]]) -> None:
+    data = open_prepared(folder)
+    assert data.manifest["dataset"] == "jdk"
+    assert data.manifest["split_sizes"] == SIZES
+    for name in SPLITS:
+        check_same(data.splits[name], pairs[name])
+    lexicon = list(data.splits["train"].lexicon)
+    assert lexicon == sorted(
+        {word for each in pairs.values() for p in each for f in WORD_FIELDS for word in p.words(f)}
+    )
+
+
+def test_taken_rows_come_back_in_order(folder: Path, pairs: Mapping[SplitName, Sequence[Pair]]) -> None:
+    rows = [5, 0, 5, 69]
+    taken = open_prepared(folder).splits["train"].take(np.array(rows))
+    check_same(taken, [pairs["train"][row] for row in rows])
+    check_same(taken.take(np.array([3, 0])), [pairs["train"][row] for row in (69, 5)])
+
+
+def test_a_split_in_memory_is_the_same(pairs: Mapping[SplitName, Sequence[Pair]]) -> None:
+    check_same(Split.of("valid", pairs["valid"]), pairs["valid"])
+
+
+def test_arrays_are_mapped_not_read(folder: Path) -> None:
+    values = open_prepared(folder).splits["train"].words["tokens"].values
+    assert isinstance(values.base, np.memmap)
+    assert not values.flags.writeable
+
+
+def test_empty_splits_are_kept(tmp_path: Path) -> None:
+    write_prepared(tmp_path / "few", {"train": [pair(1)]}, {})
+    data = open_prepared(tmp_path / "few")
+    assert {name: len(data.splits[name]) for name in SPLITS} == {"train": 1, "valid": 0, "test": 0}
+
+
+def test_same_pairs_give_the_same_bytes(folder: Path, pairs: Mapping[SplitName, Sequence[Pair]]) -> None:
+    again = folder.with_name("again")
+    write_prepared(again, pairs, {"dataset": "jdk"})
+    for file in folder.iterdir():
+        assert file.read_bytes() == (again / file.name).read_bytes(), file.name
+
+
+def test_every_flipped_byte_is_noticed(folder: Path) -> None:
+    for file in sorted(folder.iterdir()):
+        whole = file.read_bytes()
+        for place in {0, len(whole) // 2, len(whole) - 1}:
+            damaged = bytearray(whole)
+            damaged[place] ^= 1
+            file.write_bytes(bytes(damaged))
+            with pytest.raises(DamagedStore, match=file.name):
+                open_prepared(folder)
+        file.write_bytes(whole)
+    open_prepared(folder)
+
+
+def test_every_missing_or_shortened_file_is_noticed(folder: Path) -> None:
+    for file in sorted(folder.iterdir()):
+        whole = file.read_bytes()
+        file.write_bytes(whole[: len(whole) // 2])
+        with pytest.raises(DamagedStore, match=file.name):
+            open_prepared(folder)
+        file.unlink()
+        with pytest.raises(DamagedStore, match=f"{file.name} is missing"):
+            open_prepared(folder)
+        file.write_bytes(whole)
+
+
+def test_reasons_are_one_line_each(folder: Path) -> None:
+    manifest = json.loads((folder / MANIFEST).read_text())
+    for text, reason in (
+        ("{", "cannot be read"),
+        ("[]", "format None"),
+        (json.dumps(manifest | {"format_version": FORMAT_VERSION + 1}), f"format {FORMAT_VERSION + 1}"),
+        (json.dumps(manifest | {"dataset": "csn"}), "changed after"),
+    ):
+        (folder / MANIFEST).write_text(text)
+        with pytest.raises(DamagedStore, match=reason) as caught:
+            open_prepared(folder)
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("limit", [3, 4, 10, 50, 100])
+def test_limit_is_kept_and_shared_out(folder: Path, limit: int) -> None:
+    data = limit_pairs(open_prepared(folder), limit, seed=3)
+    sizes = {name: len(data.splits[name]) for name in SPLITS}
+    assert sum(sizes.values()) == limit
+    for name in SPLITS:
+        assert sizes[name] >= 1
+        assert abs(sizes[name] - limit * SIZES[name] / 101) < 2
+        assert (np.diff(data.splits[name].texts.rows) > 0).all()
+
+
+def test_limit_draws_by_seed(folder: Path) -> None:
+    data = open_prepared(folder)
+
+    def drawn(seed: int) -> list[int]:
+        return limit_pairs(data, 40, seed).splits["train"].texts.rows.tolist()
+
+    assert drawn(0) == drawn(0)
+    assert drawn(0) != drawn(1)
+    assert max(drawn(0)) > 40  # not merely the first ones
+
+
+def test_no_limit_is_all_of_it(folder: Path) -> None:
+    data = open_prepared(folder)
+    assert limit_pairs(data, 0) is data
+    assert limit_pairs(data, 101) is data
+    with pytest.raises(ValueError, match=r"--data.limit takes 0 \(all\) or at least 3"):
+        limit_pairs(data, 2)
+
+
+def sealed_again(folder: Path, **other: object) -> None:
+    """A manifest that says what the files are now, with a valid checksum."""
+    manifest = json.loads((folder / MANIFEST).read_text())
+    manifest["files"] = [sealed_file(folder / each["name"]) for each in manifest["files"]]
+    manifest = {name: value for name, value in (manifest | other).items() if value is not ...}
+    (folder / MANIFEST).write_text(json.dumps(manifest | {"manifest_sha256": manifest_sha256(manifest)}))
+
+
+def check_damaged(folder: Path) -> None:
+    with pytest.raises(DamagedStore) as caught:
+        open_prepared(folder)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        *({"files": ...}, {"files": []}, {"files": "a"}, {"files": [1]}, {"files": [{"name": "../x"}]}),
+        *({"split_sizes": ...}, {"split_sizes": [1]}, {"split_sizes": {"train": 70}}),
+        *({"split_sizes": SIZES | {"test": -1}}, {"split_sizes": SIZES | {"test": "a"}}),
+        *({"split_sizes": SIZES | {"test": 10**12}}, {"split_sizes": SIZES | {"test": 20}}),
+    ],
+    ids=str,
+)
+def test_a_made_up_manifest_is_damage(folder: Path, other: Mapping[str, object]) -> None:
+    sealed_again(folder, **other)
+    check_damaged(folder)
+
+
+def test_a_manifest_nested_without_end_is_damage(folder: Path) -> None:
+    for depth in (900, 100_000):
+        nested = "[" * depth + "]" * depth
+        (folder / MANIFEST).write_text(f'{{"format_version": {FORMAT_VERSION}, "a": {nested}}}')
+        check_damaged(folder)
+
+
+ARRAYS = {
+    "offsets that fall": ("train-tokens-offsets.npy", lambda array: np.concatenate([array[:3], array[:1], array[4:]])),
+    "offsets that begin elsewhere": ("train-api-offsets.npy", lambda array: array + 1),
+    "offsets of fewer rows": ("valid-name-offsets.npy", lambda array: array[:-1]),
+    "offsets of another type": ("valid-name-offsets.npy", lambda array: array.astype(np.float64)),
+    "texts beyond the end": ("test-texts-offsets.npy", lambda array: array * 1000),
+    "a number beyond the lexicon": ("train-query-values.npy", lambda array: array + 10**6),
+    "a number below none": ("train-query-values.npy", lambda array: -array - 1),
+    "numbers of another type": ("test-name-values.npy", lambda array: array.astype(np.int64)),
+    "numbers of two dimensions": ("test-name-values.npy", lambda array: array[None]),
+    "objects": ("test-name-values.npy", lambda array: array.astype(object)),
+}
+
+
+@pytest.mark.parametrize(("name", "change"), ARRAYS.values(), ids=ARRAYS.keys())
+def test_made_up_arrays_are_damage(folder: Path, name: str, change: Callable[[np.ndarray], np.ndarray]) -> None:
+    np.save(folder / name, change(np.load(folder / name)), allow_pickle=True)
+    sealed_again(folder)
+    check_damaged(folder)
+
+
+HEADS = [
+    b"{'descr': '<i4', 'fortran_order': False, 'shape': (1000000000000,), }",
+    b"{'descr': '<i4', 'fortran_order': False, 'shape': (-1,), }",
+    b"{'descr': '<i4', 'fortran_order': False, 'shape': (True,), }",
+    b"{'descr': '<i4', 'fortran_order': True, 'shape': (3,), }",
+    b"{'descr': '|O', 'fortran_order': False, 'shape': (3,), }",
+    b"{'descr': ['<i4'], 'fortran_order': False, 'shape': (3,), }",
+    b"{'descr': '<i4', 'fortran_order': False, 'shape': 3L, }",
+    b"{'descr': '<i4', 'shape': (3,), }",
+    b"[" * 9000,
+    b"(",
+    b"\xff",
+    b"",
+]
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_made_up_heads_of_arrays_are_damage(folder: Path, head: bytes) -> None:
+    start = b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little")
+    (folder / "train-query-values.npy").write_bytes(start + head + bytes(12))
+    sealed_again(folder)
+    check_damaged(folder)
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", '["a", 1]', "[" * 100_000, '"a"'])
+def test_a_made_up_lexicon_is_damage(folder: Path, content: str) -> None:
+    (folder / "lexicon.json").write_text(content)
+    sealed_again(folder)
+    check_damaged(folder)
+
+
+@pytest.mark.parametrize("change", [("start_line", "begin"), ('"path":', '"path" '), ("Returns", '"'), ("{", "[")])
+def test_a_made_up_text_is_damage_where_it_is_asked_for(folder: Path, change: tuple[str, str]) -> None:
+    file = folder / "train-texts.jsonl"
+    file.write_text(file.read_text().replace(change[0], change[1].ljust(len(change[0]))))
+    sealed_again(folder)
+    split = open_prepared(folder).splits["train"]
+    with pytest.raises(DamagedStore, match="the text of a method is damaged") as caught:
+        split.text(3)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", [MANIFEST, "lexicon.json", "train-query-values.npy", "test-texts.jsonl"])
+def test_a_pipe_or_a_device_is_damage_at_once(folder: Path, name: str) -> None:
+    for make in (os.mkfifo, lambda path: path.symlink_to("/dev/zero")):
+        (folder / name).unlink()
+        make(folder / name)
+        check_damaged(folder)
