@@ -8,7 +8,7 @@ x_1 .. x_T, and with weights of its own for each field:
     E    = the rows h_i2, h_i3 and h_i4 one below the other
 
 The method's rows C are those of its fields one below the other, the query's rows Q those of the query; the score is
-that of :class:`matching.layers.CoAttention`.
+that of :class:`modeling.layers.CoAttention`.
 
 Departures. From the paper: its API sequence goes through a BiLSTM, here and in the released code through convolutions
 (``api_encoder=bilstm`` is the paper's). From the released code: pads are masked, which is ``parity=false``: a window
@@ -32,7 +32,7 @@ from baselines.word_vectors import BaselineConfig, WordVectors
 from data_prep.bounds import WIDTH, check_bounds
 from data_prep.store.batching import Batch
 from data_prep.store.vocabulary import Vocabularies
-from matching.contract import Encoded
+from modeling.contract import Encoded
 
 KERNELS: Final = (2, 3, 4)
 """Words that a window of each convolution spans."""

@@ -25,7 +25,7 @@ from baselines.word_vectors import BaselineConfig, WordVectors
 from data_prep.bounds import WIDTH, check_bounds
 from data_prep.store.batching import Batch
 from data_prep.store.vocabulary import Vocabularies
-from matching.bi_encoder import BiEncoder
+from modeling.bi_encoder import BiEncoder
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,8 @@ from baselines.word_vectors import BaselineConfig, WordVectors
 from data_prep.bounds import WIDTH, check_bounds
 from data_prep.store.batching import Batch
 from data_prep.store.vocabulary import Vocabularies
-from matching.contract import Encoded
-from matching.layers import PositionAttention, WordAttention, masked_softmax
+from modeling.contract import Encoded
+from modeling.layers import PositionAttention, WordAttention, masked_softmax
 
 CodeField = tuple[str, Float[Tensor, "codes words dim"], Bool[Tensor, "codes words"]]
 """A field's name, its words, and where they stand."""

@@ -10,8 +10,8 @@ from torch import Tensor
 from baselines.word_vectors import BaselineConfig, WordVectors
 from data_prep.store.batching import Batch
 from data_prep.store.vocabulary import Vocabularies
-from matching.contract import Encoded, Matcher
-from matching.layers import CoAttention
+from modeling.contract import Encoded, Matcher
+from modeling.layers import CoAttention
 
 
 class FieldMatcher(Matcher):
@@ -46,7 +46,7 @@ class FieldMatcher(Matcher):
 
 
 class CoAttentionMatcher(FieldMatcher):
-    """One whose words :class:`matching.layers.CoAttention` makes a score of."""
+    """One whose words :class:`modeling.layers.CoAttention` makes a score of."""
 
     def __init__(self, config: BaselineConfig, vocabularies: Vocabularies, width: int) -> None:
         """``width``: of the states of a field."""

@@ -24,8 +24,8 @@ from baselines.field_matcher import CoAttentionMatcher
 from baselines.word_vectors import BaselineConfig, WordVectors
 from data_prep.store.batching import Batch
 from data_prep.store.vocabulary import Vocabularies
-from matching.contract import Encoded
-from matching.layers import PositionAttention, WordAttention
+from modeling.contract import Encoded
+from modeling.layers import PositionAttention, WordAttention
 
 
 @dataclass(frozen=True, slots=True)

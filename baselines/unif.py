@@ -23,8 +23,8 @@ from torch import Tensor
 from baselines.word_vectors import BaselineConfig, WordVectors
 from data_prep.store.batching import Batch
 from data_prep.store.vocabulary import Vocabularies
-from matching.bi_encoder import BiEncoder
-from matching.layers import PositionAttention, WordAttention
+from modeling.bi_encoder import BiEncoder
+from modeling.layers import PositionAttention, WordAttention
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from torch.nn.functional import pad
 from data_prep.bounds import LENGTH, SHARE, WIDTH, check_bounds
 from data_prep.store.batching import Words
 from data_prep.store.vocabulary import FIRST_UNKNOWN, PAD, Vocabularies
-from matching import starting_vectors
+from modeling import starting_vectors
 
 
 @dataclass(frozen=True, slots=True)

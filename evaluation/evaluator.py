@@ -16,8 +16,8 @@ from data_prep.store.prepared_data import Split
 from evaluation.config import EvaluateConfig
 from evaluation.kept_counts import Counts, KeptCounts
 from evaluation.metrics import count_better_and_tied
-from matching import processes
-from matching.contract import Ranker
+from modeling import distributed as processes
+from modeling.contract import Ranker
 
 _log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from jaxtyping import Float32, Int64
 
 from data_prep.files.atomic import remove_leftovers, write_atomically
 from data_prep.files.reading import read_whole
-from matching import processes
+from modeling import distributed as processes
 
 _EVERY: Final = 20.0
 """Seconds between writes."""

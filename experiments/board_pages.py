@@ -12,7 +12,7 @@ from torch import Tensor
 from data_prep.store.batching import Batch, Encoder
 from data_prep.store.prepared_data import Split
 from evaluation.evaluator import Evaluation
-from matching.contract import Encoded, Matcher
+from modeling.contract import Encoded, Matcher
 from training.board import Board, Sample
 from training.pictures import alignment_picture, edges_picture
 

@@ -18,7 +18,7 @@ from experiments.stored_options import fitted, stored_configuration
 from training.config import TrainConfig
 
 if TYPE_CHECKING:
-    from matching.config import LossConfig
+    from modeling.config import LossConfig
 
 REPOSITORY: Final = Path(__file__).resolve().parent.parent
 OUT: Final = Option("out", str, "", "Folder of this run; empty: runs/<dataset>-<model>-<time>.")
@@ -81,7 +81,7 @@ def section_types(model: str) -> dict[str, type]:
         "data": DataConfig,
         "words": WordsConfig,
         "model": config_type_of(model),
-        "loss": resolve_name("matching.config:LossConfig"),
+        "loss": resolve_name("modeling.config:LossConfig"),
         "train": TrainConfig,
         "evaluate": EvaluateConfig,
     }

@@ -31,9 +31,9 @@ from experiments.stages import (
     with_extra,
 )
 from experiments.trained_run import check_finished, load_run
-from matching import processes
-from matching.contract import Ranker
-from matching.ranker import MatcherRanker
+from modeling import distributed as processes
+from modeling.contract import Ranker
+from modeling.neural_ranker import MatcherRanker
 
 _log = logging.getLogger(__name__)
 

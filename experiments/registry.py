@@ -123,12 +123,12 @@ MODELS: Final[dict[str, Recipe]] = {
         "FcarCS without the statement tree",
         {**_BASELINE, "model.ast": "false"},
     ),
-    "bm25": Recipe("baselines.bm25:Bm25", "baselines.bm25:Bm25Config", "BM25 over split identifiers: no training"),
+    "bm25": Recipe("retrieval.bm25:Bm25", "retrieval.bm25:Bm25Config", "BM25 over split identifiers: no training"),
     "bm25_no_stems": Recipe(
-        "baselines.bm25:Bm25", "baselines.bm25:Bm25Config", "the form most papers mean", {"model.stem": "false"}
+        "retrieval.bm25:Bm25", "retrieval.bm25:Bm25Config", "the form most papers mean", {"model.stem": "false"}
     ),
     "bm25_tuned": Recipe(
-        "baselines.bm25:Bm25", "baselines.bm25:Bm25Config", "the best form found on validation", _BM25_TUNED
+        "retrieval.bm25:Bm25", "retrieval.bm25:Bm25Config", "the best form found on validation", _BM25_TUNED
     ),
 }
 

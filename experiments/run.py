@@ -41,9 +41,9 @@ from experiments.stages import (
     train_stage,
     with_extra,
 )
-from matching import processes
-from matching.contract import Matcher, Ranker
-from matching.ranker import MatcherRanker
+from modeling import distributed as processes
+from modeling.contract import Matcher, Ranker
+from modeling.neural_ranker import MatcherRanker
 from training.board import Board
 from training.checkpoint import save_weights
 from training.trainer import CHECKPOINT, TrainingReport

@@ -27,11 +27,11 @@ from experiments.config import REPOSITORY, Configuration, resolve
 from experiments.console import say
 from experiments.registry import class_of
 from experiments.run_folder import RunFolder
-from matching import processes
-from matching.contract import Matcher, Ranker
-from matching.losses import build_loss
-from matching.mixture import Mixture, best_weight
-from matching.ranker import MatcherRanker
+from modeling import distributed as processes
+from modeling.contract import Matcher, Ranker
+from modeling.losses import build_loss
+from modeling.neural_ranker import MatcherRanker
+from retrieval.fusion import Mixture, best_weight
 from training.seeding import seed_everything
 from training.trainer import TrainingReport, train
 

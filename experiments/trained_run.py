@@ -13,7 +13,7 @@ from data_prep.store.vocabulary import Vocabularies
 from experiments.config import Configuration
 from experiments.registry import class_of
 from experiments.run_folder import RunFolder
-from matching.contract import Matcher
+from modeling.contract import Matcher
 from training.checkpoint import check_weights, put_weights, saved_weights
 
 

@@ -12,8 +12,8 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from galm.config import Logits
-from matching.contract import Encoded
-from matching.layers import masked_softmax
+from modeling.contract import Encoded
+from modeling.layers import masked_softmax
 
 CLAMP = 1e-8
 """Least product of norms in a block cosine: a zero block has cosine 0."""

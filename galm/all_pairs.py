@@ -15,8 +15,8 @@ from galm.config import GalmConfig
 from galm.dense_gcn import GlobalAlignment
 from galm.native import fits
 from galm.ragged import Graphs, block_cosines_of, interleaved, offsets_of
-from matching.contract import Encoded
-from matching.layers import masked_softmax
+from modeling.contract import Encoded
+from modeling.layers import masked_softmax
 
 GRAPHS_PER_PART = 64
 """Graphs taken together: as many as keep their nodes in the processor's cache."""

@@ -23,8 +23,8 @@ from galm.all_pairs import EncodedWords, Nodes, all_scores, distinct_words, ever
 from galm.config import GalmConfig
 from galm.dense_gcn import GlobalAlignment
 from galm.word_tables import WordTables
-from matching.contract import Encoded, Matcher
-from matching.layers import masked_softmax
+from modeling.contract import Encoded, Matcher
+from modeling.layers import masked_softmax
 
 
 class Galm(Matcher):

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from data_prep.store.batching import PairIds
 from data_prep.store.vocabulary import PAD, Vocabularies
 from galm.config import GalmConfig
-from matching import starting_vectors
+from modeling import starting_vectors
 
 
 def tied_rows(vocabularies: Vocabularies) -> Int[Tensor, " querywords"]:

@@ -1,6 +1,6 @@
 """BM25 over the fields of an index, with all weights computed beforehand: a query adds up a few lists.
 
-The formula and the reading of words are those of :mod:`baselines.bm25` in the form ``bm25_tuned``, which was best on
+The formula and the reading of words are those of :mod:`retrieval.bm25` in the form ``bm25_tuned``, which was best on
 validation; one field more is read, the first sentence of a method's comment where it has one.
 """
 

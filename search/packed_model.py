@@ -30,7 +30,7 @@ from data_prep.store.vocabulary import Vocabularies, Vocabulary
 from evaluation.config import EvaluateConfig
 from experiments.config import Configuration
 from experiments.trained_run import load_run, weights_of, without_weights
-from matching.contract import Matcher
+from modeling.contract import Matcher
 from search.model_folder import CONFIG, PACKED, is_packed, no_model
 from training.checkpoint import check_finite, check_weights, weights_copy
 from training.weights_file import is_sealed, read_weights, sealed_weights

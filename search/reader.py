@@ -13,8 +13,8 @@ from data_prep.records import WORD_FIELDS
 from data_prep.store.batching import Batch, Encoder
 from data_prep.store.prepared_data import Split, Texts
 from data_prep.store.ragged_lists import Ragged
-from matching.contract import Matcher
-from matching.row_scores import RowScores
+from modeling.contract import Matcher
+from modeling.row_scores import RowScores
 from search.engine import Alignment
 
 

@@ -12,9 +12,9 @@ from typing import Any, Final
 import numpy as np
 from jaxtyping import Float32, Int64
 
-from baselines.pretrained import model_folder
-from baselines.sentence_encoder import load_sentence_model
 from data_prep.store.prepared_data import Split
+from modeling.transformers.pretrained import model_folder
+from modeling.transformers.sentence_encoder import load_sentence_model
 from search.engine import Alignment
 
 _MARK: Final = "modules.json"

@@ -20,7 +20,7 @@ from data_prep.store.batching import Batch, PairIds, Words
 from data_prep.store.prepared_data import Split
 from experiments.config import Configuration
 from experiments.registry import class_of
-from matching.bi_encoder import BiEncoder
+from modeling.bi_encoder import BiEncoder
 from search.index import open_index, read_head
 from search.model_folder import CONFIG, DEFAULT_BI_ENCODER, model_hash
 from search.packed_model import load_model

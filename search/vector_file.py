@@ -14,9 +14,9 @@ from jaxtyping import Float16, UInt8
 
 from data_prep.files.json_text import checked_record
 from data_prep.files.sealed import read_sealed, read_sealed_head, write_sealed
+from retrieval.ann.faiss_index import are_kept, clusters_path
 from search.index import read_head
 from search.model_folder import DEFAULT_BI_ENCODER, model_hash
-from search.vector_faiss import are_kept, clusters_path
 
 FORMAT: Final = "galm vectors 1"
 """Raised when the layout changes, or how a vector is made of a row."""

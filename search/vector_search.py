@@ -8,11 +8,11 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float32, Int64
 
+from retrieval.ann.exact import ExactVectors, VectorIndex
+from retrieval.ann.faiss_index import WORTH_IT, clusters_path, installed, kept_faiss
+from retrieval.ann.milvus import MilvusVectors, is_milvus
 from search.vector_encoding import RowEncoder
-from search.vector_faiss import WORTH_IT, clusters_path, installed, kept_faiss
 from search.vector_file import StoredVectors, open_vectors, vectors_of, vectors_path
-from search.vector_milvus import MilvusVectors, is_milvus
-from search.vectors import ExactVectors, VectorIndex
 
 COUNT: Final = 100
 """Rows that vectors add to the shortlist of a query, at most."""

@@ -55,3 +55,15 @@ def small_data(java_folder, tmp_path_factory):
     root = tmp_path_factory.mktemp("prepared")
     config = DataConfig(path=str(java_folder), root=str(root), valid_share=0.2, test_share=0.2, processes=1)
     return prepare("folder", config, command="the tests", say=lambda _: None)
+
+
+@pytest.fixture(scope="session")
+def index(java_folder, tmp_path_factory):
+    """The folder's index."""
+    from search.build import refresh
+    from search.index import open_index
+
+    path = tmp_path_factory.mktemp("index") / "index"
+    done = refresh(java_folder, path, processes=1, tell=lambda path, trouble: pytest.fail(f"{path}: {trouble}"))
+    assert done.written
+    return open_index(path)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from data_prep.store.batching import PairIds
-from matching.contract import Matcher
+from modeling.contract import Matcher
 from training.checkpoint import (
     check_finite,
     check_weights,

@@ -16,8 +16,8 @@ from torch import Tensor
 from tqdm import tqdm
 
 from data_prep.store.batching import Batch, PairIds
-from matching import processes
-from matching.contract import Matcher
+from modeling import distributed as processes
+from modeling.contract import Matcher
 from training.batches import batch_count, epoch_batches, negatives_mask
 from training.board import Board
 from training.checkpoint import put_weights

@@ -26,9 +26,6 @@ from safetensors.torch import save as safetensors_save
 from torch.nn.functional import cross_entropy
 from tqdm import tqdm
 
-from baselines.cross_encoder import CrossEncoder, kinds_of, load_classifier, load_tokenizer, save_tokenizer
-from baselines.pair_tokens import PairTokens
-from baselines.pretrained import best_device
 from data_prep.files.atomic import naming, write_atomically
 from data_prep.files.folder_lock import sole_writer
 from data_prep.files.json_text import parse_json
@@ -39,6 +36,9 @@ from experiments.config import REPOSITORY
 from experiments.console import say
 from experiments.gencodesearchnet.fine_tune_options import FineTuneOptions
 from experiments.gencodesearchnet.training_rows import TrainingRows, Validation, fingerprint
+from modeling.transformers.cross_encoder import CrossEncoder, kinds_of, load_classifier, load_tokenizer, save_tokenizer
+from modeling.transformers.pair_tokens import PairTokens
+from modeling.transformers.pretrained import best_device
 from training.checkpoint import load_checkpoint, put_weights, save_checkpoint, weights_copy
 from training.interrupt import HeldInterrupt
 from training.progress import Progress

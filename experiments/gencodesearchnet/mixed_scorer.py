@@ -10,7 +10,7 @@ from jaxtyping import Float32, Int64
 from data_prep.gencodesearchnet.records import Example
 from data_prep.gencodesearchnet.sampling import DISTRACTORS, ranking_blocks
 from evaluation.metrics import count_better_and_tied, mrr
-from matching.text_scorer import BlockScores, TextScorer
+from modeling.text_scorer import BlockScores, TextScorer
 
 _WEIGHTS: Final = tuple(step / 10 for step in range(11))
 

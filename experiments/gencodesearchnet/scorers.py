@@ -9,10 +9,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float32, Int64
 
-from baselines.cross_encoder import load_cross_encoder
 from baselines.prompted_model import PromptedModel, PromptedModelConfig, TextKind
-from baselines.sentence_encoder import SentenceEncoder, SentenceEncoderConfig
-from baselines.text_bm25 import TextBm25
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import read_whole
 from data_prep.gencodesearchnet.records import Example
@@ -26,7 +23,10 @@ from experiments.gencodesearchnet.word_scorer import WordScorer
 from experiments.registry import MODELS
 from experiments.stages import device
 from experiments.trained_run import load_run
-from matching.text_scorer import BlockScores, TextScorer
+from modeling.text_scorer import BlockScores, TextScorer
+from modeling.transformers.cross_encoder import load_cross_encoder
+from modeling.transformers.sentence_encoder import SentenceEncoder, SentenceEncoderConfig
+from retrieval.text_bm25 import TextBm25
 
 PROMPTED: Final = "prompted:"
 """Before the name of a model at ``--endpoint``."""

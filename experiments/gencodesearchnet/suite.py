@@ -11,7 +11,6 @@ from typing import IO, Final, TypeVar
 
 import numpy as np
 
-from baselines.cross_encoder import CrossEncoderScores
 from data_prep.files.atomic import atomic_file, write_atomically
 from data_prep.files.folder_lock import sole_writer
 from data_prep.files.named_paths import named_path
@@ -40,7 +39,8 @@ from experiments.gencodesearchnet.tasks import (
     rank,
 )
 from experiments.options import unknown
-from matching.text_scorer import BlockScores, TextScorer
+from modeling.text_scorer import BlockScores, TextScorer
+from modeling.transformers.cross_encoder import CrossEncoderScores
 
 RESULT: Final = "result.json"
 Found = TypeVar("Found")

@@ -8,7 +8,6 @@ import numpy as np
 from jaxtyping import Float32, Int, Int64
 from tqdm import tqdm
 
-from baselines.cross_encoder import CrossEncoderScores, both_logits_ranks, gold_logit_scores
 from data_prep.gencodesearchnet.records import Example
 from data_prep.gencodesearchnet.sampling import (
     Block,
@@ -22,13 +21,14 @@ from data_prep.gencodesearchnet.subsets import Subset
 from evaluation.benchmark import MatchingResult, RankingResult
 from evaluation.matching import best_threshold, matching
 from evaluation.metrics import count_better_and_tied
-from matching.text_scorer import BlockScores, TextScorer
+from modeling.text_scorer import BlockScores, TextScorer
+from modeling.transformers.cross_encoder import CrossEncoderScores, both_logits_ranks, gold_logit_scores
 
 _ROWS = 64
 """Queries scored at a time, so that the progress is seen."""
 
 Over = Callable[[Sequence[str], Sequence[str]], BlockScores]
-"""Reads a test set: :meth:`matching.text_scorer.TextScorer.over`."""
+"""Reads a test set: :meth:`modeling.text_scorer.TextScorer.over`."""
 Scores = Float32[np.ndarray, "block candidates"]
 Counted = tuple[Int[np.ndarray, " block"], Int[np.ndarray, " block"]]
 Count = Callable[[Block], Counted]

@@ -8,11 +8,11 @@ from itertools import chain
 import numpy as np
 from jaxtyping import Int64
 
-from baselines.cross_encoder import CrossEncoder, CrossEncoderScores
-from baselines.pair_tokens import PairTokens
 from data_prep.gencodesearchnet.records import Example
 from data_prep.gencodesearchnet.sampling import matching_negatives, ranking_blocks
 from evaluation.metrics import count_better_and_tied, mrr
+from modeling.transformers.cross_encoder import CrossEncoder, CrossEncoderScores
+from modeling.transformers.pair_tokens import PairTokens
 
 
 @dataclass(frozen=True, slots=True)

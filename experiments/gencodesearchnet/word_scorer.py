@@ -9,8 +9,8 @@ from jaxtyping import Float32, Int64
 from data_prep.gencodesearchnet.records import Example
 from data_prep.gencodesearchnet.words import as_split
 from data_prep.store.batching import Encoder, PairIds
-from matching.contract import Matcher
-from matching.row_scores import RowScores
+from modeling.contract import Matcher
+from modeling.row_scores import RowScores
 
 
 class WordScorer:

@@ -27,7 +27,7 @@ from experiments.config import REPOSITORY
 from experiments.console import open_terminal
 from experiments.speed.scoring import galm_of_width, plan_of_width
 from experiments.speed.timing import Growth, Spread
-from matching.ranker import MatcherRanker
+from modeling.neural_ranker import MatcherRanker
 
 WIDTH: Final = 32
 LENGTHS: Final = (10, 20, 40, 80)

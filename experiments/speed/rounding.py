@@ -10,7 +10,7 @@ from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.metrics import mrr
 from galm.model import Galm
-from matching.ranker import MatcherRanker
+from modeling.neural_ranker import MatcherRanker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

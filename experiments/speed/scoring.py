@@ -28,7 +28,7 @@ from experiments.speed.timing import Spread, in_turn, timed
 from galm.all_pairs import EncodedWords, distinct_words
 from galm.config import GalmConfig
 from galm.model import Galm
-from matching.contract import Matcher
+from modeling.contract import Matcher
 from training.seeding import seed_everything
 
 WIDTHS: Final = (32, 256)

@@ -13,7 +13,6 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from baselines.bm25 import Bm25, Bm25Config
 from data_prep.store.batching import Encoder, PairIds
 from data_prep.store.prepared_data import PreparedData
 from evaluation.config import EvaluateConfig
@@ -26,9 +25,10 @@ from experiments.speed.scoring import WIDTHS, galm_of_width, plan_of_width
 from experiments.speed.timing import Spread, in_turn
 from galm.all_pairs import EncodedWords
 from galm.model import Galm
-from matching.contract import Matcher
-from matching.losses import build_loss
-from matching.ranker import MatcherRanker
+from modeling.contract import Matcher
+from modeling.losses import build_loss
+from modeling.neural_ranker import MatcherRanker
+from retrieval.bm25 import Bm25, Bm25Config
 from training.batches import epoch_batches, negatives_mask
 from training.state import RunState
 from training.trainer import train

@@ -11,7 +11,7 @@ from baselines import fcarcs
 from baselines.fcarcs import Fcarcs, FcarcsConfig
 from data_prep.store.batching import Words
 from data_prep.store.vocabulary import FIRST_UNKNOWN, PAD, Vocabularies, Vocabulary
-from matching.contract import Matcher
+from modeling.contract import Matcher
 
 Vector = list[float]
 

@@ -20,8 +20,8 @@ from baselines.prompted_model import (
     read_answer,
 )
 from data_prep.files.folder_lock import sole_user
-from matching.text_scorer import TextScorer
-from tests.baselines.local_server import send, serving
+from modeling.text_scorer import TextScorer
+from tests.local_server import send, serving
 from tests.odd_files import KINDS, deadline, odd_thing
 
 PAIRS = [(f" text {number} ", f" code{number}(x)") for number in range(6)]

@@ -13,8 +13,8 @@ from data_prep.store.vocabulary import PAD
 from experiments.config import Configuration, resolve
 from experiments.registry import MODELS, class_of
 from experiments.stages import is_trained
-from matching.contract import Encoded, Matcher
-from matching.losses import build_loss
+from modeling.contract import Encoded, Matcher
+from modeling.losses import build_loss
 from training.batches import negatives_mask
 from training.checkpoint import load_weights, save_weights
 from training.seeding import seed_everything

@@ -9,7 +9,7 @@ from evaluation.evaluator import evaluate
 from experiments.config import resolve
 from experiments.registry import MODELS, class_of
 from experiments.stages import build_model, is_trained
-from matching.ranker import MatcherRanker
+from modeling.neural_ranker import MatcherRanker
 
 
 @pytest.fixture(scope="module", params=MODELS)

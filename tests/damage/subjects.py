@@ -23,13 +23,13 @@ from experiments.config import resolve
 from experiments.registry import class_of
 from experiments.run_folder import RunFolder
 from experiments.trained_run import load_run
-from matching.contract import Matcher
+from modeling.contract import Matcher
+from retrieval.ann.exact import ExactVectors
 from search.engine import Engine
 from search.index import FORMAT, Head, _sum, open_index, read_head, read_whole_head
 from search.show import as_json
 from search.vector_file import FORMAT as VECTORS
 from search.vector_file import open_vectors, vectors_of, vectors_path
-from search.vectors import ExactVectors
 from training import checkpoint
 from training.checkpoint import save_checkpoint
 from training.config import TrainConfig

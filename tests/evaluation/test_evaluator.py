@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from baselines.bm25 import Bm25, Bm25Config
 from evaluation import metrics
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate, pool_rows
+from retrieval.bm25 import Bm25, Bm25Config
 from tests.evaluation.rankers import Chosen
 from tests.evaluation.real_data import jdk_split
 

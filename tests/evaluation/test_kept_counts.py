@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from baselines.bm25 import Bm25, Bm25Config
 from evaluation import kept_counts
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.kept_counts import KeptCounts
+from retrieval.bm25 import Bm25, Bm25Config
 from tests.evaluation.real_data import jdk_split
 from tests.odd_files import KINDS, deadline, odd_thing
 

@@ -7,10 +7,10 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from baselines.cross_encoder import load_classifier, load_tokenizer
 from data_prep.gencodesearchnet.records import example
 from experiments.gencodesearchnet import fine_tune as module
 from experiments.gencodesearchnet.fine_tune_options import FineTuneOptions
+from modeling.transformers.cross_encoder import load_classifier, load_tokenizer
 
 THINGS = ["file", "list", "tree", "path", "name", "value", "index", "key"]
 VERBS = ["read", "write", "open", "close"]

@@ -12,14 +12,14 @@ from fine_tuning_runs import PAIRS, SAVES, SMALL, TRAIN, VALID
 from safetensors.torch import load_file
 from torch.nn.functional import cross_entropy
 
-from baselines.cross_encoder import CrossEncoder, load_classifier, load_cross_encoder, load_tokenizer
-from baselines.pair_tokens import PairTokens
 from data_prep.gencodesearchnet.records import example
 from experiments.gencodesearchnet import fine_tune as module
 from experiments.gencodesearchnet.fine_tune import CHECKPOINT, RECORD, WEIGHTS, fine_tune
 from experiments.gencodesearchnet.fine_tune_options import FineTuneOptions
 from experiments.gencodesearchnet.training_rows import TrainingRows, Validation, fingerprint
-from tests.baselines.tiny_models import library, tiny_bert
+from modeling.transformers.cross_encoder import CrossEncoder, load_classifier, load_cross_encoder, load_tokenizer
+from modeling.transformers.pair_tokens import PairTokens
+from tests.tiny_models import library, tiny_bert
 from training.checkpoint import load_checkpoint
 
 transformers = library("transformers")

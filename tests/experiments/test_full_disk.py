@@ -23,8 +23,8 @@ from experiments import console
 from experiments.entry import main
 from experiments.gencodesearchnet import fine_tune
 from experiments.gencodesearchnet.fine_tune import RECORD, WEIGHTS
-from tests.baselines.tiny_models import tiny_bert
 from tests.experiments.fine_tuning_runs import SMALL, TRAIN, VALID
+from tests.tiny_models import tiny_bert
 from training.board import Board
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-from baselines.text_bm25 import TextBm25
 from data_prep.gencodesearchnet.records import Example, example, write_raw
 from data_prep.gencodesearchnet.sampling import ranking_blocks
 from data_prep.gencodesearchnet.subsets import find_subsets
@@ -26,6 +25,7 @@ from experiments.gencodesearchnet.scorers import Chance
 from experiments.gencodesearchnet.suite import find_data, run_benchmark
 from experiments.gencodesearchnet.word_scorer import WordScorer
 from experiments.stages import build_model
+from retrieval.text_bm25 import TextBm25
 
 ROWS = 150
 

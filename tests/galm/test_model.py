@@ -12,8 +12,8 @@ from galm.all_pairs import is_fast
 from galm.config import GalmConfig
 from galm.model import Galm
 from galm.native import kernels
-from matching.contract import Matcher
-from matching.starting_vectors import mutual_information
+from modeling.contract import Matcher
+from modeling.starting_vectors import mutual_information
 
 VOCABULARIES = Vocabularies(
     Vocabulary(tuple(f"w{number}" for number in range(40))),

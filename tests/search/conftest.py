@@ -4,8 +4,6 @@ from pathlib import Path
 import pytest
 
 from galm.native import kernels
-from search.build import refresh
-from search.index import Index, open_index
 from search.places import cache_folder
 
 MODEL = {"model.dim": "32", "model.blocks": "4", "train.epochs": "1", "train.batch_size": "16", "data.limit": "400"}
@@ -34,12 +32,3 @@ def tree(java_folder, tmp_path) -> Path:
     for file in sorted((java_folder / "java.base/java/util/stream").glob("*.java"))[:12]:
         shutil.copy(file, place)
     return root
-
-
-@pytest.fixture(scope="session")
-def index(java_folder, tmp_path_factory) -> Index:
-    """The folder's index."""
-    path = tmp_path_factory.mktemp("index") / "index"
-    done = refresh(java_folder, path, processes=1, tell=lambda path, trouble: pytest.fail(f"{path}: {trouble}"))
-    assert done.written
-    return open_index(path)

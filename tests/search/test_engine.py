@@ -7,7 +7,7 @@ import torch
 from data_prep.store.batching import Encoder
 from experiments.config import resolve
 from experiments.stages import build_model
-from matching.row_scores import RowScores
+from modeling.row_scores import RowScores
 from search.engine import LONGEST_QUERY, Engine, QueryError, best_beside, on_one_scale
 from search.lexical import Lexical
 from search.names import Names

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from baselines.bm25 import Bm25, Bm25Config
 from experiments.registry import recipe_of
+from retrieval.bm25 import Bm25, Bm25Config
 from search.lexical import WEIGHTS, Lexical, terms_of
 
 

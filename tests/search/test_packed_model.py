@@ -20,9 +20,9 @@ from experiments.config import Configuration, resolve
 from experiments.registry import MODELS, class_of
 from experiments.run_folder import RunFolder
 from experiments.stages import is_trained
-from matching.contract import Matcher
-from matching.losses import build_loss
-from matching.ranker import MatcherRanker
+from modeling.contract import Matcher
+from modeling.losses import build_loss
+from modeling.neural_ranker import MatcherRanker
 from search import packed_model
 from search.model_folder import DEFAULT_BI_ENCODER, DEFAULT_MODEL, model_hash
 from search.packed_model import PackedTable, load_model, load_packed, pack

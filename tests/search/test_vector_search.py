@@ -20,6 +20,8 @@ from experiments.config import REPOSITORY, resolve
 from experiments.entry import main
 from experiments.registry import class_of
 from experiments.run_folder import RunFolder
+from retrieval.ann.exact import ExactVectors
+from retrieval.ann.faiss_index import FaissVectors, clusters_path
 from search import vector_encoding
 from search.build import refresh
 from search.engine import Engine, Finds
@@ -31,7 +33,6 @@ from search.questions import Questions
 from search.ranking import Ranking
 from search.reader import Reader
 from search.vector_encoding import BATCH, RowEncoder, refresh_vectors
-from search.vector_faiss import FaissVectors, clusters_path
 from search.vector_file import (
     FORMAT,
     KEY,
@@ -45,7 +46,6 @@ from search.vector_file import (
     vectors_path,
 )
 from search.vector_search import NearRows, near_rows
-from search.vectors import ExactVectors
 from training.checkpoint import save_weights
 
 SMALL = {"model.dim": "32"}
@@ -570,7 +570,7 @@ def test_vectors_of_the_same_model_by_name_but_of_another_width_are_refused(enco
 def test_damaged_clusters_are_made_anew(tree, run, monkeypatch):
     if not find_spec("faiss"):
         pytest.skip("faiss is not installed: pip install -r requirements-vectors.txt")
-    for module in ("search.vector_faiss", "search.vector_search"):
+    for module in ("retrieval.ann.faiss_index", "search.vector_search"):
         monkeypatch.setattr(f"{module}.WORTH_IT", 10)
     monkeypatch.setattr(FaissVectors, "_built", lambda index, _, build=FaissVectors._built: build(index, 1))
     path = index_place(tree)

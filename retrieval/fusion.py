@@ -1,0 +1,78 @@
+"""Two rankers as one: their scores on a common scale, weighted.
+
+The scores that each gives the pool for a query are brought to mean 0 and standard deviation 1, so that a cosine and a
+sum of term weights can be added: score = weight * z of the first + (1 - weight) * z of the second.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import numpy as np
+from jaxtyping import Float, Float32
+
+from data_prep.store.prepared_data import Split
+from modeling.contract import Ranker
+
+WEIGHTS: Final = tuple(round(0.05 * step, 2) for step in range(21))
+"""What :func:`best_weight` tries."""
+
+
+class Mixture:
+    """A :class:`modeling.contract.Ranker` over two others."""
+
+    def __init__(self, first: Ranker, second: Ranker, weight: float) -> None:
+        """``weight`` of the first, from 0 to 1."""
+        self.first, self.second, self.weight = first, second, weight
+
+    def index(self, corpus: Split) -> None:
+        """Take ``corpus`` as the pool of both."""
+        self.first.index(corpus)
+        self.second.index(corpus)
+
+    def scores(self, queries: Split) -> Iterator[Float[np.ndarray, "block codes"]]:
+        """Score the queries of ``queries`` against the whole pool, in the blocks of the first."""
+        for one, other in _standardised(self.first, self.second, queries):
+            yield self.weight * one + (1 - self.weight) * other
+
+
+def best_weight(
+    first: Ranker, second: Ranker, pool: Split, measure: Callable[[Float[np.ndarray, "block codes"], int], float]
+) -> float:
+    """The weight of the first by which ``pool``'s own queries are ranked best; of equal ones the largest.
+
+    Args:
+        first: ranks by itself at weight 1.
+        second: ranks by itself at weight 0.
+        pool: queries and methods, the gold of row i in column i.
+        measure: of a block of scores whose first row is that of the pool's given number, what is to be large in sum.
+    """
+    first.index(pool)
+    second.index(pool)
+    sums, row = np.zeros(len(WEIGHTS)), 0
+    for one, other in _standardised(first, second, pool):
+        sums += [measure(weight * one + (1 - weight) * other, row) for weight in WEIGHTS]
+        row += len(one)
+    return WEIGHTS[len(WEIGHTS) - 1 - int(np.argmax(sums[::-1]))]
+
+
+def _standardised(
+    first: Ranker, second: Ranker, queries: Split
+) -> Iterator[tuple[Float32[np.ndarray, "block codes"], Float32[np.ndarray, "block codes"]]]:
+    """The scores of both in the blocks of the first."""
+    waiting = second.scores(queries)
+    kept = np.empty((0, 0), dtype=np.float32)
+    for block in first.scores(queries):
+        parts, rows = [kept] if len(kept) else [], len(kept)
+        while rows < len(block):
+            parts.append(np.array(next(waiting)))
+            rows += len(parts[-1])
+        joined = np.concatenate(parts)
+        kept = joined[len(block) :]
+        yield _on_one_scale(block), _on_one_scale(joined[: len(block)])
+
+
+def _on_one_scale(scores: Float[np.ndarray, "block codes"]) -> Float32[np.ndarray, "block codes"]:
+    """Rows of mean 0 and standard deviation 1; of equal scores 0."""
+    centred = (scores - scores.mean(axis=1, keepdims=True)).astype(np.float32)
+    spread = centred.std(axis=1, keepdims=True)
+    return centred / np.where(spread > 0, spread, 1)
