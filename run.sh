@@ -25,15 +25,15 @@
 set -euo pipefail
 
 root=$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
-. "$root/experiments/environment.sh"
+. "$root/cli/environment.sh"
 
 # The tools run where you are, so that paths you type mean what you expect. Ctrl-C is held back until they listen, where
 # env can do so: Python would answer it with a traceback while it starts.
 experiments() {
   if env --block-signal=INT --version >/dev/null 2>&1; then
-    exec env --block-signal=INT "$python" -m experiments.entry "$@"
+    exec env --block-signal=INT "$python" -m cli.main "$@"
   fi
-  exec "$python" -m experiments.entry "$@"
+  exec "$python" -m cli.main "$@"
 }
 
 # Curves, texts and pictures of every run, on this machine only.

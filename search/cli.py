@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from data_prep.files.named_paths import check_file_place, named_path
 from data_prep.files.printable import one_line
-from experiments import console
-from experiments.console import say
-from experiments.options import parsed
 from search.options import IndexOptions, QualityOptions, SearchOptions
+from terminal import console
+from terminal.console import say
+from terminal.options import parsed
 
 if TYPE_CHECKING:
     from search.engine import Finds, Reads

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.store.manifest import file_sha256
-from experiments.stored_options import stored_configuration
+from recipes.stored_options import stored_configuration
 
 DEFAULT_MODEL: Final = Path(__file__).with_name("default_model")
 """The packed model that comes with the code."""

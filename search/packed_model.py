@@ -28,9 +28,9 @@ from data_prep.store.batching import Encoder
 from data_prep.store.manifest import file_sha256
 from data_prep.store.vocabulary import Vocabularies, Vocabulary
 from evaluation.config import EvaluateConfig
-from experiments.config import Configuration
-from experiments.trained_run import load_run, weights_of, without_weights
 from modeling.contract import Matcher
+from recipes.config import Configuration
+from recipes.trained_run import load_run, weights_of, without_weights
 from search.model_folder import CONFIG, PACKED, is_packed, no_model
 from training.checkpoint import check_finite, check_weights, weights_copy
 from training.weights_file import is_sealed, read_weights, sealed_weights

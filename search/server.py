@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from experiments.console import say
-from experiments.options import parsed
 from search.options import ServeOptions
+from terminal.console import say
+from terminal.options import parsed
 
 if TYPE_CHECKING:
     import uvicorn

@@ -23,8 +23,7 @@ from data_prep.datasets.jdk import Jdk
 from data_prep.files.atomic import naming, write_atomically
 from evaluation.json_records import to_json
 from evaluation.provenance import Machine, code_version, machine, peak_memory_mb
-from experiments.config import REPOSITORY
-from experiments.console import say, show
+from recipes.config import REPOSITORY
 from search.build import refresh
 from search.engine import Engine
 from search.index import Index, open_index, read_head
@@ -35,6 +34,7 @@ from search.reader import Reader
 from search.vector_encoding import RowEncoder, refresh_vectors
 from search.vector_file import up_to_date, vectors_path
 from search.vector_search import NearRows, near_rows
+from terminal.console import say, show
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ from tqdm import tqdm
 
 from data_prep.store.batching import Batch, PairIds, Words
 from data_prep.store.prepared_data import Split
-from experiments.config import Configuration
-from experiments.registry import class_of
 from modeling.bi_encoder import BiEncoder
+from recipes.config import Configuration
+from recipes.models import class_of
 from search.index import open_index, read_head
 from search.model_folder import CONFIG, DEFAULT_BI_ENCODER, model_hash
 from search.packed_model import load_model

@@ -1,10 +1,9 @@
-"""The commands about GenCodeSearchNet, by their names in :data:`experiments.registry.COMMANDS`."""
+"""The commands about GenCodeSearchNet, by their names in :data:`recipes.models.COMMANDS`."""
 
 import shlex
 from collections.abc import Sequence
 
 from data_prep.files.named_paths import check_file_place, check_folder_place, named_path
-from experiments.console import say, show
 from experiments.gencodesearchnet.config import (
     BenchmarkOptions,
     FineTuneCommand,
@@ -13,7 +12,8 @@ from experiments.gencodesearchnet.config import (
     SampleOptions,
     StatisticsOptions,
 )
-from experiments.options import parsed
+from terminal.console import say, show
+from terminal.options import parsed
 
 
 def benchmark(arguments: Sequence[str]) -> None:

@@ -32,13 +32,13 @@ from data_prep.files.json_text import parse_json
 from data_prep.files.reading import read_whole
 from data_prep.gencodesearchnet.records import Example
 from evaluation.provenance import code_version, machine
-from experiments.config import REPOSITORY
-from experiments.console import say
 from experiments.gencodesearchnet.fine_tune_options import FineTuneOptions
 from experiments.gencodesearchnet.training_rows import TrainingRows, Validation, fingerprint
 from modeling.transformers.cross_encoder import CrossEncoder, kinds_of, load_classifier, load_tokenizer, save_tokenizer
 from modeling.transformers.pair_tokens import PairTokens
 from modeling.transformers.pretrained import best_device
+from recipes.config import REPOSITORY
+from terminal.console import say
 from training.checkpoint import load_checkpoint, put_weights, save_checkpoint, weights_copy
 from training.interrupt import HeldInterrupt
 from training.progress import Progress

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from numpy import ndarray
 
 from data_prep.gencodesearchnet.statistics import SIDES, SubsetStatistics, distances
-from experiments.comparison_pictures import as_png
+from experiments.tables.comparison_pictures import as_png
 
 _DARK: Final = 0.6
 """From this distance on a cell is so dark that its number is white."""

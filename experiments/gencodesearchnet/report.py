@@ -7,7 +7,7 @@ from typing import Final
 from evaluation.benchmark import BenchmarkResult, SubsetResult
 from evaluation.generalisation import ByType
 from evaluation.json_records import load_record
-from experiments.comparison_tables import markdown_table
+from experiments.tables.comparison_tables import markdown_table
 
 FOLDER: Final = "gencodesearchnet"
 """Of the kept results, a file a model."""

@@ -14,19 +14,19 @@ from data_prep.files.named_paths import named_path
 from data_prep.files.reading import read_whole
 from data_prep.gencodesearchnet.records import Example
 from data_prep.gencodesearchnet.subsets import Subset
-from experiments.config import REPOSITORY
-from experiments.console import say
 from experiments.gencodesearchnet.config import BenchmarkOptions
 from experiments.gencodesearchnet.fine_tune import RECORD
 from experiments.gencodesearchnet.mixed_scorer import MixedScorer
 from experiments.gencodesearchnet.word_scorer import WordScorer
-from experiments.registry import MODELS
-from experiments.stages import device
-from experiments.trained_run import load_run
+from experiments.run.stages import device
 from modeling.text_scorer import BlockScores, TextScorer
 from modeling.transformers.cross_encoder import load_cross_encoder
 from modeling.transformers.sentence_encoder import SentenceEncoder, SentenceEncoderConfig
+from recipes.config import REPOSITORY
+from recipes.models import MODELS
+from recipes.trained_run import load_run
 from retrieval.text_bm25 import TextBm25
+from terminal.console import say
 
 PROMPTED: Final = "prompted:"
 """Before the name of a model at ``--endpoint``."""

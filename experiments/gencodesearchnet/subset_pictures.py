@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 
 from data_prep.gencodesearchnet.subsets import SUBSETS
 from evaluation.benchmark import BenchmarkResult, RankingResult
-from experiments.comparison_pictures import as_png
 from experiments.gencodesearchnet.report import label_of
+from experiments.tables.comparison_pictures import as_png
 
 _WIDTH: Final = 0.84
 """Of all bars of a subset, where the next subset is 1 away."""

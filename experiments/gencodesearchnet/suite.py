@@ -23,8 +23,6 @@ from evaluation.generalisation import CSN
 from evaluation.json_records import to_json
 from evaluation.provenance import code_version, machine, without_paths
 from evaluation.trec import strictly_decreasing
-from experiments.config import REPOSITORY
-from experiments.console import say
 from experiments.gencodesearchnet.config import BenchmarkOptions
 from experiments.gencodesearchnet.scorers import ScorerOf, folder_name, load_scorer
 from experiments.gencodesearchnet.tasks import (
@@ -38,9 +36,11 @@ from experiments.gencodesearchnet.tasks import (
     match,
     rank,
 )
-from experiments.options import unknown
 from modeling.text_scorer import BlockScores, TextScorer
 from modeling.transformers.cross_encoder import CrossEncoderScores
+from recipes.config import REPOSITORY
+from terminal.console import say
+from terminal.options import unknown
 
 RESULT: Final = "result.json"
 Found = TypeVar("Found")

@@ -23,9 +23,8 @@ from data_prep.store.prepared_data import PreparedData
 from evaluation.json_records import to_json
 from evaluation.provenance import code_version, machine, without_paths
 from evaluation.results import DataSource
-from experiments.config import REPOSITORY
-from experiments.console import say, show
-from experiments.run import command_line
+from experiments.run.run import command_line
+from experiments.run.stages import prepare_stage
 from experiments.speed.config import SpeedConfig
 from experiments.speed.extraction import Extraction, measure_extraction
 from experiments.speed.picture import picture
@@ -41,8 +40,9 @@ from experiments.speed.pools import (
 from experiments.speed.report import SpeedReport, markdown
 from experiments.speed.scoring import WIDTHS, measure_scoring, plan_of_width
 from experiments.speed.training import Reached, measure_reached, measure_training
-from experiments.stages import prepare_stage
 from galm.native import kernels
+from recipes.config import REPOSITORY
+from terminal.console import say, show
 
 _TEN_THOUSAND = 10_000
 

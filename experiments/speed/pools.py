@@ -23,11 +23,11 @@ from data_prep.store.prepared_data import PreparedData, Split, limit_pairs, open
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.json_records import from_json, to_json
-from experiments.config import REPOSITORY
-from experiments.console import open_terminal
 from experiments.speed.scoring import galm_of_width, plan_of_width
 from experiments.speed.timing import Growth, Spread
 from modeling.neural_ranker import MatcherRanker
+from recipes.config import REPOSITORY
+from terminal.console import open_terminal
 
 WIDTH: Final = 32
 LENGTHS: Final = (10, 20, 40, 80)

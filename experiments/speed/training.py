@@ -18,8 +18,6 @@ from data_prep.store.prepared_data import PreparedData
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.metrics import exact
-from experiments.config import resolve
-from experiments.console import say
 from experiments.speed.rounding import Rounding, measure_rounding
 from experiments.speed.scoring import WIDTHS, galm_of_width, plan_of_width
 from experiments.speed.timing import Spread, in_turn
@@ -28,7 +26,9 @@ from galm.model import Galm
 from modeling.contract import Matcher
 from modeling.losses import build_loss
 from modeling.neural_ranker import MatcherRanker
+from recipes.config import resolve
 from retrieval.bm25 import Bm25, Bm25Config
+from terminal.console import say
 from training.batches import epoch_batches, negatives_mask
 from training.state import RunState
 from training.trainer import train

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from cli.help import help_lines
 from data_prep.config import DataConfig
 from data_prep.records import CODE_FIELDS, SPLITS, JavaFile
 from data_prep.registry import DATASETS, data_set
-from experiments.help import help_lines
 
 
 @pytest.mark.parametrize("name", DATASETS)

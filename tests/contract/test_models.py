@@ -10,11 +10,11 @@ from torch.nn.functional import pad
 from data_prep.config import WordsConfig
 from data_prep.store.batching import Batch, Encoder, PairIds, Words
 from data_prep.store.vocabulary import PAD
-from experiments.config import Configuration, resolve
-from experiments.registry import MODELS, class_of
-from experiments.stages import is_trained
+from experiments.run.stages import is_trained
 from modeling.contract import Encoded, Matcher
 from modeling.losses import build_loss
+from recipes.config import Configuration, resolve
+from recipes.models import MODELS, class_of
 from training.batches import negatives_mask
 from training.checkpoint import load_weights, save_weights
 from training.seeding import seed_everything

@@ -6,10 +6,10 @@ import pytest
 from data_prep.store.batching import Encoder
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
-from experiments.config import resolve
-from experiments.registry import MODELS, class_of
-from experiments.stages import build_model, is_trained
+from experiments.run.stages import build_model, is_trained
 from modeling.neural_ranker import MatcherRanker
+from recipes.config import resolve
+from recipes.models import MODELS, class_of
 
 
 @pytest.fixture(scope="module", params=MODELS)

@@ -19,11 +19,11 @@ from data_prep.store.batching import Encoder, PairIds
 from data_prep.store.checksum import words_sha256
 from data_prep.store.manifest import manifest_sha256, sealed_file
 from data_prep.store.prepared_data import open_prepared
-from experiments.config import resolve
-from experiments.registry import class_of
-from experiments.run_folder import RunFolder
-from experiments.trained_run import load_run
 from modeling.contract import Matcher
+from recipes.config import resolve
+from recipes.models import class_of
+from recipes.run_folder import RunFolder
+from recipes.trained_run import load_run
 from retrieval.ann.exact import ExactVectors
 from search.engine import Engine
 from search.index import FORMAT, Head, _sum, open_index, read_head, read_whole_head

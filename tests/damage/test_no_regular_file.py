@@ -5,9 +5,9 @@ import os
 import pytest
 from damages import bounded
 
+from cli.main import main
 from evaluation.kept_counts import KeptCounts
 from evaluation.results import load_result
-from experiments.entry import main
 from search.index import open_index, read_head, read_whole_head
 from search.vector_file import open_vectors, read_vector_head
 from training.checkpoint import load_checkpoint, saved_weights

@@ -18,7 +18,7 @@ from data_prep.pairs.from_java import pairs_of
 from data_prep.records import JavaFile
 from data_prep.store.batching import Encoder
 from data_prep.store.prepared_data import open_prepared, write_prepared
-from experiments.run_folder import RunFolder
+from recipes.run_folder import RunFolder
 from search.build import refresh
 from search.index import UnusableIndexError, read_whole_head
 from search.vector_encoding import RowEncoder, refresh_vectors

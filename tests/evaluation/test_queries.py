@@ -13,8 +13,8 @@ from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.queries import load_query_facts, query_facts, save_query_facts
 from evaluation.results import DataSource, load_result, measure
-from experiments.cells import Cell
-from experiments.tables import RESULTS
+from experiments.tables.cells import Cell
+from experiments.tables.write import RESULTS
 from retrieval.bm25 import Bm25, Bm25Config
 from tests.evaluation.real_data import jdk_split
 from tests.evaluation.test_results import result

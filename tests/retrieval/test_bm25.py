@@ -15,8 +15,8 @@ from data_prep.store.ragged_lists import Ragged
 from evaluation import metrics
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
-from experiments.config import resolve
 from modeling.contract import Ranker
+from recipes.config import resolve
 from retrieval.bm25 import Bm25, Bm25Config
 from tests.evaluation.real_data import jdk_split, published_split
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from data_prep.languages.java.declarations import find_methods, parse_java
-from experiments.config import REPOSITORY
+from recipes.config import REPOSITORY
 from search import build
 from search.build import refresh
 from search.index import FORMAT, UnusableIndexError, open_index, read_head

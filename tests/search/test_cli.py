@@ -13,9 +13,9 @@ import pytest
 from repositories import run_git, write
 from serving import index_of
 
+from cli.main import main
 from data_prep.files.folder_lock import sole_holder
-from experiments.config import REPOSITORY
-from experiments.entry import main
+from recipes.config import REPOSITORY
 from search.engine import Engine
 from search.index import open_index
 from search.links import Origin

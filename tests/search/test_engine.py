@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from data_prep.store.batching import Encoder
-from experiments.config import resolve
-from experiments.stages import build_model
+from experiments.run.stages import build_model
 from modeling.row_scores import RowScores
+from recipes.config import resolve
 from search.engine import LONGEST_QUERY, Engine, QueryError, best_beside, on_one_scale
 from search.lexical import Lexical
 from search.names import Names

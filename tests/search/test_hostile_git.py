@@ -11,7 +11,7 @@ from hostile_git import PLACES, PROGRAMS, in_configuration, in_hooks, make_stale
 from repositories import commit, run_git, write
 
 from data_prep.sources import git_repository
-from experiments.config import REPOSITORY
+from recipes.config import REPOSITORY
 from search.build import refresh
 from search.index import open_index
 
@@ -133,7 +133,7 @@ def test_the_kernel_sees_git_alone(tmp_path, program):
     command = [
         sys.executable,
         "-m",
-        "experiments.entry",
+        "cli.main",
         "index",
         str(root),
         f"--out={tmp_path}/index",

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from experiments.registry import recipe_of
+from recipes.models import recipe_of
 from retrieval.bm25 import Bm25, Bm25Config
 from search.lexical import WEIGHTS, Lexical, terms_of
 

@@ -11,7 +11,7 @@ from repositories import commit, run_git
 from safetensors.numpy import load, save
 from serving import ask, running
 
-from experiments.entry import main
+from cli.main import main
 from search.build import refresh
 from search.index import FORMAT, Head, UnusableIndexError, _sum, open_index, read_head, read_whole_head
 from search.live_index import LiveIndex

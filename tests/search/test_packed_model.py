@@ -16,13 +16,13 @@ from data_prep.store.batching import Encoder, PairIds
 from data_prep.store.manifest import file_sha256
 from data_prep.store.prepared_data import Split
 from data_prep.store.vocabulary import FIRST_UNKNOWN
-from experiments.config import Configuration, resolve
-from experiments.registry import MODELS, class_of
-from experiments.run_folder import RunFolder
-from experiments.stages import is_trained
+from experiments.run.stages import is_trained
 from modeling.contract import Matcher
 from modeling.losses import build_loss
 from modeling.neural_ranker import MatcherRanker
+from recipes.config import Configuration, resolve
+from recipes.models import MODELS, class_of
+from recipes.run_folder import RunFolder
 from search import packed_model
 from search.model_folder import DEFAULT_BI_ENCODER, DEFAULT_MODEL, model_hash
 from search.packed_model import PackedTable, load_model, load_packed, pack

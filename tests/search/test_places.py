@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from repositories import commit, run_git, write
 
-from experiments.entry import main
+from cli.main import main
 from search.build import refresh
 from search.places import cache_folder, index_above, index_place
 

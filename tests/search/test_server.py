@@ -21,8 +21,8 @@ from repositories import write
 from serving import ask, index_of, running
 
 from data_prep.store.batching import Encoder
-from experiments.config import resolve
-from experiments.stages import build_model
+from experiments.run.stages import build_model
+from recipes.config import resolve
 from search.engine import LONGEST_QUERY
 from search.index import read_head
 from search.live_index import LiveIndex

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 import torch
 
+from cli.main import main
 from data_prep.files.sealed import write_sealed
 from data_prep.store.batching import Encoder
-from experiments.config import REPOSITORY, resolve
-from experiments.entry import main
-from experiments.registry import class_of
-from experiments.run_folder import RunFolder
+from recipes.config import REPOSITORY, resolve
+from recipes.models import class_of
+from recipes.run_folder import RunFolder
 from retrieval.ann.exact import ExactVectors
 from retrieval.ann.faiss_index import FaissVectors, clusters_path
 from search import vector_encoding

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from cli.main import main
 from data_prep.config import DataConfig
 from data_prep.datasets.open_java import FILES, OpenJava
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS, WORD_FIELDS, Pair
 from data_prep.store.prepared_data import PreparedData, open_prepared
-from experiments.entry import main
 from tests.evaluation.real_data import SHARED
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -80,9 +80,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> PreparedData:
         pytest.skip(f"needs {', '.join(lacking)} beside the repository, in ../shared/data")
     root = tmp_path_factory.mktemp("prepared")
     command = ["prepare", "open_java", f"--data.path={SHARED}", f"--data.root={root}"]
-    subprocess.run(
-        [sys.executable, "-m", "experiments.entry", *command], cwd=REPOSITORY, check=True
-    )  # unchecked shapes
+    subprocess.run([sys.executable, "-m", "cli.main", *command], cwd=REPOSITORY, check=True)  # unchecked shapes
     return open_prepared(root / "open_java")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cli.main import main
 from data_prep.config import DataConfig, WordsConfig
 from data_prep.datasets.tabcs import CsnTabcs, JcgTabcs
 from data_prep.prepare import prepare
@@ -17,7 +18,6 @@ from data_prep.records import CODE_FIELDS, SPLITS, UNKNOWN, WORD_FIELDS
 from data_prep.sources.tabcs_release import FILE_FIELDS, ReleasedPairs, read_vocabulary
 from data_prep.store.batching import Encoder
 from data_prep.store.prepared_data import PreparedData, Split, open_prepared
-from experiments.entry import main
 
 RELEASES = Path(__file__).parents[4] / "shared" / "data" / "published"
 NAMES = ("csn_tabcs", "jcg_tabcs")

@@ -20,7 +20,7 @@ from modeling.transformers.codet5p import CodeT5pClassifier
 from modeling.transformers.cross_encoder import load_classifier, load_cross_encoder, load_tokenizer
 from modeling.transformers.pretrained import most_tokens
 from modeling.transformers.sentence_encoder import SentenceEncoder, SentenceEncoderConfig, load_sentence_model
-from tests.experiments.fine_tuning_runs import SMALL, TRAIN, VALID
+from tests.experiments.gencodesearchnet.fine_tuning_runs import SMALL, TRAIN, VALID
 from tests.local_server import send, serving
 from tests.tiny_models import library
 from training.checkpoint import weights_copy

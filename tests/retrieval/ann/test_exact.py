@@ -10,8 +10,8 @@ import pytest
 
 from data_prep.files.sealed import write_sealed
 from data_prep.store.batching import Encoder
-from experiments.config import resolve
-from experiments.stages import build_model
+from experiments.run.stages import build_model
+from recipes.config import resolve
 from retrieval.ann import faiss_index as vector_faiss
 from retrieval.ann.exact import ExactVectors, VectorIndex, extra
 from retrieval.ann.faiss_index import Clusters, FaissVectors, are_kept, kept_faiss

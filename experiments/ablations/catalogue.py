@@ -1,0 +1,133 @@
+"""Which part of a model does what? Each ablation is some lines of configuration with the claim that they test.
+
+``bash run.sh ablate NAME`` trains every variant with three seeds on 12,000 pairs of the JDK (one to four minutes a
+run, 14 at width 256) and says whether the claim holds; finished runs are not repeated. ``bash run.sh table`` writes
+``experiments/results/ablations.md`` and, with a picture, ``experiments/results/ablations/NAME.md``.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from experiments.tables.cells import Cell
+
+SEEDS: Final = 3
+_COMMON: Final = {"data.limit": "12000", "model.graph_width": "32"}
+"""The same budget for all: the recipe's epochs on a part of the JDK, at GSMN's graph width."""
+_WIDTHS: Final = {f"width {width}": {"model.graph_width": str(width)} for width in (16, 64, 256)}
+
+
+@dataclass(frozen=True, slots=True)
+class Ablation:
+    """Variants of a model that answer one question."""
+
+    claim: str  # of the paper, or what is commonly done
+    variants: Mapping[str, Mapping[str, str]]  # label -> settings beside the recipe's
+    base: str = "galm"  # the model, and the label of the variant that changes nothing: all others are held against it
+    level: tuple[str, ...] = ()  # variants that by the claim make no difference; all others should be behind the base
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """Every variant with every seed, the model as it is first."""
+        rows = {self.base: {}, **self.variants}
+        return tuple(
+            Cell("jdk", self.base, seed, label, {**_COMMON, **settings})
+            for seed in range(SEEDS)
+            for label, settings in rows.items()
+        )
+
+
+ABLATIONS: Final[dict[str, Ablation]] = {
+    "graph": Ablation(
+        "Global alignments, learned by two graph layers and read by a perceptron (eqs. 12, 13), are better than the "
+        "local ones alone.",
+        {
+            "no graph, mean of V": {"model.layers": "0", "model.head": "mean"},
+            "L = 0": {"model.layers": "0"},
+            "L = 1": {"model.layers": "1"},
+            "L = 3": {"model.layers": "3"},
+            "mean in place of the head": {"model.head": "mean"},
+        },
+    ),
+    "edges": Ablation(
+        "Edges learned from the nodes (eq. 11) carry the alignment from word to word.",
+        {
+            "eq. 10 in every layer": {"model.graph": "query"},
+            "uniform edges": {"model.graph": "uniform"},
+            "no edges between words": {"model.graph": "identity"},
+            "always V, new edges": {"model.layer_input": "first"},
+        },
+    ),
+    "blocks": Ablation(
+        "Cosines of 16 blocks say more than one cosine of whole vectors (eqs. 8, 9).",
+        {f"{blocks} blocks": {"model.blocks": str(blocks)} for blocks in (1, 4, 64)},
+    ),
+    "attention": Ablation(
+        "Each query word's own attention, by plain dot products (eq. 7), is better than one by the largest affinity of "
+        "each code word (eq. 3), and needs no scale.",
+        {
+            "pooled, eq. 3": {"model.affinity": "pooled"},
+            "scaled by the root of the width": {"model.attention": "scaled"},
+            "cosine x 9": {"model.attention": "cosine"},
+        },
+    ),
+    "fields": Ablation(
+        "Each code field adds information; GALM does without the AST.",
+        {
+            "without name": {"model.fields": "tokens,api"},
+            "without tokens": {"model.fields": "name,api"},
+            "without api": {"model.fields": "name,tokens"},
+            "with ast": {"model.fields": "name,tokens,api,ast"},
+        },
+        level=("with ast",),
+    ),
+    "loss": Ablation(
+        "The bidirectional ranking loss (eq. 14) with the hardest negatives is the right objective.",
+        {
+            "average of all negatives": {"loss.negatives": "average"},
+            "hardest from the start": {"loss.warmup_epochs": "0"},
+            "one random negative": {"loss.negatives": "random"},
+            "cross-entropy": {"loss.kind": "cross_entropy", "loss.temperature": "0.1"},
+            "cross-entropy, temperature 0.03": {"loss.kind": "cross_entropy", "loss.temperature": "0.03"},
+            "cross-entropy, temperature 0.3": {"loss.kind": "cross_entropy", "loss.temperature": "0.3"},
+            "margin 0.05": {"loss.margin": "0.05"},
+            "margin 0.5": {"loss.margin": "0.5"},
+        },
+    ),
+    "words": Ablation(
+        "Embedding layers of their own for queries and each code field (eqs. 5, 6) are best; and, on which the paper "
+        "is silent, so are one start for the same word, stems, and split API words.",
+        {
+            "unshared start": {"model.start": "uniform"},
+            "one code table, unshared start": {"model.code_tables": "one", "model.start": "uniform"},
+            "one vector plus offsets": {
+                "words.joint": "true",
+                "model.code_tables": "offsets",
+                "model.start": "uniform",
+            },
+            "no stems": {"words.stem": "false"},
+            "whole API words": {"words.api": "as_is"},
+        },
+    ),
+    "width": Ablation(
+        "The width of the graph, which the paper leaves open, does not decide.",
+        _WIDTHS,
+        level=tuple(_WIDTHS),
+    ),
+    "plus": Ablation(
+        "Each thing in which galm_plus differs from the paper's model is worth its place.",
+        {
+            "the graph, L = 1": {"model.layers": "1"},
+            "the graph, L = 2": {"model.layers": "2"},
+            "mean in place of its head": {"model.head": "mean"},
+            "query words alone as nodes": {"model.nodes": "query"},
+            "words of one weight": {"model.readout": "mean"},
+            "no dropout": {"model.dropout": "0"},
+            "unknown words as one": {"words.unknown_buckets": "1"},
+            "tables apart, shared start": {"model.code_tables": "per_field", "model.start": "shared"},
+            "ranking loss": {"loss.kind": "ranking", "loss.temperature": "1"},
+        },
+        base="galm_plus",
+    ),
+}
+"""Name -> ablation. A new one is an entry here."""

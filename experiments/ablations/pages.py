@@ -1,0 +1,123 @@
+"""What the ablations found: each one's table with a verdict on its claim and a picture, and a page over all of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from matplotlib.figure import Figure
+
+from evaluation.comparison import Entry, Lead, Pool, leads
+from evaluation.results import Result
+from experiments.ablations.catalogue import ABLATIONS, Ablation
+from experiments.tables.comparison_pictures import as_png, largest_pools, title_of
+from experiments.tables.comparison_tables import RESAMPLES, markdown_table, tables, with_interval
+from experiments.tables.costs import cost
+
+_COLOURS: Final = {"behind": "#2166ac", "level": "0.5", "ahead": "#b2182b"}
+_SIDES: Final = {"behind": "Behind it", "level": "Not to be told apart from it", "ahead": "Ahead of it"}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The results of an ablation on the pool that most of its variants were tested on."""
+
+    name: str
+    results: Sequence[tuple[str, Result]]  # with their labels
+    pool: Pool
+    base: Entry
+    leads: Mapping[str, Lead]  # of each variant that has results over the base, in the ablation's order
+
+    @property
+    def ablation(self) -> Ablation:
+        """The claim and the variants."""
+        return ABLATIONS[self.name]
+
+    def side(self, label: str) -> str:
+        """Where a variant stands: ``behind`` the base, ``ahead`` of it, or ``level`` with it."""
+        lead = self.leads[label]
+        if not lead.holds:
+            return "level"
+        return "ahead" if lead.difference.mean > 0 else "behind"
+
+
+def found_by(name: str, kept: Sequence[tuple[str, Result]]) -> Found | None:
+    """What the kept results of an ablation say, with their labels; None without the base or without a variant.
+
+    A variant counts once it has as many seeds as the base.
+    """
+    ablation = ABLATIONS[name]
+    for pool, entries in largest_pools(kept).values():
+        base = next((entry for entry in entries if entry.label == ablation.base), None)
+        whole = [entry for entry in entries if base and entry.seeds >= base.seeds]
+        by_label = leads(whole, ablation.base, resamples=RESAMPLES)
+        if base and by_label:
+            return Found(
+                name, kept, pool, base, {each: by_label[each] for each in ablation.variants if each in by_label}
+            )
+    return None
+
+
+def ablation_page(found: Found) -> str:
+    """The claim, whether it holds, and the table."""
+    shown = [(label, result) for label, result in found.results if label in (found.ablation.base, *found.leads)]
+    table = tables(shown, (found.ablation.base,), whole=False)
+    return f"# Ablation: {found.name}\n\n{_answered(found)}\n\n![{found.name}]({found.name}.png)\n\n{table}\n"
+
+
+def overview(found: Sequence[Found]) -> str:
+    """A page with every ablation's claim, verdict and differences."""
+    parts = [
+        f"# Ablations\n\nWhich part of a model does what? On {title_of(found[0].pool)}. A variant differs from its "
+        "model in what its label says, with the same pairs, epochs and seeds. Its difference is that of the mean MRR "
+        "over seeds, with a 95 % bootstrap interval over queries; it counts where a paired randomisation test gives "
+        "p < 0.05 after Holm's correction within the ablation.",
+        cost(result for each in found for _, result in each.results),
+    ]
+    for each in found:
+        differences = {label: lead.difference for label, lead in each.leads.items()}
+        rows = [(label, with_interval(d.mean, d.low, d.high), each.side(label)) for label, d in differences.items()]
+        table = markdown_table(("variant", f"MRR - {each.ablation.base}", "it is"), rows)
+        parts.append(f"## [{each.name}](ablations/{each.name}.md)\n\n{_answered(each)}\n\n{table}")
+    return "\n\n".join(parts) + "\n"
+
+
+def verdict(found: Found) -> str:
+    """Whether the claim of an ablation holds, in a sentence or two, by the sides that its variants stand on."""
+    base, level = found.ablation.base, found.ablation.level
+    sides = {label: found.side(label) for label in found.leads}
+    met = sum(side == ("level" if label in level else "behind") for label, side in sides.items())
+    answer = "yes" if met == len(sides) else "in part" if met else "no"
+    model = f"{base} (MRR {found.base.mean('exact').mrr:.3f}, {_seeds(found.base)})"
+    missing = [label for label in found.ablation.variants if label not in sides]
+    groups = {text: [label for label in sides if sides[label] == side] for side, text in _SIDES.items()}
+    groups["Not measured"] = missing
+    listed = [f"{text}: {'; '.join(labels)}." for text, labels in groups.items() if labels]
+    answer = f"so far {answer}" if missing else answer
+    return " ".join(
+        (f"{answer.capitalize()}: {met} of its {len(sides)} comparisons with {model} come out as it expects.", *listed)
+    )
+
+
+def ablation_picture(found: Found) -> bytes:
+    """A PNG: each variant's difference from the model, with its interval."""
+    figure = Figure(figsize=(9, 1.6 + 0.35 * max(3, len(found.leads))), dpi=110, layout="constrained")
+    axes = figure.subplots()
+    for place, (label, lead) in enumerate(reversed([*found.leads.items()])):
+        mean, low, high = lead.difference.mean, lead.difference.low, lead.difference.high
+        reach = [[mean - low], [high - mean]]
+        axes.errorbar(mean, place, xerr=reach, fmt="o", capsize=4, color=_COLOURS[found.side(label)])
+    axes.axvline(0, color="0.3", linewidth=1)
+    axes.set_yticks(range(len(found.leads)), [*found.leads][::-1])
+    axes.set_ylim(-0.6, len(found.leads) - 0.4)
+    axes.grid(axis="x", color="0.9")
+    axes.set_xlabel(f"MRR minus that of {found.ablation.base}, 95 % interval; grey: not to be told apart from it")
+    figure.suptitle(f"Ablation {found.name}: {title_of(found.pool)}", fontsize=10)
+    return as_png(figure)
+
+
+def _answered(found: Found) -> str:
+    return f"The claim: {found.ablation.claim}\n\n**Does it hold?** {verdict(found)}"
+
+
+def _seeds(entry: Entry) -> str:
+    return "one seed" if entry.seeds == 1 else f"{entry.seeds} seeds"

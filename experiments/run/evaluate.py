@@ -1,0 +1,115 @@
+"""Tests a finished run again from its weights, with other options of section ``evaluate``."""
+
+import logging
+import time
+from collections.abc import Mapping
+from contextlib import nullcontext
+from itertools import count
+from pathlib import Path
+
+from data_prep.files.folder_lock import sole_writer
+from data_prep.store.checksum import words_sha256
+from data_prep.store.prepared_data import PreparedData
+from evaluation.results import Result, Seconds, load_result, save_result
+from evaluation.tables import render_table
+from experiments.run.launch import together
+from experiments.run.named_parts import check_named
+from experiments.run.run import command_line, kept_counts, parameters_of, result_from
+from experiments.run.stages import (
+    also_stage,
+    apart_from_tests,
+    device,
+    is_trained,
+    mixed,
+    prepare_others,
+    prepare_stage,
+    test_stage,
+    with_extra,
+)
+from modeling import distributed as processes
+from modeling.contract import Ranker
+from modeling.neural_ranker import MatcherRanker
+from recipes.config import CHANGEABLE, Configuration, change
+from recipes.models import class_of
+from recipes.run_folder import RunFolder
+from recipes.trained_run import check_finished, load_run
+from terminal.console import logged_to, show
+
+_log = logging.getLogger(__name__)
+
+
+def evaluate_run(path: Path, typed: Mapping[str, str]) -> Result:
+    """Test the run in ``path`` again; the result goes beside its ``metrics.json``, which stays as it is.
+
+    Raises:
+        ValueError: there is no such run, an option is not one of section ``evaluate``, or another process is writing
+            the folder.
+    """
+    folder = RunFolder(path)
+    saved = Configuration.load(folder.config)
+    for name in typed:
+        if not name.startswith(CHANGEABLE):
+            raise ValueError(f"a finished run keeps --{name}: only --evaluate.* (and where data lies) can change")
+    plan = change(saved, typed)
+    check_named(plan, trains=bool(plan.evaluate.mix))
+    if is_trained(plan.model_name):
+        check_finished(folder)
+    with together(plan.evaluate.shards), sole_writer(path) if processes.is_first() else nullcontext():
+        return _evaluated(plan, folder, typed)
+
+
+def _evaluated(plan: Configuration, folder: RunFolder, typed: Mapping[str, str]) -> Result:
+    path = folder.path
+    command = command_line("evaluate", str(path), typed)
+    started = time.perf_counter()
+    data = prepare_stage(plan.dataset, plan.data, command)
+    prepared = time.perf_counter() - started
+    prepare_others(plan, data, command, trains=bool(plan.evaluate.mix))
+    with logged_to(folder.log) if processes.is_first() else nullcontext():
+        if _has_changed(folder, data):
+            _log.warning(
+                "the data have changed since this run: methods it was trained on may be among those it is tested on"
+            )
+        ranker = _ranker(plan, folder)
+        kept = kept_counts(plan, folder, data) if is_trained(plan.model_name) else None
+        tested = _mixed(plan, ranker, data, command) if plan.evaluate.mix else ranker
+        outcome = test_stage(plan, tested, data, kept, plan.evaluate.split)
+        also = also_stage(plan, tested, command)
+        trained = load_result(folder.metrics).seconds.train if folder.metrics.exists() else 0.0
+        seconds = Seconds(prepare=prepared, train=trained, evaluate=outcome.seconds)
+        result = result_from(plan, outcome, also, command, seconds, None, parameters_of(ranker))
+        target = _free(folder.path / f"metrics-{time.strftime('%Y%m%d-%H%M%S')}.json")
+        if processes.is_first():
+            save_result(result, target)
+        if kept:
+            kept.remove()
+        show(f"\n{render_table([result])}\n\n{target}")
+    return result
+
+
+def _has_changed(folder: RunFolder, data: PreparedData) -> bool:
+    """Whether the split that a finished run was tested on holds other words now."""
+    if not folder.metrics.exists():
+        return False
+    before = load_result(folder.metrics)
+    split = next(split for name, split in data.splits.items() if name == before.split)
+    return words_sha256(split) != before.data.fingerprint
+
+
+def _ranker(plan: Configuration, folder: RunFolder) -> Ranker:
+    if not is_trained(plan.model_name):
+        return class_of(plan.model_name)(plan.model)
+    matcher, encoder = load_run(folder.path)
+    return MatcherRanker(matcher, encoder, device(), bfloat16=plan.evaluate.products == "bfloat16")
+
+
+def _mixed(plan: Configuration, ranker: Ranker, data: PreparedData, command: str) -> Ranker:
+    """The mixture, its weight chosen apart from all that the run was trained on."""
+    trained_on = apart_from_tests(plan, with_extra(plan, data, command), command)
+    return mixed(plan, ranker, trained_on, command)
+
+
+def _free(path: Path) -> Path:
+    """``path``, or where that is taken the same with a number."""
+    numbered = (path.with_stem(f"{path.stem}-{number}") for number in count(2))
+    return path if not path.exists() else next(other for other in numbered if not other.exists())

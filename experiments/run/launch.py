@@ -1,0 +1,119 @@
+"""One run in several processes: this one, and copies of it that run the same command and speak to it over gloo.
+
+``torchrun`` starts the processes of several machines; then this module joins them and starts none.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import IO, Final
+
+import torch
+import torch.distributed as dist
+
+from recipes.config import REPOSITORY
+from terminal import console
+
+_MEMBER: Final = "GALM_MEMBER"
+"""Set for a copy: its number, how many there are, and the folder where they meet."""
+_PATIENCE: Final = timedelta(hours=2)
+"""Longest that a process waits for another, such as for one that prepares data."""
+_ENDING: Final = 10.0
+"""Seconds at most between the end of a process's connections and its own."""
+
+
+@contextmanager
+def together(count: int) -> Iterator[None]:
+    """Run the block in ``count`` processes, each with its share of the processors.
+
+    Raises:
+        ValueError: ``torchrun`` started another number of processes.
+        ChildProcessError: a process ended before the others.
+    """
+    member, by_torchrun = os.environ.get(_MEMBER), "TORCHELASTIC_RUN_ID" in os.environ
+    if by_torchrun and int(os.environ["WORLD_SIZE"]) != count:
+        raise ValueError(f"torchrun started {os.environ['WORLD_SIZE']} processes, but the options say {count}")
+    if count == 1:
+        yield
+    elif by_torchrun:
+        with _joined("env://", int(os.environ["RANK"]), count):
+            yield
+    elif member:
+        number, _, place = member.split(":", 2)
+        with _joined(f"file://{place}/store", int(number), count):
+            yield
+    else:
+        with _copies(count) as place, _joined(f"file://{place}/store", 0, count):
+            yield
+
+
+@contextmanager
+def _joined(place: str, rank: int, count: int) -> Iterator[None]:
+    """Meet the other processes at ``place``."""
+    if not place.startswith("env"):
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo0" if sys.platform == "darwin" else "lo")  # no one else hears
+        torch.set_num_threads(max(1, torch.get_num_threads() // count))
+    if rank:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process decides, and tells the others
+        console.be_silent()
+    dist.init_process_group("gloo", init_method=place, rank=rank, world_size=count, timeout=_PATIENCE)
+    try:
+        yield
+    except RuntimeError as error:
+        if "gloo" not in str(error).lower() and "connection" not in str(error).lower():
+            raise
+        raise ChildProcessError(f"a process of this run ended before the others ({_first_line(error)})") from error
+    finally:
+        if sys.exc_info()[0] is None:
+            dist.barrier()
+        dist.destroy_process_group()
+
+
+@contextmanager
+def _copies(count: int) -> Iterator[str]:
+    """Start all processes but this one; they end with it. Yields the folder where they meet."""
+    with ExitStack() as stack:
+        place = stack.enter_context(tempfile.TemporaryDirectory(prefix="galm-", ignore_cleanup_errors=True))
+        errors = [stack.enter_context(Path(place, f"errors-{number}").open("w+b")) for number in range(1, count)]
+        copies = [_copy(f"{number}:{count}:{place}", file) for number, file in enumerate(errors, start=1)]
+        try:
+            yield place
+        except ChildProcessError as error:
+            raise ChildProcessError(_reason(str(error), copies, errors)) from error
+        finally:
+            for copy in copies:
+                copy.kill()
+                copy.wait()
+
+
+def _copy(member: str, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "cli.main", *sys.argv[1:]]
+    environment = os.environ | {_MEMBER: member, "PYTHONPATH": str(REPOSITORY)}
+    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=errors)
+
+
+def _reason(said: str, copies: Sequence[subprocess.Popen[bytes]], errors: Sequence[IO[bytes]]) -> str:
+    """What is known of the copies that ended, or what this process saw."""
+    until = time.monotonic() + _ENDING
+    while all(copy.poll() is None for copy in copies) and time.monotonic() < until:
+        time.sleep(0.01)
+    for number, (copy, file) in enumerate(zip(copies, errors, strict=True), start=1):
+        code = copy.poll()
+        if code is not None and code < 0:
+            return f"process {number} of this run was ended by signal {-code} (killed, or memory is full)"
+        file.seek(0)
+        lines = file.read().decode(errors="replace").strip().splitlines()
+        if code and lines:
+            return f"process {number} of this run failed: {lines[-1]}"
+    return said
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]

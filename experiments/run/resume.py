@@ -1,0 +1,42 @@
+"""Going on with a run that was stopped: its folder's configuration counts, and nothing typed may contradict it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from recipes.config import Configuration, parse_options
+from recipes.run_folder import RunFolder
+
+_FREE = ("train.resume", "out")
+
+
+def resumed(plan: Configuration, typed: Mapping[str, str], folder: RunFolder) -> Configuration:
+    """The configuration of the run in ``folder``, set to go on from its checkpoint.
+
+    Raises:
+        ValueError: the folder holds no run, or what was typed contradicts its configuration.
+    """
+    saved = Configuration.load(folder.config)
+    if (plan.dataset, plan.model_name) != (saved.dataset, saved.model_name):
+        raise ValueError(
+            f"{folder.path} is a run of {saved.dataset} {saved.model_name}, not of {plan.dataset} {plan.model_name}"
+        )
+    for name, value in parse_options(saved.model_name, typed).items():
+        section, _, field = name.partition(".")
+        if name not in _FREE and value != saved.section(section)[field]:
+            raise ValueError(
+                f"--{name}={typed[name]} contradicts the run in {folder.path}, which has "
+                f"{saved.section(section)[field]}: leave it out, or start a new run"
+            )
+    if plan.out and plan.out != str(folder.path):
+        raise ValueError(f"a resumed run stays in its folder {folder.path}: leave out --out={plan.out}")
+    return replace(saved, out="", train=replace(saved.train, resume=str(folder.path)))
+
+
+def processes_of(plan: Configuration) -> int:
+    """How many processes a run takes: its own number, where it is one that goes on.
+
+    Raises:
+        ValueError: the folder of the run that should go on holds none.
+    """
+    folder = RunFolder.of_resumed(plan)
+    return Configuration.load(folder.config).train.processes if folder else plan.train.processes

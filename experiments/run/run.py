@@ -1,0 +1,219 @@
+"""A whole run: data, training, test, and the folder that holds what came of it."""
+
+import hashlib
+import shlex
+import time
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any
+
+from data_prep.files.reading import read_whole
+from data_prep.store.batching import Encoder
+from data_prep.store.prepared_data import PreparedData
+from data_prep.store.vocabulary import Vocabularies
+from evaluation.history import validations
+from evaluation.kept_counts import KeptCounts
+from evaluation.provenance import code_version
+from evaluation.results import Result, Seconds, load_result, result_of, save_ranks, save_result
+from evaluation.tables import render_table
+from evaluation.trec import write_trec
+from experiments.run.board_pages import Pages
+from experiments.run.named_parts import check_named, tell_without_part
+from experiments.run.resume import resumed
+from experiments.run.stages import (
+    Outcome,
+    also_stage,
+    apart_from_tests,
+    build_model,
+    check_trainable,
+    check_words,
+    device,
+    is_trained,
+    mixed,
+    prepare_others,
+    prepare_stage,
+    test_stage,
+    train_stage,
+    with_extra,
+)
+from modeling import distributed as processes
+from modeling.contract import Matcher, Ranker
+from modeling.neural_ranker import MatcherRanker
+from recipes.config import REPOSITORY, SECTIONS, Configuration, as_lines
+from recipes.models import class_of
+from recipes.run_folder import RunFolder, named_folder, new_run_folder
+from terminal.console import complain, logged_to, say, show
+from training.board import Board
+from training.checkpoint import save_weights
+from training.trainer import CHECKPOINT, TrainingReport
+
+
+def run(plan: Configuration, typed: Mapping[str, str]) -> Result:
+    """Prepare, train, test; or go on with a run that was stopped; or print what a finished one came to."""
+    command = command_line(plan.dataset, plan.model_name, typed)
+    with named_folder(plan) if processes.is_first() else nullcontext():
+        folder = RunFolder.of_resumed(plan)
+        if folder:
+            plan = resumed(plan, typed, folder)
+            if processes.of_first(folder.metrics.exists()):
+                return _reprint(folder)
+        if processes.is_first():
+            check_named(plan, trains=True)
+            tell_without_part(plan, typed)
+        return _prepared(plan, folder, command)
+
+
+def _prepared(plan: Configuration, folder: RunFolder | None, command: str) -> Result:
+    """Prepare, then run in ``folder``, or in a new one."""
+    started = time.perf_counter()
+    data = prepare_stage(plan.dataset, plan.data, command)
+    check_trainable(plan, data)
+    prepared = time.perf_counter() - started
+    prepare_others(plan, data, command, trains=True)
+    with nullcontext(folder) if folder or not processes.is_first() else new_run_folder(plan) as own:
+        folder = processes.of_first(own)
+        assert folder is not None
+        with logged_to(folder.log) if processes.is_first() else nullcontext():
+            try:
+                return _run(plan, data, folder, command, prepared)
+            except KeyboardInterrupt:
+                words = [plan.dataset, plan.model_name, f"--train.resume={folder.path}"]
+                complain(f"go on with: bash run.sh {shlex.join(words)}")
+                raise
+
+
+def command_line(*words: str | Mapping[str, str]) -> str:
+    """The command as it would be typed again."""
+    typed: list[str] = []
+    for word in words:
+        typed += [word] if isinstance(word, str) else [f"--{name}={text}" for name, text in word.items()]
+    return f"bash run.sh {shlex.join(typed)}"
+
+
+def _reprint(folder: RunFolder) -> Result:
+    result = load_result(folder.metrics)
+    show(f"{folder.path} is finished; its result:\n\n{render_table([result])}")
+    return result
+
+
+def _run(plan: Configuration, data: PreparedData, folder: RunFolder, command: str, prepared: float) -> Result:
+    show("\n".join(as_lines(plan)))
+    data = apart_from_tests(plan, with_extra(plan, data, command), command)
+    sizes = ", ".join(f"{name} {len(split):,}" for name, split in data.splits.items())
+    say(f"{data.manifest['origin']}: {sizes} pairs; run folder {folder.path}")
+    if not plan.train.resume and processes.is_first():
+        plan.save(folder.config)
+    if is_trained(plan.model_name):
+        ranker, report, pages = _trained(plan, data, folder)
+    else:
+        ranker, report, pages = class_of(plan.model_name)(plan.model), None, None
+    kept = kept_counts(plan, folder, data) if report else None
+    tested = mixed(plan, ranker, data, command)
+    outcome = test_stage(plan, tested, data, kept, plan.evaluate.split)
+    also = also_stage(plan, tested, command)
+    seconds = Seconds(prepare=prepared, train=report.seconds if report else 0.0, evaluate=outcome.seconds)
+    result = result_from(plan, outcome, also, command, seconds, report, parameters_of(ranker))
+    if processes.is_first():
+        _write(plan, folder, outcome, result, pages)
+    if kept:
+        kept.remove()
+    show(f"\n{render_table([result])}\n\n{folder.path}")
+    return result
+
+
+def _write(plan: Configuration, folder: RunFolder, outcome: Outcome, result: Result, pages: Pages | None) -> None:
+    write_evaluations(folder, outcome, plan.model_name)
+    if pages:
+        pages.board.results(_flat(plan), {"mrr": result.exact.mrr, "top1": result.exact.top1})
+        pages.board.close()
+    save_result(result, folder.metrics)  # last: a folder that has it is finished
+    (folder.path / CHECKPOINT).unlink(missing_ok=True)
+
+
+def kept_counts(plan: Configuration, folder: RunFolder, data: PreparedData) -> KeptCounts:
+    """Where the counts of this test are kept until it is done."""
+    weights = read_whole(folder.weights) if folder.weights.exists() else b""
+    of = (
+        data.manifest["fingerprint"],
+        plan.data.limit,
+        plan.evaluate.pool,
+        plan.evaluate.pool_seed,
+        plan.evaluate.products,
+        plan.evaluate.mix,
+        plan.evaluate.mix_on,
+        plan.evaluate.split,
+    )
+    stamp = hashlib.sha256(weights + repr((*of, plan.evaluate.run_depth)).encode()).hexdigest()
+    return KeptCounts(folder.path / "test-under-way", stamp)
+
+
+def _trained(
+    plan: Configuration, data: PreparedData, folder: RunFolder
+) -> tuple[MatcherRanker, TrainingReport, Pages | None]:
+    encoder = Encoder.build(data.splits["train"], plan.words)
+    check_words(encoder)
+    matcher = build_model(plan, encoder)
+    pages = None
+    if processes.is_first():
+        _keep_vocabulary(encoder.vocabularies, folder)
+        pages = Pages(Board(folder.events), encoder)
+    say(f"{plan.model_name}: {parameters_of(matcher):,} parameters, on {device()}")
+    report = train_stage(plan, matcher, encoder, data, folder, pages)
+    if pages:
+        save_weights(matcher, folder.weights, folder.made_with)
+        pages.finish(matcher)
+    processes.of_first(None)  # the weights are there now
+    return MatcherRanker(matcher, encoder, device(), bfloat16=plan.evaluate.products == "bfloat16"), report, pages
+
+
+def _keep_vocabulary(vocabularies: Vocabularies, folder: RunFolder) -> None:
+    if not folder.vocabulary.exists():
+        vocabularies.save(folder.vocabulary)
+    elif Vocabularies.load(folder.vocabulary) != vocabularies:
+        raise ValueError(f"the data have changed since the run in {folder.path} began: start a new run")
+
+
+def write_evaluations(folder: RunFolder, outcome: Outcome, model: str) -> None:
+    """Per-query ranks and the TREC files."""
+    save_ranks(outcome.evaluation, folder.path / "ranks.jsonl")
+    write_trec(outcome.evaluation, folder.path / "run.trec", folder.path / "qrels.trec", tag=model)
+
+
+def result_from(
+    plan: Configuration,
+    outcome: Outcome,
+    also: Mapping[str, Outcome],
+    command: str,
+    seconds: Seconds,
+    report: TrainingReport | None,
+    parameters: int,
+) -> Result:
+    """The result of a run as ``metrics.json`` holds it."""
+    return result_of(
+        outcome.tested,
+        dataset=plan.dataset,
+        model=plan.model_name,
+        seed=plan.train.seed,
+        command=command,
+        code_version=code_version(REPOSITORY),
+        seconds=seconds,
+        train_pairs_per_second=report.pairs_per_second if report else 0.0,
+        parameters=parameters,
+        also={name: each.tested for name, each in also.items()},
+        config={section: plan.section(section) for section in SECTIONS},
+        history=validations(report.history, report.pairs) if report else (),
+    )
+
+
+def parameters_of(ranker: Ranker | Matcher) -> int:
+    """Trainable numbers of a model, 0 where it has none."""
+    matcher = ranker.matcher if isinstance(ranker, MatcherRanker) else ranker
+    return sum(weight.numel() for weight in matcher.parameters()) if isinstance(matcher, Matcher) else 0
+
+
+def _flat(plan: Configuration) -> dict[str, Any]:
+    shown = ("words", "model", "loss", "train")
+    plan = replace(plan, train=replace(plan.train, resume=""))
+    flat = {f"{section}.{name}": value for section in shown for name, value in plan.section(section).items()}
+    return {name: value if isinstance(value, bool | int | float | str) else str(value) for name, value in flat.items()}

@@ -1,0 +1,194 @@
+"""Cells of a table: a model on a data set with a seed, each run once, in a process of its own, and kept.
+
+A cell that was stopped goes on, one that is finished is not run again, and one whose configuration has changed since
+is run anew. The same command may be given several times at once: each process takes cells that no other has.
+"""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from data_prep.files.atomic import write_atomically
+from data_prep.files.folder_lock import sole_holder
+from data_prep.files.reading import read_whole
+from evaluation.json_records import to_json
+from evaluation.provenance import without_paths
+from evaluation.results import Result, load_result
+from recipes.config import CHANGEABLE, REPOSITORY, SECTIONS, Configuration, resolve, section_types
+from recipes.run_folder import RunFolder
+from terminal.console import say
+from terminal.options import options_of
+
+_PLACES = {"data": ("path", "root", "processes"), "train": ("resume", "threads", "processes"), "evaluate": ("shards",)}
+"""Options that say where or by how many, not what."""
+_OF_ONE_RUN = ("out", "train.resume", "train.seed")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of a table."""
+
+    dataset: str
+    model: str
+    seed: int
+    label: str  # of its row
+    settings: Mapping[str, str] = field(default_factory=dict)  # options as typed, beside the recipe's
+    weights_of: "Cell | None" = None  # the cell whose weights are tested again, by other options of section evaluate
+
+    @property
+    def key(self) -> str:
+        """Name of its files."""
+        return re.sub(r"[^\w.-]+", "_", f"{self.dataset}-{self.label}-seed{self.seed}")
+
+    def plan(self, typed: Mapping[str, str]) -> Configuration:
+        """Its whole configuration."""
+        return resolve(self.dataset, self.model, {**self.settings, "train.seed": str(self.seed), **typed})
+
+
+def finished(cell: Cell, folder: Path, typed: Mapping[str, str]) -> Result | None:
+    """The kept result of a cell; None where there is none, or one of another configuration.
+
+    Raises:
+        ValueError: the result cannot be read.
+    """
+    path = folder / f"{cell.key}.json"
+    if not path.exists():
+        return None
+    result = load_result(path)
+    return result if _what(_whole(result.config, cell.model)) == _what(_sections(cell.plan(typed))) else None
+
+
+def check_cells(cells: Sequence[Cell], typed: Mapping[str, str]) -> None:
+    """Refuse options that cannot be those of all cells, before anything is written.
+
+    Raises:
+        ValueError: an option of one run, an unknown one, or a bad value.
+    """
+    for name in _OF_ONE_RUN:
+        if name in typed:
+            raise ValueError(f"--{name}={typed[name]} is for one run: each of these {len(cells)} has its own")
+    for cell in cells:
+        cell.plan(typed)
+
+
+def run_cells(cells: Sequence[Cell], folder: Path, typed: Mapping[str, str]) -> list[Result]:
+    """The results of ``cells``, those that are missing in ``folder`` run one after the other.
+
+    Cells that another process is at are left to it, and are not among the results.
+
+    Args:
+        cells: what to run.
+        folder: where results are kept.
+        typed: options for all of them, which come after their own: places of data, numbers of threads.
+
+    Raises:
+        ValueError: a run failed, and has said why; or an option is wrong.
+    """
+    check_cells(cells, typed)
+    folder.mkdir(parents=True, exist_ok=True)
+    results = []
+    for number, cell in enumerate(cells, start=1):
+        result = finished(cell, folder, typed)
+        if result is None:
+            with _claimed(cell, wait=False) as ours:
+                say(f"cell {number} of {len(cells)}: {cell.key}" + ("" if ours else " is left to another process"))
+                if ours:
+                    result = finished(cell, folder, typed) or _kept(cell, folder, typed)
+        if result is not None:
+            results.append(result)
+    return results
+
+
+def _kept(cell: Cell, folder: Path, typed: Mapping[str, str]) -> Result:
+    """The result of a cell that is run now."""
+    metrics = _tested_again(cell, cell.weights_of, typed) if cell.weights_of else _run(cell, typed)
+    write_atomically(folder / f"{cell.key}.json", read_whole(metrics))
+    result = finished(cell, folder, typed)
+    assert result is not None, f"{cell.key} left the result of another configuration"
+    return result
+
+
+@contextmanager
+def _claimed(cell: Cell, *, wait: bool) -> Iterator[bool]:
+    """Whether no other process is at the run of ``cell``, nor will be meanwhile; the lock ends with the process."""
+
+    def tell() -> None:
+        say(f"waiting for another process that is at {cell.key}")
+
+    path = _run_path(cell)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with sole_holder(path.with_name(f"{path.name}.lock"), tell if wait else None) as ours:
+        yield ours
+
+
+def _tested_again(cell: Cell, base: Cell, typed: Mapping[str, str]) -> Path:
+    """Test the weights of ``base``, which is run where it has none; where the result is."""
+    free = {name: text for name, text in {**cell.settings, **typed}.items() if name.startswith(CHANGEABLE)}
+    with _claimed(base, wait=True):  # until the test is done: one at a time in one folder
+        run = RunFolder(_run(base, typed).parent)
+        before = set(run.path.glob("metrics-*.json"))
+        _command(cell, ["evaluate", str(run.path)], free)
+        (found,) = set(run.path.glob("metrics-*.json")) - before
+    return found
+
+
+def _run(cell: Cell, typed: Mapping[str, str]) -> Path:
+    """Run a cell, or go on with it; where the result is."""
+    path = _run_path(cell)
+    run = RunFolder(path)
+    if run.config.exists() and _what(_sections(Configuration.load(run.config))) != _what(_sections(cell.plan(typed))):
+        path.rename(_free(path))
+    options = {**cell.settings, "train.seed": str(cell.seed), **typed}
+    options |= {"train.resume": str(path)} if run.config.exists() else {"out": str(path)}
+    _command(cell, [cell.dataset, cell.model], options)
+    return run.metrics
+
+
+def _command(cell: Cell, words: Sequence[str], options: Mapping[str, str]) -> None:
+    typed = (f"--{name}={text}" for name, text in options.items())
+    done = subprocess.run([sys.executable, "-m", "cli.main", *words, *typed], cwd=REPOSITORY, check=False)
+    if done.returncode in (130, -signal.SIGINT):
+        raise KeyboardInterrupt
+    if done.returncode:
+        raise ValueError(f"the run of {cell.key} failed; the cells before it are kept")
+
+
+def _run_path(cell: Cell) -> Path:
+    return REPOSITORY / "runs" / "cells" / cell.key
+
+
+def _free(path: Path) -> Path:
+    """A name beside ``path`` that is not taken: where a run of an older configuration goes."""
+    return next(p for number in range(1, 10_000) if not (p := path.with_name(f"{path.name}.old{number}")).exists())
+
+
+def _sections(plan: Configuration) -> Mapping[str, Mapping[str, object]]:
+    return {section: plan.section(section) for section in SECTIONS}
+
+
+def _whole(config: Mapping[str, Mapping[str, object]], model: str) -> Mapping[str, Mapping[str, object]]:
+    """``config`` with the defaults of options that there were none of when it was written."""
+    return {
+        section: {field: option.default for field, option in options_of(section, config_type).items()}
+        | dict(config.get(section, {}))
+        for section, config_type in section_types(model).items()
+    }
+
+
+def _what(config: Mapping[str, Mapping[str, object]]) -> object:
+    """A configuration as JSON has it, without places; results are kept without the folders of paths."""
+    kept = {
+        section: {
+            name: without_paths(value) if isinstance(value, str) else value
+            for name, value in values.items()
+            if name not in _PLACES.get(section, ())
+        }
+        for section, values in config.items()
+    }
+    return json.loads(json.dumps(to_json(kept)))

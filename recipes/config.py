@@ -1,0 +1,175 @@
+"""The whole configuration of a run: one frozen dataclass a section, from defaults, recipe and command line."""
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, Final
+
+from data_prep.config import DataConfig, WordsConfig
+from data_prep.files.atomic import write_atomically
+from data_prep.files.named_paths import named_path
+from evaluation.config import EvaluateConfig
+from recipes.models import config_type_of, recipe_of
+from recipes.stored_options import fitted, stored_configuration
+from terminal.options import Option, options_of, parse, unknown
+from training.config import TrainConfig
+
+if TYPE_CHECKING:
+    from modeling.config import LossConfig
+
+REPOSITORY: Final = Path(__file__).resolve().parent.parent
+OUT: Final = Option("out", str, "", "Folder of this run; empty: runs/<dataset>-<model>-<time>.")
+_PATHS: Final = (
+    "out",
+    "data.path",
+    "data.root",
+    "train.resume",
+)  # made absolute as they are typed
+CHANGEABLE: Final = ("evaluate.", "data.path", "data.root")
+"""How the options begin that may be other ones when a finished run is tested again."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What a run does, to the last option."""
+
+    dataset: str
+    model_name: str
+    data: DataConfig
+    words: WordsConfig
+    model: Any
+    loss: "LossConfig"
+    train: TrainConfig
+    evaluate: EvaluateConfig
+    out: str = ""
+
+    def section(self, name: str) -> dict[str, Any]:
+        """A section's fields and their values."""
+        part = getattr(self, name)
+        return {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
+
+    def save(self, path: Path) -> None:
+        """Write it as JSON."""
+        content = {"dataset": self.dataset, "model_name": self.model_name, "out": self.out}
+        sections = {name: self.section(name) for name in SECTIONS}
+        write_atomically(path, json.dumps(content | sections, indent=2) + "\n")
+
+    @classmethod
+    def load(cls, path: Path) -> "Configuration":
+        """Read what :meth:`save` wrote.
+
+        Raises:
+            ValueError: the file is missing, damaged, or of another version.
+        """
+        content = stored_configuration(path)
+        dataset, model, out = (content.pop(key) for key in ("dataset", "model_name", "out"))
+        try:
+            return _build(dataset, model, out, content)
+        except ValueError as error:
+            raise ValueError(f"the configuration in {path} cannot be used: {error}") from error
+
+
+SECTIONS: Final = ("data", "words", "model", "loss", "train", "evaluate")
+
+
+def section_types(model: str) -> dict[str, type]:
+    """The dataclass of each section, for ``model``."""
+    return {
+        "data": DataConfig,
+        "words": WordsConfig,
+        "model": config_type_of(model),
+        "loss": resolve_name("modeling.config:LossConfig"),
+        "train": TrainConfig,
+        "evaluate": EvaluateConfig,
+    }
+
+
+def all_options(model: str) -> dict[str, Option]:
+    """Every option that ``model`` takes, by its full name."""
+    found: dict[str, Option] = {}
+    for section, config_type in section_types(model).items():
+        found |= {option.name: option for option in options_of(section, config_type).values()}
+    return found | {"out": OUT}
+
+
+def resolve(dataset: str, model: str, typed: Mapping[str, str]) -> Configuration:
+    """Defaults, then the model's recipe, then what the user typed (option -> text).
+
+    Raises:
+        ValueError: an unknown model or option, a bad value, or values that do not go together.
+    """
+    recipe = recipe_of(model)
+    values = parse_options(model, {**recipe.settings, **typed})
+    return _build(dataset, model, values.pop("out", ""), _nested(values))
+
+
+def change(configuration: Configuration, typed: Mapping[str, str]) -> Configuration:
+    """``configuration`` with other values for what the user typed."""
+    values = parse_options(configuration.model_name, typed)
+    out = values.pop("out", configuration.out)
+    nested = _nested(values)
+    sections = {name: configuration.section(name) | nested.get(name, {}) for name in SECTIONS}
+    return _build(configuration.dataset, configuration.model_name, out, sections)
+
+
+def parse_options(model: str, typed: Mapping[str, str]) -> dict[str, Any]:
+    """The values of options as typed, by full name.
+
+    Raises:
+        ValueError: an option that ``model`` does not have, or a bad value.
+    """
+    known = all_options(model)
+    for name in typed:
+        if name not in known:
+            raise unknown(f"option of {model}", f"--{name}", [f"--{each}" for each in known])
+    return {name: _path(text) if name in _PATHS else parse(text, known[name]) for name, text in typed.items()}
+
+
+def _path(text: str) -> str:
+    return str(named_path(text)) if text else ""
+
+
+def _nested(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    nested: dict[str, dict[str, Any]] = {}
+    for name, value in values.items():
+        section, _, field = name.partition(".")
+        nested.setdefault(section, {})[field] = value
+    return nested
+
+
+def _build(dataset: str, model: str, out: str, sections: Mapping[str, Mapping[str, Any]]) -> Configuration:
+    known = all_options(model)
+    parts = {}
+    for section, config_type in section_types(model).items():
+        values = {}
+        for field, value in sections.get(section, {}).items():
+            if f"{section}.{field}" not in known:
+                raise unknown(f"option of {model}", f"--{section}.{field}", [f"--{each}" for each in known])
+            values[field] = fitted(value, known[f"{section}.{field}"])
+        parts[section] = config_type(**values)
+    return Configuration(dataset, model, out=out, **parts)
+
+
+def as_lines(configuration: Configuration, width: int = 110) -> list[str]:
+    """The configuration for a person: a paragraph a section, ``*`` where a value is not the default."""
+    lines = [f"{configuration.dataset} {configuration.model_name}  (* not the default)"]
+    for name, config_type in section_types(configuration.model_name).items():
+        line = f"  {name:<9}"
+        for field, option in options_of(name, config_type).items():
+            value = getattr(getattr(configuration, name), field)
+            word = f" {field}={_show(value)}{'' if value == option.default else '*'}"
+            if len(line) + len(word) > width:
+                lines.append(line)
+                line = " " * 11
+            line += word
+        lines.append(line)
+    return lines
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value) or '""'

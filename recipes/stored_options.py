@@ -1,0 +1,70 @@
+"""The configuration of a run as its file has it, before anything is made of it. Light to import."""
+
+from pathlib import Path
+from typing import Any, Final, Literal, get_args, get_origin
+
+from data_prep.files.json_text import parse_json
+from data_prep.files.reading import read_whole, reason
+from terminal.options import Option
+
+_PLAIN: Final = str | int | float
+_LARGEST: Final = 1e300
+
+
+def stored_configuration(path: Path) -> dict[str, Any]:
+    """The sections, each a dict of plain values and lists of them, and dataset, model_name and out.
+
+    Raises:
+        ValueError: the file is missing, damaged, or something else.
+    """
+    try:
+        content = parse_json(read_whole(path))
+    except OSError as error:
+        raise ValueError(f"expected the configuration of a run in {path}: {reason(error)}") from error
+    except ValueError as error:
+        raise ValueError(f"expected the configuration of a run in {path}: {error}") from error
+    names = ("dataset", "model_name", "out")
+    if not isinstance(content, dict) or not all(isinstance(content.get(name), str) for name in names):
+        raise ValueError(f"expected the configuration of a run in {path}: it lacks {', '.join(names)}")
+    for name, section in content.items():
+        if name not in names and not (isinstance(section, dict) and all(map(_is_plain, section.values()))):
+            raise ValueError(f"expected the configuration of a run in {path}: {name!r:.40} holds no options")
+    return content
+
+
+def _is_plain(value: object) -> bool:
+    return all(isinstance(each, _PLAIN) for each in (value if isinstance(value, list) else [value]))
+
+
+def stored_options(path: Path) -> dict[str, Any]:
+    """The same by full names, such as ``train.epochs``.
+
+    Raises:
+        ValueError: the file is missing, damaged, or something else.
+    """
+    found: dict[str, Any] = {}
+    for name, part in stored_configuration(path).items():
+        found |= {f"{name}.{field}": value for field, value in part.items()} if isinstance(part, dict) else {name: part}
+    return found
+
+
+def fitted(value: object, option: Option) -> Any:
+    """The value of an option as a file has it or as it was parsed already: a list is a tuple, a 1 may stand for 1.0.
+
+    Raises:
+        ValueError: the option cannot have it.
+    """
+    found: Any = tuple(value) if isinstance(value, list) else value
+    if option.annotation is float and type(found) is int and abs(found) < _LARGEST:
+        found = float(found)
+    if not _fits(found, option.annotation):
+        raise ValueError(f"--{option.name} takes {option.accepts}, not {value!r:.60}")
+    return found
+
+
+def _fits(value: Any, annotation: Any) -> bool:
+    if get_origin(annotation) is tuple:
+        return isinstance(value, tuple) and all(_fits(each, get_args(annotation)[0]) for each in value)
+    if get_origin(annotation) is Literal:
+        return any(value == choice and type(value) is type(choice) for choice in get_args(annotation))
+    return type(value) is annotation and (annotation is not float or abs(value) < _LARGEST)

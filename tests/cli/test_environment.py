@@ -1,0 +1,151 @@
+"""The set-up of .venv, against a stand-in for Python that notes what it is asked to install."""
+
+import os
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+TOOLS = (
+    *("bash", "sh", "dirname", "cat", "cksum", "rm", "mkdir", "touch"),
+    *("sleep", "cp", "chmod", "tail", "flock", "env", "echo"),
+)
+PYTHON = r"""#!/bin/bash
+# What the set-up asks of an interpreter: its version, a venv, pip, and in the end to run something.
+case "$*" in
+  *version_info\ \<*) exit "${FAKE_TOO_OLD:-0}" ;;
+  "-c import venv, ensurepip") exit "${FAKE_NO_VENV:-0}" ;;
+  -c\ *print*) echo python3.11-venv ;;
+  -V) echo "Python ${FAKE_VERSION:-3.11.7}" ;;
+  "-m venv "*) mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; echo "venv" >>"$FAKE_LOG" ;;
+  "-m pip install "*)
+    sleep "${FAKE_SLEEP:-0}"
+    echo "pip ${*: -1}" >>"$FAKE_LOG"
+    if [ -n "${FAKE_FAIL:-}" ]; then echo "ERROR: no such release"; exit 1; fi ;;
+  *) echo "ran $*" ;;
+esac
+"""
+
+OF_TESTS = ("requirements-dev.txt", "requirements-sentences.txt", "requirements-vectors.txt")
+"""What tests need: their tools, and the extras that they test."""
+
+
+class Clone:
+    """A clone with run.sh and requirements, and a PATH with nothing but a stand-in for Python and a few tools."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root, self.bin, self.log = folder / "a clone", folder / "bin", folder / "log"
+        (self.root / "experiments").mkdir(parents=True)
+        self.bin.mkdir()
+        for name in ("run.sh", "cli/environment.sh", "requirements.txt", *OF_TESTS):
+            (self.root / name).write_bytes((REPOSITORY / name).read_bytes())
+        self.python = self.bin / "python3.11"
+        self.python.write_text(PYTHON)
+        self.python.chmod(0o755)
+        for tool in TOOLS:
+            for place in ("/bin", "/usr/bin"):
+                if (Path(place) / tool).exists() and not (self.bin / tool).exists():
+                    (self.bin / tool).symlink_to(Path(place) / tool)
+
+    def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
+        kept = {"PATH": str(self.bin), "FAKE_LOG": str(self.log), "HOME": os.environ.get("HOME", "/")}
+        command = [str(self.bin / "bash"), str(self.root / "run.sh"), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, env={**kept, **environment}, timeout=60)
+
+    def asked(self) -> list[str]:
+        """What was made and installed since the last time."""
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        self.log.unlink(missing_ok=True)
+        return [line.replace(f"{self.root}/", "") for line in lines]
+
+
+@pytest.fixture
+def clone(tmp_path) -> Clone:
+    return Clone(tmp_path)
+
+
+def test_it_is_set_up_once_in_one_line(clone):
+    first = clone.run("help")
+    assert first.stderr == "setting up .venv (once, about 2 minutes)\n"
+    assert first.stdout == "ran -m cli.main help\n"
+    assert clone.asked() == ["venv", "pip requirements.txt"]
+    assert clone.run("help").stderr == ""
+    assert clone.asked() == []
+
+
+def test_changed_requirements_or_another_python_are_set_up_anew(clone):
+    clone.run("help")
+    clone.asked()
+    with (clone.root / "requirements.txt").open("a") as file:
+        file.write("more==1\n")
+    clone.run("help")
+    assert clone.asked() == ["venv", "pip requirements.txt"]
+    clone.run("help", FAKE_VERSION="3.12.1")
+    assert clone.asked() == ["venv", "pip requirements.txt"]
+
+
+def test_the_tools_of_the_tests_come_with_the_tests(clone):
+    clone.run("help")
+    clone.asked()
+    told = clone.run("test")
+    assert told.stderr == "adding the tools of the tests to .venv (once, about a minute)\n"
+    assert clone.asked() == [f"pip {name}" for name in OF_TESTS]
+    clone.run("test")
+    assert clone.asked() == []
+
+
+def test_a_failure_shows_what_pip_said_and_is_tried_again(clone):
+    told = clone.run("help", FAKE_FAIL="1")
+    assert told.returncode == 2
+    assert "ERROR: no such release" in told.stderr
+    assert "could not install requirements.txt" in told.stderr
+    assert told.stdout == ""
+    clone.asked()
+    assert clone.run("help").returncode == 0
+    assert clone.asked() == ["venv", "pip requirements.txt"]
+
+
+def test_an_interrupted_set_up_is_done_again(clone):
+    clone.run("help")
+    clone.asked()
+    (clone.root / ".venv" / "unfinished").touch()
+    assert clone.run("help").returncode == 0
+    assert clone.asked() == ["venv", "pip requirements.txt"]
+
+
+@pytest.mark.parametrize("locked_by", ["flock", "mkdir"])
+def test_two_at_once_set_up_once(clone, locked_by):
+    if locked_by == "mkdir":
+        (clone.bin / "flock").unlink(missing_ok=True)
+    told = []
+    threads = [threading.Thread(target=lambda: told.append(clone.run("help", FAKE_SLEEP="1"))) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [each.returncode for each in told] == [0, 0], told
+    assert clone.asked() == ["venv", "pip requirements.txt"]
+
+
+def test_the_lock_of_a_dead_process_is_forgotten(clone):
+    (clone.bin / "flock").unlink(missing_ok=True)
+    (clone.root / ".venv.lock.d").mkdir()
+    (clone.root / ".venv.lock.d" / "pid").write_text("999999999\n")
+    assert clone.run("help").returncode == 0
+
+
+def test_without_python_one_line_says_so(clone):
+    told = clone.run("help", FAKE_TOO_OLD="1")
+    assert told.returncode == 2
+    assert told.stderr.startswith("run.sh: Python 3.11 or newer is needed")
+    assert told.stderr.count("\n") == 1
+
+
+def test_without_the_venv_module_the_package_is_named(clone):
+    told = clone.run("help", FAKE_NO_VENV="1")
+    assert told.returncode == 2
+    assert told.stderr == (
+        "run.sh: python3.11 lacks its venv module; on Debian or Ubuntu: sudo apt install python3.11-venv\n"
+    )

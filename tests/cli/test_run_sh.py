@@ -1,0 +1,135 @@
+"""run.sh as a user calls it: from anywhere, with mistakes, and with every command that the README shows."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from pkgutil import resolve_name
+
+import pytest
+
+from data_prep.registry import DATASETS
+from experiments.ablations.catalogue import ABLATIONS
+from experiments.ablations.tuning import TUNED
+from experiments.tables.main_table import CELLS
+from recipes import models as registry
+from recipes.config import parse_options, resolve
+from recipes.models import MODELS
+from terminal.options import parsed, split_arguments
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+COMMANDS = [
+    line.partition("  #")[0].strip()
+    for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    for line in block.splitlines()
+    if "bash run.sh" in line
+]
+
+
+def run_sh(*arguments: str, root: Path = REPOSITORY, cwd: Path | None = None) -> subprocess.CompletedProcess:
+    """Run run.sh with this interpreter, so that nothing is set up."""
+    return subprocess.run(
+        ["bash", str(root / "run.sh"), *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, "GALM_PYTHON": sys.executable},
+        timeout=120,
+    )
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory) -> Path:
+    """A copy of what runs, in a folder whose name has spaces."""
+    root = tmp_path_factory.mktemp("a clone, with spaces") / "the code"
+    ignored = shutil.ignore_patterns(".*", "data", "runs", "tests", "__pycache__")
+    return shutil.copytree(REPOSITORY, root, ignore=ignored)
+
+
+def test_help_works_from_anywhere_and_lists_all_there_is(elsewhere, tmp_path):
+    told = run_sh("help", root=elsewhere, cwd=tmp_path)
+    assert told.returncode == 0, told.stderr
+    assert told.stderr == ""
+    for name in [*DATASETS, *MODELS, "--data.limit=0", "--train.epochs=", "--evaluate.pool=0", "--out="]:
+        assert name in told.stdout
+    assert run_sh(root=elsewhere, cwd=tmp_path).stdout == told.stdout
+
+
+def test_modules_of_the_current_folder_are_not_taken_for_ours(tmp_path):
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "__init__.py").write_text("raise SystemExit('the wrong one')")
+    (tmp_path / "numpy.py").write_text("raise SystemExit('the wrong one')")
+    assert run_sh("help", cwd=tmp_path).returncode == 0
+
+
+def test_a_mistake_is_one_line_and_2():
+    told = run_sh("jdk", "galm", "--train.epoch=3")
+    assert (told.returncode, told.stdout) == (2, "")
+    assert (
+        told.stderr
+        == "galm: unknown option of galm '--train.epoch': did you mean --train.epochs? `bash run.sh help` lists all\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["jkd", "galm"], "did you mean jdk?"),
+        (["jdk"], "expected a data set and a model"),
+        (["prepare"], "prepare DATASET"),
+        (["evaluate"], "evaluate RUN_DIR"),
+        (["jdk", "galm", "bm25"], "expected a data set and a model"),
+        (["--train.epochs=3"], "expected a data set and a model"),
+        (["jdk", "galm", "--evaluate.also=cns"], "did you mean csn?"),
+        (["folder", "galm"], "needs --data.path="),
+        (["folder", "galm", "--data.path=/nowhere at all"], "/nowhere at all does not exist"),
+    ],
+)
+def test_mistakes_tell_what_was_expected(arguments, message, capsys):
+    from cli.main import main
+
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_the_traceback_is_shown_to_who_asks(monkeypatch):
+    from cli.main import main
+
+    monkeypatch.setenv("GALM_TRACEBACK", "1")
+    with pytest.raises(ValueError, match="did you mean jdk"):
+        main(["jkd", "galm"])
+
+
+def test_the_readme_has_commands():
+    assert any("jdk galm" in command for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_of_the_readme_is_understood(command):
+    words = shlex.split(command)
+    arguments = words[words.index("run.sh") + 1 :]
+    if arguments[0] in ("help", "test", "board", "table", "speed"):
+        assert len(arguments) == 1
+        return
+    if arguments[0] in registry.COMMANDS:
+        words, _ = parsed(arguments[1:], resolve_name(registry.COMMANDS[arguments[0]].options))
+        assert bool(words) == (arguments[0] not in ("serve", "statistics"))
+        return
+    names, typed = split_arguments(arguments)
+    if names[0] == "evaluate":
+        assert names[1].startswith("runs/")
+        assert parse_options("galm", typed)
+    elif names[0] in ("compare", "ablate", "tune"):
+        assert names[1] in {"compare": CELLS, "ablate": ABLATIONS, "tune": TUNED}[names[0]]
+    elif names[0] == "prepare":
+        assert names[1] in DATASETS
+        parse_options("galm", typed)
+    else:
+        assert names[0] in DATASETS
+        resolve(names[0], names[1], typed)

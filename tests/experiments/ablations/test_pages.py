@@ -1,0 +1,81 @@
+from dataclasses import replace
+
+import pytest
+
+from experiments.ablations.catalogue import ABLATIONS
+from experiments.ablations.pages import Found, ablation_page, ablation_picture, found_by, overview, verdict
+from tests.evaluation.test_results import SIZE, result
+
+PLAIN = result(model="galm", also={})
+
+
+def kept(**ranks: int) -> list:
+    """Results whose golds all stand at one rank, by the variants' labels with _ for a space."""
+    return [
+        (label.replace("_", " "), replace(PLAIN, ranks=[rank] * SIZE, exact=replace(PLAIN.exact, mrr=1 / rank)))
+        for label, rank in ranks.items()
+    ]
+
+
+def found(name: str, **ranks: int) -> Found:
+    answer = found_by(name, kept(**ranks))
+    assert answer is not None
+    return answer
+
+
+def test_a_variant_stands_behind_the_model_ahead_of_it_or_level_with_it():
+    three = found("blocks", galm=2, **{"1_blocks": 20, "4_blocks": 1, "64_blocks": 2})
+    assert {label: three.side(label) for label in three.leads} == {
+        "1 blocks": "behind",
+        "4 blocks": "ahead",
+        "64 blocks": "level",
+    }
+    assert verdict(three) == (
+        "In part: 1 of its 3 comparisons with galm (MRR 0.500, one seed) come out as it expects. "
+        "Behind it: 1 blocks. Not to be told apart from it: 64 blocks. Ahead of it: 4 blocks."
+    )
+
+
+@pytest.mark.parametrize(("rank", "answer"), [(2, "Yes: 3 of its 3"), (1, "No: 0 of its 3"), (20, "No: 0 of its 3")])
+def test_a_claim_that_nothing_changes_holds_where_nothing_does(rank, answer):
+    assert set(ABLATIONS["width"].level) == set(ABLATIONS["width"].variants)
+    same = found("width", galm=2, width_16=rank, width_64=rank, width_256=rank)
+    assert verdict(same).startswith(answer)
+
+
+def test_a_verdict_names_what_is_not_measured():
+    part = found("blocks", galm=2, **{"1_blocks": 20})
+    assert verdict(part).startswith("So far yes: 1 of its 1 ")
+    assert verdict(part).endswith(" Not measured: 4 blocks; 64 blocks.")
+
+
+def test_without_the_model_or_a_variant_nothing_is_found():
+    assert found_by("blocks", kept(galm=2)) is None
+    assert found_by("blocks", kept(**{"1_blocks": 2})) is None
+    assert found_by("blocks", []) is None
+
+
+def test_a_variant_counts_once_it_has_the_seeds_of_the_model():
+    base, one, other = kept(galm=2, **{"1_blocks": 20, "4_blocks": 20})
+    part = found_by("blocks", [base, base, one, other, other])
+    assert part is not None
+    assert list(part.leads) == ["4 blocks"]
+    assert "| 1 blocks |" not in ablation_page(part)
+
+
+def test_an_ablation_has_a_page_a_picture_and_a_section_of_the_overview():
+    part = found("blocks", galm=2, **{"1_blocks": 20})
+    page, all_of_them = ablation_page(part), overview([part])
+    for text in (page, all_of_them):
+        assert ABLATIONS["blocks"].claim in text
+        assert verdict(part) in text
+        assert "| 1 blocks | " in text
+    assert "](blocks.png)" in page
+    assert "](ablations/blocks.md)" in all_of_them
+    assert "| 1 blocks | -0.450 (-0.450 to -0.450) | behind |" in all_of_them
+    assert ablation_picture(part).startswith(b"\x89PNG")
+
+
+def test_what_a_claim_expects_level_are_variants():
+    for name, ablation in ABLATIONS.items():
+        assert set(ablation.level) <= set(ablation.variants), name

@@ -1,0 +1,315 @@
+"""The benchmark's runner, on real pairs of the JDK written in the form of the published files."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import ir_measures
+import numpy as np
+import pytest
+import torch
+
+from cli.main import main
+from data_prep.gencodesearchnet.records import Example, example, write_raw
+from data_prep.gencodesearchnet.sampling import ranking_blocks
+from data_prep.gencodesearchnet.subsets import find_subsets
+from data_prep.gencodesearchnet.words import as_split, code_fields
+from data_prep.store.batching import Encoder
+from evaluation.benchmark import BenchmarkResult
+from evaluation.json_records import from_json, to_json
+from experiments.gencodesearchnet import tasks
+from experiments.gencodesearchnet.config import BenchmarkOptions
+from experiments.gencodesearchnet.mixed_scorer import MixedScorer
+from experiments.gencodesearchnet.scorers import Chance
+from experiments.gencodesearchnet.suite import find_data, run_benchmark
+from experiments.gencodesearchnet.word_scorer import WordScorer
+from experiments.run.stages import build_model
+from recipes.config import resolve
+from retrieval.text_bm25 import TextBm25
+
+ROWS = 150
+
+
+@pytest.fixture(scope="module")
+def folder(small_data, tmp_path_factory):
+    """Three subsets and a fine-tuning set, all of Java; one subset is too small to be ranked."""
+    split = small_data.splits["train"]
+    pairs = [example(text.query_text, text.source) for text in map(split.text, range(len(split)))]
+    path = tmp_path_factory.mktemp("benchmark")
+    write_raw(path / "test_java.jsonl", pairs[:ROWS])
+    write_raw(path / "test_statcodesearch.jsonl", pairs[ROWS : 2 * ROWS])
+    write_raw(path / "test_ruby.jsonl.gz", pairs[2 * ROWS : 2 * ROWS + 30])
+    write_raw(path / "train_adv.jsonl", pairs[2 * ROWS + 30 :])
+    return path
+
+
+@pytest.fixture(scope="module")
+def options(folder, tmp_path_factory):
+    return BenchmarkOptions(path=str(folder), out=str(tmp_path_factory.mktemp("results")))
+
+
+@pytest.fixture(scope="module")
+def data(options):
+    return find_data(options)
+
+
+@pytest.fixture(scope="module")
+def bm25(options, data):
+    return run_benchmark("bm25", data, options, "bash run.sh gencodesearchnet bm25")
+
+
+def subset_of(found, name):
+    return next(each for each in found.subsets if each.name == name)
+
+
+def test_ranks_are_those_of_the_plain_definition(bm25, folder):
+    java = next(each for each in find_subsets(folder)[0] if each.name == "java")
+    score = TextBm25().over(java.texts, java.codes)
+    (candidates,) = ranking_blocks(len(java.texts))
+    expected = []
+    for row in candidates.tolist():
+        scores = [float(score(np.array([row[0]]), np.array([[code]]))[0, 0]) for code in row]
+        expected.append(sum(each >= scores[0] for each in scores))
+    ranking = subset_of(bm25, "java").ranking
+    assert list(ranking.ranks) == expected
+    assert ranking.mrr == pytest.approx(np.mean([1 / rank for rank in expected]))
+    assert ranking.mrr_low < ranking.mrr < ranking.mrr_high
+    assert (ranking.queries, ranking.candidates, ranking.chance_mrr) == (ROWS, 100, pytest.approx(0.05187, abs=1e-5))
+    assert ranking.mrr > 0.3
+
+
+def test_the_result_is_kept_and_the_trec_files_say_the_same(bm25, options):
+    place = f"{options.out}/bm25"
+    kept = from_json(BenchmarkResult, json.loads(Path(place, "result.json").read_text("utf-8")), "the result")
+    assert to_json(kept) == to_json(bm25)
+    for name in ("java", "statcodesearch"):
+        run = list(ir_measures.read_trec_run(f"{place}/{name}.run"))
+        qrels = list(ir_measures.read_trec_qrels(f"{place}/{name}.qrels"))
+        assert len(run) == 100 * ROWS
+        found = ir_measures.calc_aggregate([ir_measures.RR], qrels, run)[ir_measures.RR]
+        assert found == pytest.approx(subset_of(bm25, name).ranking.mrr)
+
+
+def test_what_cannot_be_done_is_said(bm25, data):
+    ruby = subset_of(bm25, "ruby")
+    assert ruby.ranking is None
+    assert ruby.notes == ["no ranking: 99 distractors need more than its 30 pairs"]
+    assert ruby.matching.pairs == 60
+    assert set(data.missing) == {"adv", "cosqa_released", "cosqa_fixed", "go", "javascript", "php"}
+    assert bm25.mrr_by_type.domain == subset_of(bm25, "statcodesearch").ranking.mrr
+    assert bm25.mrr_by_type.combined is None
+
+
+def test_a_threshold_of_validation_tells_most_pairs_apart(bm25):
+    for name in ("java", "statcodesearch"):
+        found = subset_of(bm25, name).matching
+        assert found.accuracy > 0.65
+        assert found.threshold_from.endswith("validation pairs")
+        assert found.accuracy == pytest.approx((found.recall + 1 - _false_alarms(found)) / 2)
+
+
+def _false_alarms(found):
+    """Share of the pairs that do not match of which it is said that they do."""
+    return found.recall * (1 / found.precision - 1)
+
+
+def test_without_validation_pairs_nothing_is_matched(data, options, tmp_path):
+    found = run_benchmark("bm25", replace(data, valid=()), replace(options, out=str(tmp_path)), "")
+    assert all(each.matching is None for each in found.subsets)
+    assert "threshold" in subset_of(found, "java").notes[0]
+
+
+def test_chance_is_chance(data, options, tmp_path):
+    found = run_benchmark("chance", data, replace(options, out=str(tmp_path)), "")
+    ranking = subset_of(found, "java").ranking
+    assert ranking.mrr_low - 0.03 < ranking.chance_mrr < ranking.mrr_high + 0.03
+    assert subset_of(found, "java").matching.accuracy == pytest.approx(0.5, abs=0.12)
+
+
+def test_a_mixture_is_on_one_scale_and_no_worse_than_its_parts_on_validation(data):
+    texts, codes = [pair.text for pair in data.valid], [pair.code for pair in data.valid]
+    mixed = MixedScorer.fitted(TextBm25(), Chance(0), data.valid, 42)
+    assert mixed.weight >= 0.8  # the other one says nothing
+    own, other = (MixedScorer(mixed.scorers, mixed.scales, weight).over(texts, codes) for weight in (1.0, 0.0))
+    block = next(ranking_blocks(len(texts), 9))
+    plain = TextBm25().over(texts, codes)(block[:, 0], block)
+    np.testing.assert_allclose(
+        own(block[:, 0], block), (plain - mixed.scales[0].mean) / mixed.scales[0].spread, atol=1e-5
+    )
+    assert not np.allclose(other(block[:, 0], block), own(block[:, 0], block))
+    half = MixedScorer((TextBm25(), TextBm25()), (mixed.scales[0],) * 2, 0.5).over(texts, codes)
+    np.testing.assert_allclose(half(block[:, 0], block), own(block[:, 0], block), atol=1e-5)
+
+
+class Spaces:
+    """Calls a match what has few spaces: it reads nothing but typography."""
+
+    natural_threshold = -0.4
+
+    def over(self, _, codes):
+        shares = np.array([-code.count(" ") / max(1, len(code)) for code in codes], np.float32)
+        return lambda _, candidates: shares[candidates]
+
+
+def test_the_released_typography_gives_the_negatives_away(folder):
+    """D-4: a rule that looks at spaces only is no better than chance, until negatives are written as released."""
+    java = next(each for each in find_subsets(folder)[0] if each.name == "java")
+    code = tuple(" ".join(each.split()) for each in java.codes)  # tokens joined by spaces
+    java = replace(java, codes=code)
+    threshold = tasks.Threshold(-0.4, "by hand")
+    fair, given_away = (
+        tasks.match(Spaces().over, java, threshold, 42, typography=wrong, positives_only=False).accuracy
+        for wrong in (False, True)
+    )
+    assert fair == pytest.approx(0.5, abs=0.05)
+    assert given_away > 0.99
+
+
+def test_accuracy_over_matches_alone_is_recall(folder):
+    """D-8: who always says "match" is right about all of them."""
+    java = next(each for each in find_subsets(folder)[0] if each.name == "java")
+    always = tasks.Threshold(-1.0, "by hand")
+    whole, half = (
+        tasks.match(Chance(0).over, java, always, 42, typography=False, positives_only=alone) for alone in (False, True)
+    )
+    assert (whole.accuracy, half.accuracy) == (0.5, 1.0)
+    assert whole.recall == half.recall == 1.0
+    assert half.pairs * 2 == whole.pairs
+
+
+class Silent:
+    """Says "match" of the first half of the codes, and nothing of the rest."""
+
+    natural_threshold = 0.5
+
+    def over(self, _, codes):
+        said = np.where(np.arange(len(codes)) < len(codes) / 2, 1, np.nan).astype(np.float32)
+        return lambda _, candidates: said[candidates]
+
+
+def test_what_is_not_answered_is_wrong(folder):
+    java = next(each for each in find_subsets(folder)[0] if each.name == "java")
+    found = tasks.match(Silent().over, java, tasks.Threshold(0.5, ""), 42, typography=False, positives_only=False)
+    assert found.recall == 0.5  # of the first half
+    assert found.accuracy == 0.25  # none of their negatives is told from a match
+    assert ROWS / 2 < found.unanswered < 2 * ROWS  # the other half, and those of all whose negative is there
+
+
+class Perfect:
+    """Logits of a cross-encoder that is always right."""
+
+    def logits(self, queries, candidates):
+        right = (candidates == queries[:, None]).astype(np.float32)
+        return np.stack([1 - right, right], axis=-1)
+
+
+def test_the_released_scores_rank_a_perfect_model_last():
+    """D-5 and D-7: below chance, whatever the model says; the same model with the right logit is perfect."""
+    fair = tasks.rank(ranking_blocks(200), tasks.count_by(lambda q, c: Perfect().logits(q, c)[..., 1]), 200, "")
+    wrong = tasks.rank(ranking_blocks(200), tasks.count_by(tasks.gold_logit(Perfect())), 200, "")
+    both = tasks.rank(ranking_blocks(200), tasks.count_by_both_logits(Perfect()), 200, "")
+    assert fair.mrr == 1.0
+    assert wrong.mrr == pytest.approx(1 / 100)
+    assert both.mrr < both.chance_mrr
+
+
+def test_the_released_draws_are_others(folder):
+    """D-6: the distractors of late queries come from the last hundred."""
+    java = next(each for each in find_subsets(folder)[0] if each.name == "java")
+    canonical, released = (
+        np.concatenate([*tasks.blocks_of(java, 9, 42, 0, released=wrong)]) for wrong in (False, True)
+    )
+    assert (canonical[:, 0] == released[:, 0]).all()
+    later = [(row[1:] > row[0]).mean() for row in released[20:]]
+    assert np.mean(later) < 0.1 < np.mean([(row[1:] > row[0]).mean() for row in canonical[20:]])
+    assert len(np.concatenate([*tasks.blocks_of(java, 9, 42, 70, released=False)])) == 70
+
+
+def test_a_matcher_reads_any_language_by_letters(small_data):
+    plan = resolve("folder", "unif", {})
+    encoder = Encoder.build(small_data.splits["train"], plan.words)
+    matcher = build_model(plan, encoder).eval()
+    texts = ["returns the length of a list", "sorts the elements"]
+    codes = ["def length(list): return len(list)", "sort <- function(x) order(x)", "func (s *S) Size() int { s.n }"]
+    score = WordScorer(matcher, encoder).over(texts, codes)
+    found = score(np.array([1, 0]), np.array([[0, 1, 1], [2, 0, 1]]))
+    for query, row, candidates in zip((1, 0), found, ([0, 1, 1], [2, 0, 1]), strict=True):
+        for value, code in zip(row.tolist(), candidates, strict=True):
+            ids = encoder.encode(as_split("pair", [Example(texts[query], codes[code])]))
+            with torch.inference_mode():
+                asked, read = matcher.encode_query(ids.queries([0])), matcher.encode_code(ids.codes([0]))
+                expected = matcher.score_pairs(asked, read)
+            assert value == pytest.approx(expected.item(), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "api"),
+    [
+        ("def read_file ( path ) : return open ( path ) . read ( )", ("read", "file"), ("open", "read")),
+        ("func (s *Server) Close() error { return s.conn.Close() }", ("close",), ("Close",)),
+        ("function getAll(a) { return a.map(f); }", ("get", "all"), ("map",)),
+        ("m <- lm(y ~ x, d) summary(m)", ("m",), ("lm", "summary")),
+        ("ggplot(d, aes(x, y)) + geom_point()", ("ggplot",), ("ggplot", "aes", "geom_point")),
+        ("public int size() { return count; }", ("size",), ("size",)),
+        ("int[] smallValues = { 1, 2 };", ("small", "values"), ()),
+        ("", (), ()),
+    ],
+)
+def test_words_of_code_in_any_language(code, name, api):
+    found = code_fields(code)
+    assert found["name"] == name
+    assert found["api"] == api
+    assert not {"def", "return", "func", "function", "public", "int"} & set(found["tokens"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "expected a model, such as bm25"),
+        (["bm25", "--path=/nowhere/at/all"], "/nowhere/at/all is no folder with files of GenCodeSearchNet"),
+        (["bm25", "--path={folder}", "--subsets=jaba"], "unknown subset 'jaba': did you mean java?"),
+        (["bm25", "--path={folder}", "--subsets=go"], "of the subsets go none is in"),
+        (["galm", "--path={folder}"], "galm has to be trained first: name the folder of its run"),
+        (["prompted:x", "--path={folder}"], "prompted:x needs --endpoint="),
+        (["bm25+chance+bm25", "--path={folder}"], "a mixture is of two scorers with scores, such as bm25+gt_all"),
+        (["bm25", "--path={folder}", "--protocol=D-9"], "--protocol takes canonical, released or some of D-1"),
+        (["bm25", "--path={folder}", "--distractors=0"], "--distractors takes a whole number from 1 to 1,000,000"),
+    ],
+)
+def test_mistakes_are_one_line(folder, tmp_path, capsys, arguments, message):
+    typed = [each.replace("{folder}", str(folder)) for each in arguments]
+    assert main(["gencodesearchnet", *typed, f"--out={tmp_path}"]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_files_of_an_origin_become_raw_files_and_tasks(tmp_path, capsys):
+    rows = [
+        {"func_documentation_tokens": ["adds", str(n)], "func_code_tokens": ["x", "+=", str(n)]} for n in range(120)
+    ]
+    (tmp_path / "go.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    assert main(["format_pairs", "csn", f"{tmp_path}/go.jsonl", f"--out={tmp_path}/test_go.jsonl"]) == 0
+    assert json.loads((tmp_path / "test_go.jsonl").read_text().splitlines()[7]) == {
+        "input": "adds 7 [CODESPLIT] x += 7", "target": 1, "target_options": ["no_match", "match"]
+    }  # fmt: skip
+    for task, lines in (("ranking", 12_000), ("matching", 240)):
+        arguments = ["sample_pairs", f"{tmp_path}/test_go.jsonl", f"--task={task}", f"--out={tmp_path}/{task}"]
+        assert main(arguments) == 0
+        found = [json.loads(line) for line in (tmp_path / task).read_text().splitlines()]
+        assert len(found) == lines
+        assert [each["target"] for each in found[:2]] == [1, 0]
+        assert sum(each["target"] for each in found) == 120
+    assert "120 pairs" in capsys.readouterr().out
+    assert main(["format_pairs", "cns", "x.jsonl", "--out=y"]) == 2
+    assert main(["format_pairs", "csn"]) == 2
+    assert main(["sample_pairs", "a", "b"]) == 2
+    assert capsys.readouterr().err.count("\n") == 3
+
+
+def test_statistics_are_a_table_and_a_picture(folder, tmp_path, capsys):
+    assert main(["statistics", f"--path={folder}", f"--out={tmp_path}"]) == 0
+    page = (tmp_path / "statistics.md").read_text("utf-8")
+    assert "| java | 150 (26,909) |" in page
+    assert page.strip() in capsys.readouterr().out
+    assert (tmp_path / "statistics.png").read_bytes().startswith(b"\x89PNG")

@@ -1,0 +1,60 @@
+"""The board's pictures of real pairs: one for each model that shows something, with a word for every row and column."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from data_prep.config import WordsConfig
+from data_prep.store.batching import Encoder
+from experiments.run.board_pages import Pages
+from experiments.run.stages import build_model
+from recipes.config import resolve
+
+DRAWN = {"galm", "tabcs", "tabcs_no_ast", "carlcs_cnn", "carlcs_ts", "fcarcs", "fcarcs_no_ast"}
+
+
+@dataclass
+class Drawn:
+    """In the place of a board."""
+
+    pictures: dict[str, Figure] = field(default_factory=dict)
+
+    def picture(self, name: str, figure: Figure) -> None:
+        self.pictures[name] = figure
+
+
+def pictures(data, model: str, **options: str) -> tuple[Drawn, Encoder]:
+    """Of the pairs at rows 0 and 1 of the training split."""
+    plan = resolve("folder", model, options)
+    encoder = Encoder.build(data.splits["train"], WordsConfig(**plan.section("words")))
+    board, matcher = Drawn(), build_model(plan, encoder).eval()
+    for row in (0, 1):
+        Pages(board, encoder)._pictures(matcher, data.splits["train"].take(np.array([row])), row)
+    return board, encoder
+
+
+@pytest.mark.parametrize("model", sorted(DRAWN))
+def test_a_picture_has_the_words_of_its_pair(small_data, model):
+    board, encoder = pictures(small_data, model)
+    ids = encoder.encode(small_data.splits["train"])
+    for row in (0, 1):
+        axes = board.pictures[f"alignment/{row}"].axes[0]
+        asked = [encoder.vocabularies.query.word(int(each)) for each in ids.fields["query"][row]]
+        assert [label.get_text() for label in axes.get_yticklabels()] == asked
+        fields = [text.get_text() for text in axes.texts]
+        assert fields
+        assert ("ast" in fields) == (model in {"tabcs", "carlcs_ts", "fcarcs"})
+
+
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [
+        ("fcarcs", {"model.tokens_length": "1"}),
+        ("fcarcs", {"model.parity": "true"}),
+        ("carlcs_cnn", {"model.parity": "true"}),
+    ],
+)
+def test_no_picture_where_what_is_read_is_not_the_words(small_data, model, options):
+    assert pictures(small_data, model, **options)[0].pictures == {}

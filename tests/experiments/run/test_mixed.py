@@ -1,0 +1,101 @@
+"""``--evaluate.mix_on``: validation pairs of another data set choose a weight, but none seen elsewhere."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from cli.main import main
+from data_prep.pairs.overlap import overlap
+from data_prep.store.prepared_data import PreparedData, Split
+from experiments.run.run import stages
+from recipes.config import resolve
+
+MIX = {"evaluate.mix": "bm25", "evaluate.mix_on": "folder:elsewhere"}
+
+
+@pytest.fixture
+def pools(monkeypatch) -> list[Split]:
+    """The pools on which a weight was chosen."""
+    chosen: list[Split] = []
+    monkeypatch.setattr(stages, "best_weight", lambda *given: chosen.append(given[2]) or 0.5)
+    monkeypatch.setattr(stages, "say", lambda _: None)
+    return chosen
+
+
+@pytest.fixture
+def other(small_data, monkeypatch) -> PreparedData:
+    """Another data set, whose validation pairs are this one's, ten of its training and ten of its test pairs."""
+    seen = stages.joined(small_data.splits["train"].take(np.arange(10)), small_data.splits["test"].take(np.arange(10)))
+    split = replace(stages.joined(small_data.splits["valid"], seen), name="valid")
+    data = replace(small_data, splits={**small_data.splits, "valid": split})
+    monkeypatch.setattr(stages, "_also_data", lambda *_: data)
+    return data
+
+
+def texts(split: Split) -> list[str]:
+    return sorted(str(split.text(row)) for row in range(len(split)))
+
+
+def test_the_weight_is_chosen_on_pairs_that_stand_nowhere_else(small_data, other, pools):
+    plan = resolve("folder", "unif", {**MIX, "train.validate_pool": "100000"})
+    stages.mixed(plan, stages._control("bm25", "jdk"), small_data, "")
+    (pool,) = pools
+    valid, elsewhere = small_data.splits["valid"], [small_data.splits["train"], small_data.splits["test"]]
+    assert overlap(pool, elsewhere).rows.size == 0
+    own = np.setdiff1d(np.arange(len(valid)), overlap(valid, elsewhere).rows)
+    assert texts(pool) == texts(valid.take(own))
+    assert 0 < len(pool) <= len(other.splits["valid"]) - 20
+
+
+@pytest.mark.usefixtures("other")
+def test_pairs_of_another_test_choose_no_weight(small_data, monkeypatch):
+    """All of them stand in it."""
+    valid = replace(small_data.splits["valid"], name="test")
+    tested = replace(small_data, splits={**small_data.splits, "test": valid})
+    monkeypatch.setattr(stages, "_also_tests", lambda *_: tested)
+    plan = resolve("folder", "unif", {**MIX, "evaluate.also": "csn:there"})
+    with pytest.raises(ValueError, match=r"folder has no validation pairs of its own for --evaluate\.mix_on=folder:"):
+        stages.mixed(plan, stages._control("bm25", "jdk"), small_data, "")
+
+
+def test_without_another_data_set_its_own_validation_pairs_choose(small_data, pools):
+    plan = resolve("folder", "unif", {"evaluate.mix": "bm25", "train.validate_pool": "100000"})
+    stages.mixed(plan, stages._control("bm25", "jdk"), small_data, "")
+    assert texts(pools[0]) == texts(small_data.splits["valid"])
+
+
+def test_a_run_and_the_test_of_its_weights_mix_alike(java_folder, small_data, tmp_path, capsys):
+    """By the same weight, chosen on the same pairs."""
+    place = [f"--data.path={java_folder}", f"--data.root={small_data.folder.parent}", "--data.limit=240"]
+    split = ["--data.valid_share=0.2", "--data.test_share=0.2", "--data.processes=1"]
+    quick = ["--train.epochs=1", "--train.threads=1", "--words.min_count=1", "--evaluate.resamples=200"]
+    mix = ["--evaluate.mix=bm25", f"--evaluate.mix_on=folder:{java_folder}"]
+    run = tmp_path / "run"
+    assert main(["folder", "unif", *place, *split, *quick, *mix, f"--out={run}"]) == 0
+    said = [line for line in capsys.readouterr().out.splitlines() if "validation pairs" in line]
+    assert "without" in said[0]
+    assert "the best MRR on" in said[1]
+    assert main(["evaluate", str(run), *mix]) == 0
+    again = [line for line in capsys.readouterr().out.splitlines() if "validation pairs" in line]
+    assert again == said
+    first, second = (json.loads(path.read_text()) for path in sorted(run.glob("metrics*.json")))
+    assert first["exact"] == second["exact"]
+    assert second["config"]["evaluate"]["mix_on"] == f"folder:{java_folder.name}"
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        (["--evaluate.mix=bm25", "--evaluate.mix_on=jdk,csn"], "--evaluate.mix_on takes one DATASET or DATASET:PATH"),
+        (["--evaluate.mix=bm25", "--evaluate.mix_on=:there"], "--evaluate.mix_on takes one DATASET or DATASET:PATH"),
+        (["--evaluate.mix=bm25", "--evaluate.mix_on=jdkk"], "unknown data set in --evaluate.mix_on 'jdkk': did"),
+        (["--evaluate.mix_on=csn"], "is chosen: name both"),
+    ],
+)
+def test_mistakes_are_one_line(typed, message, capsys):
+    assert main(["jdk", "unif", *typed]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1

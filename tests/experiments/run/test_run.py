@@ -1,0 +1,175 @@
+"""Whole runs on some real packages of the JDK: what a user types, what is left in the folder."""
+
+import json
+import logging
+from pathlib import Path
+
+import ir_measures
+import numpy as np
+import pytest
+
+from cli.main import main
+from data_prep.store.vocabulary import Vocabularies
+from evaluation.results import load_result
+from experiments.run.run import stages
+from recipes.config import Configuration
+
+REQUIRED = (
+    *("dataset", "model", "seed", "command", "code_version", "split", "pool_size", "queries", "exact"),
+    *("published_convention", "seconds", "peak_memory_mb", "train_pairs_per_second", "score_pairs_per_second"),
+    "parameters",
+)
+
+
+@pytest.fixture(scope="session")
+def options(java_folder, small_data) -> list[str]:
+    """Options under which the prepared data of the fixture are found again."""
+    split = ["--data.valid_share=0.2", "--data.test_share=0.2", "--data.processes=1"]
+    data = [f"--data.path={java_folder}", f"--data.root={small_data.folder.parent}"]
+    return [*data, *split, "--data.limit=240", "--train.epochs=1", "--train.threads=1", "--evaluate.resamples=200"]
+
+
+@pytest.fixture(scope="session")
+def finished(options, tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("runs") / "a run"
+    assert main(["folder", "galm", *options, f"--out={out}"]) == 0
+    return out
+
+
+@pytest.fixture(autouse=True)
+def quiet_root():
+    yield
+    logging.getLogger().handlers[:] = [
+        handler for handler in logging.getLogger().handlers if not isinstance(handler, logging.FileHandler)
+    ]
+
+
+def numbers(folder: Path) -> dict:
+    metrics = json.loads((folder / "metrics.json").read_text())
+    return {name: metrics[name] for name in ("exact", "published_convention", "ties", "queries", "controls")} | {
+        "controls": metrics["controls"]["bm25"]["exact"],
+        "history": [{**each, "seconds": 0} for each in metrics["history"]],
+    }
+
+
+def test_a_run_folder_holds_everything(finished):
+    names = {path.name for path in finished.iterdir()}
+    assert names == {
+        "config.json",
+        "metrics.json",
+        "weights.safetensors",
+        "vocabulary.json",
+        "ranks.jsonl",
+        "run.trec",
+        "qrels.trec",
+        "events",
+        "log.txt",
+    }
+    assert any(path.name.startswith("events.out.tfevents") for path in (finished / "events").iterdir())
+    assert "epoch 1" in (finished / "log.txt").read_text()
+    assert len(Vocabularies.load(finished / "vocabulary.json").query) > 50
+
+
+def test_metrics_have_what_scripts_rely_on(finished):
+    metrics = json.loads((finished / "metrics.json").read_text())
+    assert not [name for name in REQUIRED if name not in metrics]
+    assert set(metrics["exact"]) == set(metrics["published_convention"]) == {"top1", "top5", "top10", "mrr"}
+    assert set(metrics["seconds"]) == {"prepare", "train", "evaluate"}
+    assert (metrics["dataset"], metrics["model"], metrics["seed"], metrics["split"]) == ("folder", "galm", 0, "test")
+    assert metrics["queries"] == metrics["pool_size"] > 20
+    assert metrics["command"].startswith("bash run.sh folder galm ")
+    assert metrics["parameters"] > 0
+    assert metrics["train_pairs_per_second"] > 0
+    assert load_result(finished / "metrics.json").exact.mrr == metrics["exact"]["mrr"]
+    (validation,) = metrics["history"]
+    assert (validation["epoch"], validation["seconds"]) == (1, metrics["seconds"]["train"])
+    assert validation["pairs"] == pytest.approx(metrics["seconds"]["train"] * metrics["train_pairs_per_second"])
+    assert 0 < validation["top1"] < validation["mrr"] < 1
+
+
+def test_the_saved_configuration_is_the_one_that_ran(finished):
+    plan = Configuration.load(finished / "config.json")
+    assert (plan.dataset, plan.model_name, plan.train.epochs, plan.data.limit) == ("folder", "galm", 1, 240)
+
+
+def test_ranks_and_trec_files_give_the_same_numbers(finished):
+    metrics = json.loads((finished / "metrics.json").read_text())
+    ranks = np.array([json.loads(line)["rank"] for line in (finished / "ranks.jsonl").read_text().splitlines()])
+    assert len(ranks) == metrics["queries"]
+    assert np.mean(1 / ranks) == pytest.approx(metrics["exact"]["mrr"])
+    qrels = list(ir_measures.read_trec_qrels(str(finished / "qrels.trec")))
+    run = list(ir_measures.read_trec_run(str(finished / "run.trec")))
+    found = ir_measures.calc_aggregate([ir_measures.RR, ir_measures.Success @ 10], qrels, run)
+    assert found[ir_measures.Success @ 10] == pytest.approx(metrics["exact"]["top10"])
+    assert found[ir_measures.RR] == pytest.approx(np.mean(np.where(ranks <= 100, 1 / ranks, 0)))
+
+
+def test_the_same_seed_gives_the_same_numbers(finished, options, tmp_path):
+    assert main(["folder", "galm", *options, f"--out={tmp_path / 'again'}"]) == 0
+    assert numbers(tmp_path / "again") == numbers(finished)
+    assert (tmp_path / "again" / "weights.safetensors").read_bytes() == (finished / "weights.safetensors").read_bytes()
+
+
+def test_a_run_stopped_by_ctrl_c_tells_how_to_go_on_and_ends_the_same(finished, options, tmp_path, monkeypatch, capsys):
+    out, evaluate = tmp_path / "stopped run", stages.evaluate
+
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(stages, "evaluate", stop)
+    assert main(["folder", "galm", *options, f"--out={out}"]) == 130
+    assert f"bash run.sh folder galm '--train.resume={out}'" in capsys.readouterr().err
+    assert not (out / "metrics.json").exists()
+    monkeypatch.setattr(stages, "evaluate", evaluate)
+    assert main(["folder", "galm", f"--train.resume={out}"]) == 0
+    assert numbers(out) == numbers(finished)
+
+
+def test_a_finished_run_is_not_run_again(finished, capsys):
+    before = (finished / "metrics.json").read_bytes()
+    assert main(["folder", "galm", f"--train.resume={finished}"]) == 0
+    assert "is finished" in capsys.readouterr().out
+    assert (finished / "metrics.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["folder", "galm", "--train.resume={run}", "--train.epochs=9"], "--train.epochs=9 contradicts the run"),
+        (["folder", "bm25", "--train.resume={run}"], "is a run of folder galm"),
+        (["folder", "galm", "--out={run}", "--data.path=."], "is not an empty folder"),
+        (["evaluate", "{run}", "--train.seed=1"], "only --evaluate"),
+        (["evaluate", "{run}/nothing"], "expected the configuration of a run"),
+    ],
+)
+def test_what_contradicts_a_run_is_refused_in_one_line(finished, capsys, arguments, message):
+    assert main([argument.replace("{run}", str(finished)) for argument in arguments]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_evaluate_writes_beside_the_first_result(finished, capsys):
+    before = (finished / "metrics.json").read_bytes()
+    assert main(["evaluate", str(finished)]) == 0
+    assert main(["evaluate", str(finished), "--evaluate.pool=20"]) == 0
+    assert (finished / "metrics.json").read_bytes() == before
+    again, smaller = sorted(finished.glob("metrics-*.json"), key=lambda path: -load_result(path).pool_size)
+    first = load_result(finished / "metrics.json")
+    assert load_result(again).exact == first.exact
+    assert load_result(again).seconds.train == first.seconds.train > 0
+    assert load_result(smaller).pool_size == 20
+    assert "bm25" in capsys.readouterr().out
+    again.unlink()
+    smaller.unlink()
+
+
+def test_bm25_is_a_run_without_training(options, java_folder, tmp_path, capsys):
+    also = f"--evaluate.also=folder:{java_folder}"
+    assert main(["folder", "bm25", *options, f"--out={tmp_path / 'out'}", also]) == 0
+    assert "chance" in capsys.readouterr().out
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"config.json", "metrics.json", "run.trec", "qrels.trec", "ranks.jsonl", "log.txt"} == names
+    result = load_result(tmp_path / "out" / "metrics.json")
+    assert (result.parameters, result.train_pairs_per_second, result.seconds.train) == (0, 0, 0)
+    assert [tested.pool_size > result.pool_size for tested in result.also.values()] == [True]

@@ -1,0 +1,52 @@
+"""Stages that runs share: what is trained on has no part in what is tested."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from experiments.run.run import stages
+from recipes.config import resolve
+
+
+@pytest.fixture
+def tested_elsewhere(small_data, monkeypatch):
+    """Another data set whose test holds five pairs of the training split."""
+    other = replace(small_data, splits={**small_data.splits, "test": small_data.splits["train"].take(np.arange(5))})
+    monkeypatch.setattr(stages, "_also_data", lambda *_: other)
+    return other
+
+
+@pytest.mark.usefixtures("tested_elsewhere")
+def test_pairs_of_another_test_are_not_trained_on(small_data, monkeypatch):
+    said: list[str] = []
+    monkeypatch.setattr(stages, "say", said.append)
+    plan = resolve("folder", "galm", {"evaluate.also": "folder:elsewhere"})
+    found = stages.apart_from_tests(plan, small_data, "bash run.sh folder galm")
+    before, after = small_data.splits["train"], found.splits["train"]
+    asked = {before.text(row).query_text for row in range(5)}
+    assert not asked & {after.text(row).query_text for row in range(len(after))}
+    left_out = len(before) - len(after)
+    assert left_out >= 5
+    assert f"train: left out {left_out:,} pairs" in said[0]
+    assert found.splits["test"] is small_data.splits["test"]
+
+
+@pytest.mark.usefixtures("tested_elsewhere")
+@pytest.mark.parametrize(("model", "also"), [("galm", ""), ("bm25", "folder:elsewhere")])
+def test_all_is_kept_where_nothing_is_tested_elsewhere_or_trained(small_data, model, also):
+    plan = resolve("folder", model, {"evaluate.also": also, "data.apart": also})
+    assert stages.apart_from_tests(plan, small_data, "") is small_data
+
+
+@pytest.mark.usefixtures("tested_elsewhere")
+def test_pairs_of_a_set_apart_are_left_out_whatever_their_split_there(small_data, monkeypatch):
+    """The other data set's validation and test splits are this one's, so of training only its own pairs may go."""
+    said: list[str] = []
+    monkeypatch.setattr(stages, "say", said.append)
+    plan = resolve("folder", "galm", {"data.apart": "folder:elsewhere"})
+    found = stages.apart_from_tests(plan, small_data, "bash run.sh folder galm")
+    assert not len(found.splits["train"])
+    assert not len(found.splits["valid"])
+    assert found.splits["test"] is small_data.splits["test"]
+    assert "that stand in folder:elsewhere too" in said[0]

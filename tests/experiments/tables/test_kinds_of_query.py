@@ -1,0 +1,117 @@
+"""Where the models win over BM25: the table, what it says in words, and the pictures, of ranks that a test chooses."""
+
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from evaluation.comparison import by_pool
+from evaluation.history import Validation
+from experiments.tables import class_pictures, comparison_pictures, training_pictures
+from experiments.tables.class_pictures import band_shares
+from experiments.tables.class_tables import class_table
+from experiments.tables.write import RESULTS, drawn, pages
+from tests.evaluation.test_query_classes import entry, facts
+from tests.evaluation.test_results import SIZE, result
+
+PNG = b"\x89PNG"
+SHORT = SIZE * 2 // 3
+"""So many queries have four words, which their methods have too; the rest have ten and share none."""
+FACTS = facts([4] * SHORT + [10] * (SIZE - SHORT), [4] * SIZE, [4] * SHORT + [0] * (SIZE - SHORT))
+"""All are of 20 queries or fewer: only the short ones are a class."""
+
+
+def known(**ranks: list[int]):
+    """The pool of rankers with these ranks, and the facts of its queries."""
+    runs = [(label, replace(result(model=label, also={}), ranks=of)) for label, of in ranks.items()]
+    ((pool, entries),) = by_pool(runs).items()
+    return pool, entries, FACTS
+
+
+@pytest.fixture
+def three():
+    better, worse = [1] * SHORT + [2] * (SIZE - SHORT), [3] * SHORT + [2] * (SIZE - SHORT)
+    return known(galm_plus=better, galm=worse, bm25_tuned=[2] * SIZE)
+
+
+def test_the_table_has_all_queries_and_each_class_with_its_lead(three):
+    text = class_table(three)
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")]
+    assert rows[0] == ["queries", "number", "MRR of bm25_tuned", "galm_plus - bm25_tuned", "galm - bm25_tuned"]
+    assert [(row[0], row[1], row[2]) for row in rows[2:]] == [
+        ("all queries", str(SIZE), "0.500"),
+        ("query length: 4-5", str(SHORT), "0.500"),
+        ("overlap with its method: all", str(SHORT), "0.500"),
+    ]
+    assert rows[2][3].startswith(f"+{0.5 * SHORT / SIZE:.3f} (+")
+    assert rows[3][3] == "+0.500 (+0.500 to +0.500)"
+    assert rows[3][4] == "-0.167 (-0.167 to -0.167)"
+
+
+def test_the_words_say_what_the_intervals_do(three):
+    first, second = class_table(three).splitlines()[-2:]
+    everything = "all queries and query length (4-5) and overlap with its method (all)"
+    assert first == (
+        f"- galm_plus is ahead of bm25_tuned, the interval above 0, in {everything}; it is behind, the interval below "
+        "0, in no class; the interval holds 0 in no class."
+    )
+    assert second.startswith("- galm is ahead of bm25_tuned, the interval above 0, in no class; it is behind,")
+    assert f"below 0, in {everything};" in second
+    same = known(galm=[2] * SIZE, bm25_tuned=[2] * SIZE)
+    assert class_table(same).endswith(f"the interval holds 0 in {everything}.")
+
+
+def test_without_the_models_or_without_bm25_there_is_neither_table_nor_picture():
+    for ranks in ({"unif": [1] * SIZE, "bm25_tuned": [2] * SIZE}, {"galm": [1] * SIZE}):
+        found = known(**ranks)
+        assert class_table(found) == ""
+        assert class_pictures.pictures([found]) == {}
+
+
+def test_shares_of_the_bands_are_those_of_a_loop():
+    random = np.random.default_rng(0)
+    seeds = [random.integers(1, SIZE + 1, SIZE).tolist() for _ in range(2)]
+    rows = np.arange(SIZE) % 2 == 0
+    ranks = [rank for seed in seeds for query, rank in enumerate(seed) if query % 2 == 0]
+    counts = [sum(first <= rank <= last for rank in ranks) for first, last in ((1, 1), (2, 5), (6, 10), (11, 100))]
+    expected = [*counts, sum(rank > 100 for rank in ranks)]
+    assert (band_shares(entry("a", *seeds), rows) * len(ranks)).tolist() == pytest.approx(expected)
+
+
+def test_pictures_are_named_by_their_data_set(three):
+    assert class_pictures.pictures([three])["jdk"].startswith(PNG)
+
+
+def test_training_has_a_picture_where_something_was_trained():
+    history = [Validation(epoch=n, pairs=9 * n, seconds=60.0 * n, top1=0.1, mrr=0.1 * n) for n in (1, 2, 3)]
+    runs = [("galm", result(seed=seed, history=history[: 3 - seed])) for seed in (0, 1)]
+    found = training_pictures.pictures([*runs, ("bm25", result(model="bm25"))])
+    assert list(found) == ["jdk"]  # and not the other set that the same weights were tested on
+    assert found["jdk"].startswith(PNG)
+    assert training_pictures.pictures([("bm25", result(model="bm25"))]) == {}
+
+
+def test_of_several_pools_of_a_name_that_of_most_rankers_is_drawn():
+    few = replace(result(also={}), data=replace(result().data, fingerprint="other"))
+    runs = [("a", few), ("a", result(also={})), ("b", result(also={}))]
+    for order in (runs, runs[::-1]):
+        ((pool, entries),) = comparison_pictures.largest_pools(order).values()
+        assert (pool.fingerprint, len(entries)) == ("0a1b", 2)
+
+
+def test_the_page_and_the_pictures_need_no_data(tmp_path, monkeypatch):
+    """A fresh clone has results and facts, and no prepared data."""
+    facts_file = RESULTS / "queries" / "jdk.json"
+    if not facts_file.exists():
+        pytest.skip("no facts of queries are kept: experiments/results/queries/jdk.json")
+    monkeypatch.setattr("data_prep.prepare.prepare", lambda *_, **__: pytest.fail("prepared"))
+    shutil.copytree(RESULTS / "main", tmp_path / "main")
+    without = pages(tmp_path)["main.md"]
+    assert "By kind of query" not in without
+    assert "main-jdk-where.png" not in drawn(tmp_path)
+    shutil.copytree(RESULTS / "queries", tmp_path / "queries")
+    page = pages(tmp_path)["main.md"]
+    assert page.startswith(without.partition("As pictures")[0])
+    assert "| all queries | " in page
+    assert {"main-jdk.png", "main-jdk-where.png"} <= drawn(tmp_path).keys()

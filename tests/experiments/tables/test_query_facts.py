@@ -1,0 +1,80 @@
+"""Facts of queries are kept once, renewed when the data change, and used only for the pool that they are of."""
+
+from dataclasses import replace
+
+import pytest
+
+from evaluation.queries import load_query_facts, query_facts, save_query_facts
+from evaluation.results import DataSource
+from experiments.run import stages
+from experiments.tables import query_facts as kept
+from experiments.tables.cells import Cell
+from experiments.tables.query_facts import facts_path, keep_query_facts, known_pools
+from tests.evaluation.real_data import jdk_split
+from tests.evaluation.test_results import SIZE, result
+
+CELLS = (Cell("folder", "bm25", 0, "bm25"), Cell("folder", "galm", 0, "galm"))
+
+
+@pytest.fixture
+def typed(java_folder, small_data):
+    root = str(small_data.folder.parent)
+    data = {"path": str(java_folder), "root": root, "valid_share": "0.2", "test_share": "0.2", "processes": "1"}
+    return {f"data.{name}": value for name, value in data.items()}
+
+
+@pytest.fixture
+def prepared(monkeypatch):
+    """How often data were prepared."""
+    calls, stage = [], stages.prepare_stage
+    monkeypatch.setattr(stages, "prepare_stage", lambda *given: (calls.append(given), stage(*given))[1])
+    return calls
+
+
+def test_they_are_of_the_whole_test_split(typed, small_data, prepared, tmp_path):
+    keep_query_facts(CELLS, tmp_path, typed | {"data.limit": "30"})
+    test = small_data.splits["test"]
+    expected = query_facts(test, dataset="folder", origin=small_data.manifest["origin"])
+    assert load_query_facts(facts_path(tmp_path, "folder")) == expected
+    assert len(expected.words) == len(test) > 30
+    assert len(prepared) == 1
+
+
+def test_other_data_replace_them_and_the_same_leave_them(typed, tmp_path):
+    keep_query_facts(CELLS, tmp_path, typed)
+    path = facts_path(tmp_path, "folder")
+    facts, before = load_query_facts(path), path.stat().st_mtime_ns
+    keep_query_facts(CELLS, tmp_path, typed)
+    assert path.stat().st_mtime_ns == before
+    save_query_facts(replace(facts, fingerprint="of other data"), path)
+    keep_query_facts(CELLS, tmp_path, typed)
+    assert load_query_facts(path) == facts
+
+
+def test_data_are_not_prepared_where_all_is_there(typed, prepared, tmp_path, monkeypatch):
+    monkeypatch.setattr(kept, "finished", lambda *_: True)
+    keep_query_facts(CELLS, tmp_path, typed)
+    assert len(prepared) == 1
+    keep_query_facts(CELLS, tmp_path, typed)
+    assert len(prepared) == 1
+
+
+def test_sets_that_are_tested_too_have_theirs(typed, prepared, tmp_path, java_folder):
+    cell = Cell("folder", "bm25", 0, "bm25", {"evaluate.also": f"folder:{java_folder}"})
+    keep_query_facts([cell], tmp_path, typed)
+    assert len(prepared) == 1  # of the same name
+    assert [path.name for path in (tmp_path / "queries").iterdir()] == ["folder.json"]
+
+
+def test_facts_are_used_for_the_pool_that_they_are_of(tmp_path):
+    facts = query_facts(jdk_split(SIZE), dataset="jdk", origin="jdk-17.0.21")
+    (tmp_path / "queries").mkdir()
+    save_query_facts(facts, facts_path(tmp_path, "jdk"))
+    other = result(also={})
+    same = replace(other, data=DataSource(origin="jdk-17.0.21", fingerprint=facts.fingerprint))
+    ((pool, entries, found),) = known_pools([("galm", other), ("galm", same)], tmp_path)
+    assert pool.fingerprint == facts.fingerprint
+    assert entries[0].results == [same]
+    assert found == facts
+    assert known_pools([("galm", other)], tmp_path) == []
+    assert known_pools([("galm", same)], tmp_path / "elsewhere") == []
