@@ -37,7 +37,7 @@ class Clone:
 
     def __init__(self, folder: Path) -> None:
         self.root, self.bin, self.log = folder / "a clone", folder / "bin", folder / "log"
-        (self.root / "experiments").mkdir(parents=True)
+        (self.root / "cli").mkdir(parents=True)
         self.bin.mkdir()
         for name in ("run.sh", "cli/environment.sh", "requirements.txt", *OF_TESTS):
             (self.root / name).write_bytes((REPOSITORY / name).read_bytes())

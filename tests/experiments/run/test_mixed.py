@@ -9,7 +9,7 @@ import pytest
 from cli.main import main
 from data_prep.pairs.overlap import overlap
 from data_prep.store.prepared_data import PreparedData, Split
-from experiments.run.run import stages
+from experiments.run import stages
 from recipes.config import resolve
 
 MIX = {"evaluate.mix": "bm25", "evaluate.mix_on": "folder:elsewhere"}

@@ -11,7 +11,7 @@ import pytest
 from cli.main import main
 from data_prep.store.vocabulary import Vocabularies
 from evaluation.results import load_result
-from experiments.run.run import stages
+from experiments.run import stages
 from recipes.config import Configuration
 
 REQUIRED = (

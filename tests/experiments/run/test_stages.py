@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from experiments.run.run import stages
+from experiments.run import stages
 from recipes.config import resolve
 
 
