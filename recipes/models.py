@@ -146,7 +146,7 @@ class Command:
 COMMANDS: Final[dict[str, Command]] = {
     "index": Command("search.cli:index", "search.options:IndexOptions"),
     "search": Command("search.cli:search", "search.options:SearchOptions"),
-    "serve": Command("search.server:serve", "search.options:ServeOptions"),
+    "serve": Command("search.serve.server:serve", "search.options:ServeOptions"),
     "quality": Command("search.cli:quality", "search.options:QualityOptions"),
     "gencodesearchnet": Command(
         "experiments.gencodesearchnet.cli:benchmark", "experiments.gencodesearchnet.config:BenchmarkOptions"

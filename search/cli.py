@@ -16,8 +16,8 @@ from terminal.console import say
 from terminal.options import parsed
 
 if TYPE_CHECKING:
-    from search.engine import Finds, Reads
-    from search.index import Index
+    from search.engine.engine import Finds, Reads
+    from search.index.code_index import Index
 
 
 def index(arguments: Sequence[str]) -> None:
@@ -25,8 +25,8 @@ def index(arguments: Sequence[str]) -> None:
     words, options = parsed(arguments, IndexOptions)
     if len(words) != 1:
         raise ValueError("expected a folder: bash run.sh index DIR")
-    from search.build import refresh
-    from search.places import check_way, former_index, index_place
+    from search.index.build import refresh
+    from search.index.places import check_way, former_index, index_place
 
     root = named_path(words[0])
     path = named_path(options.out) if options.out else index_place(root)
@@ -64,7 +64,7 @@ def _checked_run(typed: str) -> str:
     """
     if typed in ("", "none"):
         return typed
-    from search.vector_encoding import check_bi_encoder
+    from search.index.vector_encoding import check_bi_encoder
 
     check_bi_encoder(folder := named_path(typed))
     return str(folder)
@@ -75,7 +75,7 @@ def _vectors(run: str, path: Path) -> None:
 
     Where it names nothing, the model that made those that are there stays theirs.
     """
-    from search.vector_file import maker_of, remove_vectors, up_to_date
+    from search.index.vector_file import maker_of, remove_vectors, up_to_date
 
     if run == "none":
         return remove_vectors(path)
@@ -94,8 +94,8 @@ def _vectors(run: str, path: Path) -> None:
 
 def _up_to_date(run: str, path: Path) -> str:
     """Make vectors by a run, "" by the model that comes with this program; tell what was done."""
-    from search.vector_encoding import RowEncoder, refresh_vectors
-    from search.vector_search import lay_clusters
+    from search.index.dense_retriever import lay_clusters
+    from search.index.vector_encoding import RowEncoder, refresh_vectors
 
     done = refresh_vectors(RowEncoder(Path(run) if run else None), path, _tell)
     lay_clusters(path)
@@ -111,8 +111,8 @@ def search(arguments: Sequence[str]) -> None:
     words, options = parsed(arguments, SearchOptions)
     if len(words) != 1:
         raise ValueError('expected one question: bash run.sh search "read all lines of a file"')
-    from search.engine import Engine, words_of
-    from search.show import as_json, as_text
+    from search.engine.engine import Engine, words_of
+    from search.engine.show import as_json, as_text
 
     words_of(words[0])  # a bad query is told before anything is opened
     found, finder = _opened(index_path(options.index), "none" if options.model == "none" else options.nearest)
@@ -132,10 +132,10 @@ def quality(arguments: Sequence[str]) -> None:
         raise ValueError("expected a folder: bash run.sh quality DIR")
     import tempfile
 
-    from search.build import refresh
-    from search.index import open_index
-    from search.quality import measure_quality, quality_lines, with_comments
-    from search.questions import asked
+    from search.index.build import refresh
+    from search.index.code_index import open_index
+    from search.quality.measure import measure_quality, quality_lines, with_comments
+    from search.quality.questions import asked
 
     root, run = named_path(words[0]), _checked_run(options.vectors)
     names = [options.model, *filter(None, [options.against])]
@@ -161,7 +161,7 @@ def index_path(typed: str) -> Path:
     Raises:
         ValueError: there is none.
     """
-    from search.places import former_index, index_above
+    from search.index.places import former_index, index_above
 
     if typed:
         return named_path(typed)
@@ -181,8 +181,8 @@ def _opened(path: Path, how: str) -> "tuple[Index, Finds | None]":
 
     Vectors that cannot be used are told of, and an error only where ``how`` asks for them.
     """
-    from search.index import UnusableIndexError, open_index, read_head
-    from search.vector_file import vectors_path
+    from search.index.code_index import UnusableIndexError, open_index, read_head
+    from search.index.vector_file import vectors_path
 
     there = vectors_path(path).exists()
     before = read_head(path)
@@ -191,7 +191,7 @@ def _opened(path: Path, how: str) -> "tuple[Index, Finds | None]":
         return found, None
     if read_head(path) != before:
         raise UnusableIndexError(f"the index {path} was replaced while it was opened: ask again")
-    from search.vector_search import near_rows
+    from search.index.dense_retriever import near_rows
 
     try:
         return found, near_rows(path, before.content, len(found), how)
@@ -227,8 +227,8 @@ def _check_model(name: str) -> None:
     Raises:
         ValueError: the message names what is missing.
     """
-    from search.model_folder import model_hash
-    from search.sentence_reader import sentence_model
+    from search.engine.sentence_reranker import sentence_model
+    from search.models.folder import model_hash
 
     if not sentence_model(name):
         model_hash(named_path(name))
@@ -236,13 +236,13 @@ def _check_model(name: str) -> None:
 
 def _reader_maker(model: str) -> "Callable[[Index], Reads]":
     """What puts the model that ``model`` names, which is loaded now, over the rows of an index."""
-    from search.sentence_reader import SentenceReader, sentence_model
+    from search.engine.sentence_reranker import SentenceReader, sentence_model
 
     if folder := sentence_model(model):
         return lambda index: SentenceReader(folder, index.split)
-    from search.model_folder import DEFAULT_MODEL
-    from search.packed_model import load_model
-    from search.reader import Reader
+    from search.engine.reranker import Reader
+    from search.models.folder import DEFAULT_MODEL
+    from search.models.packed_model import load_model
 
     matcher, encoder = load_model(named_path(model) if model else DEFAULT_MODEL)
     return lambda index: Reader(matcher, encoder, index.split)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from data_prep.bounds import COUNT, SEED, WORKERS, check_bounds, shown, whole
-from search.ranking import Ranking
+from search.engine.settings import Ranking
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class QualityOptions(Ranking):
     model: str = ""
     """Folder of a run or of a packed model; empty: the one that comes with this program."""
     against: str = ""
-    """Another one beside it; also a sentence-transformers model (search/sentence_reader.py)."""
+    """Another one beside it; also a sentence-transformers model (search/engine/sentence_reranker.py)."""
     queries: int = 1000
     """Queries at most, drawn at random; 0: all that there are."""
     seed: int = 0

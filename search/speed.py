@@ -24,16 +24,16 @@ from data_prep.files.atomic import naming, write_atomically
 from evaluation.json_records import to_json
 from evaluation.provenance import Machine, code_version, machine, peak_memory_mb
 from recipes.config import REPOSITORY
-from search.build import refresh
-from search.engine import Engine
-from search.index import Index, open_index, read_head
-from search.model_folder import DEFAULT_MODEL
-from search.packed_model import load_model
-from search.questions import of_comments
-from search.reader import Reader
-from search.vector_encoding import RowEncoder, refresh_vectors
-from search.vector_file import up_to_date, vectors_path
-from search.vector_search import NearRows, near_rows
+from search.engine.engine import Engine
+from search.engine.reranker import Reader
+from search.index.build import refresh
+from search.index.code_index import Index, open_index, read_head
+from search.index.dense_retriever import NearRows, near_rows
+from search.index.vector_encoding import RowEncoder, refresh_vectors
+from search.index.vector_file import up_to_date, vectors_path
+from search.models.folder import DEFAULT_MODEL
+from search.models.packed_model import load_model
+from search.quality.questions import of_comments
 from terminal.console import say, show
 
 

@@ -60,8 +60,8 @@ def small_data(java_folder, tmp_path_factory):
 @pytest.fixture(scope="session")
 def index(java_folder, tmp_path_factory):
     """The folder's index."""
-    from search.build import refresh
-    from search.index import open_index
+    from search.index.build import refresh
+    from search.index.code_index import open_index
 
     path = tmp_path_factory.mktemp("index") / "index"
     done = refresh(java_folder, path, processes=1, tell=lambda path, trouble: pytest.fail(f"{path}: {trouble}"))

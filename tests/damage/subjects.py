@@ -25,11 +25,11 @@ from recipes.models import class_of
 from recipes.run_folder import RunFolder
 from recipes.trained_run import load_run
 from retrieval.ann.exact import ExactVectors
-from search.engine import Engine
-from search.index import FORMAT, Head, _sum, open_index, read_head, read_whole_head
-from search.show import as_json
-from search.vector_file import FORMAT as VECTORS
-from search.vector_file import open_vectors, vectors_of, vectors_path
+from search.engine.engine import Engine
+from search.engine.show import as_json
+from search.index.code_index import FORMAT, Head, _sum, open_index, read_head, read_whole_head
+from search.index.vector_file import FORMAT as VECTORS
+from search.index.vector_file import open_vectors, vectors_of, vectors_path
 from training import checkpoint
 from training.checkpoint import save_checkpoint
 from training.config import TrainConfig

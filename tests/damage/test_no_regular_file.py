@@ -8,8 +8,8 @@ from damages import bounded
 from cli.main import main
 from evaluation.kept_counts import KeptCounts
 from evaluation.results import load_result
-from search.index import open_index, read_head, read_whole_head
-from search.vector_file import open_vectors, read_vector_head
+from search.index.code_index import open_index, read_head, read_whole_head
+from search.index.vector_file import open_vectors, read_vector_head
 from training.checkpoint import load_checkpoint, saved_weights
 
 READERS = {

@@ -19,9 +19,9 @@ from data_prep.records import JavaFile
 from data_prep.store.batching import Encoder
 from data_prep.store.prepared_data import open_prepared, write_prepared
 from recipes.run_folder import RunFolder
-from search.build import refresh
-from search.index import UnusableIndexError, read_whole_head
-from search.vector_encoding import RowEncoder, refresh_vectors
+from search.index.build import refresh
+from search.index.code_index import UnusableIndexError, read_whole_head
+from search.index.vector_encoding import RowEncoder, refresh_vectors
 from training.checkpoint import save_weights
 from training.config import TrainConfig
 from training.state import RunState

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from galm.native import kernels
-from search.places import cache_folder
+from search.index.places import cache_folder
 
 MODEL = {"model.dim": "32", "model.blocks": "4", "train.epochs": "1", "train.batch_size": "16", "data.limit": "400"}
 

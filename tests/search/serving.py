@@ -11,10 +11,10 @@ from urllib.parse import urlencode
 import uvicorn
 from starlette.types import ASGIApp
 
-from search.build import refresh
-from search.live_index import LiveIndex
-from search.server import listening, server_of
-from search.web_app import web_app
+from search.index.build import refresh
+from search.serve.live_index import LiveIndex
+from search.serve.server import listening, server_of
+from search.serve.web_app import web_app
 
 
 def index_of(root: Path, path: Path) -> Path:

@@ -16,12 +16,12 @@ from serving import index_of
 from cli.main import main
 from data_prep.files.folder_lock import sole_holder
 from recipes.config import REPOSITORY
-from search.engine import Engine
-from search.index import open_index
-from search.links import Origin
-from search.model_folder import DEFAULT_MODEL
-from search.places import index_place
-from search.show import as_json, as_text
+from search.engine.engine import Engine
+from search.engine.show import as_json, as_text
+from search.files.links import Origin
+from search.index.code_index import open_index
+from search.index.places import index_place
+from search.models.folder import DEFAULT_MODEL
 
 
 @pytest.fixture

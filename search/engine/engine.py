@@ -1,0 +1,280 @@
+"""From a question to ranked methods: BM25 makes a shortlist, a trained model reads it, both scores are mixed.
+
+A query that names something (``StringUtils``, ``JsonReader.nextName``) is answered by what has that name first.
+"""
+
+import fnmatch
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Literal, Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import Bool, Float, Float32, Int64
+
+from data_prep.languages.java.javadoc import query_words
+from search.engine.names import Names, Spelt
+from search.engine.settings import Ranking
+from search.index.code_index import Index
+
+Stage = Literal["name", "model", "words"]
+"""What put a hit where it stands: its name was asked for; the model read it; BM25 alone, where there is no model."""
+
+LONGEST_QUERY: Final = 2000
+"""Characters of a query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """What the words of a query attended to in a method, GALM eq. 7."""
+
+    query: Sequence[str]
+    code: Sequence[str]
+    fields: Sequence[str]  # of each code word
+    weights: Float32[np.ndarray, "querywords codewords"]  # rows sum to 1
+    agreement: Float32[np.ndarray, " querywords"]  # cosine of each query word and what it attended to
+
+
+@runtime_checkable
+class Reads(Protocol):
+    """A trained model over the rows of an index: :class:`search.engine.reranker.Reader`, which needs torch."""
+
+    def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
+        """The score of each of ``rows`` for the words of a query."""
+
+    def alignment(self, query: Sequence[str], row: int) -> Alignment | None:
+        """What each word of a query attended to in a row; None where the model does not align words."""
+
+
+@runtime_checkable
+class Finds(Protocol):
+    """Vectors of the rows of an index: :class:`search.index.dense_retriever.NearRows`, which needs torch."""
+
+    def nearest(self, query: Sequence[str]) -> Int64[np.ndarray, " found"]:
+        """The rows whose vectors are nearest to that of a query; each once."""
+
+    def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
+        """How near each of ``rows`` is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A row that answers a query."""
+
+    rank: int  # 1-based
+    row: int
+    score: float  # higher is better, within this query only
+    lexical: float  # BM25's
+    neural: float | None  # the model's; None where it has not read the row
+    near: float | None  # the cosine of its vector and the query's; None where there are no vectors
+    stage: Stage
+
+
+class QueryError(ValueError):
+    """A query that cannot be answered; the message says why."""
+
+
+def words_of(query: str) -> tuple[str, ...]:
+    """The words of a query.
+
+    Raises:
+        QueryError: it is empty, too long or has no words.
+    """
+    if len(query) > LONGEST_QUERY:
+        raise QueryError(f"a query has at most {LONGEST_QUERY:,} characters, this one has {len(query):,}")
+    words = query_words(query)
+    if not words:
+        raise QueryError(f"expected a question in words or a name, got {query.strip()[:40]!r}")
+    return words
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Looked:
+    """Rows that were looked at closely, ascending."""
+
+    rows: Int64[np.ndarray, " found"]
+    scores: Float[np.ndarray, " found"]
+    lexical: Float32[np.ndarray, " found"]
+    neural: Float32[np.ndarray, " found"] | None
+    near: Float32[np.ndarray, " found"] | None
+
+    @property
+    def order(self) -> Int64[np.ndarray, " found"]:
+        """Places of the rows, best first."""
+        return np.lexsort((self.rows, -self.scores))
+
+
+class Engine:
+    """Answers queries over one index."""
+
+    def __init__(
+        self, index: Index, reader: Reads | None, ranking: Ranking | None = None, finder: Finds | None = None
+    ) -> None:
+        """Answer by these.
+
+        Args:
+            index: what is searched.
+            reader: a trained model over the rows of ``index``; None: BM25 alone.
+            ranking: the settings; None: those that are the default.
+            finder: adds rows to those that BM25 finds for ``reader``, and its scores to theirs; without a reader it is
+                not asked.
+        """
+        self.index, self.reader, self.finder = index, reader, finder
+        self.ranking = ranking or Ranking()
+
+    def search(self, query: str, *, top: int = 10, path: str = "", by_file: bool = False) -> list[Hit]:
+        """The best rows for ``query``, best first.
+
+        Args:
+            query: a question in words, or a name.
+            top: how many.
+            path: a pattern such as ``src/*`` that the paths of hits match; empty: all.
+            by_file: only the best hit of each file.
+
+        Raises:
+            QueryError: the query is empty or too long.
+        """
+        words, spelt = self.asked(query)
+        found = self._closely(words, self._allowed(path), spelt)
+        order = found.order
+        if by_file:
+            order = order[np.sort(np.unique(self._file_of(found.rows[order]), return_index=True)[1])]
+        return [
+            Hit(
+                rank=rank,
+                row=int(found.rows[place]),
+                score=float(found.scores[place]),
+                lexical=float(found.lexical[place]),
+                neural=None if found.neural is None else float(found.neural[place]),
+                near=None if found.near is None else float(found.near[place]),
+                stage=_stage(int(found.rows[place]) in spelt.own, found.neural is not None),
+            )
+            for rank, place in enumerate(order[:top].tolist(), start=1)
+        ]
+
+    def rank(self, words: Sequence[str], row: int, query: str = "") -> int:
+        """The rank of ``row`` for the words of a query, among all rows; rows of equal scores stand before it.
+
+        Rows that are not looked at closely follow those that are, in BM25's order. ``query`` is what was typed, where
+        it may spell a name.
+        """
+        words, spelt = self.asked(query) if query else (words, Spelt())
+        found = self._closely(words, np.ones(len(self.index), dtype=np.bool_), spelt)
+        place = int(np.searchsorted(found.rows, row))
+        if place < len(found.rows) and found.rows[place] == row:
+            return int(np.count_nonzero(found.scores >= found.scores[place]))
+        lexical = self.index.lexical.scores(words)
+        lexical[found.rows] = np.inf
+        return int(np.count_nonzero(lexical >= lexical[row]))
+
+    def shortlist(self, words: Sequence[str], query: str = "") -> Int64[np.ndarray, " found"]:
+        """The rows of all that are looked at closely for the words of a query, ascending; ``query`` as for a rank."""
+        words, spelt = self.asked(query) if query else (words, Spelt())
+        lexical = self.index.lexical.scores(words)
+        return self._shortlist(words, lexical, np.ones(len(self.index), dtype=np.bool_), self._also(spelt))
+
+    def asked(self, query: str) -> tuple[tuple[str, ...], Spelt]:
+        """The words of ``query`` to look for, those of a type's name left out, and what it names.
+
+        Raises:
+            QueryError: the query is empty or too long.
+        """
+        words, spelt = words_of(query), self._names.spelt(query, self.ranking)
+        return query_words(spelt.rest) or words, spelt
+
+    def _closely(self, words: Sequence[str], allowed: Bool[np.ndarray, " rows"], spelt: Spelt) -> "_Looked":
+        """The rows that are looked at closely, and their scores."""
+        lexical = self.index.lexical.scores(words)
+        rows = self._shortlist(words, lexical, allowed, [row for row in self._also(spelt) if allowed[row]])
+        neural = self.reader.scores(words, rows) if self.reader and len(rows) else None
+        near = self.finder.scores(words, rows) if self.finder and neural is not None else None
+        scores = self._mixed(lexical[rows], neural, near)
+        if _TESTS.isdisjoint(words):
+            scores -= self.ranking.test * self._of_tests[rows]
+        if neural is not None:
+            scores += self.ranking.file * best_beside(scores, self._file_of(rows))
+        scores += np.array([spelt.gain(row) for row in rows.tolist()])
+        return _Looked(rows, scores, lexical[rows], neural, near)
+
+    def _also(self, spelt: Spelt) -> list[int]:
+        """The rows that are looked at closely since a query names them, or the type that they are members of."""
+        members = spelt.inside if len(spelt.inside) <= 2 * self.ranking.shortlist else ()
+        return [*{*spelt.own, *members}]
+
+    def _shortlist(
+        self,
+        words: Sequence[str],
+        lexical: Float32[np.ndarray, " rows"],
+        allowed: Bool[np.ndarray, " rows"],
+        named: Sequence[int],
+    ) -> Int64[np.ndarray, " found"]:
+        """The rows that are looked at closely, in order."""
+        if self.reader and len(self.index) <= self.ranking.read_all_below:
+            return np.flatnonzero(allowed)
+        found = np.flatnonzero(allowed & (lexical > 0))
+        if len(found) > self.ranking.shortlist:
+            best = np.argpartition(-lexical[found], self.ranking.shortlist - 1)[: self.ranking.shortlist]
+            found = found[best]
+        near = self.finder.nearest(words) if self.finder and self.reader else np.empty(0, np.int64)
+        return np.unique(np.concatenate([found, near[allowed[near]], np.array(named, dtype=np.int64)]))
+
+    def _mixed(
+        self,
+        lexical: Float32[np.ndarray, " found"],
+        neural: Float32[np.ndarray, " found"] | None,
+        near: Float32[np.ndarray, " found"] | None,
+    ) -> Float[np.ndarray, " found"]:
+        if neural is None:
+            return on_one_scale(lexical)
+        weight = self.ranking.weight
+        mixed = weight * on_one_scale(neural) + (1 - weight) * on_one_scale(lexical)
+        return mixed if near is None else mixed + self.ranking.near * on_one_scale(near)
+
+    @cached_property
+    def _names(self) -> Names:
+        return Names(self.index.names)
+
+    @cached_property
+    def _of_tests(self) -> Bool[np.ndarray, " rows"]:
+        return self._spread([file.test for file in self.index.files])
+
+    def _spread(self, of_file: Sequence[bool]) -> Bool[np.ndarray, " rows"]:
+        """What holds for files as it holds for their rows."""
+        return np.repeat(np.array(of_file, dtype=np.bool_), np.diff(self.index.file_edges))
+
+    def _allowed(self, path: str) -> Bool[np.ndarray, " rows"]:
+        if not path:
+            return np.ones(len(self.index), dtype=np.bool_)
+        return self._spread([fnmatch.fnmatchcase(file.path, path) for file in self.index.files])
+
+    def _file_of(self, rows: Int64[np.ndarray, " found"]) -> Int64[np.ndarray, " found"]:
+        return np.searchsorted(self.index.file_edges, rows, side="right") - 1
+
+
+_TESTS: Final = frozenset(("test", "tests", "testing"))
+"""Words of a query that speaks of tests."""
+
+
+def on_one_scale(scores: Float32[np.ndarray, " found"]) -> Float[np.ndarray, " found"]:
+    """Scores of mean 0 and standard deviation 1; of equal ones 0."""
+    centred = scores.astype(np.float64) - (scores.mean(dtype=np.float64) if len(scores) else 0.0)
+    spread = centred.std() if len(scores) else 0.0
+    return centred / spread if spread > 0 else centred
+
+
+def best_beside(scores: Float[np.ndarray, " found"], files: Int64[np.ndarray, " found"]) -> Float[np.ndarray, " found"]:
+    """The best score of another row of the same file, for each row; 0 where there is none above 0."""
+    order = np.lexsort((-scores, files))
+    ordered, of_file = scores[order], files[order]
+    starts = np.r_[True, of_file[1:] != of_file[:-1]] if len(order) else np.empty(0, np.bool_)
+    first = np.maximum.accumulate(np.where(starts, np.arange(len(order)), 0))
+    best = ordered[first]
+    alone = np.append(starts[1:], True) & starts
+    second = np.where(alone, 0.0, ordered[np.minimum(first + 1, max(len(order) - 1, 0))])
+    found = np.empty(len(order))
+    found[order] = np.maximum(np.where(starts, second, best), 0.0)
+    return found
+
+
+def _stage(named: bool, read: bool) -> Stage:
+    return "name" if named else "model" if read else "words"

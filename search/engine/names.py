@@ -1,0 +1,80 @@
+"""Names that a query spells: ``StringUtils``, ``JsonReader.nextName``, ``Foo#bar()``, and what bears them."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+from search.engine.settings import Ranking
+
+_SYMBOL: Final = re.compile(r"[A-Za-z_$][\w$]*(?:[.#][A-Za-z_$][\w$]*)*")
+_NAMED: Final = re.compile(r"[a-z\d][A-Z]|[A-Z][a-z\d]+[A-Z]|[\w$][._#$][\w$]")
+"""What tells an identifier from a word: a capital inside, a dot, an underscore."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spelt:
+    """The rows that a query names, and what else it says."""
+
+    own: Mapping[int, float] = field(default_factory=dict)  # their own names are spelt: what that adds to their scores
+    inside: Mapping[int, float] = field(default_factory=dict)  # the same of members of types whose names are spelt
+    rest: str = ""  # the query without the names of types among other words
+
+    def gain(self, row: int) -> float:
+        """What is added to the score of ``row``."""
+        return max(self.own.get(row, 0.0), self.inside.get(row, 0.0))
+
+
+class Names:
+    """The names of the rows of an index, by what they end with."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        """``names``: of each row, with the types around it, dots between."""
+        self._names = names
+        self._owners = [name.rpartition(".")[0] for name in names]
+
+    def spelt(self, query: str, ranking: Ranking) -> Spelt:
+        """What ``query`` names: by any identifier in it, and by a word that is all of it."""
+        whole = query.strip().rstrip("()")
+        own: dict[int, float] = {}
+        inside: dict[int, float] = {}
+        rest = list(query)
+        for match in _SYMBOL.finditer(query):
+            symbol = match.group()
+            if symbol == whole or _NAMED.search(symbol):
+                dotted = symbol.replace("#", ".")
+                members = [*_ending(dotted, self._by_owner, self._owners)]
+                inside |= dict.fromkeys(members, ranking.mentioned)
+                if members and symbol != whole:
+                    rest[match.start() : match.end()] = " " * len(symbol)
+                    continue
+                gain = ranking.named if symbol == whole else ranking.mentioned
+                for row in _ending(dotted, self._by_last, self._names):
+                    exact = f".{self._names[row]}".endswith(f".{dotted}")
+                    own[row] = max(own.get(row, 0.0), gain * (1.0 + 0.01 * exact))
+        return Spelt(own, inside, "".join(rest))
+
+    @cached_property
+    def _by_last(self) -> Mapping[str, Sequence[int]]:
+        return _by_last(self._names)
+
+    @cached_property
+    def _by_owner(self) -> Mapping[str, Sequence[int]]:
+        return _by_last(self._owners)
+
+
+def _ending(symbol: str, by_last: Mapping[str, Sequence[int]], names: Sequence[str]) -> Iterator[int]:
+    """Rows whose dotted name ends with ``symbol``, capitals aside."""
+    lower = f".{symbol.lower()}"
+    for row in by_last.get(lower.rpartition(".")[2], ()):
+        if f".{names[row].lower()}".endswith(lower):
+            yield row
+
+
+def _by_last(names: Sequence[str]) -> Mapping[str, Sequence[int]]:
+    """The last part of names, lower-case -> rows."""
+    found: dict[str, list[int]] = {}
+    for row, name in enumerate(names):
+        found.setdefault(name.lower().rpartition(".")[2], []).append(row)
+    return found

@@ -1,0 +1,66 @@
+"""A trained model over the rows of an index: scores of some rows for a query, and what aligned with what."""
+
+from collections.abc import Sequence
+from itertools import chain
+
+import numpy as np
+import torch
+from jaxtyping import Float32, Int64
+from torch.nn.functional import cosine_similarity
+
+from data_prep.languages.identifiers import split_identifier
+from data_prep.records import WORD_FIELDS
+from data_prep.store.batching import Batch, Encoder
+from data_prep.store.prepared_data import Split, Texts
+from data_prep.store.ragged_lists import Ragged
+from modeling.contract import Matcher
+from modeling.row_scores import RowScores
+from search.engine.engine import Alignment
+
+
+class Reader:
+    """Any matcher as the second stage of a search."""
+
+    def __init__(self, matcher: Matcher, encoder: Encoder, rows: Split) -> None:
+        """``rows``: of the index, turned into word ids once."""
+        self.matcher, self.encoder, self._split = matcher.eval(), encoder, rows
+        self._rows = RowScores(matcher, encoder, rows)
+
+    def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
+        """The score of each of ``rows`` for the words of a query."""
+        return self._rows.scores(self._query(query), rows)
+
+    @torch.inference_mode()
+    def alignment(self, query: Sequence[str], row: int) -> Alignment | None:
+        """What each word of a query attended to in a row; None where the model does not align words."""
+        asked, code = self.matcher.encode_query(self._query(query)), self._rows.encoded(np.array([row]))
+        weights = self.matcher.alignment(asked, code)
+        labels = {field: self._labels(row, field) for field in self.matcher.code_fields}
+        words, names = self._read(query, "query"), [*chain.from_iterable(labels.values())]
+        rows, columns = asked.shown[0], code.shown[0]
+        if weights is None or (int(rows.sum()), int(columns.sum())) != (len(words), len(names)):
+            return None  # the model reads more than words
+        agreement = cosine_similarity(weights[0] @ code.states[0], asked.states[0], dim=-1)
+        fields = [field for field, each in labels.items() for _ in each]
+        return Alignment(words, names, fields, weights[0][rows][:, columns].numpy(), agreement[rows].numpy())
+
+    def _labels(self, row: int, field: str) -> list[str]:
+        """The words of a field of a row as the model reads them, but not cut to stems."""
+        return self._read(self._split.word_list(field, row), field)
+
+    def _read(self, words: Sequence[str], field: str) -> list[str]:
+        config = self.encoder.config
+        parted = field == "api" and config.api == "split"
+        read = chain.from_iterable(map(split_identifier, words)) if parted else words
+        return [*read][: getattr(config, f"{field}_length")]
+
+    def _query(self, words: Sequence[str]) -> Batch:
+        return self.encoder.encode(query_split(words)).queries([0])
+
+
+def query_split(words: Sequence[str]) -> Split:
+    """The words of one query as a split of one row without a method."""
+    lexicon = sorted(set(words))
+    lists = {field: Ragged.of([()]) for field in WORD_FIELDS}
+    lists["query"] = Ragged.of([[lexicon.index(word) for word in words]])
+    return Split("query", lexicon, lists, Texts.of(()))

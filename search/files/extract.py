@@ -1,0 +1,57 @@
+"""Source files -> what an index holds of them: what one process does with some files. Light to import: no torch."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from data_prep.records import JavaFile
+from search.files.languages import Unit, read_file
+from search.files.licences import Licences
+from search.files.links import blob_names
+from search.files.tree import Found, read_source
+
+_TEST: Final = re.compile(
+    r"(?:^|/)(?:test|tests|testing|androidtest|test-src|testsrc)/|(?:tests?|testcase|it)\.java$", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Files of a tree to be read together."""
+
+    root: Path
+    files: Sequence[Found]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """What was found in a file."""
+
+    found: Found
+    units: Sequence[Unit]
+    licence: str  # SPDX, "" where it is not known
+    blobs: str  # what git may call its content, "" where it was not read
+    trouble: str  # why it could not be read, or what of it is left out; "" where all is there
+
+
+def read_files(task: Task) -> list[ReadFile]:
+    """Read files; one that cannot be read has no units and says why."""
+    licences = Licences(task.root, [each.path for each in task.files])
+    return [_read(task.root, found, licences) for found in task.files]
+
+
+def _read(root: Path, found: Found, licences: Licences) -> ReadFile:
+    try:
+        data = read_source(root, found)
+        found_units = read_file(JavaFile("", found.path, data))
+    except (OSError, ValueError) as error:
+        return ReadFile(found, [], "", "", trouble=getattr(error, "strerror", None) or str(error))
+    licence = licences.of(found.path, data)
+    return ReadFile(found, found_units.units, licence, blob_names(data), found_units.left_out)
+
+
+def is_test(path: str) -> bool:
+    """Whether a file is a test, by its folder or its name."""
+    return _TEST.search(path) is not None

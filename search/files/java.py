@@ -1,0 +1,82 @@
+"""The methods and types of a Java file, as an index holds them."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from tree_sitter import Node
+
+from data_prep.config import DataConfig
+from data_prep.languages.identifiers import split_identifier
+from data_prep.languages.java.code_fields import LONGEST
+from data_prep.languages.java.declarations import FoundMethod, LeftOut, ParsedFile, find_declarations, parse_java
+from data_prep.languages.java.types import text
+from data_prep.pairs.extraction import candidate_of, record
+from data_prep.pairs.filters import generated_header, reason_to_drop
+from data_prep.records import JavaFile, Method, Pair
+from search.files.languages import Unit, Units
+
+_NAMED: Final = frozenset(("identifier", "type_identifier"))
+_MEMBERS: Final = frozenset((
+    "method_declaration", "constructor_declaration", "field_declaration", "constant_declaration", "enum_constant",
+    "annotation_type_element_declaration", "formal_parameters", "superclass", "super_interfaces", "extends_interfaces",
+    "enum_body_declarations",
+))  # fmt: skip
+"""What of a type's declaration or of its body its words are read from."""
+_INSIDE: Final = frozenset(("block", "constructor_body", "class_body", "modifiers"))
+
+
+def read_java(file: JavaFile) -> Units:
+    """Every method, constructor and named type of ``file``, documented or not.
+
+    A method without a body and a type have the words of what they declare as their tokens, and no calls. None has an
+    ``ast``, which no ranker of the search reads.
+
+    Raises:
+        ValueError: the file is too long to be parsed.
+    """
+    parsed, left_out = parse_java(file.data), LeftOut()
+    units = [*_units(file, parsed, left_out)]
+    return Units(units, str(left_out))
+
+
+def _units(file: JavaFile, parsed: ParsedFile, left_out: LeftOut) -> Iterator[Unit]:
+    rules, generated = DataConfig(), generated_header(file.data, parsed.code_start)
+    for found in find_declarations(parsed, left_out):
+        if found.kind in ("type", "abstract"):
+            method = _declared(file, found)
+        elif found.node.has_error:
+            continue
+        else:
+            method = record(file, found)
+        candidate = candidate_of(file.path, found, generated=generated)
+        fields = {**method.fields, "ast": ()}
+        pair = Pair(replace(method, fields=fields), candidate.query_text, candidate.query)
+        asks = found.kind == "method" and reason_to_drop(candidate, rules) is None
+        yield Unit(pair, asks)
+
+
+def _declared(file: JavaFile, found: FoundMethod) -> Method:
+    node, body = found.node, found.node.child_by_field_name("body")
+    end = node.end_byte if body is None or found.kind != "type" else body.start_byte
+    source = file.data[node.start_byte : end].decode(errors="replace").strip()
+    inside = body.named_children if body is not None else []
+    members = [each for each in (*node.named_children, *inside) if each.type in _MEMBERS]
+    if found.kind == "abstract":
+        members = [each for name in ("type", "parameters") if (each := node.child_by_field_name(name)) is not None]
+    words = dict.fromkeys(word for each in members for name in _names(each) for word in split_identifier(name))
+    tokens = tuple(word for word in words if len(word) > 1)[:LONGEST]
+    fields = {"name": split_identifier(found.name)[:LONGEST], "tokens": tokens, "api": ()}
+    place = file.origin, file.path, found.start_line, found.end_line
+    return Method(*place, found.type_name, found.name, found.kind, source, found.javadoc, fields)
+
+
+def _names(node: Node) -> Iterator[str]:
+    """The identifiers of a declaration, those inside bodies left out."""
+    todo = [node]
+    while todo:
+        each = todo.pop()
+        if each.type in _NAMED:
+            yield text(each)
+        elif each.type not in _INSIDE:
+            todo += reversed(each.named_children)

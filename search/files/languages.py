@@ -1,0 +1,39 @@
+"""The one place that knows languages by their files. A new language: its file, and one line here."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from pkgutil import resolve_name
+from typing import Final
+
+from data_prep.records import JavaFile, Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A method or type, with the first sentence of its comment as its query."""
+
+    pair: Pair
+    asks: bool  # whether that sentence can stand for a question, by the rules of data_prep.pairs.filters
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """What was found in a file."""
+
+    units: Sequence[Unit]
+    left_out: str = ""  # what of it was not read, in a sentence; "" where all was
+
+
+LANGUAGES: Final[Mapping[str, str]] = {".java": "search.files.java:read_java"}
+"""Suffix of a file's name -> what finds its methods and types."""
+
+
+def read_file(file: JavaFile) -> Units:
+    """The methods and types of a file in one of :data:`LANGUAGES`.
+
+    Raises:
+        ValueError: the file cannot be parsed.
+    """
+    read: Callable[[JavaFile], Units] = resolve_name(LANGUAGES[PurePosixPath(file.path).suffix])
+    return read(file)

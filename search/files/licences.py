@@ -1,0 +1,169 @@
+"""Which licence a source file is under: what its header says, else the nearest licence file, else the nearest pom.xml.
+
+Nothing is guessed. Where the nearest statement is not recognised, or two of a folder differ, the answer is "".
+"""
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from xml.parsers import expat
+
+from data_prep.files.reading import read_regular
+from search.files.licence_texts import of_comment, of_file, of_name, spdx_tag
+
+_TAG_WITHIN: Final = 4 << 10  # bytes of a file
+_HEADER_WITHIN: Final = 16 << 10
+_LARGEST_TEXT: Final = 256 << 10  # bytes of a licence file or pom.xml that are read
+_LICENCE_FILE: Final = re.compile(r"(?:licen[cs]e|copying)(?:\.(?:txt|md|lesser))?", re.IGNORECASE)
+_COMMENT: Final = re.compile(r"\s*+(/\*.*?(?:\*/|\Z)|(?://[^\n]*+\s*+)++)", re.DOTALL)
+_POM_LICENCE: Final = ["project", "licenses", "license"]
+_DEBIAN: Final = "debian/copyright"
+_SAME_IN_DEBIAN: Final = (
+    "Apache-2.0 Artistic-2.0 BSD-2-Clause BSD-3-Clause BSD-4-Clause BSL-1.0 CC0-1.0 CDDL-1.0 CPL-1.0 EPL-1.0 EPL-2.0 "
+    "ISC MIT MPL-1.1 MPL-2.0 W3C Zlib"
+)
+_DEBIAN_NAMES: Final = {"expat": "MIT"} | {name.lower(): name for name in _SAME_IN_DEBIAN.split()}
+_DEBIAN_GNU: Final = re.compile(r"([al]?gpl)-(\d(?:\.\d)?)(\+?)( with classpath exception)?")
+
+
+@dataclass(frozen=True, slots=True)
+class _Stated:
+    """What holds in a folder."""
+
+    file: str | None  # by the nearest licence file; None where there is none
+    pom: str  # by the nearest pom.xml that names a licence, not above that licence file
+
+    @property
+    def licence(self) -> str:
+        return self.file or self.pom
+
+
+class Licences:
+    """The licences of a tree's files, as its licence files were when they were first needed."""
+
+    def __init__(self, root: Path, paths: Collection[str]) -> None:
+        """Look for licence files from the folders of ``paths`` up to ``root``."""
+        self._root = root.resolve()
+        self._known: dict[str, _Stated] = {}
+        for path in paths:
+            self._in(path.rpartition("/")[0])
+
+    def of(self, path: str, data: bytes) -> str:
+        """The SPDX expression for the file ``path`` with the text ``data``; "" where its licence is not known."""
+        tag = spdx_tag(data[:_TAG_WITHIN])
+        if tag:
+            return tag
+        for comment in _comments(data[:_HEADER_WITHIN].decode("utf-8-sig", "replace")):
+            said = of_comment(comment)
+            if said is not None:
+                return said
+        return self._in(path.rpartition("/")[0]).licence
+
+    def _in(self, folder: str) -> _Stated:
+        unknown = []
+        while folder not in self._known:
+            unknown.append(folder)
+            if not folder:
+                break
+            folder = folder.rpartition("/")[0]
+        above = self._known.get(folder, _Stated(None, ""))
+        for each in reversed(unknown):
+            above = self._known[each] = self._look(each, above)
+        return above
+
+    def _look(self, folder: str, above: _Stated) -> _Stated:
+        place = self._root / folder
+        try:
+            names = sorted(each.name for each in place.iterdir())
+        except OSError:
+            names = []
+        texts = [self._read(place / name) for name in names if _LICENCE_FILE.fullmatch(name)]
+        said = {spdx_tag(data[:_TAG_WITHIN]) or of_file(data.decode("utf-8", "replace")) for data in texts}
+        file = said.pop() if len(said) == 1 else "" if said else None
+        if file is None and not folder:
+            file = of_debian_copyright(self._read(place / _DEBIAN).decode("utf-8", "replace")) or None
+        pom = of_pom(self._read(place / "pom.xml")) if "pom.xml" in names else ""
+        if file is None:
+            return _Stated(above.file, pom or above.pom)
+        return _Stated(file, pom)
+
+    def _read(self, path: Path) -> bytes:
+        """The text of a small file; a link is followed inside of the tree only; b"" where that is not to be had."""
+        try:
+            real = path.resolve(strict=True)
+            if not real.is_relative_to(self._root):
+                return b""
+            data, _ = read_regular(real, _LARGEST_TEXT)
+        except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle
+            return b""
+        return data
+
+
+def _comments(text: str) -> Iterator[str]:
+    """The comments above the first code; lines with ``//`` one after the other are one."""
+    match = _COMMENT.match(text)
+    while match:
+        yield match[1]
+        match = _COMMENT.match(text, match.end())
+
+
+def of_pom(data: bytes) -> str:
+    """What the ``<licenses>`` of a Maven project say: any of them may be chosen. "" where one is not recognised."""
+    names: list[dict[str, str]] = []
+    open_elements: list[str] = []
+
+    def start(name: str, _: dict[str, str]) -> None:
+        open_elements.append(name)
+        if open_elements == _POM_LICENCE:
+            names.append({"name": "", "url": ""})
+
+    def end(_: str) -> None:
+        open_elements.pop()
+
+    def text(part: str) -> None:
+        if len(open_elements) == 4 and open_elements[:3] == _POM_LICENCE and open_elements[3] in names[-1]:
+            names[-1][open_elements[3]] += part
+
+    def refuse(*_: object) -> None:
+        raise ValueError("a document type, which may hold entities")
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, text
+    parser.StartDoctypeDeclHandler = refuse
+    try:
+        parser.Parse(data, True)
+    except (expat.ExpatError, ValueError, LookupError):  # LookupError: an unknown encoding
+        return ""
+    licences = [of_name(each["name"]) or of_name(each["url"]) for each in names]
+    return " OR ".join(dict.fromkeys(licences)) if all(licences) else ""
+
+
+def of_debian_copyright(text: str) -> str:
+    """The licence of the paragraph ``Files: *`` of a machine-readable ``debian/copyright``, "" where there is none."""
+    if not re.match(r"Format(?:-Specification)?:", text):
+        return ""
+    for paragraph in re.split(r"\n[ \t]*\n", text):
+        fields = {
+            name.lower(): value.strip() for name, value in re.findall(r"(?m)^([\w-]+):(.*(?:\n[ \t].*)*)", paragraph)
+        }
+        if fields.get("files") == "*":
+            return _of_debian_name(fields.get("license", "").partition("\n")[0])
+    return ""
+
+
+def _of_debian_name(text: str) -> str:
+    parts = re.split(r",? +(and|or) +", text.strip().lower())
+    licences, words = [_DEBIAN_NAMES.get(name) or _of_debian_gnu(name) for name in parts[::2]], set(parts[1::2])
+    return f" {''.join(words).upper()} ".join(licences) if all(licences) and len(words) < 2 else ""
+
+
+def _of_debian_gnu(name: str) -> str:
+    match = _DEBIAN_GNU.fullmatch(name)
+    if match is None:
+        return ""
+    family, version, later, exception = match.groups()
+    number = version if "." in version else f"{version}.0"
+    licence = f"{family.upper()}-{number}-{'or-later' if later else 'only'}"
+    return f"{licence} WITH Classpath-exception-2.0" if exception else licence

@@ -1,0 +1,94 @@
+"""Permanent links: where the lines of a file can be seen by others, at the commit that a folder has checked out.
+
+Only what the folder's repository holds is read (:mod:`data_prep.sources.git_repository`); the network is never used.
+So a commit that was not pushed yet, or that a closed repository holds, has a link too, which leads nowhere or to a page
+that asks to log in.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote
+
+from data_prep.sources.git_repository import GitError
+from search.files.ignore_files import Tell
+from search.files.tree import Checkout
+
+_HTTPS: Final = re.compile(r"https://(?:[^/@]*@)?([^/@]+)/(.+)", re.IGNORECASE)
+_SSH: Final = re.compile(r"ssh://(?:[^/@]*@)?([^/@:]+)(?::\d+)?/(.+)", re.IGNORECASE)
+_SCP: Final = re.compile(r"(?:[^/@:]*@)?([^/@:]+\.[^/@:]+):([^/].*)")
+"""``git@host:owner/name.git``; a host without a dot is rather a name from somebody's own ssh settings."""
+_HOST: Final = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+)?", re.IGNORECASE)
+_PLACE: Final = re.compile(r"[\w.+~-]+(?:/[\w.+~-]+)+", re.ASCII)
+"""``owner/name``, with groups between them at some hosts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a folder's repository can be seen, and what of it the folder is."""
+
+    url: str  # https://host/owner/name
+    commit: str  # in full
+    prefix: str  # the folder inside the repository, "/" at its end; "" at the top
+
+
+def origin_of(checkout: Checkout, tell: Tell) -> Origin | None:
+    """Where a checkout can be seen, by its remote ``origin`` or its first one; None where that is not known.
+
+    It is not known without a commit or a remote, of a remote without a known web page, or where git does not say.
+    """
+    try:
+        remotes = checkout.repository.remotes()
+        url = _web_page(remotes.get("origin") or next(iter(remotes.values()), ""))
+        commit = checkout.repository.head() if url else ""
+        checkout.prefix.encode()
+    except GitError as error:
+        tell(".", f"no links to its files ({error})")
+        return None
+    except UnicodeEncodeError:  # a folder whose name is no text has no address
+        return None
+    return Origin(url, commit, checkout.prefix) if commit else None
+
+
+def _web_page(remote: str) -> str:
+    """The https address of a remote without user names and passwords, "" where it has none."""
+    match = _HTTPS.fullmatch(remote) or _SSH.fullmatch(remote) or _SCP.fullmatch(remote)
+    if match is None:
+        return ""
+    host, place = match[1].lower(), match[2].strip("/").removesuffix(".git")
+    is_plain = _HOST.fullmatch(host) and _PLACE.fullmatch(place) and not {".", ".."} & set(place.split("/"))
+    is_other = "bitbucket" in host and host != "bitbucket.org"  # a Bitbucket of one's own has other addresses
+    return f"https://{host}/{place}" if is_plain and not is_other else ""
+
+
+def link(origin: Origin, path: str, start_line: int, end_line: int) -> str:
+    """The address of lines, 1-based and inclusive, of a file; ``path`` is relative to the folder of ``origin``."""
+    host = origin.url.split("/")[2]
+    place = quote(origin.prefix + path, safe="/")
+    if host == "bitbucket.org":
+        return f"{origin.url}/src/{origin.commit}/{place}#lines-{start_line}:{end_line}"
+    if "gitlab" in host:
+        return f"{origin.url}/-/blob/{origin.commit}/{place}#L{start_line}-{end_line}"
+    return f"{origin.url}/blob/{origin.commit}/{place}#L{start_line}-L{end_line}"
+
+
+def committed_blobs(checkout: Checkout, commit: str, tell: Tell) -> Mapping[str, str]:
+    """Path, relative to the folder of ``checkout``, -> hash of the content that ``commit`` has there."""
+    try:
+        found = checkout.repository.blobs(commit, checkout.prefix)
+    except GitError as error:
+        tell(".", f"no links to its files ({error})")
+        return {}
+    return {path.decode("utf-8", "surrogateescape"): digest for path, digest in found.items()}
+
+
+def blob_names(data: bytes) -> str:
+    """What git calls a file of these bytes, by SHA-1 and by SHA-256, as it is and with line ends as git stores them."""
+    contents = [data, data.replace(b"\r\n", b"\n")] if b"\r\n" in data else [data]
+    return " ".join(_blob(name, content) for content in contents for name in ("sha1", "sha256"))
+
+
+def _blob(algorithm: str, content: bytes) -> str:
+    return hashlib.new(algorithm, b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()

@@ -1,0 +1,223 @@
+"""The source files of a folder: those that a walk finds and, in a git checkout, all that git tracks.
+
+The walk passes hidden folders over and respects ``.gitignore`` and ``.ignore`` files as git does; inside a checkout
+also those above the folder, what the repository excludes and, as git does, ``git/ignore`` among the user's settings.
+What git tracks is found all the same. ``.galmignore`` files, of the same form, are respected in any case. No link is
+ever followed, nothing is written, and nothing that the folder names is run (:mod:`data_prep.sources.git_repository`).
+"""
+
+import os
+import stat
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
+from itertools import groupby
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from data_prep.files.reading import read_regular, reason
+from data_prep.languages.java.declarations import LARGEST_FILE
+from data_prep.sources.git_repository import GitError, GitRepository, repository_of
+from search.files.ignore_files import Patterns, Tell, is_left_out, kept, patterns_in, patterns_of, seen_from
+
+IGNORE_FILE: Final = ".galmignore"
+"""Names what is not to be found although git has it; written like a ``.gitignore``."""
+_WALK_IGNORE_FILES: Final = (".gitignore", ".ignore", IGNORE_FILE)  # a later one outweighs those before
+_BINARY_WITHIN: Final = 8 << 10  # bytes
+
+
+class Found(NamedTuple):
+    """A source file, as it was when it was found."""
+
+    path: str  # "/"-separated, relative to the root
+    size: int  # bytes
+    modified: int  # nanoseconds, st_mtime_ns
+
+
+class Checkout(NamedTuple):
+    """The git checkout that a folder is inside of."""
+
+    repository: GitRepository
+    prefix: str  # of the folder inside of it, "/" at its end; "" at the top
+
+
+def checkout_of(root: Path, tell: Tell) -> Checkout | None:
+    """The checkout that ``root`` is inside of; None where it is in none, or in one that cannot be read."""
+    place = Path(os.path.realpath(root))
+    try:
+        repository = repository_of(place)
+    except GitError as error:
+        tell(".", f"its git repository cannot be read ({error}): files are found by a walk alone, without links")
+        return None
+    if repository is None:
+        return None
+    prefix = place.relative_to(repository.top).as_posix()
+    return Checkout(repository, "" if prefix == "." else f"{prefix}/")
+
+
+def found_files(root: Path, suffixes: Collection[str], tell: Tell, checkout: Checkout | None) -> list[Found]:
+    """The regular files in ``root`` that end in one of ``suffixes`` (".java"), sorted by path.
+
+    Args:
+        root: the folder.
+        suffixes: of names.
+        tell: takes a path and why it is left out.
+        checkout: that ``root`` is inside of, as :func:`checkout_of` finds it.
+
+    Raises:
+        ValueError: ``root`` is missing or no folder.
+    """
+    if not root.is_dir():
+        raise ValueError(
+            f"{root} {'is no folder' if os.path.lexists(root) else 'does not exist'}: expected a folder of sources"
+        )
+    ends, tell = tuple(suffixes), _once(tell)
+    left_out: list[str] | None = [] if checkout else None
+    paths = list(_walked(root, ends, _above(checkout, ends, tell), left_out, tell))
+    if checkout and left_out:
+        paths += _without_ignored(root, _tracked(checkout, left_out, ends, tell), ends, tell)
+    found, start = [], f"{root}/"
+    for path in paths:
+        try:
+            status = os.lstat(start + path)
+        except FileNotFoundError:  # deleted, but in git's index still
+            continue
+        except OSError as error:
+            tell(path, reason(error))
+            continue
+        if stat.S_ISREG(status.st_mode):
+            found.append(Found(path, status.st_size, status.st_mtime_ns))
+    found.sort()
+    return found
+
+
+def _once(tell: Tell) -> Tell:
+    """Tells nothing twice."""
+    return lru_cache(maxsize=None)(tell)
+
+
+def read_source(root: Path, found: Found) -> bytes:
+    """The bytes of a found file; of one that is too long to parse, one byte more than may be parsed.
+
+    Raises:
+        OSError: the file cannot be read, or has become a link.
+        ValueError: it is not as it was found, or it is binary.
+    """
+    data, status = read_regular(root / found.path, LARGEST_FILE + 1)
+    if (status.st_size, status.st_mtime_ns) != (found.size, found.modified):
+        raise ValueError("changed while it was read")
+    if b"\0" in data[:_BINARY_WITHIN]:
+        raise ValueError(f"binary: a NUL byte in its first {_BINARY_WITHIN >> 10} KiB")
+    return data
+
+
+def _tracked(checkout: Checkout, left_out: Sequence[str], ends: tuple[str, ...], tell: Tell) -> list[str]:
+    """What of ``left_out``, files and folders with "/" at their end, git tracks all the same."""
+    try:
+        names = checkout.repository.tracked([checkout.prefix + path for path in left_out])
+    except GitError as error:
+        tell(".", f"git does not list its files ({error}); found by a walk alone")
+        return []
+    byte_ends, start = tuple(end.encode() for end in ends), len(os.fsencode(checkout.prefix))
+    return sorted(_as_texts([name[start:] for name in names if name.endswith(byte_ends)], tell))
+
+
+def _above(checkout: Checkout | None, ends: tuple[str, ...], tell: Tell) -> Patterns:
+    """The patterns from above a folder of a checkout; none where they leave out the folder as a whole."""
+    if checkout is None:
+        return ()
+    top, prefix = checkout.repository.top, checkout.prefix
+    patterns = patterns_in(checkout.repository.excluded(), ".git/info/exclude", ends, tell) + _of_user(ends, tell)
+    folder = ""
+    for part in prefix.split("/")[:-1]:
+        patterns = patterns_of(top, folder, (".gitignore",), ends, tell) + patterns
+        folder = f"{folder}/{part}".lstrip("/")
+        if is_left_out(patterns, f"{folder}/"):
+            return ()
+    return seen_from(patterns, prefix)
+
+
+def _of_user(ends: tuple[str, ...], tell: Tell) -> Patterns:
+    """What the user lets git ignore in all repositories."""
+    settings = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111 - Path's way fails without a home
+    return patterns_of(Path(settings), "", ("git/ignore",), ends, tell)
+
+
+def _as_texts(names: Sequence[bytes], tell: Tell) -> list[str]:
+    """Those of ``names`` that are UTF-8."""
+    try:
+        return b"\0".join(names).decode().split("\0") if names else []
+    except UnicodeDecodeError:
+        return [text for name in names if (text := _as_text(name, tell)) is not None]
+
+
+def _as_text(name: bytes, tell: Tell) -> str | None:
+    try:
+        return name.decode()
+    except UnicodeDecodeError:
+        tell(name.decode("utf-8", "backslashreplace"), "its name is no UTF-8")
+        return None
+
+
+def _without_ignored(root: Path, paths: Sequence[str], ends: tuple[str, ...], tell: Tell) -> Iterator[str]:
+    """Those of the paths that git lists that no own ignore file leaves out, nor a link above them."""
+    known: dict[str, Patterns | None] = {"": patterns_of(root, "", (IGNORE_FILE,), ends, tell)}
+    for folder, inside in groupby(paths, lambda path: path.rpartition("/")[0]):
+        unknown, above = [], folder
+        while above not in known:
+            unknown.append(above)
+            above = above.rpartition("/")[0]
+        for each in reversed(unknown):
+            patterns = known[each.rpartition("/")[0]]
+            known[each] = None
+            if patterns is not None and _is_folder(root, each, tell) and not is_left_out(patterns, f"{each}/"):
+                known[each] = patterns_of(root, each, (IGNORE_FILE,), ends, tell) + patterns
+        patterns = known[folder]
+        if patterns is not None:
+            yield from kept(patterns, list(inside))
+
+
+def _walked(
+    root: Path, ends: tuple[str, ...], above: Patterns, left_out: list[str] | None, tell: Tell
+) -> Iterator[str]:
+    """The files that no ignore file leaves out.
+
+    Inside of a checkout ``left_out`` is a list: what git may track all the same is added to it, folders with "/" at
+    their end, and other repositories are passed over.
+    """
+    waiting: list[tuple[str, Patterns]] = [("", above)]
+    while waiting:
+        folder, above = waiting.pop()
+        try:
+            with os.scandir(f"{root}/{folder}") as entries:
+                inside = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+        except OSError as error:
+            tell(folder or ".", reason(error))
+            continue
+        if left_out is not None and folder and any(name == ".git" for name, _ in inside):
+            tell(folder, "a git repository of its own, not looked into")
+            continue
+        files = [name for name, is_folder in inside if not is_folder]
+        ignore_files = [name for name in _WALK_IGNORE_FILES if name in files]
+        patterns = patterns_of(root, folder, ignore_files, ends, tell) + above
+        start = f"{folder}/" if folder else ""
+        folders = [start + name for name, is_folder in inside if is_folder and name != ".git"]
+        for path in _as_texts([os.fsencode(path) for path in folders], tell):
+            if not path.startswith(".", len(start)) and not is_left_out(patterns, f"{path}/"):
+                waiting.append((path, patterns))
+            elif left_out is not None:
+                left_out.append(f"{path}/")
+        wanted = _as_texts([os.fsencode(start + name) for name in files if name.endswith(ends)], tell)
+        found = kept(patterns, wanted)
+        yield from found
+        if left_out is not None and len(found) < len(wanted):
+            left_out += set(wanted).difference(found)
+
+
+def _is_folder(root: Path, folder: str, tell: Tell) -> bool:
+    try:
+        return stat.S_ISDIR(os.lstat(f"{root}/{folder}").st_mode)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        tell(folder, reason(error))
+        return False

@@ -1,0 +1,117 @@
+"""BM25 over the fields of an index, with all weights computed beforehand: a query adds up a few lists.
+
+The formula and the reading of words are those of :mod:`retrieval.bm25` in the form ``bm25_tuned``, which was best on
+validation; one field more is read, the first sentence of a method's comment where it has one.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import Final
+
+import numpy as np
+import Stemmer
+from bm25s.stopwords import STOPWORDS_EN
+from jaxtyping import Float32, Int, Int32, Int64
+
+from data_prep.languages.identifiers import split_identifier
+from data_prep.store.prepared_data import Split
+from data_prep.store.ragged_lists import Ragged, edges
+from search.engine.settings import Ranking
+
+K1: Final = 2.0
+"""How slowly repeated words saturate."""
+B: Final = 1.0
+"""How much long methods are discounted."""
+WEIGHTS: Final[Mapping[str, int]] = {"name": 10, "tokens": 1, "api": 1, "query": Ranking().comments}
+"""Field -> how many times each of its words counts; ``query`` is the comment's first sentence."""
+_REPEATED: Final = ("name",)
+"""Fields whose words count as often as they stand there, not once a field."""
+
+_COMMON: Final = frozenset(STOPWORDS_EN)
+
+
+def terms_of(words: Sequence[str]) -> list[str]:
+    """What is looked up of a query: its words without common ones, as stems, each once; all words if all are common."""
+    stem = Stemmer.Stemmer("english").stemWord
+    wanted = [word for word in words if word not in _COMMON] or words
+    return list(dict.fromkeys(stem(word) for word in wanted))
+
+
+@dataclass(frozen=True, eq=False, slots=False)
+class Lexical:
+    """For each term, the rows that hold it and what it adds to their scores."""
+
+    terms: Sequence[str]  # sorted
+    starts: Int64[np.ndarray, " edges"]  # of each term's postings; terms + 1
+    rows: Int32[np.ndarray, " postings"]
+    gains: Float32[np.ndarray, " postings"]
+    size: int  # rows of the index
+
+    @classmethod
+    def of(cls, split: Split, weights: Mapping[str, int] = WEIGHTS) -> "Lexical":
+        """Count the words of all rows of ``split``."""
+        terms, fields = _as_terms(split, [field for field, weight in weights.items() if weight])
+        rows, numbers, counts = _counted(fields, weights)
+        lengths = np.bincount(rows, weights=counts, minlength=len(split))
+        average = max(float(lengths.mean()) if len(split) else 0.0, 1e-9)
+        holding = np.bincount(numbers, minlength=len(terms))  # rows of each term
+        rarity = np.log1p((len(split) - holding + 0.5) / (holding + 0.5))
+        norms = K1 * (1 - B + B * lengths / average)
+        gains = (rarity[numbers] * counts / (counts + norms[rows])).astype(np.float32)
+        return cls(terms, edges(holding), rows, gains, len(split))
+
+    def scores(self, query: Sequence[str]) -> Float32[np.ndarray, " rows"]:
+        """The sum of what the terms of ``query`` add to each row."""
+        found = np.zeros(self.size, dtype=np.float32)
+        for term in terms_of(query):
+            rows, gains = self.postings(term)
+            found[rows] += gains
+        return found
+
+    def postings(self, term: str) -> tuple[Int32[np.ndarray, " found"], Float32[np.ndarray, " found"]]:
+        """The rows that hold ``term``, and what it adds to their scores."""
+        number = self._places.get(term)
+        part = slice(0, 0) if number is None else slice(self.starts[number], self.starts[number + 1])
+        return self.rows[part], self.gains[part]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {term: number for number, term in enumerate(self.terms)}
+
+
+def _as_terms(split: Split, fields: Sequence[str]) -> tuple[list[str], dict[str, Ragged]]:
+    """All terms, sorted, and the fields as numbers of terms."""
+    stem: Callable[[str], str] = Stemmer.Stemmer("english").stemWord
+    forms = {}
+    for field in fields:
+        words = {number: split.lexicon[number] for number in np.unique(split.words[field].values).tolist()}
+        parts = {number: split_identifier(word) if field == "api" else (word,) for number, word in words.items()}
+        forms[field] = {number: [stem(part) for part in each] for number, each in parts.items()}
+    terms = sorted({term for each in forms.values() for term in chain.from_iterable(each.values())})
+    places = {term: number for number, term in enumerate(terms)}
+    return terms, {field: _reworded(split.words[field], forms[field], places) for field in fields}
+
+
+def _reworded(lists: Ragged, forms: Mapping[int, Sequence[str]], places: Mapping[str, int]) -> Ragged:
+    """``lists`` with each word replaced by the terms it is read as."""
+    seen, inverse = np.unique(lists.values, return_inverse=True)
+    spread = Ragged.of([[places[term] for term in forms[number]] for number in seen.tolist()]).take(inverse)
+    return Ragged(spread.values, spread.offsets[lists.offsets])
+
+
+def _counted(
+    fields: Mapping[str, Ragged], weights: Mapping[str, int]
+) -> tuple[Int32[np.ndarray, " postings"], Int[np.ndarray, " postings"], Int[np.ndarray, " postings"]]:
+    """Row, term and weighted count of every term of every row, by term and then by row."""
+    keys, counts = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for field, lists in fields.items():
+        rows = np.repeat(np.arange(len(lists)), lists.lengths)
+        key, count = np.unique(lists.values.astype(np.int64) * len(lists) + rows, return_counts=True)
+        keys.append(key)
+        counts.append(weights[field] * (count if field in _REPEATED else np.ones_like(count)))
+    found, places = np.unique(np.concatenate(keys), return_inverse=True)
+    size = max(1, len(next(iter(fields.values()))))
+    total = np.bincount(places, weights=np.concatenate(counts), minlength=len(found)).astype(np.int64)
+    return (found % size).astype(np.int32), found // size, total

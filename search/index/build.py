@@ -1,0 +1,172 @@
+"""Making an index, and bringing one up to date: only files that changed are read."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from tqdm import tqdm
+
+from data_prep.store.concatenation import joined, joined_texts
+from data_prep.store.prepared_data import Split
+from data_prep.store.ragged_lists import Ragged, edges
+from data_prep.worker_pool import map_ordered
+from search.files.extract import ReadFile, Task, is_test
+from search.files.languages import LANGUAGES
+from search.files.links import Origin, committed_blobs, origin_of
+from search.files.tree import Found, checkout_of, found_files
+from search.index.bm25_index import Lexical
+from search.index.code_index import (
+    Head,
+    Index,
+    IndexedFile,
+    UnusableIndexError,
+    open_index,
+    read_whole_head,
+    save_index,
+    tree_sha256,
+)
+
+_CHUNK: Final = 32
+"""Files that a process reads at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """What came of bringing an index up to date."""
+
+    rows: int
+    files: int
+    read: int  # files
+    gone: int  # files that were there before, or have changed
+    written: bool
+
+
+def refresh(root: Path, path: Path, *, processes: int, tell: Callable[[str, str], None]) -> Refreshed:
+    """Make the index of the folder ``root`` in the file ``path``, or bring it up to date.
+
+    Where no file has changed since, none is read; a sum over the index, made meanwhile, tells whether that is whole.
+
+    Args:
+        root: the folder.
+        path: of the index; one that cannot be used is made anew.
+        processes: that read files.
+        tell: takes a path and what is wrong with it.
+
+    Raises:
+        ValueError: there is no such folder, no source file in it, or ``path`` is no file.
+        OSError: the index cannot be written; the older one is as it was.
+    """
+    if path.exists() and not path.is_file():
+        raise ValueError(f"an index cannot be written to {path}, which is no regular file: name another one by --out=")
+    checkout = checkout_of(root, tell)
+    with ThreadPoolExecutor(2) as beside:  # git is waited for in one, and a sum leaves Python to others in the other
+        asked = beside.submit(origin_of, checkout, tell) if checkout else None
+        summed = beside.submit(_head, path)
+        found = found_files(root, LANGUAGES, tell, checkout)
+        origin, head = asked.result() if asked else None, summed.result()
+    if not found:
+        raise ValueError(
+            f"{root} holds no source file ({', '.join(f'*{end}' for end in LANGUAGES)}) to make an index of"
+        )
+    if isinstance(head, UnusableIndexError):
+        tell(str(path), f"made anew: {head}")
+        head = None
+    if head and head.tree == tree_sha256(origin, found):
+        return Refreshed(head.rows, head.files, 0, 0, written=False)
+    old = _old(path, tell) if head else None
+    known = [each for each in enumerate(old.files) if each[1].blobs or each[1].trouble] if old else []
+    before = {(file.path, file.size, file.modified): number for number, file in known}
+    places = {each.path: before.get((each.path, each.size, each.modified)) for each in found}
+    kept = {name: number for name, number in places.items() if number is not None}
+    fresh = list(_read(root, [each for each in found if each.path not in kept], processes))
+    for each in fresh:
+        if each.trouble:
+            tell(each.found.path, each.trouble)
+    committed = committed_blobs(checkout, origin.commit, tell) if checkout and origin else {}
+    index = _together(old, kept, fresh, origin, committed)
+    save_index(index, path)
+    return Refreshed(len(index), len(index.files), len(fresh), len(before) - len(kept), written=True)
+
+
+def _head(path: Path) -> Head | UnusableIndexError | None:
+    """The first line of the index that there is, if it is whole; else why it cannot be used."""
+    try:
+        return read_whole_head(path) if path.exists() else None
+    except UnusableIndexError as error:
+        return error
+
+
+def _old(path: Path, tell: Callable[[str, str], None]) -> Index | None:
+    try:
+        return open_index(path)
+    except UnusableIndexError as error:
+        tell(str(path), f"made anew: {error}")
+        return None
+
+
+def _read(root: Path, found: Sequence[Found], processes: int) -> Iterator[ReadFile]:
+    tasks = [Task(root, found[start : start + _CHUNK]) for start in range(0, len(found), _CHUNK)]
+    workers = min(processes, len(tasks)) or 1
+    parts = map_ordered("search.files.extract:read_files", tasks, workers)
+    with closing(parts), tqdm(desc="reading", total=len(found), unit=" files", disable=None) as bar:
+        for read in parts:
+            yield from read
+            bar.update(len(read))
+
+
+def _together(
+    old: Index | None,
+    kept: Mapping[str, int],
+    fresh: Sequence[ReadFile],
+    origin: Origin | None,
+    committed: Mapping[str, str],
+) -> Index:
+    """The rows of files that stayed and of those that were read, in the order of paths."""
+    files = [_file(each) for each in fresh]
+    units = list(chain.from_iterable(each.units for each in fresh))
+    split, asks = Split.of("index", [unit.pair for unit in units]), np.array([unit.asks for unit in units], np.uint8)
+    names = [unit.pair.method.dotted for unit in units]
+    if old:
+        places = sorted(kept.values())
+        files = [*(old.files[place] for place in places), *files]
+        rows = [np.arange(*old.file_edges[place : place + 2]) for place in places]
+        taken = np.concatenate([np.empty(0, np.int64), *rows])
+        split, asks = joined(old.split.take(taken), split), np.concatenate([old.asks[taken], asks])
+        names = [*(old.names[row] for row in taken.tolist()), *names]
+    order = sorted(range(len(files)), key=lambda place: files[place].path)
+    starts = edges(np.array([file.units for file in files], dtype=np.int64))
+    rows = [np.arange(*starts[place : place + 2]) for place in order]
+    taken = np.concatenate([np.empty(0, np.int64), *rows])
+    split = _with_own_words(split.take(taken))
+    files = [_seen(files[place], committed) for place in order]
+    return Index(files, split, [names[row] for row in taken.tolist()], asks[taken], Lexical.of(split), origin)
+
+
+def _file(read: ReadFile) -> IndexedFile:
+    found, test = read.found, is_test(read.found.path)
+    place = found.path, found.size, found.modified
+    return IndexedFile(
+        *place, read.licence, test, committed=False, units=len(read.units), trouble=read.trouble, blobs=read.blobs
+    )
+
+
+def _seen(file: IndexedFile, committed: Mapping[str, str]) -> IndexedFile:
+    """``file`` with what is known of it now: whether a commit, path -> hash, has it as it stands."""
+    return replace(file, committed=committed.get(file.path, "no hash") in file.blobs.split())
+
+
+def _with_own_words(split: Split) -> Split:
+    """The same rows with a lexicon of their own words and texts of their own, whatever they were taken from."""
+    used = np.unique(np.concatenate([lists.values for lists in split.words.values()]))
+    words = {
+        field: Ragged(np.searchsorted(used, lists.values).astype(np.int32), lists.offsets)
+        for field, lists in split.words.items()
+    }
+    return replace(
+        split, lexicon=[split.lexicon[number] for number in used.tolist()], words=words, texts=joined_texts(split.texts)
+    )

@@ -1,0 +1,254 @@
+"""An index: every method and type of a folder with its words, its text, and BM25's weights, in one file.
+
+The file begins with a line that names the format and holds a :class:`Head`; then come arrays (safetensors), of which
+one is a manifest. It is read whole and checked when it is opened, so that a damaged one is never answered from; it is
+written beside the old one and renamed, so that there is always a whole one. The same tree gives the same bytes.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import BinaryIO, Final, Literal
+
+import numpy as np
+import xxhash
+from jaxtyping import Int64, UInt8
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from data_prep.files.atomic import write_atomically
+from data_prep.files.json_text import checked_record, parse_json
+from data_prep.files.reading import open_regular, reason
+from data_prep.records import WORD_FIELDS
+from data_prep.store.prepared_data import Split, Texts
+from data_prep.store.ragged_lists import checked_edges, edges
+from search.files.links import Origin, link
+from search.files.tree import Found
+from search.index.bm25_index import Lexical
+from search.index.stored_arrays import StoredArrays, checked_origin
+
+FORMAT: Final = "galm index 3"
+"""Raised when the layout, or what is read of a file, changes."""
+_READABLE: Final = ("galm index 2", FORMAT)
+"""The former has no ``blobs`` of files."""
+
+_LINK: Final = re.compile(r"https://[\w.-]+(?::\d+)?/[\w./~%#:+-]*", re.ASCII)
+"""What links look like, whatever an index that somebody made says of its origin."""
+_LONGEST_HEAD: Final = 4096  # bytes
+_AGAIN: Final = "make it again by `bash run.sh index DIR`"
+
+
+class UnusableIndexError(ValueError):
+    """An index that cannot be used as it lies there; the message says why, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedFile:
+    """A source file as it was when it was read."""
+
+    path: str  # inside the folder, "/"-separated
+    size: int  # bytes
+    modified: int  # nanoseconds
+    licence: str  # SPDX, "" where it is not known
+    test: bool
+    committed: bool  # as it stands in the commit of the index's origin
+    units: int  # methods and types
+    trouble: str  # why it could not be read, or what of it is left out; "" where all is there
+    blobs: str = ""  # what git may call its content (:func:`search.files.links.blob_names`), "" where it was not read
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The first line of an index file: what can be told of it without reading it."""
+
+    rows: int
+    files: int
+    tree: str  # sha256 of the files that it was made of, as :func:`tree_sha256` reads them
+    bytes: int  # of what follows
+    content: str  # sha256 of what follows
+    sum: str = ""  # of all above and of what follows, by XXH3; "": written before there was one
+
+
+@dataclass(frozen=True, eq=False)
+class Index:
+    """The methods and types of a folder, in the order of their files' paths; a row each."""
+
+    files: Sequence[IndexedFile]
+    split: Split  # its field ``query`` is the first sentence of the comment
+    names: Sequence[str]  # dotted, with the types around
+    asks: UInt8[np.ndarray, " rows"]  # 1 where the comment's first sentence can stand for a question
+    lexical: Lexical
+    origin: Origin | None  # where the folder can be seen by others
+
+    def __len__(self) -> int:
+        return len(self.split)
+
+    @cached_property
+    def file_edges(self) -> Int64[np.ndarray, " edges"]:
+        """Where the rows of each file begin and end."""
+        return edges(np.array([file.units for file in self.files], dtype=np.int64))
+
+    def file(self, row: int) -> IndexedFile:
+        """The file of a row."""
+        return self.files[int(np.searchsorted(self.file_edges, row, side="right")) - 1]
+
+    def url(self, row: int) -> str:
+        """A permanent link to a row's lines; "" where its file is not as committed, or nobody else can see it."""
+        file, text = self.file(row), self.split.text(row)
+        if self.origin is None or not file.committed or not _LINK.fullmatch(self.origin.url):
+            return ""
+        try:
+            found = link(self.origin, file.path, text.start_line, text.end_line)
+        except UnicodeEncodeError:  # half a surrogate pair in the path
+            return ""
+        return found if _LINK.fullmatch(found) else ""
+
+
+def save_index(index: Index, path: Path) -> None:
+    """Write ``index``, whole or not at all; an older one is replaced.
+
+    Raises:
+        OSError: it cannot be written; the older one is as it was.
+    """
+    words, lexical = index.split.words, index.lexical
+    manifest = {"origin": asdict(index.origin) if index.origin else None, "files": [asdict(f) for f in index.files]}
+    arrays = {f"{field}-{part}": getattr(words[field], part) for field in WORD_FIELDS for part in ("values", "offsets")}
+    arrays |= {"asks": index.asks, "texts-data": index.split.texts.data, "texts-offsets": index.split.texts.offsets}
+    arrays |= {f"lexical-{part}": getattr(lexical, part) for part in ("starts", "rows", "gains")}
+    texts = {
+        "manifest": manifest,
+        "lexicon": list(index.split.lexicon),
+        "names": list(index.names),
+        "terms": list(lexical.terms),
+    }
+    arrays |= {name: np.frombuffer(json.dumps(each).encode(), np.uint8) for name, each in texts.items()}
+    content = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
+    head = Head(
+        rows=len(index),
+        files=len(index.files),
+        tree=tree_sha256(index.origin, index.files),
+        bytes=len(content),
+        content=hashlib.sha256(content).hexdigest(),
+    )
+    head = replace(head, sum=_sum(head, content))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, f"{FORMAT} {json.dumps(asdict(head))}\n".encode() + content)
+
+
+def tree_sha256(origin: Origin | None, files: Iterable[Found | IndexedFile]) -> str:
+    """A checksum of files by path, size and time of their last change, and of where they come from."""
+    parts = [json.dumps(asdict(origin) if origin else None)]
+    for file in files:
+        parts += file.path, str(file.size), str(file.modified)
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()  # no path has a NUL
+
+
+def read_head(path: Path) -> Head:
+    """The first line of an index.
+
+    Raises:
+        UnusableIndexError: there is none, it is not whole, or it is of another version.
+    """
+    return _opened(path, "head")[0]
+
+
+def read_whole_head(path: Path) -> Head:
+    """The first line of an index of which no byte has changed since it was written.
+
+    Its ``sum`` tells that in a tenth of the time of a sha256, while files are listed; the sha256, where there is none.
+
+    Raises:
+        UnusableIndexError: there is no index, it is damaged, or it is of another version.
+    """
+    head, content = _opened(path, "mapped")
+    found = _sum(head, content) if head.sum else hashlib.sha256(content).hexdigest()
+    if found != (head.sum or head.content):
+        raise UnusableIndexError(f"the index {path} is damaged: {_AGAIN}")
+    return head
+
+
+def _sum(head: Head, content: bytes | memoryview) -> str:
+    about = json.dumps(asdict(replace(head, sum="")), sort_keys=True).encode()
+    summed = xxhash.xxh3_128(about)
+    summed.update(content)
+    return str(summed.hexdigest())
+
+
+def open_index(path: Path) -> Index:
+    """Open what :func:`save_index` wrote.
+
+    Raises:
+        UnusableIndexError: there is none, it is damaged, or it is of another version.
+    """
+    head, content = _opened(path, "read")
+    if hashlib.sha256(content).hexdigest() != head.content:
+        raise UnusableIndexError(f"the index {path} is damaged: {_AGAIN}")
+    try:
+        return _built(load(bytes(content)), head)
+    except (SafetensorError, ValueError, KeyError, TypeError) as error:
+        raise UnusableIndexError(f"the index {path} cannot be read ({error}): remove it, and {_AGAIN}") from error
+
+
+def _opened(path: Path, how: Literal["head", "mapped", "read"]) -> tuple[Head, bytes | memoryview]:
+    """The head of an index and, but for ``head`` alone, what comes after."""
+    try:
+        with open_regular(path) as file:
+            line, size = file.readline(_LONGEST_HEAD), os.fstat(file.fileno()).st_size
+            head = _head(path, line, size)
+            return head, b"" if how == "head" else file.read() if how == "read" else _mapped(file, len(line))
+    except OSError as error:
+        raise UnusableIndexError(
+            f"there is no index at {path} ({reason(error)}): make one by `bash run.sh index DIR`, or name one by "
+            "--index="
+        ) from error
+
+
+def _mapped(file: BinaryIO, start: int) -> memoryview:
+    """What follows ``start``, which is never all in memory."""
+    return np.memmap(file, np.uint8, mode="r", offset=start).data
+
+
+def _head(path: Path, line: bytes, size: int) -> Head:
+    """What the first ``line`` of a file of ``size`` bytes says."""
+    form = next((form for form in _READABLE if line.startswith(f"{form} ".encode())), None)
+    if form is None:
+        raise UnusableIndexError(f"{path} does not begin {FORMAT!r}, but {line[:20]!r}: {_AGAIN}")
+    try:
+        head = checked_record(Head, parse_json(line.removeprefix(form.encode())))
+        if head.bytes < 1:
+            raise ValueError("nothing follows it")
+    except ValueError as error:
+        raise UnusableIndexError(f"the first line of the index {path} is damaged ({error}): {_AGAIN}") from error
+    if size != len(line) + head.bytes:
+        raise UnusableIndexError(f"the index {path} has {size:,} bytes instead of {len(line) + head.bytes:,}: {_AGAIN}")
+    return head
+
+
+def _built(arrays: Mapping[str, np.ndarray], head: Head) -> Index:
+    """The index that ``arrays`` hold, whose every number is looked at before it is used as a place or a size."""
+    stored = StoredArrays(arrays)
+    manifest = stored.json("manifest")
+    files = [checked_record(IndexedFile, each) for each in manifest["files"]]
+    if (len(files), sum(file.units for file in files)) != (head.files, head.rows) or any(f.units < 0 for f in files):
+        raise ValueError(f"its files do not have {head.rows:,} methods and types")
+    lexicon, terms, data = stored.words("lexicon"), stored.words("terms"), stored.array("texts-data", np.uint8)
+    words = {
+        field: stored.ragged(f"{field}-values", f"{field}-offsets", lists=head.rows, below=len(lexicon))
+        for field in WORD_FIELDS
+    }
+    offsets = checked_edges(stored.array("texts-offsets", np.int64), lists=head.rows, total=len(data))
+    split = Split("index", lexicon, words, Texts(data, offsets, np.arange(head.rows)))
+    found = stored.ragged("lexical-rows", "lexical-starts", lists=len(terms), below=head.rows)
+    gains = stored.array("lexical-gains", np.float32, len(found.values))
+    if not np.isfinite(gains).all():
+        raise ValueError("what terms add to scores is not finite")
+    lexical = Lexical(terms, found.offsets, found.values, gains, head.rows)
+    origin = checked_origin(manifest["origin"]) if manifest["origin"] else None
+    return Index(
+        files, split, stored.words("names", head.rows), stored.array("asks", np.uint8, head.rows), lexical, origin
+    )

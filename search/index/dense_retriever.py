@@ -1,0 +1,103 @@
+"""The rows of an index that are nearest to a query, by the vectors beside it, and how near any row is."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from jaxtyping import Float32, Int64
+
+from retrieval.ann.exact import ExactVectors, VectorIndex
+from retrieval.ann.faiss_index import WORTH_IT, clusters_path, installed, kept_faiss
+from retrieval.ann.milvus import MilvusVectors, is_milvus
+from search.index.vector_encoding import RowEncoder
+from search.index.vector_file import StoredVectors, open_vectors, vectors_of, vectors_path
+
+COUNT: Final = 100
+"""Rows that vectors add to the shortlist of a query, at most."""
+
+
+class NearRows:
+    """A :class:`search.engine.engine.Finds`: a bi-encoder, and the vectors that it made of the rows."""
+
+    def __init__(self, encoder: RowEncoder, vectors: VectorIndex, count: int = COUNT) -> None:
+        """``vectors``: by ``encoder``; ``count``: rows a query."""
+        self._encoder, self._vectors, self._count = encoder, vectors, count
+        self._vector = lru_cache(maxsize=16)(encoder.query)
+
+    def nearest(self, query: Sequence[str]) -> Int64[np.ndarray, " found"]:
+        """At most ``count`` rows, best first; only those with a score above 0."""
+        scores, rows = self._vectors.search(self._vector(tuple(query)), self._count)
+        return rows[0][scores[0] > 0]
+
+    def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
+        """The cosine of the query's vector and that of each of ``rows``."""
+        return self._vectors.scores(self._vector(tuple(query))[0], rows)
+
+    def close(self) -> None:
+        """Let go of what is open."""
+        self._vectors.close()
+
+
+def near_rows(index: Path, content: str, rows: int, how: str) -> NearRows:
+    """What finds rows by the vectors that lie beside the file ``index``.
+
+    Args:
+        index: the file.
+        content: the sha256 of its content, as its head has it.
+        rows: how many it has.
+        how: ``exact``, ``faiss``, or the file or URI of a Milvus; "": exact, or FAISS where it is worth it and there.
+
+    Raises:
+        ValueError: there are no vectors, they are of another index or model, or cannot be used; ``how`` is none of
+            these.
+    """
+    path, stored = vectors_path(index), vectors_of(index, content, rows)
+    encoder = _encoder(path, stored)
+    return NearRows(encoder, looked_up(stored, path, how))
+
+
+def looked_up(stored: StoredVectors, path: Path, how: str) -> VectorIndex:
+    """The vectors of the file ``path`` as something to search in; ``how`` as :func:`near_rows` has it.
+
+    What FAISS made is laid beside the file, and found there the next time.
+
+    Raises:
+        ValueError: ``how`` is none of these, or its extra is not installed.
+    """
+    head, vectors = stored.head, stored.vectors
+    if how == "faiss" or (how == "" and len(vectors) >= WORTH_IT and installed()):
+        return kept_faiss(vectors, head.name, clusters_path(path))
+    if is_milvus(how):
+        return MilvusVectors(vectors, how)
+    if how not in ("", "exact"):
+        raise ValueError(
+            f"--nearest takes exact, faiss, none, a file NAME.db or a URI http://, https:// or tcp://, not {how!r}"
+        )
+    return ExactVectors(vectors)
+
+
+def lay_clusters(index: Path) -> None:
+    """Lay beside the file ``index`` what FAISS makes of its vectors, where :func:`near_rows` would take that.
+
+    Raises:
+        ValueError: there are no vectors, or they cannot be used.
+    """
+    path = vectors_path(index)
+    looked_up(open_vectors(path), path, "").close()
+
+
+def _encoder(path: Path, stored: StoredVectors) -> RowEncoder:
+    """The model that the vectors were made by."""
+    run = stored.head.run
+    try:
+        encoder = RowEncoder(Path(run) if run else None)
+    except (ValueError, OSError) as error:
+        raise ValueError(f"the model that made the vectors in {path} cannot be loaded: {error}") from error
+    if (encoder.model, encoder.dim) != (stored.head.model, stored.head.dim):
+        raise ValueError(
+            f"the model {run or 'of this program'} is not the one any more that made the vectors in {path}: make them "
+            "again by `bash run.sh index DIR`"
+        )
+    return encoder

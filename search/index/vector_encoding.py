@@ -1,0 +1,189 @@
+"""Vectors of the rows of an index, and of queries, by a trained bi-encoder; rows whose words stayed keep theirs.
+
+The vector of a row does not depend on the rows beside it: batches are of one size and of one width, the longest that
+the model reads, so that every sum runs over the same places. Rows that read the same are read once.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import torch
+from jaxtyping import Float16, Float32, Int64, UInt8
+from torch.nn.functional import pad
+from tqdm import tqdm
+
+from data_prep.store.batching import Batch, PairIds, Words
+from data_prep.store.prepared_data import Split
+from modeling.bi_encoder import BiEncoder
+from recipes.config import Configuration
+from recipes.models import class_of
+from search.engine.reranker import query_split
+from search.index.code_index import open_index, read_head
+from search.index.vector_file import (
+    KEY,
+    StoredVectors,
+    VectorHead,
+    open_vectors,
+    save_vectors,
+    vectors_path,
+)
+from search.models.folder import CONFIG, DEFAULT_BI_ENCODER, model_hash
+from search.models.packed_model import load_model
+
+BATCH: Final = 128
+"""Rows that the model reads at a time, always."""
+
+
+def check_bi_encoder(folder: Path) -> None:
+    """Refuse a model that makes no vector of a method, before it is loaded.
+
+    Raises:
+        ValueError: there is no model in ``folder``, or it is no bi-encoder.
+    """
+    model_hash(folder)
+    name = Configuration.load(folder / CONFIG).model_name
+    if not issubclass(class_of(name), BiEncoder):
+        raise ValueError(
+            f"the run in {folder} is of {name}, which makes no vector of a method: --vectors takes a run of a "
+            "bi-encoder, such as unif or deepcs"
+        )
+
+
+class RowEncoder:
+    """A bi-encoder that makes vectors of rows and of queries."""
+
+    def __init__(self, run: Path | None = None) -> None:
+        """Load the model of a finished run, or a packed one; None: the one that comes with this program.
+
+        Raises:
+            ValueError: there is none, or its model is no bi-encoder.
+        """
+        folder = run or DEFAULT_BI_ENCODER
+        check_bi_encoder(folder)
+        matcher, encoder = load_model(folder)
+        assert isinstance(matcher, BiEncoder)
+        self.run, self._matcher, self._encoder = str(run or ""), matcher, encoder
+        self.model = model_hash(folder)
+        self.dim = self.query(("a",)).shape[1]
+
+    @torch.inference_mode()
+    def query(self, words: Sequence[str]) -> Float32[np.ndarray, "1 dim"]:
+        """The vector of a query, of length 1."""
+        ids = self._encoder.encode(query_split(words))
+        return self._matcher.encode_query(ids.queries([0])).states[:, 0].float().numpy()
+
+    def ids(self, rows: Split) -> PairIds:
+        """The rows as the model reads them."""
+        return self._encoder.encode(rows)
+
+    def keys(self, ids: PairIds) -> UInt8[np.ndarray, "rows bytes"]:
+        """A hash of what the model reads of each row."""
+        fields = [ids.fields[field] for field in self._matcher.code_fields]
+        lengths = np.stack([field.lengths for field in fields], axis=1)
+        found = np.empty((len(ids), KEY), np.uint8)
+        for row in range(len(ids)):
+            read = b"".join([lengths[row].tobytes(), *(field[row].tobytes() for field in fields)])
+            found[row] = np.frombuffer(hashlib.blake2b(read, digest_size=KEY).digest(), np.uint8)
+        return found
+
+    @torch.inference_mode()
+    def vectors(self, ids: PairIds, rows: Int64[np.ndarray, " batch"]) -> Float16[np.ndarray, "batch dim"]:
+        """The vectors of at most BATCH ``rows``, of length 1; 0 where the model reads nothing.
+
+        Raises:
+            ValueError: the model gives NaN.
+        """
+        full = np.resize(rows, BATCH)  # repeated
+        states = self._matcher.encode_code(self._full_width(ids.codes(full))).states[: len(rows), 0].float().numpy()
+        if not np.isfinite(states).all():
+            raise ValueError(
+                f"the model in {self.run or DEFAULT_BI_ENCODER} gives vectors that are not finite: train it anew"
+            )
+        return states.astype(np.float16)
+
+    def _full_width(self, batch: Batch) -> Batch:
+        def widened(field: str, words: Words) -> Words:
+            more = 0, getattr(self._encoder.config, f"{field}_length") - words.ids.shape[1]
+            return Words(pad(words.ids, more), pad(words.mask, more))
+
+        return {field: widened(field, words) for field, words in batch.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Vectorised:
+    """What came of bringing vectors up to date."""
+
+    rows: int
+    read: int  # rows, each of those that read the same counted once
+    written: bool
+
+
+def refresh_vectors(encoder: RowEncoder, index: Path, tell: Callable[[str, str], None]) -> Vectorised:
+    """Make the vectors of the index in the file ``index``, or bring them up to date, in the file beside it.
+
+    Args:
+        encoder: the model.
+        index: the file.
+        tell: takes a path and what is wrong with it.
+
+    Raises:
+        ValueError: the index cannot be used, or the model gives NaN.
+        OSError: the vectors cannot be written; the older ones are as they were.
+    """
+    path, before = vectors_path(index), read_head(index)
+    head = VectorHead(before.content, encoder.run, encoder.model, encoder.dim, before.rows)
+    old = _old(path, head, tell)
+    if old and old.head == head:
+        return Vectorised(head.rows, 0, written=False)
+    ids = encoder.ids(open_index(index).split)
+    keys = encoder.keys(ids)
+    known = {key.tobytes(): row for row, key in enumerate(old.keys)} if old else {}
+    vectors, read = _filled(encoder, ids, keys, known, old)
+    if read_head(index) != before:
+        raise ValueError(f"the index {index} was replaced while its vectors were made: run this command again")
+    save_vectors(StoredVectors(head, vectors, keys), path)
+    return Vectorised(head.rows, read, written=True)
+
+
+def _filled(
+    encoder: RowEncoder,
+    ids: PairIds,
+    keys: UInt8[np.ndarray, "rows bytes"],
+    known: Mapping[bytes, int],
+    old: StoredVectors | None,
+) -> tuple[Float16[np.ndarray, "rows dim"], int]:
+    """The vectors of all rows, and how many of them the model read."""
+    places: dict[bytes, list[int]] = {}
+    for row, key in enumerate(keys):
+        places.setdefault(key.tobytes(), []).append(row)
+    vectors = np.empty((len(ids), encoder.dim), np.float16)
+    fresh = []
+    for key, rows in places.items():
+        if old and key in known:
+            vectors[rows] = old.vectors[known[key]]
+        else:
+            fresh.append(rows)
+    with tqdm(desc="vectors", total=len(fresh), unit=" rows", disable=None) as bar:
+        for start in range(0, len(fresh), BATCH):
+            batch = fresh[start : start + BATCH]
+            found = encoder.vectors(ids, np.array([rows[0] for rows in batch], np.int64))
+            for rows, vector in zip(batch, found, strict=True):
+                vectors[rows] = vector
+            bar.update(len(batch))
+    return vectors, len(fresh)
+
+
+def _old(path: Path, head: VectorHead, tell: Callable[[str, str], None]) -> StoredVectors | None:
+    """The vectors that there are, if they are of the same model."""
+    if not path.exists():
+        return None
+    try:
+        old = open_vectors(path)
+        return old if (old.head.model, old.head.dim) == (head.model, head.dim) else None
+    except ValueError as error:
+        tell(str(path), f"made anew: {error}")
+        return None

@@ -1,0 +1,178 @@
+"""The vectors of an index on disk, in one file beside it: a line that tells of what they are, vectors, and keys.
+
+A vector is of float16. A key is a hash of the words that the model reads of a row, so that rows whose words stayed keep
+their vector when the index is brought up to date. A file that is damaged, or of another index or model than it is asked
+for, is refused.
+"""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from jaxtyping import Float16, UInt8
+
+from data_prep.files.json_text import checked_record
+from data_prep.files.sealed import read_sealed, read_sealed_head, write_sealed
+from retrieval.ann.faiss_index import are_kept, clusters_path
+from search.index.code_index import read_head
+from search.models.folder import DEFAULT_BI_ENCODER, model_hash
+
+FORMAT: Final = "galm vectors 1"
+"""Raised when the layout changes, or how a vector is made of a row."""
+KEY: Final = 16
+"""Bytes of a key."""
+_FLOAT: Final = 2
+"""Bytes of a number."""
+_WIDEST: Final = 1 << 20
+"""Numbers of a vector, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorHead:
+    """Of what the vectors are."""
+
+    index: str  # sha256 of the content of the index
+    run: str  # folder of the model; "": the one that comes with this program
+    model: str  # a hash of the model
+    dim: int
+    rows: int
+
+    @property
+    def name(self) -> str:
+        """Tells these vectors from any other."""
+        return f"{self.index} {self.model}"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class StoredVectors:
+    """A vector and a key a row; mapped, where they were opened."""
+
+    head: VectorHead
+    vectors: Float16[np.ndarray, "rows dim"]
+    keys: UInt8[np.ndarray, "rows bytes"]
+
+
+def vectors_path(index: Path) -> Path:
+    """Where the vectors of an index lie."""
+    return index.with_name(f"{index.name}.vectors")
+
+
+def save_vectors(stored: StoredVectors, path: Path) -> None:
+    """Write vectors, whole or not at all; older ones are replaced.
+
+    Raises:
+        OSError: they cannot be written; the older ones are as they were.
+    """
+    write_sealed(path, FORMAT, asdict(stored.head), [stored.vectors, stored.keys])
+
+
+def open_vectors(path: Path) -> StoredVectors:
+    """Open what :func:`save_vectors` wrote.
+
+    Raises:
+        ValueError: there is no such file, it is damaged, or of another version.
+    """
+    try:
+        about, content = read_sealed(path, FORMAT)
+        head = _checked(about)
+        split = head.rows * head.dim * _FLOAT
+        if split + head.rows * KEY != len(content):
+            raise ValueError(f"{path} does not hold {head.rows:,} vectors of {head.dim:,} numbers")
+        vectors = content[:split].view(np.float16).reshape(head.rows, head.dim)
+        return StoredVectors(head, vectors, content[split:].reshape(head.rows, KEY))
+    except ValueError as error:
+        raise _unusable(path, str(error)) from error
+
+
+def read_vector_head(path: Path) -> VectorHead:
+    """Of what the vectors in ``path`` are; they are not read.
+
+    Raises:
+        ValueError: there is no such file, it is cut, or of another version.
+    """
+    try:
+        return _checked(read_sealed_head(path, FORMAT))
+    except ValueError as error:
+        raise _unusable(path, str(error)) from error
+
+
+def _checked(about: dict[str, Any]) -> VectorHead:
+    """The head that the first line of a file tells.
+
+    Raises:
+        ValueError: it tells none.
+    """
+    head = checked_record(VectorHead, about)
+    if head.rows < 0 or not 1 <= head.dim <= _WIDEST:
+        raise ValueError(f"there are no {head.rows:,} vectors of {head.dim:,} numbers")
+    return head
+
+
+def vectors_of(index: Path, content: str, rows: int) -> StoredVectors:
+    """The vectors that lie beside the file ``index``, whose content is ``content``, with so many ``rows``.
+
+    Raises:
+        ValueError: they are of another index, there are none, or they cannot be used.
+    """
+    fitting(index, content)
+    stored = open_vectors(vectors_path(index))
+    if (stored.head.index, stored.head.rows) != (content, rows):  # replaced meanwhile
+        raise _unusable(vectors_path(index), f"they are of {stored.head.rows:,} rows instead of {rows:,}")
+    return stored
+
+
+def fitting(index: Path, content: str) -> None:
+    """Refuse the vectors beside the file ``index`` unless they are of the ``content``; they are not read.
+
+    Raises:
+        ValueError: they are of another index, there are none, or they cannot be used.
+    """
+    path = vectors_path(index)
+    head = read_vector_head(path)
+    if head.index != content:
+        raise ValueError(
+            f"the vectors in {path} are of another state of the index: bring them up to date by `bash run.sh index DIR`"
+        )
+
+
+def maker_of(index: Path) -> str | None:
+    """The run that made the vectors beside the file ``index``; None where there are none, or none that can be read."""
+    path = vectors_path(index)
+    try:
+        run = read_vector_head(path).run
+        if run and not Path(run).is_dir():
+            open_vectors(path)  # else its name may be damaged, too
+    except (ValueError, OSError):
+        return None
+    return run
+
+
+def up_to_date(index: Path, run: str) -> bool:
+    """Whether whole vectors lie beside the file ``index``, of all that it holds and by ``run`` as it is now.
+
+    What FAISS made of many vectors counts as a part of them.
+
+    Raises:
+        ValueError: there is no model in ``run``, or no index.
+    """
+    now, model = read_head(index), model_hash(Path(run) if run else DEFAULT_BI_ENCODER)
+    try:
+        head = open_vectors(path := vectors_path(index)).head
+    except (ValueError, OSError):
+        return False
+    same = (head.index, head.run, head.model, head.rows) == (now.content, run, model, now.rows)
+    return same and are_kept(head.rows, head.dim, head.name, clusters_path(path))
+
+
+def remove_vectors(index: Path) -> None:
+    """Take away the vectors beside the file ``index``, if there are any, and what was made of them."""
+    path = vectors_path(index)
+    for each in (path, clusters_path(path)):
+        each.unlink(missing_ok=True)
+
+
+def _unusable(path: Path, why: str) -> ValueError:
+    return ValueError(
+        f"the vectors cannot be used: {why}; remove {path}, and make them again by `bash run.sh index DIR`"
+    )

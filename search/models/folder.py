@@ -1,0 +1,49 @@
+"""Folders of models, as the search names them and without loading one. Light to import: no torch."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Final
+
+from data_prep.store.manifest import file_sha256
+from recipes.stored_options import stored_configuration
+
+DEFAULT_MODEL: Final = Path(__file__).with_name("default")
+"""The packed model that comes with the code."""
+DEFAULT_BI_ENCODER: Final = DEFAULT_MODEL / "bi_encoder"
+"""The packed bi-encoder that comes with the code."""
+
+CONFIG: Final = "config.json"
+PACKED: Final = ("words.json", "model.safetensors")
+"""What a packed model's folder holds beside its configuration."""
+RUN: Final = ("vocabulary.json", "weights.safetensors")
+"""What of a run's folder its model is made of, beside its configuration."""
+
+
+def is_packed(folder: Path) -> bool:
+    """Whether there is a packed model, perhaps a damaged one, rather than a run."""
+    return any((folder / name).exists() for name in PACKED)
+
+
+def no_model(folder: Path, missing: str) -> ValueError:
+    """The error that there is no model in ``folder``."""
+    return ValueError(
+        f"expected a model in {folder}, but there is no {missing}: name the folder of a finished run, or a packed one"
+    )
+
+
+def model_hash(folder: Path) -> str:
+    """A hash of all that decides what the model in ``folder`` gives for the same words.
+
+    Raises:
+        ValueError: there is no model, or it is not finished.
+    """
+    names = PACKED if is_packed(folder) else RUN
+    missing = [name for name in (CONFIG, *names) if not (folder / name).is_file()]
+    if missing:
+        raise no_model(folder, missing[0])
+    plan = stored_configuration(folder / CONFIG)
+    if not {"words", "model"} <= plan.keys():
+        raise ValueError(f"{folder / CONFIG} is not the configuration of a run: it lacks words or model")
+    about = [plan["model_name"], plan["words"], plan["model"]]
+    return hashlib.sha256(json.dumps([*about, *(file_sha256(folder / name) for name in names)]).encode()).hexdigest()

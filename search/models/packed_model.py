@@ -1,0 +1,218 @@
+"""The models that a search can load: a packed one, such as comes with the code, or any finished run.
+
+Packed is a run with one vocabulary (``--words.joint=true``), nearly all of which is tables with a row a word. The most
+frequent words stay; the others are unknown then, in the buckets that training made for such. In tables of offsets
+(galm_plus: ``--model.code_tables=offsets``) the most frequent of these stay; the others are 0, as before training.
+A row x that stays is held as whole numbers of 8 bits, q = round(x / s) with one s = max|x| / 127: |x - q s| <= s / 2.
+
+A packed folder holds ``config.json`` as a run does, ``words.json`` (the words, most frequent first), and
+``model.safetensors``, whose metadata tell the format's version and checksums of all three.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int8
+from torch import Tensor
+
+from data_prep.config import DataConfig
+from data_prep.files.atomic import atomic_file, write_atomically
+from data_prep.files.json_text import parse_json
+from data_prep.files.reading import read_whole
+from data_prep.store.batching import Encoder
+from data_prep.store.manifest import file_sha256
+from data_prep.store.vocabulary import Vocabularies, Vocabulary
+from evaluation.config import EvaluateConfig
+from modeling.contract import Matcher
+from recipes.config import Configuration
+from recipes.trained_run import load_run, weights_of, without_weights
+from search.models.folder import CONFIG, PACKED, is_packed, no_model
+from training.checkpoint import check_finite, check_weights, weights_copy
+from training.weights_file import is_sealed, read_weights, sealed_weights
+
+FORMAT_VERSION: Final = 1
+"""Raised when the layout changes; a packed model of another version is refused."""
+
+_WORDS, _WEIGHTS = PACKED
+_ABOUT: Final = "packed"
+"""The only key of the metadata: safetensors writes several in no fixed order."""
+_TABLES: Final = "words.tables."
+_SHARED: Final = f"{_TABLES}shared.weight"
+_LARGEST: Final = 127
+
+
+@dataclass(frozen=True, slots=True)
+class PackedTable:
+    """A table of vectors in 8 bits, without its rows of zeros."""
+
+    kept: Bool[Tensor, " words"]  # rows that are not all zeros
+    values: Int8[Tensor, "rows dim"]  # of the kept rows, in order
+    scales: Float[Tensor, " rows"]
+
+    @classmethod
+    def of(cls, table: Float[Tensor, "words dim"]) -> "PackedTable":
+        """``table``, each row symmetric around 0 and rounded to the nearest."""
+        largest = table.abs().amax(1)
+        kept = largest > 0
+        scales = largest[kept] / _LARGEST
+        quotients = table[kept].double() / scales.double()[:, None]
+        return cls(kept, quotients.round().clamp(-_LARGEST, _LARGEST).to(torch.int8), scales)
+
+    @classmethod
+    def checked(cls, kept: Tensor, values: Tensor, scales: Tensor, shape: torch.Size) -> "PackedTable":
+        """The parts of a table of that ``shape`` as they were found in a file.
+
+        Raises:
+            ValueError: they are of another table, or of none.
+        """
+        types = (kept.dtype, values.dtype, scales.dtype)
+        rows = int(kept.sum()) if (types, kept.shape) == ((torch.bool, torch.int8, torch.float32), shape[:1]) else -1
+        if (values.shape, scales.shape) != ((rows, *shape[1:]), (rows,)) or (scales * _LARGEST).isinf().any():
+            raise ValueError(f"the parts of a table of {list(shape)} do not fit together")
+        return cls(kept, values, scales)
+
+    def unpacked(self) -> Float[Tensor, "words dim"]:
+        """The table in float32."""
+        shape = len(self.kept), self.values.shape[1]
+        table = torch.from_numpy(np.zeros(shape, np.float32))  # unlike torch's, zeros that take no memory until read
+        table[self.kept] = self.values.float().mul_(self.scales[:, None])
+        return table
+
+
+def load_model(path: Path) -> tuple[Matcher, Encoder]:
+    """The model in ``path``, a packed folder or a finished run, on the processor and ready to score.
+
+    Raises:
+        ValueError: there is neither, it is damaged or unfinished, or the run's model is one that is not trained.
+    """
+    if is_packed(path):
+        return load_packed(path)
+    if not (path / CONFIG).exists():
+        raise no_model(path, CONFIG)
+    return load_run(path)
+
+
+def pack(run: Path, target: Path, *, words: int, offset_words: int) -> None:
+    """Write the finished run in ``run`` to the folder ``target`` as a packed model, the same bytes each time.
+
+    ``words`` and ``offset_words`` say how many of the most frequent words stay, and how many of these in the tables of
+    offsets; more than there are means all. Other files in ``target``, such as a model card, stay as they are.
+
+    Raises:
+        ValueError: no words are to be kept, the run is not finished, or its model is one that cannot be packed.
+        OSError: ``target`` cannot be written.
+    """
+    if words < 1 or offset_words < 0:
+        raise ValueError(f"pack takes 1 word or more and 0 offset_words or more, not {words} and {offset_words}")
+    matcher, encoder = load_model(run)
+    plan = Configuration.load(run / CONFIG)
+    tables = any(name.startswith(_TABLES) for name in matcher.state_dict())
+    if not plan.words.joint or not tables or "ast" in matcher.code_fields:
+        raise ValueError(
+            f"the run in {run} cannot be packed: that needs --words.joint=true, tables of words that a model finds by "
+            "its fields, as galm_plus and unif have them, and no ast among these"
+        )
+    known = encoder.vocabularies.code
+    few = Vocabulary(known.words[:words], known.unknown_buckets)
+    rows = len(Vocabulary(few.words[:offset_words], few.unknown_buckets))
+    target.mkdir(parents=True, exist_ok=True)
+    with atomic_file(target / CONFIG) as new:
+        _shareable(plan).save(new)
+    content = {"unknown_buckets": few.unknown_buckets, "words": few.words}
+    write_atomically(target / _WORDS, json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n")
+    write_atomically(target / _WEIGHTS, _as_bytes(target, weights_copy(matcher), len(few), rows))
+
+
+def load_packed(folder: Path) -> tuple[Matcher, Encoder]:
+    """The model that :func:`pack` wrote, in float32, on the processor and ready to score.
+
+    Raises:
+        ValueError: a file is missing, damaged or of another version.
+    """
+    weights, about = _read(folder)
+    for name in (CONFIG, _WORDS):
+        if file_sha256(folder / name) != about["files"].get(name):
+            raise _unusable(folder, f"{name} is not the one that {_WEIGHTS} was written with")
+    try:
+        few = Vocabulary.checked(parse_json(read_whole(folder / _WORDS)))
+        plan, vocabularies = Configuration.load(folder / CONFIG), Vocabularies(few, few, ast=Vocabulary(()))
+        own = weights_of(plan, vocabularies)
+        check_finite({name: weight for name, weight in weights.items() if weight.is_floating_point()}, _WEIGHTS)
+        for table in about["tables"]:
+            weights[table] = _unpacked(weights, table, own)
+        check_weights(weights, own, str(folder / _WEIGHTS))
+    except ValueError as error:
+        raise _unusable(folder, str(error)) from error
+    matcher, encoder = without_weights(plan, vocabularies)
+    matcher.load_state_dict(weights, assign=True)  # in place of the model's own memory, which is never touched
+    return matcher.eval(), encoder
+
+
+def _unpacked(weights: dict[str, Tensor], table: str, own: Mapping[str, Tensor]) -> Float[Tensor, "words dim"]:
+    """The table that is packed in ``weights``, which are without its parts then.
+
+    Raises:
+        ValueError: a part is missing, or it is not the table that a model with the weights ``own`` has.
+    """
+    kept, values, scales = (weights.pop(f"{table}.{part}", None) for part in ("kept", "values", "scales"))
+    if table not in own or kept is None or values is None or scales is None:
+        raise ValueError(f"{table!r:.60} is no table, or not all of one")
+    return PackedTable.checked(kept, values, scales, own[table].shape).unpacked()
+
+
+def _shareable(plan: Configuration) -> Configuration:
+    """``plan`` without the paths of the machine it ran on and without what it was kept apart from."""
+    extra = ",".join(name for name, _ in plan.data.extra_sets)
+    data = replace(plan.data, path="", root=DataConfig().root, extra=extra, apart="")
+    return replace(plan, out="", data=data, train=replace(plan.train, resume=""), evaluate=EvaluateConfig())
+
+
+def _as_bytes(folder: Path, weights: dict[str, Tensor], words: int, offset_words: int) -> bytes:
+    """The weights as safetensors: of the tables the first rows packed, all else as it is."""
+    tables = sorted(name for name in weights if name.startswith(_TABLES))
+    shared = _SHARED in weights  # then the others are offsets from it
+    for name in tables:
+        table = weights.pop(name)[:words].clone()
+        if shared and name != _SHARED:
+            table[offset_words:] = 0.0
+        packed = PackedTable.of(table)
+        weights |= {f"{name}.kept": packed.kept, f"{name}.values": packed.values, f"{name}.scales": packed.scales}
+    files = {name: file_sha256(folder / name) for name in (CONFIG, _WORDS)}
+    about = {"format": FORMAT_VERSION, "tables": tables, "files": files}
+    return sealed_weights(weights, _ABOUT, about)
+
+
+def _read(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """The weights as they are stored, and what is said of them."""
+    missing = [name for name in (CONFIG, _WORDS, _WEIGHTS) if not (folder / name).is_file()]
+    if missing:
+        raise _unusable(folder, f"{', '.join(missing)} is missing")
+    try:
+        weights, told = read_weights(folder / _WEIGHTS, _ABOUT)
+        about = told or {}
+        whole = is_sealed(weights, about)
+    except (OSError, ValueError) as error:
+        raise _unusable(folder, f"{_WEIGHTS} cannot be read ({error})") from error
+    if about.get("format") != FORMAT_VERSION:
+        raise ValueError(
+            f"the packed model in {folder} is of format {about.get('format')}, this program reads format "
+            f"{FORMAT_VERSION}: pack the run anew, or take the model that comes with this program"
+        )
+    if not whole:
+        raise _unusable(folder, f"{_WEIGHTS} was changed after it was written")
+    files, tables = about.get("files"), about.get("tables")
+    if not isinstance(files, dict) or not isinstance(tables, list) or not all(isinstance(name, str) for name in tables):
+        raise _unusable(folder, f"{_WEIGHTS} does not say of what it is")
+    return weights, about
+
+
+def _unusable(folder: Path, why: str) -> ValueError:
+    return ValueError(
+        f"the packed model in {folder} cannot be used: {why}; restore the folder (git checkout, where it came with the "
+        "code) or pack the run anew"
+    )

@@ -1,0 +1,96 @@
+"""How well does the search do on one's own code? Comments become queries (search/quality/questions.py).
+
+Every method and type of the folder is a candidate. The first sentence of a comment is asked for with all comments
+hidden; what ``@return`` says is asked for with first sentences there to be found.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from jaxtyping import Int64
+from tqdm import tqdm
+
+from evaluation.metrics import Measures, exact
+from evaluation.significance import Difference, compare
+from search.engine.engine import Engine, Finds, Reads
+from search.engine.settings import Ranking
+from search.index.bm25_index import WEIGHTS, Lexical
+from search.index.code_index import Index
+from search.quality.questions import Asked, Questions
+
+BASE: Final = "bm25"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A way to search, and how it did."""
+
+    name: str
+    ranks: Int64[np.ndarray, " queries"]
+    measures: Measures
+    lead: Difference | None  # of its reciprocal ranks over those of the first way; None for the first
+    listed: float  # share of the queries whose answer is among the rows looked at closely
+
+
+def with_comments(index: Index, weight: int) -> Index:
+    """The same index, in which each word of a comment counts ``weight`` times; 0: no comment is found."""
+    return replace(index, lexical=Lexical.of(index.split, {**WEIGHTS, "query": weight}))
+
+
+def measure_quality(
+    index: Index, readers: Mapping[str, Reads], ranking: Ranking, questions: Questions, finder: Finds | None = None
+) -> list[Measured]:
+    """BM25 alone, then each of ``readers`` with it, over the same queries.
+
+    Args:
+        index: what is searched.
+        readers: models over the rows of ``index``, by name.
+        ranking: how both are mixed.
+        questions: what is asked.
+        finder: adds rows to what models read.
+    """
+    engines = {BASE: Engine(index, None, ranking)}
+    beside = f"vectors + {BASE}" if finder else BASE
+    engines |= {f"{name} + {beside}": Engine(index, reader, ranking, finder) for name, reader in readers.items()}
+    found: list[Measured] = []
+    for name, engine in engines.items():
+        rows = questions.rows.tolist()
+        asked = zip(questions.words, rows, questions.texts, strict=True)
+        shown = tqdm(asked, desc=name, total=len(rows), disable=None)
+        ranks = np.array([engine.rank(words, row, text) for words, row, text in shown])
+        lead = compare(1 / ranks, 1 / found[0].ranks) if found else None
+        asked = zip(questions.words, rows, questions.texts, strict=True)
+        listed = sum(row in engine.shortlist(words, text) for words, row, text in asked)
+        found.append(Measured(name, ranks, exact(ranks), lead, listed / len(rows)))
+    return found
+
+
+_ASKED: Final[Mapping[Asked, str]] = {
+    "comment": "methods whose comment became a query",
+    "return": "methods whose @return became a query",
+    "member": "methods whose type's name and comment became a query",
+    "name": "methods and types whose name became a query",
+}
+
+
+def quality_lines(found: Sequence[Measured], source: Asked, pool: int) -> list[str]:
+    """What a person reads of it; ``source`` as of :class:`Questions`."""
+    queries, wide = len(found[0].ranks), max(28, *(len(each.name) + 2 for each in found))
+    lines = [
+        f"{queries:,} {_ASKED[source]}, each ranked among {pool:,} methods and types",
+        f"{'':<{wide}}{'listed':>8}{'Top@1':>8}{'Top@5':>8}{'Top@10':>8}{'MRR':>8}   MRR - {BASE} (95 % interval)",
+    ]
+    for each in found:
+        m, lead = each.measures, each.lead
+        gain = f"   {lead.mean:+.3f} ({lead.low:+.3f} to {lead.high:+.3f}), p = {lead.p_value:.4f}" if lead else ""
+        lines.append(
+            f"{each.name:<{wide}}{each.listed:>8.3f}{m.top1:>8.3f}{m.top5:>8.3f}{m.top10:>8.3f}{m.mrr:>8.3f}{gain}"
+        )
+    width = max((lead.high - lead.low) / 2 for each in found if (lead := each.lead)) if found[1:] else 0.0
+    lines.append(
+        f"So many queries tell differences of about {width:.3f} in MRR from chance; comments are no typed questions. "
+        "listed: share whose answer is looked at closely"
+    )
+    return lines

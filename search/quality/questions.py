@@ -1,0 +1,147 @@
+"""Questions that come with a code base: what the comments of its methods say becomes what is asked for."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Literal
+
+import numpy as np
+from jaxtyping import Int64
+
+from data_prep.config import DataConfig
+from data_prep.files.reading import read_regular
+from data_prep.languages.java.declarations import LARGEST_FILE, find_declarations, parse_java
+from data_prep.languages.java.javadoc import query_words, returned
+from search.index.bm25_index import terms_of
+from search.index.code_index import Index
+
+Asked = Literal["comment", "return", "member", "name"]
+"""A comment's first sentence; what its tag @return says; the type's name before the sentence; the name alone."""
+
+FEWEST: Final = 20
+"""Queries below which nothing is measured."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Questions:
+    """The words of each question, and the row that answers it."""
+
+    rows: Int64[np.ndarray, " queries"]  # ascending
+    words: Sequence[Sequence[str]]
+    texts: Sequence[str]  # what is typed, as far as it may spell a name
+    source: Asked
+
+
+def of_comments(index: Index, most: int, seed: int) -> Questions:
+    """The first sentences of comments that data preparation would keep as queries (data_prep.pairs.filters).
+
+    A sentence that several methods share is asked for its first method only.
+
+    Args:
+        index: whose methods are asked for.
+        most: how many at most, 0: all.
+        seed: of the draw.
+
+    Raises:
+        ValueError: there are fewer than FEWEST.
+    """
+    asked = {row: index.split.word_list("query", row) for row in np.flatnonzero(index.asks).tolist()}
+    return _drawn(asked, most, seed, "comment")
+
+
+def of_returns(index: Index, root: Path, most: int, seed: int) -> Questions:
+    """What methods return by the tag ``@return`` of their comment, read from the files under ``root`` again.
+
+    Only of methods with a comment of :func:`of_comments`, and where it says something that this comment does not: the
+    index may hold that one, so this asks how a search does that reads comments.
+
+    Raises:
+        ValueError: there are fewer than FEWEST.
+        OSError: a file is not there any more, or has become a link.
+    """
+    least = DataConfig().min_query_words
+    asked: dict[int, Sequence[str]] = {}
+    edges = index.file_edges.tolist()
+    for number, file in enumerate(index.files):
+        rows = [row for row in range(edges[number], edges[number + 1]) if index.asks[row]]
+        told = _returns(read_regular(root / file.path, LARGEST_FILE + 1)[0]) if rows else {}
+        for row in rows:
+            words = query_words(told.get(index.split.text(row).start_line, ""))
+            known = set(terms_of(index.split.word_list("query", row)))
+            if len(words) >= least and not known.issuperset(terms_of(words)):
+                asked[row] = words
+    return _drawn(asked, most, seed, "return")
+
+
+def of_members(index: Index, most: int, seed: int) -> Questions:
+    """Those of :func:`of_comments` with the name of the type before them: ``StringUtils reverses a string``.
+
+    Raises:
+        ValueError: there are fewer than FEWEST.
+    """
+    plain = of_comments(index, most, seed)
+    types = [index.names[row].rpartition(".")[0].rpartition(".")[2] for row in plain.rows.tolist()]
+    texts = [f"{name} {' '.join(words)}".strip() for name, words in zip(types, plain.words, strict=True)]
+    asked = [(*query_words(name), *words) for name, words in zip(types, plain.words, strict=True)]
+    return replace(plain, words=asked, texts=texts, source="member")
+
+
+def of_names(index: Index, most: int, seed: int) -> Questions:
+    """The names of methods and types, ``nextName``, or ``JsonReader.nextName`` where another one ends with that too.
+
+    Not of tests, nor of those that share both with others, such as overloads.
+
+    Raises:
+        ValueError: there are fewer than FEWEST.
+    """
+    tests = np.repeat([file.test for file in index.files], np.diff(index.file_edges))
+    endings = [(name.rpartition(".")[2], ".".join(name.split(".")[-2:])) for name in index.names]
+    borne = Counter(ending.lower() for both in endings for ending in {*both})
+    named: dict[int, str] = {}
+    for row in np.flatnonzero(~tests).tolist():
+        alone = [ending for ending in endings[row] if borne[ending.lower()] == 1 and query_words(ending)]
+        if alone:
+            named[row] = alone[0]
+    found = _drawn({row: query_words(name) for row, name in named.items()}, most, seed, "name")
+    return replace(found, texts=[named[row] for row in found.rows.tolist()])
+
+
+def _returns(data: bytes) -> Mapping[int, str]:
+    """First line of each method that says what it returns -> that."""
+    found = {each.start_line: returned(each.javadoc) for each in find_declarations(parse_java(data))}
+    return {line: sentence for line, sentence in found.items() if sentence}
+
+
+def asked(what: Asked, index: Index, root: Path, most: int, seed: int) -> Questions:
+    """The questions that ``--ask`` names, of the files under ``root``.
+
+    Raises:
+        ValueError: there are fewer than FEWEST.
+        OSError: a file is not there any more.
+    """
+    if what == "return":
+        return of_returns(index, root, most, seed)
+    return {"comment": of_comments, "member": of_members, "name": of_names}[what](index, most, seed)
+
+
+_OF: Final[Mapping[Asked, str]] = {
+    "comment": "methods whose comment says what they do",
+    "return": "methods whose @return says what their comment does not",
+    "member": "methods whose comment says what they do",
+    "name": "methods and types with a name of their own",
+}
+
+
+def _drawn(asked: Mapping[int, Sequence[str]], most: int, seed: int, source: Asked) -> Questions:
+    """Each question once, and of these some."""
+    first: dict[tuple[str, ...], int] = {}
+    for row, words in asked.items():
+        first.setdefault(tuple(words), row)
+    rows = np.array(sorted(first.values()), dtype=np.int64)
+    if len(rows) < FEWEST:
+        raise ValueError(f"expected {FEWEST} or more {_OF[source]}, found {len(rows)}: too few to measure anything")
+    if 0 < most < len(rows):
+        rows = np.sort(np.random.default_rng(seed).choice(rows, size=most, replace=False))
+    typed: list[Sequence[str]] = [asked[row] for row in rows.tolist()]
+    return Questions(rows, typed, [" ".join(each) for each in typed], source)

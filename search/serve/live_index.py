@@ -1,0 +1,128 @@
+"""The index that a server answers from: the one on disk, opened again when its file is replaced."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from data_prep.files.named_paths import named_path
+from search.engine.engine import Engine, Reads
+from search.engine.reranker import Reader
+from search.index.code_index import Head, Index, UnusableIndexError, open_index, read_head
+from search.index.dense_retriever import NearRows, near_rows
+from search.index.vector_file import vectors_path
+from search.models.folder import DEFAULT_MODEL
+from search.models.packed_model import load_model
+
+_ATTEMPTS: Final = 5
+"""How often an index is opened that is replaced while it is opened."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Opened:
+    """An index as it was when it was opened, and what answers from it."""
+
+    engine: Engine
+    head: Head
+
+    @property
+    def name(self) -> str:
+        """Tells this index from any other; row numbers mean something inside one index only."""
+        return self.head.content[:16]
+
+
+class LiveIndex:
+    """Any thread may ask it for what to answer from; what was given stays usable when the file is replaced."""
+
+    def __init__(
+        self, path: Path, reader_of: Callable[[Index], Reader | None], *, seconds_between_looks: float = 1.0
+    ) -> None:
+        """Open the index in ``path``.
+
+        Args:
+            path: of the index.
+            reader_of: makes the second stage for an index; None: BM25 alone.
+            seconds_between_looks: how often at most the file is looked at.
+
+        Raises:
+            UnusableIndexError: there is no index, or it cannot be used.
+        """
+        self.path, self.trouble = path, ""
+        self._reader_of, self._between = reader_of, seconds_between_looks
+        self._looking = threading.Lock()
+        self._tried, self._vectors_tried = _stamp(path), _stamp(vectors_path(path))
+        self._now = self._open()
+        self._next_look = time.monotonic() + self._between
+
+    def opened(self) -> Opened:
+        """What to answer from.
+
+        Whoever finds that the file was replaced waits until the new one is open; others get the old one meanwhile.
+        Where the new one cannot be used, the old one stays, and :attr:`trouble` says why.
+        """
+        if time.monotonic() >= self._next_look and self._looking.acquire(blocking=False):
+            try:
+                self._look()
+            finally:
+                self._next_look = time.monotonic() + self._between
+                self._looking.release()
+        return self._now
+
+    def _look(self) -> None:
+        stamp, vectors_stamp = _stamp(self.path), _stamp(vectors_path(self.path))
+        try:
+            head = read_head(self.path)
+            if head != self._now.head and stamp != self._tried:
+                self._now = self._open()
+                self.trouble = ""
+            elif head == self._now.head:
+                if vectors_stamp != self._vectors_tried:  # they come after their index
+                    self._now = Opened(self._engine(self._now.engine.index, self._now.engine.reader, head), head)
+                self.trouble = ""
+        except (UnusableIndexError, OSError) as error:
+            self.trouble = str(error)
+        self._tried, self._vectors_tried = stamp, vectors_stamp
+
+    def _open(self) -> Opened:
+        head = read_head(self.path)
+        for _ in range(_ATTEMPTS):
+            index, before = open_index(self.path), head
+            head = read_head(self.path)
+            if head == before:
+                return Opened(self._engine(index, self._reader_of(index), head), head)
+        raise UnusableIndexError(f"the index {self.path} is replaced again and again")
+
+    def _engine(self, index: Index, reader: Reads | None, head: Head) -> Engine:
+        return Engine(index, reader, finder=self._finder(index, head) if reader else None)
+
+    def _finder(self, index: Index, head: Head) -> NearRows | None:
+        """What finds rows by the vectors beside the index; None where there are none that fit it."""
+        if not vectors_path(self.path).exists():
+            return None
+        try:
+            return near_rows(self.path, head.content, len(index), "")
+        except ValueError:  # stale or damaged, which `search` tells of: BM25 finds alone
+            return None
+
+
+def reader_maker(model: str) -> Callable[[Index], Reader | None]:
+    """What makes the second stage of an index by the model that ``--model`` names, which is loaded once.
+
+    Raises:
+        ValueError: there is no such model.
+    """
+    if model == "none":
+        return lambda _: None
+    matcher, encoder = load_model(named_path(model) if model else DEFAULT_MODEL)
+    return lambda index: Reader(matcher, encoder, index.split)
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """What differs when a file is replaced or written to; nothing where there is none."""
+    try:
+        now = path.stat()
+    except OSError:
+        return ()
+    return now.st_ino, now.st_size, now.st_mtime_ns

@@ -1,0 +1,77 @@
+"""``bash run.sh serve``: the search as a page in a browser, on this machine only."""
+
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from search.options import ServeOptions
+from terminal.console import say
+from terminal.options import parsed
+
+if TYPE_CHECKING:
+    import uvicorn
+    from starlette.types import ASGIApp
+
+ADDRESS: Final = "127.0.0.1"
+_LONGEST_REQUEST: Final = 32 * 1024
+"""Bytes of a request's first line and headers: the longest query in its longest spelling, and more."""
+
+
+def serve(arguments: Sequence[str]) -> None:
+    """Serve the page and its API until Ctrl-C."""
+    words, options = parsed(arguments, ServeOptions)
+    if words:
+        raise ValueError(f"bash run.sh serve takes options only, not {' '.join(words)}")
+    from search.cli import index_path
+
+    path = index_path(options.index)
+    with listening(options.port) as listener:
+        from search.serve.live_index import LiveIndex, reader_maker
+        from search.serve.web_app import web_app
+
+        live = LiveIndex(path, reader_maker(options.model))
+        head, name = live.opened().head, Path(options.model).name or "default"
+        if not head.rows:
+            raise ValueError(f"the index {path} holds no method or type to search: make it of a folder that has some")
+        say(f"{head.rows:,} methods and types of {head.files:,} files in {path}")
+        say(f"search them at http://{ADDRESS}:{listener.getsockname()[1]}; stop with Ctrl-C")
+        server_of(web_app(live, name)).run(sockets=[listener])
+
+
+def listening(port: int) -> socket.socket:
+    """A socket that listens on ``port`` of this machine; 0: any free one.
+
+    Raises:
+        ValueError: it cannot be had.
+    """
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port is free at once after a stop
+        listener.bind((ADDRESS, port))
+        listener.listen(128)  # who comes while the index is opened waits
+    except OSError as error:
+        listener.close()
+        raise ValueError(f"cannot listen on port {port} ({error.strerror}): name another one by --port=") from error
+    return listener
+
+
+def server_of(app: "ASGIApp") -> "uvicorn.Server":
+    """What runs ``app``. It stops by a signal, within 2 seconds, and sends itself that signal again then."""
+    import uvicorn
+
+    from search.serve.connections import Connection
+
+    config = uvicorn.Config(
+        app,
+        http=Connection,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        h11_max_incomplete_event_size=_LONGEST_REQUEST,
+        timeout_graceful_shutdown=2,
+    )
+    return uvicorn.Server(config)
