@@ -1,27 +1,29 @@
 #!/usr/bin/env bash
-# The one entry. `bash run.sh help` lists data sets, models and every option.
+# The one entry: bash run.sh ...
 #
-#   bash run.sh DATASET MODEL [--section.field=value ...]   prepare, train, test; leaves a folder in runs/
-#   bash run.sh prepare DATASET [--data.field=value ...]    only prepare the data set (a run does it when needed)
-#   bash run.sh evaluate RUN_DIR [--evaluate.field=value]   test a finished run again, on another pool or data set
-#   bash run.sh board [tensorboard options]                 curves and pictures of all runs, at http://localhost:6006
-#   bash run.sh compare PART                                every model of the main table that has no kept result
-#   bash run.sh ablate NAME                                 every variant of an ablation that has no kept result
-#   bash run.sh tune MODEL                                  which start and loss suit a model, by validation
-#   bash run.sh table                                       write the tables of the kept results, README's included
-#   bash run.sh speed [--speed.field=value ...]             measure scoring, training, pools and extraction on the JDK
-#   bash run.sh speed search                                measure the index and the answers of the search on the JDK
-#   bash run.sh index DIR [--out=FILE] [--vectors=RUN]      index the methods and types of a folder of Java
-#   bash run.sh search "QUESTION" [--explain] [--json]      ask an index in words, or for a name
-#   bash run.sh serve [--port=8765]                         a web page that searches, at http://127.0.0.1:8765
-#   bash run.sh quality DIR                                 how well the search does on one's own documented methods
-#   bash run.sh gencodesearchnet MODEL [MODEL ...]          rank and match GenCodeSearchNet's test sets
-#   bash run.sh fine_tune BASE --out=FOLDER                 fine-tune a cross-encoder as GenCodeSearchNet's baselines were
-#   bash run.sh statistics                                  tokens and distances of GenCodeSearchNet's sets
-#   bash run.sh format_pairs FORM FILE [...] --out=FILE     files of an origin as GenCodeSearchNet's raw files
-#   bash run.sh sample_pairs FILE --task=T --out=FILE       a raw file as the task package's ranking or matching
-#   bash run.sh r_pairs SOURCE [SOURCE ...] --out=FOLDER    comments and their code from R files or Debian's R packages
-#   bash run.sh test [pytest options]                       every check there is
+#   DATASET MODEL [--section.field=value ...]   prepare, train, test; leaves a folder in runs/
+#   prepare DATASET [--data.field=value ...]    only prepare the data set (a run does it when needed)
+#   evaluate RUN_DIR [--evaluate.field=value]   test a finished run again, on another pool or data set
+#   board [TensorBoard options]                 curves and pictures of all runs, at http://localhost:6006
+#   compare PART                                train the models of the main table without a saved result
+#   ablate NAME                                 train the variants of an ablation without a saved result
+#   tune MODEL                                  which initialization and loss suit a model, on validation
+#   table                                       write the tables of the saved results, README's included
+#   speed [search | --speed.field=value ...]    measure scoring, training, extraction; or the search
+#   index DIR [--out=FILE] [--vectors=RUN]      index the methods and types of a folder of Java
+#   search "QUESTION" [--explain] [--json]      ask an index in words, or for a name
+#   serve [--port=8765]                         a web page that searches, at http://127.0.0.1:8765
+#   quality DIR                                 how well the search does on one's own documented methods
+#   gencodesearchnet MODEL [MODEL ...]          rank and match GenCodeSearchNet's test sets
+#   fine_tune BASE --out=FOLDER                 fine-tune a cross-encoder, as GenCodeSearchNet's baselines
+#   statistics                                  tokens and distances of GenCodeSearchNet's sets
+#   format_pairs FORM FILE [...] --out=FILE     files of an origin as GenCodeSearchNet's raw files
+#   sample_pairs FILE --task=T --out=FILE       a raw file as the task package's ranking or matching
+#   r_pairs SOURCE [...] --out=FOLDER           comments and their code from R files or packages
+#   test [pytest options]                       every check there is
+#   help [NAME ...]                             this, or all about a command, data set, model or section
+#
+# `bash run.sh help NAME` describes a command, data set, model or section, with its options.
 set -euo pipefail
 
 root=$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)

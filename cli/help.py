@@ -1,86 +1,119 @@
-"""What ``bash run.sh help`` prints: data sets, models and every option with type, default and meaning."""
+"""What ``bash run.sh help`` prints: a screen of what there is, and all about what is named."""
 
 import ast
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Final
 
+from cli.commands import COMMANDS, TRAIN, Command, usage_lines
 from data_prep.registry import DATASETS
-from experiments.speed.config import SpeedConfig
 from recipes.config import OUT, SECTIONS, section_types
-from recipes.models import COMMANDS, MODELS
-from terminal.options import Option, named_options, options_of
+from recipes.models import MODELS, recipe_of
+from terminal.options import Option, named_options, options_of, unknown
 
-_USAGE: Final = """\
-bash run.sh DATASET MODEL [--section.field=value ...]   prepare, train, test; leaves a folder in runs/
-bash run.sh prepare DATASET [--data.field=value ...]    only prepare the data set (a run does it when needed)
-bash run.sh evaluate RUN_DIR [--evaluate.field=value]   test a finished run again, on another pool or data set
-bash run.sh board                                       TensorBoard over runs/, on this machine only
-bash run.sh compare PART                                every model of the main table that has no kept result
-bash run.sh ablate NAME                                 every variant of an ablation that has no kept result
-bash run.sh tune MODEL                                  which start and loss suit a model, by validation
-bash run.sh table                                       write the tables of the kept results, README's included
-bash run.sh speed [--speed.field=value ...]             measure scoring, training, pools and extraction on the JDK
-bash run.sh speed search                                measure the index and the answers of the search on the JDK
-bash run.sh index DIR [--out=FILE] [--vectors=RUN]      index the methods and types of a folder of Java
-bash run.sh search "QUESTION" [--explain] [--json]      ask an index in words, or for a name
-bash run.sh serve [--port=8765]                         a web page that searches, at http://127.0.0.1:8765
-bash run.sh quality DIR                                 how well the search does on one's own documented methods
-bash run.sh gencodesearchnet MODEL [MODEL ...]          rank and match GenCodeSearchNet's test sets
-bash run.sh fine_tune BASE --out=FOLDER                 fine-tune a cross-encoder as GenCodeSearchNet's baselines were
-bash run.sh statistics                                  tokens and distances of GenCodeSearchNet's sets
-bash run.sh format_pairs FORM FILE [...] --out=FILE     files of an origin as GenCodeSearchNet's raw files
-bash run.sh sample_pairs FILE --task=T --out=FILE       a raw file as the task package's ranking or matching
-bash run.sh r_pairs SOURCE [SOURCE ...] --out=FOLDER    comments and their code from R files or Debian's R packages
-bash run.sh test                                        every check there is
-bash run.sh help                                        this"""
+_WIDTH: Final = 104
+_SECTIONS: Final = {
+    "data": "which pairs, and how they are prepared",
+    "words": "what of their words models read",
+    "model": "the model; each has options of its own: help MODEL",
+    "loss": "what training minimizes",
+    "train": "epochs, batches, learning rate, processes, resuming",
+    "evaluate": "pool, controls, fusion, tests on other data sets",
+    "speed": "sizes of the speed measurements",
+}
 
 
-def help_lines() -> list[str]:
-    """The whole help."""
-    lines = [_USAGE, "", "data sets"]
-    lines += [f"  {name:<15}{_about(target)}" for name, target in DATASETS.items()]
-    lines += ["", "models"]
-    lines += [f"  {name:<15}{recipe.about}" for name, recipe in MODELS.items()]
-    lines += ["", "options, as --name=value"]
-    for section in SECTIONS:
-        for title, config_type in _types(section).items():
-            lines += ["", title, *_entries(options_of(section, config_type).values())]
-    lines += ["", "the run", *_entries([OUT])]
-    lines += ["", "speed, for bash run.sh speed", *_entries(options_of("speed", SpeedConfig).values())]
-    for name, command in COMMANDS.items():
-        lines += ["", f"bash run.sh {name}", *_entries(named_options(resolve_name(command.options)).values())]
+def help_lines(topics: Sequence[str] = ()) -> list[str]:
+    """The help about ``topics``; without any a screen of what there is.
+
+    Raises:
+        ValueError: a topic is no command, data set, model or section.
+    """
+    if not topics:
+        return _overview()
+    lines: list[str] = []
+    for topic in topics:
+        lines += ["", *_about(topic)] if lines else _about(topic)
     return lines
 
 
-def _about(target: str) -> str:
-    """First line of the docstring of a target's class, read without importing it."""
-    module, _, name = target.partition(":")
+def _overview() -> list[str]:
+    return [
+        "bash run.sh ...",
+        *(f"  {line}" for line in usage_lines()),
+        "",
+        *_named("data sets", DATASETS),
+        *_named("models", MODELS),
+        *_named("sections", _SECTIONS),
+        "",
+        "`bash run.sh help NAME` describes a command, data set, model or section, with its options.",
+    ]
+
+
+def _named(title: str, names: Iterable[str]) -> list[str]:
+    return textwrap.wrap(f"{title + ':':<11}{', '.join(names)}", _WIDTH, subsequent_indent=" " * 11)
+
+
+def _about(topic: str) -> list[str]:
+    if topic in COMMANDS:
+        return _about_command(topic, COMMANDS[topic])
+    if topic in DATASETS:
+        return _about_dataset(topic)
+    if topic in MODELS:
+        return _about_model(topic)
+    if topic in _SECTIONS:
+        return [f"section {topic}: {_SECTIONS[topic]}", *_entries(_options(topic))]
+    raise unknown("command, data set, model or section", topic, [*COMMANDS, *DATASETS, *MODELS, *_SECTIONS])
+
+
+def _about_command(name: str, command: Command) -> list[str]:
+    lines = [f"bash run.sh {name} {command.usage}".rstrip(), f"  {command.about}"]
+    lines += [f"  needs {command.needs}"] if command.needs else []
+    lines += _entries(named_options(resolve_name(command.options)).values()) if command.options else []
+    for section in command.sections:
+        lines += _entries(_options(section))
+    return lines
+
+
+def _about_dataset(name: str) -> list[str]:
+    """The docstrings of a data set's class and its module, read without importing it."""
+    module, _, kind = DATASETS[name].partition(":")
     spec = find_spec(module)
     assert spec is not None
     assert spec.origin is not None
     tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
-    (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
-    return (ast.get_docstring(found) or "").partition("\n")[0]
+    (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == kind)
+    text = f"{ast.get_docstring(found) or ''}\n\n{ast.get_docstring(tree) or ''}"
+    lines = [f"data set {name}: bash run.sh {name} MODEL {TRAIN.usage}"]
+    return [*lines, *(f"  {line}".rstrip() for line in text.splitlines()), "", "options: help data"]
 
 
-def _types(section: str) -> dict[str, type]:
-    if section != "model":
-        return {section: section_types("galm")[section]}
-    names: dict[type, list[str]] = {}
-    for name in MODELS:
-        names.setdefault(section_types(name)["model"], []).append(name)
-    return {f"model, for {' and '.join(models)}": config_type for config_type, models in names.items()}
+def _about_model(name: str) -> list[str]:
+    recipe = recipe_of(name)
+    lines = [f"model {name}: {recipe.about}", "  its recipe, beside the defaults:"]
+    lines += [f"    --{option}={value}" for option, value in recipe.settings.items()] or ["    none"]
+    others = ", ".join(section for section in SECTIONS if section != "model")
+    entries = _entries([*options_of("model", section_types(name)["model"]).values(), OUT])
+    return [*lines, "", *entries, "", f"further options: help {others}"]
+
+
+def _options(section: str) -> list[Option]:
+    """The options of a section; of the model's those of galm."""
+    if section == "speed":
+        from experiments.speed.config import SpeedConfig
+
+        return list(options_of("speed", SpeedConfig).values())
+    return list(options_of(section, section_types("galm")[section]).values())
 
 
 def _entries(options: Iterable[Option]) -> list[str]:
     lines = []
     for option in options:
         lines.append(f"  --{option.name}={_typed(option.default)}   ({option.accepts})")
-        lines += textwrap.wrap(option.doc, 108, initial_indent=" " * 6, subsequent_indent=" " * 6)
+        lines += textwrap.wrap(option.doc, _WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 6)
     return lines
 
 

@@ -10,21 +10,18 @@ if __name__ == "__main__":
 
 import errno
 import os
-import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pkgutil import resolve_name
 from typing import Final
 
+from cli.commands import COMMANDS, TRAIN
 from cli.help import help_lines
 from data_prep.files.atomic import FULL
 from data_prep.files.named_paths import named_path
 from data_prep.registry import DATASETS
-from experiments.speed.config import resolve_speed
-from recipes import config
-from recipes.models import COMMANDS
 from terminal import console
-from terminal.options import split_arguments, unknown
+from terminal.options import unknown
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -65,149 +62,22 @@ def run_command(arguments: Sequence[str]) -> None:
         ValueError: it asks for something that there is not.
     """
     named_path(".")  # where the current folder was deleted, torch ends the program without a word of ours
+    words = [each for each in arguments if not each.startswith("-")]
     if not arguments or arguments[0] == "help" or {"--help", "-h"} & set(arguments):
-        console.show("\n".join(help_lines()))
+        console.show("\n".join(help_lines(words[1:] if words[:1] == ["help"] else words)))
         return
-    if arguments[0] in COMMANDS:
-        resolve_name(COMMANDS[arguments[0]].run)(arguments[1:])
-        return
-    words, typed = split_arguments(arguments)
     if not words:
         raise ValueError("expected a data set and a model, such as jdk galm, or a command: see `bash run.sh help`")
-    command = _COMMANDS.get(words[0])
-    if command:
-        command(words[1:], typed)
-    else:
-        _train(words, typed)
+    if words[0] not in DATASETS and words[0] not in COMMANDS:
+        raise unknown("data set or command", words[0], [*DATASETS, *COMMANDS])
+    run = (TRAIN if words[0] in DATASETS else COMMANDS[words[0]]).run
+    resolve_name(run)(arguments if words[0] in DATASETS else _without(words[0], arguments))
 
 
-def _train(words: Sequence[str], typed: Mapping[str, str]) -> None:
-    known_dataset(words[0])
-    if len(words) != 2:
-        raise ValueError(f"expected a data set and a model, such as {words[0]} galm; got {' '.join(words)}")
-    plan = config.resolve(words[0], words[1], typed)
-    if plan.evaluate.shards not in (1, plan.train.processes):
-        raise ValueError(
-            f"--evaluate.shards={plan.evaluate.shards} is for `bash run.sh evaluate`: a run trains and tests in its "
-            "--train.processes"
-        )
-    from experiments.run.launch import together
-    from experiments.run.resume import processes_of
-    from experiments.run.run import run
-
-    with together(processes_of(plan)):
-        run(plan, typed)
-
-
-def _prepare(words: Sequence[str], typed: Mapping[str, str]) -> None:
-    if len(words) != 1:
-        raise ValueError("expected a data set: bash run.sh prepare DATASET")
-    known_dataset(words[0])
-    for name in typed:
-        if not name.startswith("data."):
-            raise ValueError(f"bash run.sh prepare takes options of section data, such as --data.path=, not --{name}")
-    plan = config.resolve(words[0], "galm", typed)
-    from experiments.run.named_parts import check_named
-    from experiments.run.stages import apart_from_tests, prepare_stage, with_extra
-
-    check_named(plan, trains=True)
-    command = shlex.join(["bash", "run.sh", "prepare", *words, *(f"--{name}={text}" for name, text in typed.items())])
-    data = prepare_stage(words[0], plan.data, command)
-    data = apart_from_tests(plan, with_extra(plan, data, command), command)
-    sizes = ", ".join(f"{split} {len(pairs):,}" for split, pairs in data.splits.items())
-    console.say(f"{words[0]}: {sizes} pairs in {data.folder}")
-
-
-def _evaluate(words: Sequence[str], typed: Mapping[str, str]) -> None:
-    if len(words) != 1:
-        raise ValueError("expected the folder of a run: bash run.sh evaluate RUN_DIR")
-    from experiments.run.evaluate import evaluate_run
-
-    evaluate_run(named_path(words[0]), typed)
-
-
-def _compare(words: Sequence[str], typed: Mapping[str, str]) -> None:
-    from experiments.tables.main_table import CELLS
-
-    if len(words) != 1 or words[0] not in CELLS:
-        raise ValueError(f"expected a part of the main table: bash run.sh compare {'|'.join(CELLS)}")
-    from experiments.tables.cells import check_cells, run_cells
-    from experiments.tables.query_facts import keep_query_facts
-    from experiments.tables.write import RESULTS
-
-    check_cells(CELLS[words[0]], typed)
-    keep_query_facts(CELLS[words[0]], RESULTS, typed)
-    run_cells(CELLS[words[0]], RESULTS / "main", typed)
-
-
-def _ablate(words: Sequence[str], typed: Mapping[str, str]) -> None:
-    from experiments.ablations.catalogue import ABLATIONS
-
-    if len(words) != 1 or words[0] not in ABLATIONS:
-        raise ValueError(f"expected an ablation: bash run.sh ablate {'|'.join(ABLATIONS)}")
-    from experiments.ablations.pages import ablation_page, found_by
-    from experiments.tables.cells import run_cells
-    from experiments.tables.write import RESULTS, kept_results
-
-    cells, folder = ABLATIONS[words[0]].cells, RESULTS / "ablations"
-    run_cells(cells, folder, typed)
-    if found := found_by(words[0], list(kept_results(cells, folder))):
-        console.show(ablation_page(found))
-
-
-def _tune(words: Sequence[str], typed: Mapping[str, str]) -> None:
-    from experiments.ablations.tuning import TUNED, tuning_cells
-
-    if len(words) != 1 or words[0] not in TUNED:
-        raise ValueError(f"expected a model that is tuned: bash run.sh tune {'|'.join(TUNED)}")
-    from experiments.tables.cells import run_cells
-    from experiments.tables.write import RESULTS, tuning
-
-    run_cells(tuning_cells(words[0]), RESULTS / "tuning", typed)
-    console.show(tuning(RESULTS))
-
-
-def _table(words: Sequence[str], typed: Mapping[str, str]) -> None:
-    if words or typed:
-        raise ValueError("bash run.sh table takes no options")
-    from experiments.tables.write import write_tables
-
-    write_tables()
-
-
-def _speed(words: Sequence[str], typed: Mapping[str, str]) -> None:
-    if words == ["search"] and not typed:
-        resolve_name("search.speed:measure_search")()
-        return
-    if words:
-        raise ValueError(
-            f"bash run.sh speed takes options only, not {' '.join(words)}; `bash run.sh speed search` takes none"
-        )
-    speed, data = resolve_speed(typed)
-    from experiments.speed.measure import measure_speed
-
-    measure_speed(speed, data, typed)
-
-
-def known_dataset(name: str) -> None:
-    """Refuse a data set that there is not.
-
-    Raises:
-        ValueError: the message lists those there are.
-    """
-    if name not in DATASETS:
-        raise unknown("data set or command", name, [*DATASETS, *_COMMANDS, *COMMANDS, "test", "board", "help"])
-
-
-_COMMANDS: Final[dict[str, Callable[[Sequence[str], Mapping[str, str]], None]]] = {
-    "prepare": _prepare,
-    "evaluate": _evaluate,
-    "compare": _compare,
-    "ablate": _ablate,
-    "tune": _tune,
-    "table": _table,
-    "speed": _speed,
-}
+def _without(name: str, arguments: Sequence[str]) -> list[str]:
+    """``arguments`` without the command's name, which may stand after options."""
+    place = arguments.index(name)
+    return [*arguments[:place], *arguments[place + 1 :]]
 
 
 def _in_one_line(error: Exception) -> str:

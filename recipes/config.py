@@ -124,7 +124,7 @@ def parse_options(model: str, typed: Mapping[str, str]) -> dict[str, Any]:
     known = all_options(model)
     for name in typed:
         if name not in known:
-            raise unknown(f"option of {model}", f"--{name}", [f"--{each}" for each in known])
+            raise unknown(f"option of {model}", f"--{name}", [f"--{each}" for each in known], model)
     return {name: _path(text) if name in _PATHS else parse(text, known[name]) for name, text in typed.items()}
 
 

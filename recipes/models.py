@@ -133,41 +133,6 @@ MODELS: Final[dict[str, Recipe]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A command with options of its own, ``--field=value``; by name only: nothing is imported before it is run."""
-
-    run: str
-    """The function that takes its words and options as typed."""
-    options: str
-    """The dataclass of its options."""
-
-
-COMMANDS: Final[dict[str, Command]] = {
-    "index": Command("search.cli:index", "search.options:IndexOptions"),
-    "search": Command("search.cli:search", "search.options:SearchOptions"),
-    "serve": Command("search.serve.server:serve", "search.options:ServeOptions"),
-    "quality": Command("search.cli:quality", "search.options:QualityOptions"),
-    "gencodesearchnet": Command(
-        "experiments.gencodesearchnet.cli:benchmark", "experiments.gencodesearchnet.config:BenchmarkOptions"
-    ),
-    "fine_tune": Command(
-        "experiments.gencodesearchnet.cli:fine_tuning", "experiments.gencodesearchnet.config:FineTuneCommand"
-    ),
-    "statistics": Command(
-        "experiments.gencodesearchnet.cli:statistics", "experiments.gencodesearchnet.config:StatisticsOptions"
-    ),
-    "format_pairs": Command(
-        "experiments.gencodesearchnet.cli:format_pairs", "experiments.gencodesearchnet.config:FormatOptions"
-    ),
-    "sample_pairs": Command(
-        "experiments.gencodesearchnet.cli:sample_pairs", "experiments.gencodesearchnet.config:SampleOptions"
-    ),
-    "r_pairs": Command("experiments.gencodesearchnet.cli:r_pairs", "experiments.gencodesearchnet.config:RPairsOptions"),
-}
-"""Commands that are no run of a model on a data set."""
-
-
 def recipe_of(model: str) -> Recipe:
     """The recipe of a model.
 

@@ -93,11 +93,14 @@ def split_arguments(arguments: Iterable[str]) -> tuple[list[str], dict[str, str]
     return words, options
 
 
-def unknown(what: str, name: str, known: Sequence[str]) -> ValueError:
-    """The error for a name that is not among ``known``: it tells the nearest one, or all where they are few."""
+def unknown(what: str, name: str, known: Sequence[str], topic: str = "") -> ValueError:
+    """The error for a name that is not among ``known``: with a suggestion, and all where they are few.
+
+    ``topic``: what the help about them is asked by.
+    """
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]}? " if near else ""
-    listing = f"known: {', '.join(known)}" if len(known) <= 12 else "`bash run.sh help` lists all"
+    listing = f"known: {', '.join(known)}" if len(known) <= 12 else f"`bash run.sh {f'help {topic}'.strip()}` lists all"
     return ValueError(f"unknown {what} {shown(name)}: {hint}{listing}")
 
 

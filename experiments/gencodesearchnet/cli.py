@@ -1,4 +1,4 @@
-"""The commands about GenCodeSearchNet, by their names in :data:`recipes.models.COMMANDS`."""
+"""The commands about GenCodeSearchNet, from a command line to what is printed."""
 
 import shlex
 from collections.abc import Sequence

@@ -129,7 +129,7 @@ RUNS: Final = [
 
 DATA: Final = [
     ("prepare nothing", "prepare", "expected a data set: bash run.sh prepare DATASET"),
-    ("prepare the unknown", "prepare x", "unknown data set or command 'x'"),
+    ("prepare the unknown", "prepare x", "unknown data set 'x'"),
     ("prepare with a run's option", "prepare jdk --train.epochs=3", "options of section data, such as"),
     ("prepare with extra of nowhere", "prepare folder {data} --data.extra=folder:/nowhere", "/nowhere does not"),
     ("prepare apart from nowhere", "prepare folder {data} --data.apart=folder:/nowhere", "/nowhere does not"),

@@ -11,18 +11,19 @@ from pkgutil import resolve_name
 
 import pytest
 
+from cli.commands import COMMANDS, usage_lines
+from cli.help import help_lines
 from data_prep.registry import DATASETS
 from experiments.ablations.catalogue import ABLATIONS
 from experiments.ablations.tuning import TUNED
 from experiments.tables.main_table import CELLS
-from recipes import models as registry
-from recipes.config import parse_options, resolve
+from recipes.config import SECTIONS, all_options, parse_options, resolve
 from recipes.models import MODELS
 from terminal.options import parsed, split_arguments
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-COMMANDS = [
+README_COMMANDS = [
     line.partition("  #")[0].strip()
     for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
     for line in block.splitlines()
@@ -54,9 +55,54 @@ def test_help_works_from_anywhere_and_lists_all_there_is(elsewhere, tmp_path):
     told = run_sh("help", root=elsewhere, cwd=tmp_path)
     assert told.returncode == 0, told.stderr
     assert told.stderr == ""
-    for name in [*DATASETS, *MODELS, "--data.limit=0", "--train.epochs=", "--evaluate.pool=0", "--out="]:
+    for name in [*COMMANDS, *DATASETS, *MODELS, *SECTIONS]:
         assert name in told.stdout
+    assert told.stdout.count("\n") <= 40  # a screen
+    assert max(map(len, told.stdout.splitlines())) <= 110
     assert run_sh(root=elsewhere, cwd=tmp_path).stdout == told.stdout
+
+
+@pytest.mark.parametrize("topic", [*COMMANDS, *DATASETS, *MODELS, *SECTIONS, "speed"])
+def test_help_describes_all_there_is(topic):
+    told = help_lines([topic])
+    assert topic in told[0]
+    if topic in COMMANDS:
+        command = COMMANDS[topic]
+        assert command.about in told[1]
+        assert ("--" in "".join(told[2:])) == bool(command.options or command.sections)
+    elif topic in MODELS:
+        assert all(f"    --{name}={value}" in told for name, value in MODELS[topic].settings.items())
+    elif topic not in DATASETS:
+        assert len(told) > 2
+
+
+def test_every_option_is_described_somewhere():
+    told = "\n".join(line for topic in (*SECTIONS, *MODELS) for line in help_lines([topic]))
+    for model in MODELS:
+        for name in all_options(model):
+            assert f"  --{name}=" in told, name
+
+
+def test_help_of_what_there_is_not_is_told_the_nearest():
+    with pytest.raises(ValueError, match="did you mean index"):
+        help_lines(["indx"])
+
+
+def test_the_comment_of_run_sh_is_the_list_of_commands():
+    comment = [line[4:] for line in (REPOSITORY / "run.sh").read_text().splitlines() if line.startswith("#   ")]
+    assert comment == usage_lines()
+
+
+def test_a_command_is_called_by_the_function_that_the_list_names(monkeypatch):
+    from cli.main import main
+
+    called = []
+    for name, command in COMMANDS.items():
+        if command.run:
+            module, _, function = command.run.partition(":")
+            monkeypatch.setattr(f"{module}.{function}", lambda given, name=name: called.append((name, given)))
+            assert main([name, "a word", "--an.option=1"]) == 0
+    assert called == [(name, ["a word", "--an.option=1"]) for name, command in COMMANDS.items() if command.run]
 
 
 def test_modules_of_the_current_folder_are_not_taken_for_ours(tmp_path):
@@ -69,10 +115,8 @@ def test_modules_of_the_current_folder_are_not_taken_for_ours(tmp_path):
 def test_a_mistake_is_one_line_and_2():
     told = run_sh("jdk", "galm", "--train.epoch=3")
     assert (told.returncode, told.stdout) == (2, "")
-    assert (
-        told.stderr
-        == "galm: unknown option of galm '--train.epoch': did you mean --train.epochs? `bash run.sh help` lists all\n"
-    )
+    expected = "unknown option of galm '--train.epoch': did you mean --train.epochs? `bash run.sh help galm` lists all"
+    assert told.stderr == f"galm: {expected}\n"
 
 
 @pytest.mark.parametrize(
@@ -107,18 +151,18 @@ def test_the_traceback_is_shown_to_who_asks(monkeypatch):
 
 
 def test_the_readme_has_commands():
-    assert any("jdk galm" in command for command in COMMANDS)
+    assert any("jdk galm" in command for command in README_COMMANDS)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", README_COMMANDS)
 def test_every_command_of_the_readme_is_understood(command):
     words = shlex.split(command)
     arguments = words[words.index("run.sh") + 1 :]
     if arguments[0] in ("help", "test", "board", "table", "speed"):
         assert len(arguments) == 1
         return
-    if arguments[0] in registry.COMMANDS:
-        words, _ = parsed(arguments[1:], resolve_name(registry.COMMANDS[arguments[0]].options))
+    if arguments[0] in COMMANDS and COMMANDS[arguments[0]].options:
+        words, _ = parsed(arguments[1:], resolve_name(COMMANDS[arguments[0]].options))
         assert bool(words) == (arguments[0] not in ("serve", "statistics"))
         return
     names, typed = split_arguments(arguments)

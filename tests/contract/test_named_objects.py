@@ -9,7 +9,8 @@ from pkgutil import resolve_name
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-PACKAGES = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["importlinter"]["root_packages"]
+SETTINGS = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["importlinter"]
+PACKAGES, LAYERS = SETTINGS["root_packages"], SETTINGS["contracts"][0]["layers"]
 NAMED = re.compile(rf"(?:{'|'.join(PACKAGES)})(?:\.\w+)+:\w+")
 
 

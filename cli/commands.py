@@ -1,0 +1,139 @@
+"""The one list of commands: the help, the comment of run.sh and the README's list are made of it.
+
+By name only: nothing is imported before a command is run. A new command costs a function and an entry here.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+_GENCODESEARCHNET: Final = "experiments.gencodesearchnet"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A word after ``bash run.sh``."""
+
+    usage: str
+    """What follows its name."""
+    about: str
+    """What it does, in a line."""
+    run: str = ""
+    """The function that takes its words and options as typed; "" where run.sh does it."""
+    options: str = ""
+    """The dataclass of its options, ``--field=value``; "" where it has none of its own."""
+    sections: tuple[str, ...] = ()
+    """Sections of a run's configuration that it takes options of, ``--section.field=value``."""
+    needs: str = ""
+    """What is not installed by the first set-up."""
+
+
+TRAIN: Final = Command(
+    "[--section.field=value ...]",
+    "prepare, train, test; leaves a folder in runs/",
+    "cli.runs:train",
+    sections=("data", "words", "model", "loss", "train", "evaluate"),
+)
+"""What a data set and a model stand for."""
+
+COMMANDS: Final[dict[str, Command]] = {
+    "prepare": Command(
+        "DATASET [--data.field=value ...]",
+        "only prepare the data set (a run does it when needed)",
+        "cli.runs:prepare",
+        sections=("data",),
+    ),
+    "evaluate": Command(
+        "RUN_DIR [--evaluate.field=value]",
+        "test a finished run again, on another pool or data set",
+        "cli.runs:evaluate",
+        sections=("evaluate",),
+    ),
+    "board": Command("[TensorBoard options]", "curves and pictures of all runs, at http://localhost:6006"),
+    "compare": Command("PART", "train the models of the main table without a saved result", "cli.tables:compare"),
+    "ablate": Command("NAME", "train the variants of an ablation without a saved result", "cli.tables:ablate"),
+    "tune": Command("MODEL", "which initialization and loss suit a model, on validation", "cli.tables:tune"),
+    "table": Command("", "write the tables of the saved results, README's included", "cli.tables:table"),
+    "speed": Command(
+        "[search | --speed.field=value ...]",
+        "measure scoring, training, extraction; or the search",
+        "cli.tables:speed",
+        sections=("speed", "data"),
+    ),
+    "index": Command(
+        "DIR [--out=FILE] [--vectors=RUN]",
+        "index the methods and types of a folder of Java",
+        "search.cli:index",
+        "search.options:IndexOptions",
+    ),
+    "search": Command(
+        '"QUESTION" [--explain] [--json]',
+        "ask an index in words, or for a name",
+        "search.cli:search",
+        "search.options:SearchOptions",
+    ),
+    "serve": Command(
+        "[--port=8765]",
+        "a web page that searches, at http://127.0.0.1:8765",
+        "search.serve.server:serve",
+        "search.options:ServeOptions",
+    ),
+    "quality": Command(
+        "DIR",
+        "how well the search does on one's own documented methods",
+        "search.cli:quality",
+        "search.options:QualityOptions",
+    ),
+    "gencodesearchnet": Command(
+        "MODEL [MODEL ...]",
+        "rank and match GenCodeSearchNet's test sets",
+        f"{_GENCODESEARCHNET}.cli:benchmark",
+        f"{_GENCODESEARCHNET}.config:BenchmarkOptions",
+        needs="requirements-sentences.txt, for models named by a folder or MiniLM",
+    ),
+    "fine_tune": Command(
+        "BASE --out=FOLDER",
+        "fine-tune a cross-encoder, as GenCodeSearchNet's baselines",
+        f"{_GENCODESEARCHNET}.cli:fine_tuning",
+        f"{_GENCODESEARCHNET}.config:FineTuneCommand",
+        needs="requirements-sentences.txt",
+    ),
+    "statistics": Command(
+        "",
+        "tokens and distances of GenCodeSearchNet's sets",
+        f"{_GENCODESEARCHNET}.cli:statistics",
+        f"{_GENCODESEARCHNET}.config:StatisticsOptions",
+    ),
+    "format_pairs": Command(
+        "FORM FILE [...] --out=FILE",
+        "files of an origin as GenCodeSearchNet's raw files",
+        f"{_GENCODESEARCHNET}.cli:format_pairs",
+        f"{_GENCODESEARCHNET}.config:FormatOptions",
+    ),
+    "sample_pairs": Command(
+        "FILE --task=T --out=FILE",
+        "a raw file as the task package's ranking or matching",
+        f"{_GENCODESEARCHNET}.cli:sample_pairs",
+        f"{_GENCODESEARCHNET}.config:SampleOptions",
+    ),
+    "r_pairs": Command(
+        "SOURCE [...] --out=FOLDER",
+        "comments and their code from R files or packages",
+        f"{_GENCODESEARCHNET}.cli:r_pairs",
+        f"{_GENCODESEARCHNET}.config:RPairsOptions",
+    ),
+    "test": Command("[pytest options]", "every check there is", needs="what the tests need; it is added to .venv"),
+    "help": Command("[NAME ...]", "this, or all about a command, data set, model or section"),
+}
+"""Name -> command."""
+
+_WIDTH: Final = 44
+
+
+def usage_lines() -> list[str]:
+    """A line a command: how it is typed, and what it does."""
+    lines = [_line(f"DATASET MODEL {TRAIN.usage}", TRAIN.about)]
+    return [*lines, *(_line(f"{name} {each.usage}".rstrip(), each.about) for name, each in COMMANDS.items())]
+
+
+def _line(typed: str, about: str) -> str:
+    return f"{typed:<{_WIDTH}}{about}"

@@ -1,0 +1,101 @@
+"""The commands about many runs: ``compare``, ``ablate``, ``tune``, ``table``, and ``speed``."""
+
+from collections.abc import Sequence
+from pkgutil import resolve_name
+
+from terminal import console
+from terminal.options import split_arguments
+
+
+def compare(arguments: Sequence[str]) -> None:
+    """Train the models of a part of the main table.
+
+    Raises:
+        ValueError: there is no such part or option, or the data cannot be had.
+    """
+    from experiments.tables.main_table import CELLS
+
+    words, typed = split_arguments(arguments)
+    if len(words) != 1 or words[0] not in CELLS:
+        raise ValueError(f"expected a part of the main table: bash run.sh compare {'|'.join(CELLS)}")
+    from experiments.tables.cells import check_cells, run_cells
+    from experiments.tables.query_facts import keep_query_facts
+    from experiments.tables.write import RESULTS
+
+    check_cells(CELLS[words[0]], typed)
+    keep_query_facts(CELLS[words[0]], RESULTS, typed)
+    run_cells(CELLS[words[0]], RESULTS / "main", typed)
+
+
+def ablate(arguments: Sequence[str]) -> None:
+    """Train the variants of an ablation, and show its table.
+
+    Raises:
+        ValueError: there is no such ablation or option, or the data cannot be had.
+    """
+    from experiments.ablations.catalogue import ABLATIONS
+
+    words, typed = split_arguments(arguments)
+    if len(words) != 1 or words[0] not in ABLATIONS:
+        raise ValueError(f"expected an ablation: bash run.sh ablate {'|'.join(ABLATIONS)}")
+    from experiments.ablations.pages import ablation_page, found_by
+    from experiments.tables.cells import run_cells
+    from experiments.tables.write import RESULTS, kept_results
+
+    cells, folder = ABLATIONS[words[0]].cells, RESULTS / "ablations"
+    run_cells(cells, folder, typed)
+    if found := found_by(words[0], list(kept_results(cells, folder))):
+        console.show(ablation_page(found))
+
+
+def tune(arguments: Sequence[str]) -> None:
+    """Train a model with each of the settings that all models are tuned over, and show what validation says.
+
+    Raises:
+        ValueError: there is no such model or option, or the data cannot be had.
+    """
+    from experiments.ablations.tuning import TUNED, tuning_cells
+
+    words, typed = split_arguments(arguments)
+    if len(words) != 1 or words[0] not in TUNED:
+        raise ValueError(f"expected a model that is tuned: bash run.sh tune {'|'.join(TUNED)}")
+    from experiments.tables.cells import run_cells
+    from experiments.tables.write import RESULTS, tuning
+
+    run_cells(tuning_cells(words[0]), RESULTS / "tuning", typed)
+    console.show(tuning(RESULTS))
+
+
+def table(arguments: Sequence[str]) -> None:
+    """Write all tables and pictures of the saved results.
+
+    Raises:
+        ValueError: there are options.
+    """
+    if arguments:
+        raise ValueError("bash run.sh table takes no options")
+    from experiments.tables.write import write_tables
+
+    write_tables()
+
+
+def speed(arguments: Sequence[str]) -> None:
+    """Measure how fast it is.
+
+    Raises:
+        ValueError: there is no such option, or the data cannot be had.
+    """
+    from experiments.speed.config import resolve_speed
+
+    words, typed = split_arguments(arguments)
+    if words == ["search"] and not typed:
+        resolve_name("search.speed:measure_search")()
+        return
+    if words:
+        raise ValueError(
+            f"bash run.sh speed takes options only, not {' '.join(words)}; `bash run.sh speed search` takes none"
+        )
+    config, data = resolve_speed(typed)
+    from experiments.speed.measure import measure_speed
+
+    measure_speed(config, data, typed)
