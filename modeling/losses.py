@@ -1,4 +1,7 @@
-"""Losses over a score matrix whose diagonal holds the gold pairs; duplicates of a pair are never its negatives."""
+"""Losses over a score matrix whose diagonal holds the gold pairs; duplicates of a pair are never its negatives.
+
+There may be more codes than queries: those beyond the queries' own are hard negatives, which no query is ranked for.
+"""
 
 from dataclasses import dataclass
 
@@ -10,21 +13,22 @@ from modeling.config import LossConfig, Negatives
 
 
 def hinges(
-    scores: Float[Tensor, "batch batch"], negatives: Bool[Tensor, "batch batch"], margin: float
-) -> tuple[Float[Tensor, "batch batch"], Float[Tensor, "batch batch"]]:
+    scores: Float[Tensor, "queries codes"], negatives: Bool[Tensor, "queries codes"], margin: float
+) -> tuple[Float[Tensor, "queries codes"], Float[Tensor, "queries queries"]]:
     """Cost of each negative for its row's query and for its column's code; 0 where there is no negative.
 
     Row term: max(0, margin - s(q_i, c_i) + s(q_i, c_j)); column term: max(0, margin - s(q_j, c_j) + s(q_i, c_j)).
     """
     gold = scores.diagonal()
     rows = (margin - gold[:, None] + scores).clamp(min=0).masked_fill(~negatives, 0.0)
-    columns = (margin - gold[None, :] + scores).clamp(min=0).masked_fill(~negatives, 0.0)
+    own = slice(len(scores))  # the codes that are some query's
+    columns = (margin - gold[None, :] + scores[:, own]).clamp(min=0).masked_fill(~negatives[:, own], 0.0)
     return rows, columns
 
 
 def ranking_loss(
-    scores: Float[Tensor, "batch batch"],
-    negatives: Bool[Tensor, "batch batch"],
+    scores: Float[Tensor, "queries codes"],
+    negatives: Bool[Tensor, "queries codes"],
     margin: float,
     kind: Negatives,
 ) -> Float[Tensor, ""]:
@@ -34,22 +38,23 @@ def ranking_loss(
         return (rows.amax(1) + columns.amax(0)).mean()
     if kind in ("random", "random_query"):
         chance = torch.rand(negatives.shape, device=scores.device).masked_fill(~negatives, -1.0)
-        by_row, by_column = chance.argmax(1, keepdim=True), chance.argmax(0, keepdim=True)
+        by_row, by_column = chance.argmax(1, keepdim=True), chance[:, : len(scores)].argmax(0, keepdim=True)
         of_query, of_code = rows.gather(1, by_row).squeeze(1), columns.gather(0, by_column).squeeze(0)
         return (of_code if kind == "random_query" else of_query + of_code).mean()
     if kind == "sum":
         return (rows.sum(1) + columns.sum(0)).mean()
-    return (rows.sum(1) / negatives.sum(1).clamp(min=1) + columns.sum(0) / negatives.sum(0).clamp(min=1)).mean()
+    of_queries, of_codes = negatives.sum(1), negatives[:, : len(scores)].sum(0)
+    return (rows.sum(1) / of_queries.clamp(min=1) + columns.sum(0) / of_codes.clamp(min=1)).mean()
 
 
 def cross_entropy(
-    scores: Float[Tensor, "batch batch"], negatives: Bool[Tensor, "batch batch"], temperature: float
+    scores: Float[Tensor, "queries codes"], negatives: Bool[Tensor, "queries codes"], temperature: float
 ) -> Float[Tensor, ""]:
     """-log softmax of the gold among itself and its negatives, over rows and over columns, averaged."""
-    gold = torch.eye(len(scores), dtype=torch.bool, device=scores.device)
+    gold = torch.eye(*scores.shape, dtype=torch.bool, device=scores.device)
     logits = (scores / temperature).masked_fill(~(negatives | gold), float("-inf"))
     rows = logits.diagonal() - logits.logsumexp(1)
-    columns = logits.diagonal() - logits.logsumexp(0)
+    columns = logits.diagonal() - logits[:, : len(scores)].logsumexp(0)
     return -(rows + columns).mean() / 2
 
 
@@ -60,7 +65,7 @@ class Loss:
     config: LossConfig
 
     def __call__(
-        self, scores: Float[Tensor, "batch batch"], negatives: Bool[Tensor, "batch batch"], epoch: float
+        self, scores: Float[Tensor, "queries codes"], negatives: Bool[Tensor, "queries codes"], epoch: float
     ) -> Float[Tensor, ""]:
         """The loss at ``epoch`` (0 at the start, fractions within an epoch)."""
         if self.config.kind == "cross_entropy":

@@ -48,10 +48,18 @@ def batch_count(pairs: int, batch_size: int, processes: int = 1) -> int:
 
 
 def negatives_mask(
-    query_keys: Int[np.ndarray, " pairs"], code_keys: Int[np.ndarray, " pairs"]
-) -> Bool[np.ndarray, "pairs pairs"]:
-    """Which code is a negative of which query: all but its own, and but those of pairs with the same query or code."""
-    same = (query_keys[:, None] == query_keys[None, :]) | (code_keys[:, None] == code_keys[None, :])
+    query_keys: Int[np.ndarray, " queries"],
+    code_keys: Int[np.ndarray, " queries"],
+    other_query_keys: Int[np.ndarray, " codes"] | None = None,
+    other_code_keys: Int[np.ndarray, " codes"] | None = None,
+) -> Bool[np.ndarray, "queries codes"]:
+    """Which code is a negative of which query: all but its own, and but those of pairs with the same query or code.
+
+    Without the ``other`` keys the codes are those of the queries.
+    """
+    others = query_keys if other_query_keys is None else other_query_keys
+    codes = code_keys if other_code_keys is None else other_code_keys
+    same = (query_keys[:, None] == others[None, :]) | (code_keys[:, None] == codes[None, :])
     return np.logical_not(same)  # [queries, codes]
 
 

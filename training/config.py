@@ -38,6 +38,10 @@ class TrainConfig:
     """Adam's share of the old mean in the new mean of squared gradients (Adam's paper: 0.999)."""
     weight_decay: float = 0.0
     """Share of each weight that a step of rate 1 takes away, apart from the gradient (AdamW); 0: Adam."""
+    accumulate: int = 1
+    """Batches whose gradients are added up before a step; negatives are of one batch all the same."""
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """Numbers that the model computes with; of bfloat16 weights and loss stay float32 (torch.autocast)."""
     checkpoint_minutes: float = 5.0
     """Minutes between checkpoints inside an epoch; 0: only after each epoch."""
     patience: int = 0
@@ -82,7 +86,7 @@ class TrainConfig:
         return [
             f"--train.{flag}={value} (was {stored.get(flag)})"
             for flag, value in asdict(self).items()
-            if flag not in _FREE and value != stored.get(flag)
+            if flag not in _FREE and value != stored.get(flag, _SINCE.get(flag))
         ]
 
 
@@ -94,11 +98,12 @@ _BOUNDS: Final = {
     "batch_size": whole(2, 65_536),
     "neighbours": whole(1, 65_536),
     "learning_rate": _RATE,
-    "late_rate": _RATE,
+    "late_rate": SHARE,
     "warmup_steps": whole(0, 1_000_000_000),
     "gradient_clip": real(0, 1_000_000),
     "beta1": SHARE,
     "beta2": SHARE,
+    "accumulate": whole(1, 65_536),
     "weight_decay": real(0, 1000),
     "checkpoint_minutes": real(0, 100_000),
     "patience": whole(0, _EPOCHS),
@@ -108,5 +113,7 @@ _BOUNDS: Final = {
     "processes": PROCESSES,
 }
 
+_SINCE: Final = {"accumulate": 1, "precision": "float32"}
+"""What runs did that were begun before there was the flag."""
 _FREE = ("epochs", "resume", "checkpoint_minutes", "patience", "threads")
 """Flags that a resumed run may change: how long it goes on, not what it has done."""

@@ -22,9 +22,9 @@ class Progress:
 
     epoch: int = 0  # whole epochs done
     batch: int = 0  # batches done of the epoch under way
-    step: int = 0  # batches done in all
-    pairs: int = 0  # pairs trained on in all
-    loss_sum: float = 0.0  # over the pairs of the epoch under way
+    step: int = 0  # steps of the optimiser in all
+    pairs: int = 0  # examples trained on in all
+    loss_sum: float = 0.0  # over the examples of the epoch under way
     loss_pairs: int = 0
     seconds: float = 0.0  # in steps, without validation and checkpoints
     best_mrr: float = -math.inf
@@ -33,7 +33,7 @@ class Progress:
 
     @property
     def loss(self) -> float:
-        """Mean loss of the epoch under way, over its pairs."""
+        """Mean loss of the epoch under way, over its examples."""
         return self.loss_sum / max(1, self.loss_pairs)
 
     @classmethod

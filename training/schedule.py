@@ -21,6 +21,6 @@ def learning_rate(config: TrainConfig, step: int, steps: int) -> float:
         case "step":
             return high if 2 * step < steps else low
         case "linear":
-            return high + (low - high) * passed
+            return low + (high - low) * (1 - passed)
         case "cosine":
             return low + (high - low) * (1 + math.cos(math.pi * passed)) / 2

@@ -1,15 +1,12 @@
 """All that a run consists of while it is under way: what a checkpoint holds, and how it is put back."""
 
-import zlib
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-import numpy as np
 import torch
 
-from data_prep.store.batching import PairIds
-from modeling.contract import Matcher
 from training.checkpoint import (
     check_finite,
     check_weights,
@@ -22,6 +19,7 @@ from training.config import TrainConfig
 from training.progress import Progress
 from training.seeding import random_state, restore_random_state
 from training.stored_state import part_of, put_optimiser, settings_of, tensors_of
+from training.task import TrainingTask
 
 _OF_EPOCH: Final = ("epoch", "loss", "learning_rate", "seconds")
 """Numbers that a run keeps of each epoch."""
@@ -30,19 +28,21 @@ _OF_EPOCH: Final = ("epoch", "loss", "learning_rate", "seconds")
 class RunState:
     """Model, optimiser, random generators and progress of a run, and the best weights so far."""
 
-    def __init__(self, matcher: Matcher, config: TrainConfig, pairs: PairIds) -> None:
-        self.matcher, self.config, self.progress = matcher, config, Progress()
-        self.best = weights_copy(matcher)
+    def __init__(self, task: TrainingTask, config: TrainConfig, plan: Mapping[str, Any] | None = None) -> None:
+        """``plan``: what else decides the run's numbers, which a checkpoint holds too."""
+        self.model, self.config, self.progress = task.model, config, Progress()
+        self.best = weights_copy(self.model)
+        learnt = [weight for weight in self.model.parameters() if weight.requires_grad]
         self.optimiser = torch.optim.AdamW(  # with a weight decay of 0 it is Adam; fused: four times as quick on a CPU
-            matcher.parameters(), betas=(config.beta1, config.beta2), weight_decay=config.weight_decay, fused=True
+            learnt, betas=(config.beta1, config.beta2), weight_decay=config.weight_decay, fused=True
         )
-        self._pairs = _fingerprint(pairs)
+        self._pairs, self._plan = task.fingerprint, plan
 
     def validated(self, mrr: float) -> bool:
         """Note the validation MRR of the epoch just done, and say whether it is the best so far."""
         done = self.progress
         if mrr > done.best_mrr:
-            done.best_mrr, done.best_epoch, self.best = mrr, done.epoch, weights_copy(self.matcher)
+            done.best_mrr, done.best_epoch, self.best = mrr, done.epoch, weights_copy(self.model)
         return done.best_epoch == done.epoch
 
     def save(self, path: Path) -> None:
@@ -55,11 +55,11 @@ class RunState:
             "config": asdict(self.config),
             "pairs": self._pairs,
             "progress": asdict(self.progress),
-            "model": self.matcher.state_dict(),
+            "model": self.model.state_dict(),
             "best": self.best,
             "optimiser": self.optimiser.state_dict(),
             "random": random_state(),
-        }
+        } | ({} if self._plan is None else {"plan": dict(self._plan)})
         save_checkpoint(state, path)
 
     def restore(self, path: Path) -> None:
@@ -76,21 +76,12 @@ class RunState:
             weights, best = (tensors_of(state.get(name), f"{name} weights") for name in ("model", "best"))
         if differences:
             raise ValueError(f"a resumed run keeps its settings, but got {', '.join(differences)}: leave them out")
-        if type(state.get("pairs")) is not int or state["pairs"] != self._pairs:
+        if type(state.get("pairs")) is not type(self._pairs) or state["pairs"] != self._pairs:
             raise ValueError(f"{path} is of a run on other training pairs: resume it with the data it began with")
-        put_weights(self.matcher, weights, str(path))
-        check_weights(best, self.matcher.state_dict(), str(path))
+        put_weights(self.model, weights, str(path))
+        check_weights(best, self.model.state_dict(), str(path))
         check_finite(best, str(path))
         with part_of(path):
             put_optimiser(self.optimiser, state.get("optimiser"))
             restore_random_state(state.get("random"))
         self.best, self.progress = best, progress
-
-
-def _fingerprint(pairs: PairIds) -> int:
-    """A checksum of the training split as the model reads it."""
-    total = 0
-    for name in sorted(pairs.fields):
-        for part in (pairs.fields[name].values, pairs.fields[name].offsets):
-            total = zlib.crc32(np.ascontiguousarray(part).tobytes(), total)
-    return total

@@ -12,7 +12,6 @@ import math
 import shlex
 import shutil
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,10 +20,10 @@ from typing import Any, Final
 
 import numpy as np
 import torch
-from jaxtyping import Int64
+from jaxtyping import Float, Int64
 from safetensors.torch import save as safetensors_save
+from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
-from tqdm import tqdm
 
 from data_prep.files.atomic import naming, write_atomically
 from data_prep.files.folder_lock import sole_writer
@@ -39,22 +38,20 @@ from modeling.transformers.pair_tokens import PairTokens
 from modeling.transformers.pretrained import best_device
 from recipes.config import REPOSITORY
 from terminal.console import say
-from training.checkpoint import load_checkpoint, put_weights, save_checkpoint, weights_copy
-from training.interrupt import HeldInterrupt
-from training.progress import Progress
-from training.seeding import random_state, restore_random_state, seed_everything
-from training.stored_state import part_of, put_optimiser, tensors_of
+from training.checkpoint import load_checkpoint, weights_copy
+from training.seeding import seed_everything
+from training.trainer import CHECKPOINT
+from training.trainer import train as run_training
 
-CHECKPOINT: Final = "checkpoint.pt"
 RECORD: Final = "fine_tuning.json"
 WEIGHTS: Final = "model.safetensors"
 
-_OF_EPOCH: Final = ("epoch", "loss")
-"""Numbers that a run keeps of each epoch, beside its measures."""
 _ARRIVING: Final = ".arriving."
 """How the name of a folder begins whose files are not yet whole."""
 _FREE: Final = ("checkpoint_minutes",)
 """Options that a run which goes on may change."""
+_SINCE: Final = {"warmup_steps": 0, "gradient_clip": 0.0, "accumulate": 1, "precision": "float32"}
+"""What runs did that were recorded before there was the option."""
 
 
 def fine_tune(
@@ -97,7 +94,23 @@ def fine_tune(
         _check(out, plan)
         if (out / RECORD).exists():
             return _kept_record(out)
-        return _Run(train, valid, plan, out, tell).go(command or shlex.join(sys.argv))
+        task = ClassifierTask.of(train, valid, plan.base, plan.options)
+        resume = str(out) if (out / CHECKPOINT).exists() else ""
+        report = run_training(task, plan.options.training(resume), out, say=tell, plan=plan.kept(), section="")
+        _keep(task, out)
+        record = plan.kept() | {
+            "command": command or shlex.join(sys.argv),
+            "rows": len(task),
+            "steps": report.epochs_run * math.ceil(task.batch_count / plan.options.accumulate),
+            "seconds": round(report.seconds, 1),
+            "best_epoch": report.best_epoch,
+            "history": report.history,
+            "code": code_version(REPOSITORY),
+            "machine": asdict(machine()),
+        }
+        write_atomically(out / RECORD, json.dumps(record, indent=1) + "\n")
+        (out / CHECKPOINT).unlink(missing_ok=True)
+        return record
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +138,7 @@ class _Plan:
         own, other = self.kept(), {name: kept.get(name) for name in self.kept()}
         for each in (own, other):
             options = each["options"] if isinstance(each["options"], dict) else {}
-            each["options"] = {key: value for key, value in options.items() if key not in _FREE}
+            each["options"] = {key: value for key, value in {**_SINCE, **options}.items() if key not in _FREE}
         return own == other
 
 
@@ -158,140 +171,69 @@ def _check(out: Path, plan: _Plan) -> None:
         raise ValueError(f"{out} holds a fine-tuning of another base, other options or other pairs: name another one")
 
 
-class _Run:
-    def __init__(
-        self, train: Sequence[Example], valid: Sequence[Example], plan: _Plan, out: Path, tell: Callable[[str], None]
-    ) -> None:
-        self.plan, self.options, self.out, self.tell = plan, plan.options, out, tell
-        options = self.options
+@dataclass(frozen=True)
+class ClassifierTask:
+    """Rows of a text and a code that match or do not, told apart by the cross-entropy of two logits."""
+
+    encoder: CrossEncoder
+    tokens: PairTokens
+    rows: TrainingRows
+    validation: Validation
+    options: FineTuneOptions
+    fingerprint: str
+
+    @classmethod
+    def of(
+        cls, train: Sequence[Example], valid: Sequence[Example], base: str, options: FineTuneOptions
+    ) -> "ClassifierTask":
+        """Load ``base`` with a new head, and read the pairs; the seed is that of the options from here on."""
         seed_everything(options.seed, options.threads)
-        self.tokenizer = load_tokenizer(plan.base)
-        self.model = load_classifier(plan.base, new_head=True).to(best_device())
-        encoder = CrossEncoder(self.model, self.tokenizer, options.max_length)
+        tokenizer = load_tokenizer(base)
+        model = load_classifier(base, new_head=True).to(best_device())
+        encoder = CrossEncoder(model, tokenizer, options.max_length)
         if options.freeze_words:
-            self.model.get_input_embeddings().weight.requires_grad_(False)
+            model.get_input_embeddings().weight.requires_grad_(False)
         texts, codes = [pair.text for pair in train], [pair.code for pair in train]
-        self.tokens = PairTokens.of(self.tokenizer, texts, codes, options.max_length)
-        self.rows = TrainingRows.of(train, self.tokens, options.seed)
-        self.validation = Validation.of(
+        tokens = PairTokens.of(tokenizer, texts, codes, options.max_length)
+        validation = Validation.of(
             encoder, valid, options.seed,
             most=options.valid_pairs, queries=options.valid_queries, distractors=options.valid_distractors,
         )  # fmt: skip
-        learnt = [weight for weight in self.model.parameters() if weight.requires_grad]
-        self.optimiser = torch.optim.AdamW(learnt, weight_decay=options.weight_decay, fused=True)
-        self.steps = options.epochs * math.ceil(len(self.rows.texts) / options.batch_size)
-        self.done = Progress()
-        self.saved_at = time.monotonic()
+        rows = TrainingRows.of(train, tokens, options.seed)
+        return cls(encoder, tokens, rows, validation, options, fingerprint(train))
 
-    def go(self, command: str) -> dict[str, Any]:
-        if (self.out / CHECKPOINT).exists():
-            self._restore()
-        with HeldInterrupt(self._say) as interrupt, self._bar() as bar:
-            while self.done.epoch < self.options.epochs:
-                self._epoch(interrupt, bar)
-        record = self.plan.kept() | {
-            "command": command,
-            "rows": len(self.rows.texts),
-            "steps": self.steps,
-            "seconds": round(self.done.seconds, 1),
-            "best_epoch": self.done.best_epoch,
-            "history": self.done.history,
-            "code": code_version(REPOSITORY),
-            "machine": asdict(machine()),
-        }
-        write_atomically(self.out / RECORD, json.dumps(record, indent=1) + "\n")
-        (self.out / CHECKPOINT).unlink(missing_ok=True)
-        return record
+    @property
+    def model(self) -> nn.Module:
+        found: nn.Module = self.encoder.model
+        return found
 
-    def _epoch(self, interrupt: HeldInterrupt, bar: "tqdm[Any]") -> None:
-        options, done = self.options, self.done
-        batches = self.rows.batches(options.batch_size, options.seed, done.epoch, options.sort_window)
-        self.model.train()
-        for rows in batches[done.batch :]:
-            self._step(rows)
-            bar.set_postfix(epoch=done.epoch + 1, loss=f"{done.loss:.4f}", refresh=False)
-            bar.update(len(rows))
-            if interrupt.pending:
-                self._save()
-                raise KeyboardInterrupt
-            if time.monotonic() - self.saved_at >= options.checkpoint_minutes * 60:
-                self._save()
-        self._save()  # what comes now takes time, too
-        self._validate()
-        self._save()
+    def __len__(self) -> int:
+        return len(self.rows.texts)
 
-    def _step(self, rows: Int64[np.ndarray, " batch"]) -> None:
-        started, done = time.perf_counter(), self.done
-        for group in self.optimiser.param_groups:
-            group["lr"] = self.options.learning_rate * (1 - done.step / self.steps)
-        batch = self.tokens.batch(self.rows.texts[rows], self.rows.codes[rows], kinds_of(self.model))
-        device = self.model.device
-        logits = self.model(**{name: ids.to(device) for name, ids in batch.items()}).logits  # [batch, 2]
-        loss = cross_entropy(logits, torch.from_numpy(self.rows.labels[rows]).to(device))
-        if not math.isfinite(loss.item()):
-            raise ValueError(f"the loss is {loss.item()} in step {done.step + 1}: try a lower learning_rate")
-        self.optimiser.zero_grad()
-        loss.backward()
-        self.optimiser.step()
-        done.batch, done.step, done.pairs = done.batch + 1, done.step + 1, done.pairs + len(rows)
-        done.loss_sum, done.loss_pairs = done.loss_sum + loss.item() * len(rows), done.loss_pairs + len(rows)
-        done.seconds += time.perf_counter() - started
+    @property
+    def batch_count(self) -> int:
+        return math.ceil(len(self) / self.options.batch_size)
 
-    def _validate(self) -> None:
-        done = self.done
-        measures = self.validation.measure()
-        record = {"epoch": done.epoch + 1, "loss": done.loss, **measures}
-        if best := measures["mrr"] > done.best_mrr:
-            done.best_mrr, done.best_epoch = measures["mrr"], done.epoch + 1
-            self._keep()
-        done.history.append(record)
-        done.epoch, done.batch, done.loss_sum, done.loss_pairs = done.epoch + 1, 0, 0.0, 0
-        told = ", ".join(f"{name} {value:.4f}" for name, value in measures.items())
-        best_so_far = " (best so far)" if best else ""
-        self._say(
-            f"epoch {done.epoch} of {self.options.epochs}: loss {record['loss']:.4f}; validation {told}{best_so_far}"
-        )
+    def batches(self, epoch: int) -> Sequence[Int64[np.ndarray, " batch"]]:
+        return self.rows.batches(self.options.batch_size, self.options.seed, epoch, self.options.sort_window)
 
-    def _keep(self) -> None:
-        """Write the model as it is, each file whole or not at all; a run that is killed here writes the same again."""
-        for left in self.out.glob(f"{_ARRIVING}*"):
-            shutil.rmtree(left, ignore_errors=True)
-        with TemporaryDirectory(dir=self.out, prefix=_ARRIVING) as arriving, naming(self.out, Path(arriving)):
-            save_tokenizer(self.tokenizer, Path(arriving), self.options.max_length)
-            self.model.config.save_pretrained(arriving)
-            for path in Path(arriving).iterdir():
-                path.replace(self.out / path.name)
-        write_atomically(self.out / WEIGHTS, safetensors_save(weights_copy(self.model), {"format": "pt"}))
+    def loss(self, rows: Int64[np.ndarray, " batch"], epochs: float, step: int) -> Float[Tensor, ""]:  # noqa: ARG002
+        model = self.encoder.model
+        batch = self.tokens.batch(self.rows.texts[rows], self.rows.codes[rows], kinds_of(model))
+        logits = model(**{name: ids.to(model.device) for name, ids in batch.items()}).logits  # [batch, 2]
+        return cross_entropy(logits.float(), torch.from_numpy(self.rows.labels[rows]).to(model.device))
 
-    def _save(self) -> None:
-        state = {
-            "plan": self.plan.kept(),
-            "progress": asdict(self.done),
-            "model": self.model.state_dict(),
-            "optimiser": self.optimiser.state_dict(),
-            "random": random_state(),
-        }
-        save_checkpoint(state, self.out / CHECKPOINT)
-        self.saved_at = time.monotonic()
+    def validate(self) -> Mapping[str, float]:
+        return self.validation.measure()
 
-    def _restore(self) -> None:
-        state = load_checkpoint(self.out / CHECKPOINT)
-        with part_of(self.out / CHECKPOINT):
-            weights = tensors_of(state.get("model"), "the model's weights")
-            self.done = Progress.checked(state.get("progress"), _OF_EPOCH)
-        put_weights(self.model, weights, str(self.out / CHECKPOINT))
-        with part_of(self.out / CHECKPOINT):
-            put_optimiser(self.optimiser, state.get("optimiser"))
-            restore_random_state(state.get("random"))
-        self._say(f"going on after epoch {self.done.epoch}, batch {self.done.batch}")
 
-    def _say(self, line: str) -> None:
-        with tqdm.external_write_mode(file=sys.stderr):
-            self.tell(line)
-
-    def _bar(self) -> "tqdm[Any]":
-        wait = 0.5 if sys.stderr.isatty() else 30.0  # seconds between drawings: few lines in a log
-        return tqdm(
-            desc="fine-tune", total=self.options.epochs * len(self.rows.texts), initial=self.done.pairs, unit=" rows",
-            dynamic_ncols=True, mininterval=wait, maxinterval=2 * wait, smoothing=0.1,
-        )  # fmt: skip
+def _keep(task: ClassifierTask, out: Path) -> None:
+    """Write the model as it is, each file whole or not at all; a run that is killed here writes the same again."""
+    for left in out.glob(f"{_ARRIVING}*"):
+        shutil.rmtree(left, ignore_errors=True)
+    with TemporaryDirectory(dir=out, prefix=_ARRIVING) as arriving, naming(out, Path(arriving)):
+        save_tokenizer(task.encoder.tokenizer, Path(arriving), task.options.max_length)
+        task.encoder.model.config.save_pretrained(arriving)
+        for path in Path(arriving).iterdir():
+            path.replace(out / path.name)
+    write_atomically(out / WEIGHTS, safetensors_save(weights_copy(task.model), {"format": "pt"}))

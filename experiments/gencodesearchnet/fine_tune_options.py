@@ -1,9 +1,10 @@
 """Options of fine-tuning a cross-encoder. Light to import, for the help."""
 
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
 from data_prep.bounds import SEED, THREADS, check_bounds, real, whole
+from training.config import TrainConfig
 
 PAPER: Final = {
     "roberta-base": (5, 2e-5),
@@ -35,8 +36,16 @@ class FineTuneOptions:
     """Of the head's first weights, negatives, shuffling and dropout."""
     threads: int = 0
     """Threads that compute; 0: torch's own choice."""
+    warmup_steps: int = 0
+    """Steps over which the rate rises in a line from nothing; 0: none."""
+    gradient_clip: float = 0.0
+    """Largest norm of all gradients together, longer ones are shortened to it; 0: none."""
+    accumulate: int = 1
+    """Batches whose gradients are added up before a step."""
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """Numbers that the model computes with; of bfloat16 weights and loss stay float32 (torch.autocast)."""
     checkpoint_minutes: float = 5.0
-    """Minutes between checkpoints."""
+    """Minutes between checkpoints inside an epoch; 0: only after each epoch."""
     valid_pairs: int = 500
     """Validation pairs of the accuracy, at most."""
     valid_queries: int = 100
@@ -52,17 +61,29 @@ class FineTuneOptions:
         epochs, rate = PAPER.get(base, PAPER["roberta-base"])
         return replace(self, epochs=self.epochs or epochs, learning_rate=self.learning_rate or rate)
 
+    def training(self, resume: str) -> TrainConfig:
+        """What the trainer is told: a rate that falls linearly to 0, and these options."""
+        return TrainConfig(
+            epochs=self.epochs, seed=self.seed, resume=resume, batch_size=self.batch_size, schedule="linear",
+            learning_rate=self.learning_rate, late_rate=0.0, warmup_steps=self.warmup_steps,
+            gradient_clip=self.gradient_clip, weight_decay=self.weight_decay, accumulate=self.accumulate,
+            precision=self.precision, checkpoint_minutes=self.checkpoint_minutes, threads=self.threads,
+        )  # fmt: skip
+
 
 _PAIRS: Final = whole(1, 1_000_000)
 _BOUNDS: Final = {
     "epochs": whole(0, 100_000, zero="the paper's"),
     "learning_rate": real(0, 1, below=True),
-    "batch_size": whole(1, 65_536),
+    "batch_size": whole(2, 65_536),
     "weight_decay": real(0, 1000),
     "max_length": whole(1, 1_000_000),
     "sort_window": whole(0, 1_000_000),
     "seed": SEED,
     "threads": THREADS,
+    "warmup_steps": whole(0, 1_000_000_000),
+    "gradient_clip": real(0, 1_000_000),
+    "accumulate": whole(1, 65_536),
     "checkpoint_minutes": real(0, 100_000),
     "valid_pairs": _PAIRS,
     "valid_queries": _PAIRS,

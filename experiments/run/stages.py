@@ -32,6 +32,7 @@ from recipes.models import class_of
 from recipes.run_folder import RunFolder
 from retrieval.fusion import Mixture, best_weight
 from terminal.console import say
+from training.pair_task import PairTask
 from training.seeding import seed_everything
 from training.trainer import TrainingReport, train
 
@@ -226,19 +227,16 @@ def train_stage(
     """Train; the weights of the best validation epoch are in ``matcher`` afterwards."""
     ids = encoder.encode(data.splits["train"])
     matcher.start_from(ids)
-    loss = build_loss(plan.loss)
-    validate = _validation(plan, encoder, data.splits["valid"], pages)
-    return train(
+    task = PairTask(
         matcher,
-        loss,
+        build_loss(plan.loss),
         ids,
-        validate,
+        _validation(plan, encoder, data.splits["valid"], pages),
         plan.train,
-        folder.path,
-        board=pages.board if pages else None,
-        device=device(),
-        say=say,
+        device(),
     )
+    seed_everything(plan.train.seed, plan.train.threads)
+    return train(task, plan.train, folder.path, board=pages.board if pages else None, say=say)
 
 
 def _validation(

@@ -30,6 +30,8 @@ from recipes.config import resolve
 from retrieval.bm25 import Bm25, Bm25Config
 from terminal.console import say
 from training.batches import epoch_batches, negatives_mask
+from training.pair_task import PairTask
+from training.seeding import seed_everything
 from training.state import RunState
 from training.trainer import train
 
@@ -101,7 +103,9 @@ class Steps:
         """Over ``ids``, with the optimiser and the loss of the recipe."""
         plan = plan_of_width(width)
         self.model, self.ids, self.clip = model.train(), ids, plan.train.gradient_clip
-        self.loss, self.optimiser = build_loss(plan.loss), RunState(model, plan.train, ids).optimiser
+        self.loss = build_loss(plan.loss)
+        task = PairTask(model, self.loss, ids, lambda _: {}, plan.train)
+        self.optimiser = RunState(task, plan.train).optimiser
 
     def loss_of(self, rows: Int[np.ndarray, " rows"], score: Score) -> Float[Tensor, ""]:
         """The loss of a batch in the first epoch."""
@@ -187,6 +191,8 @@ def measure_reached(data: PreparedData) -> Reached:
         return {"mrr": exact(evaluate(MatcherRanker(matcher, encoder), valid, pool, progress=False).ranks).mrr}
 
     with tempfile.TemporaryDirectory() as folder:
-        report = train(model, build_loss(plan.loss), ids, validate, plan.train, Path(folder), say=say)
+        task = PairTask(model, build_loss(plan.loss), ids, validate, plan.train)
+        seed_everything(plan.train.seed, plan.train.threads)
+        report = train(task, plan.train, Path(folder), say=say)
     history = [Epoch(epoch=int(each["epoch"]), seconds=each["seconds"], mrr=each["mrr"]) for each in report.history]
     return Reached.of(pool.pool, bm25, history, measure_rounding(model, encoder, valid, pool))

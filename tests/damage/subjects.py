@@ -20,6 +20,7 @@ from data_prep.store.checksum import words_sha256
 from data_prep.store.manifest import manifest_sha256, sealed_file
 from data_prep.store.prepared_data import open_prepared
 from modeling.contract import Matcher
+from modeling.losses import build_loss
 from recipes.config import resolve
 from recipes.models import class_of
 from recipes.run_folder import RunFolder
@@ -33,6 +34,7 @@ from search.index.vector_file import open_vectors, vectors_of, vectors_path
 from training import checkpoint
 from training.checkpoint import save_checkpoint
 from training.config import TrainConfig
+from training.pair_task import PairTask
 from training.state import RunState
 from training.weights_file import sealed_weights
 
@@ -176,12 +178,12 @@ class CheckpointFile(Subject):
 
     def state(self) -> RunState:
         torch.manual_seed(0)
-        return RunState(new_matcher(self.encoder), TrainConfig(), self.ids)
+        return run_state(self.encoder, self.ids)
 
     def answer(self) -> Any:
         state = self.state()
         state.restore(self.folder / "checkpoint.pt")
-        weights = [*state.matcher.state_dict().values(), *state.best.values(), torch.get_rng_state()]
+        weights = [*state.model.state_dict().values(), *state.best.values(), torch.get_rng_state()]
         kept = [value for each in state.optimiser.state_dict()["state"].values() for value in each.values()]
         tensors = [each.numpy().tobytes() for each in (*weights, *kept)]
         rates = [group["lr"] for group in state.optimiser.param_groups]
@@ -252,10 +254,16 @@ def new_matcher(encoder: Encoder) -> Matcher:
     return matcher
 
 
+def run_state(encoder: Encoder, ids: PairIds) -> RunState:
+    """That of a run which has just begun."""
+    config = TrainConfig()
+    return RunState(PairTask(new_matcher(encoder), build_loss(PLAN.loss), ids, lambda _: {}, config), config)
+
+
 def learn(state: RunState, ids: PairIds) -> None:
     """A step of training."""
     rows = np.arange(8)
-    asked, codes = state.matcher.encode_query(ids.queries(rows)), state.matcher.encode_code(ids.codes(rows))
+    asked, codes = state.model.encode_query(ids.queries(rows)), state.model.encode_code(ids.codes(rows))
     state.optimiser.zero_grad()
-    state.matcher.score_matrix(asked, codes).sum().backward()
+    state.model.score_matrix(asked, codes).sum().backward()
     state.optimiser.step()

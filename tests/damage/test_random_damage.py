@@ -11,7 +11,17 @@ import numpy as np
 import pytest
 import subjects
 from damages import bounded
-from subjects import CheckpointFile, IndexFile, PreparedFiles, RunFiles, Subject, VectorsFile, learn, new_matcher
+from subjects import (
+    CheckpointFile,
+    IndexFile,
+    PreparedFiles,
+    RunFiles,
+    Subject,
+    VectorsFile,
+    learn,
+    new_matcher,
+    run_state,
+)
 
 from data_prep.config import DataConfig
 from data_prep.pairs.from_java import pairs_of
@@ -23,8 +33,6 @@ from search.index.build import refresh
 from search.index.code_index import UnusableIndexError, read_whole_head
 from search.index.vector_encoding import RowEncoder, refresh_vectors
 from training.checkpoint import save_weights
-from training.config import TrainConfig
-from training.state import RunState
 
 KINDS = {"index": 40, "vectors": 30, "weights": 20, "vocabulary": 20, "config": 30, "checkpoint": 40, "prepared": 20}
 """Kind of file -> how many damages; every second one is sealed again."""
@@ -88,7 +96,7 @@ def subject(request, tmp_path, prepared, encoder, run, index) -> Subject:
     if kind == "prepared":
         return PreparedFiles(Path(shutil.copytree(prepared, tmp_path / "data")))
     if kind == "checkpoint":
-        state = RunState(new_matcher(encoder), TrainConfig(), ids)
+        state = run_state(encoder, ids)
         learn(state, ids)
         state.progress.epoch = 1
         state.progress.history.append({"epoch": 1, "loss": 0.5, "learning_rate": 1e-3, "seconds": 1.0, "mrr": 0.5})

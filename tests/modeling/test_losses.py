@@ -11,18 +11,21 @@ from modeling.losses import build_loss, cross_entropy, ranking_loss
 MARGIN = 0.2
 
 
-def example() -> tuple[torch.Tensor, torch.Tensor]:
+@pytest.fixture(params=[5, 8], ids=["in-batch", "with three hard negatives"])
+def example(request) -> tuple[torch.Tensor, torch.Tensor]:
+    """Scores of 5 queries over their codes and, in the second case, 3 that are no query's."""
     torch.manual_seed(3)
-    scores = torch.randn(5, 5, dtype=torch.float64)
-    negatives = ~torch.eye(5, dtype=torch.bool)
+    scores = torch.randn(5, request.param, dtype=torch.float64)
+    negatives = ~torch.eye(5, request.param, dtype=torch.bool)
     negatives[1, 3] = negatives[3, 1] = False  # pairs 1 and 3 read the same
+    negatives[2, 5:6] = False  # and so does one of the others
     return scores, negatives
 
 
 def costs(scores: torch.Tensor, negatives: torch.Tensor) -> tuple[list[list[float]], list[list[float]]]:
     """Costs of each query's and of each code's negatives, eq. 14 with both terms hinged."""
     s, n = scores.tolist(), negatives.tolist()
-    of_query = [[max(0.0, MARGIN - s[i][i] + s[i][j]) for j in range(5) if n[i][j]] for i in range(5)]
+    of_query = [[max(0.0, MARGIN - s[i][i] + s[i][j]) for j in range(len(s[i])) if n[i][j]] for i in range(5)]
     of_code = [[max(0.0, MARGIN - s[j][j] + s[i][j]) for i in range(5) if n[i][j]] for j in range(5)]
     return of_query, of_code
 
@@ -32,15 +35,15 @@ def costs(scores: torch.Tensor, negatives: torch.Tensor) -> tuple[list[list[floa
     [("average", lambda c: sum(c) / len(c)), ("sum", sum), ("hardest", max)],
     ids=["average", "sum", "hardest"],
 )
-def test_ranking_loss_is_equation_14(kind: str, join: object) -> None:
-    scores, negatives = example()
+def test_ranking_loss_is_equation_14(example: tuple, kind: str, join: object) -> None:
+    scores, negatives = example
     of_query, of_code = costs(scores, negatives)
     expected = sum(join(c) for c in of_query + of_code) / 5  # type: ignore[operator]
     assert ranking_loss(scores, negatives, MARGIN, kind).item() == pytest.approx(expected)  # type: ignore[arg-type]
 
 
-def test_one_random_negative_is_one_of_the_negatives_and_all_of_them_in_turn() -> None:
-    scores, negatives = example()
+def test_one_random_negative_is_one_of_the_negatives_and_all_of_them_in_turn(example: tuple) -> None:
+    scores, negatives = example
     of_query, of_code = costs(scores, negatives)
     found = [ranking_loss(scores, negatives, MARGIN, "random").item() for _ in range(3000)]
     least, most = (sum(pick(c) for c in of_query + of_code) / 5 for pick in (min, max))
@@ -50,12 +53,12 @@ def test_one_random_negative_is_one_of_the_negatives_and_all_of_them_in_turn() -
     assert sum(found) / len(found) == pytest.approx(mean, rel=0.03)
 
 
-def test_cross_entropy_is_its_definition() -> None:
-    scores, negatives = example()
+def test_cross_entropy_is_its_definition(example: tuple) -> None:
+    scores, negatives = example
     s, n = (scores / 0.5).tolist(), negatives.tolist()
     total = 0.0
     for i in range(5):
-        row = [math.exp(s[i][j]) for j in range(5) if n[i][j] or i == j]
+        row = [math.exp(s[i][j]) for j in range(len(s[i])) if n[i][j] or i == j]
         column = [math.exp(s[j][i]) for j in range(5) if n[j][i] or i == j]
         total -= math.log(math.exp(s[i][i]) / sum(row)) + math.log(math.exp(s[i][i]) / sum(column))
     assert cross_entropy(scores, negatives, 0.5).item() == pytest.approx(total / 10)
@@ -66,8 +69,8 @@ def test_cross_entropy_is_its_definition() -> None:
     [LossConfig(negatives=k) for k in ("average", "sum", "hardest", "random")] + [LossConfig(kind="cross_entropy")],
     ids=str,
 )
-def test_duplicates_are_never_negatives(config: LossConfig) -> None:
-    scores, negatives = example()
+def test_duplicates_are_never_negatives(example: tuple, config: LossConfig) -> None:
+    scores, negatives = example
     scores.requires_grad_()
     build_loss(config)(scores, negatives, 5.0).backward()
     assert scores.grad is not None
@@ -77,8 +80,8 @@ def test_duplicates_are_never_negatives(config: LossConfig) -> None:
     assert build_loss(config)(scores.detach(), alone, 5.0).item() == pytest.approx(0.0)
 
 
-def test_hardest_negatives_wait_for_the_warm_up() -> None:
-    scores, negatives = example()
+def test_hardest_negatives_wait_for_the_warm_up(example: tuple) -> None:
+    scores, negatives = example
     loss = build_loss(LossConfig(negatives="hardest", warmup_epochs=1.0))
     assert loss(scores, negatives, 0.99).item() == pytest.approx(
         ranking_loss(scores, negatives, MARGIN, "average").item()

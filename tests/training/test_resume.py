@@ -55,7 +55,7 @@ def test_killed_again_and_again_it_ends_the_same(unbroken, store, tmp_path):
 
 
 @pytest.mark.parametrize("call", [1, 50, 73])
-def test_ctrl_c_leaves_a_checkpoint_and_says_how_to_go_on(unbroken, setting, tmp_path, call):
+def test_ctrl_c_leaves_a_checkpoint_and_says_where(unbroken, setting, tmp_path, call):
     calls, lines = iter(range(1, 10_000)), []
 
     def interrupted(*arguments):
@@ -67,7 +67,7 @@ def test_ctrl_c_leaves_a_checkpoint_and_says_how_to_go_on(unbroken, setting, tmp
     with pytest.raises(KeyboardInterrupt):
         setting.run(tmp_path, loss=interrupted, say=lines.append)
     assert signal.getsignal(signal.SIGINT) is before
-    assert f"--train.resume={tmp_path}" in lines[-1]
+    assert f"its checkpoint is {tmp_path}" in lines[-1]
     assert load_checkpoint(tmp_path / CHECKPOINT)["progress"]["step"] == call
     model, report = setting.run(tmp_path, replace(SMALL, resume=str(tmp_path)))
     assert same(model.state_dict(), unbroken[0].state_dict())

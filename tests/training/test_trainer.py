@@ -128,4 +128,4 @@ def test_the_bar_shows_loss_speed_and_time_left(setting, tmp_path, capsys):
     shown = capsys.readouterr().err
     assert "400/400" in shown
     assert "loss=" in shown
-    assert "pairs/s" in shown
+    assert "examples/s" in shown

@@ -21,6 +21,7 @@ from data_prep.store.prepared_data import open_prepared, write_prepared
 from modeling.contract import Encoded, Matcher
 from training.checkpoint import save_weights
 from training.config import TrainConfig
+from training.pair_task import PairTask
 from training.seeding import seed_everything
 from training.trainer import TrainingReport, train
 
@@ -98,7 +99,10 @@ class Setting:
         folder.mkdir(exist_ok=True)
         model = others.pop("model", None) or self.model()
         loss = others.pop("loss", hinge)
-        return model, train(model, loss, self.train, others.pop("validate", self.validate), config, folder, **others)
+        measure, hard = others.pop("validate", self.validate), others.pop("hard_negatives", None)
+        task = PairTask(model, loss, self.train, measure, config, others.pop("device", "cpu"), hard)
+        seed_everything(config.seed, config.threads)
+        return model, train(task, config, folder, **others)
 
 
 def write_example(store: Path) -> None:

@@ -11,13 +11,14 @@ from data_prep.gencodesearchnet.records import example
 from experiments.gencodesearchnet import fine_tune as module
 from experiments.gencodesearchnet.fine_tune_options import FineTuneOptions
 from modeling.transformers.cross_encoder import load_classifier, load_tokenizer
+from training import state
 
 THINGS = ["file", "list", "tree", "path", "name", "value", "index", "key"]
 VERBS = ["read", "write", "open", "close"]
 PAIRS = [example(f"{verb} the {thing}", f"{verb} ( {thing} ) . {verb}") for verb in VERBS for thing in THINGS]
 TRAIN, VALID = PAIRS[::2], PAIRS[1::2]
 SMALL = FineTuneOptions(
-    epochs=3, learning_rate=1e-3, batch_size=6, max_length=16, threads=1, checkpoint_minutes=0, valid_distractors=7
+    epochs=3, learning_rate=1e-3, batch_size=6, max_length=16, threads=1, checkpoint_minutes=1e-6, valid_distractors=7
 )
 SAVES = (1, 4, 3, 5, 6)
 """After how many checkpoints each attempt is killed: within an epoch, before a validation, after one."""
@@ -25,15 +26,15 @@ SAVES = (1, 4, 3, 5, 6)
 
 def killed_after(saves: int, base: str, out: Path, lines: Path) -> None:
     """Run until ``saves`` checkpoints are written, and kill oneself in the midst of the next one; 0: to the end."""
-    save, calls = module.save_checkpoint, count(1)
+    save, calls = state.save_checkpoint, count(1)
 
-    def counted(state: dict, path: Path) -> None:
+    def counted(content: dict, path: Path) -> None:
         if saves and next(calls) > saves:
             path.with_name(".checkpoint.pt.1.half.tmp").write_bytes(b"half a checkpoint")
             os.kill(os.getpid(), signal.SIGKILL)
-        save(state, path)
+        save(content, path)
 
-    module.save_checkpoint = counted
+    state.save_checkpoint = counted
     with lines.open("a") as file:
         tell = lambda line: (file.write(f"{line}\n"), file.flush())  # noqa: E731
         module.fine_tune(TRAIN, VALID, base, out, SMALL, command="the tests", tell=tell)

@@ -63,6 +63,11 @@ def same_model(out: Path, other: Path) -> bool:
     return left.keys() == right.keys() and all(torch.equal(left[name], right[name]) for name in left)
 
 
+def numbers(history: list[dict]) -> list[dict]:
+    """What is not a time."""
+    return [{name: value for name, value in epoch.items() if name != "seconds"} for epoch in history]
+
+
 def test_each_pair_stands_beside_one_that_does_not_match(rows):
     assert rows.texts.tolist() == [row for row in range(len(TRAIN)) for _ in range(2)]
     assert rows.labels.tolist() == [1, 0] * len(TRAIN)
@@ -173,7 +178,7 @@ def test_killed_again_and_again_it_ends_the_same(unbroken, base, tmp_path):
     out, record, _ = unbroken
     assert same_model(tmp_path / "out", out)
     found = json.loads((tmp_path / "out" / RECORD).read_text())
-    assert found["history"] == record["history"]
+    assert numbers(found["history"]) == numbers(record["history"])
     assert found["best_epoch"] == record["best_epoch"]
 
 
@@ -187,7 +192,7 @@ def test_ctrl_c_leaves_a_checkpoint_and_the_next_run_goes_on(unbroken, base, tmp
     assert load_checkpoint(tmp_path / CHECKPOINT)["progress"]["step"] == step
     record = fine_tune(TRAIN, VALID, base, tmp_path, later, tell=lambda _: None)
     assert same_model(tmp_path, unbroken[0])
-    assert record["history"] == unbroken[1]["history"]
+    assert numbers(record["history"]) == numbers(unbroken[1]["history"])
 
 
 def test_a_run_that_ended_is_not_repeated(unbroken, base, monkeypatch):

@@ -1,0 +1,49 @@
+"""The losses of the first steps of a training, one by one."""
+
+from pathlib import Path
+
+from data_prep.store.batching import Encoder
+from data_prep.store.prepared_data import open_prepared
+from modeling.losses import build_loss
+from recipes.config import resolve
+from recipes.models import class_of
+from training.board import Board
+from training.pair_task import PairTask
+from training.seeding import seed_everything
+from training.trainer import train
+
+STEPS = 20
+SIZES = {"train.epochs": "2", "train.batch_size": "32", "train.threads": "1", "words.min_count": "1"}
+
+
+class Losses(Board):
+    """What a trainer draws on: keeps the loss of each step."""
+
+    def __init__(self) -> None:
+        self.found: list[float] = []
+
+    def training(self, _step: int, loss: float, *_: float) -> None:
+        self.found.append(loss)
+
+    def open(self, _step: int) -> None: ...
+
+    def validation(self, _measures: object) -> None: ...
+
+    def flush(self) -> None: ...
+
+
+def losses_of_a_word_model(name: str, store: Path, run: Path) -> list[float]:
+    """The first steps of the named model by its recipe, on the pairs in ``store``."""
+    plan = resolve("folder", name, {**SIZES, "data.path": str(store)})
+    pairs = open_prepared(store).splits["train"]
+    encoder = Encoder.build(pairs, plan.words)
+    ids = encoder.encode(pairs)
+    seed_everything(plan.train.seed, plan.train.threads)
+    model = class_of(name)(plan.model, encoder.vocabularies)
+    model.start_from(ids)
+    found = Losses()
+    run.mkdir()
+    task = PairTask(model, build_loss(plan.loss), ids, lambda _: {"mrr": 0.0}, plan.train)
+    seed_everything(plan.train.seed, plan.train.threads)
+    train(task, plan.train, run, board=found)
+    return found.found[:STEPS]

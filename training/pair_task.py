@@ -1,0 +1,96 @@
+"""Learning to rank: every query of a batch against every code of it, and against hard negatives if there are any."""
+
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from data_prep.store.batching import Batch, PairIds
+from modeling import distributed as processes
+from modeling.contract import Matcher
+from training.batches import batch_count, epoch_batches, negatives_mask
+from training.config import TrainConfig
+from training.task import Rows
+
+Loss = Callable[[Float[Tensor, "queries codes"], Bool[Tensor, "queries codes"], float], Float[Tensor, ""]]
+"""(scores, negatives, epochs passed) -> the batch's loss; query i's own code is code i."""
+
+Validate = Callable[[Matcher], Mapping[str, float]]
+"""Model -> measures on validation pairs, ``mrr`` among them; higher is better."""
+
+
+@dataclass(frozen=True)
+class PairTask:
+    """Pairs of a query and a code; the other codes of a batch are a query's negatives.
+
+    With ``hard_negatives`` a batch has those codes of each of its queries too; a code that is the query's own, or reads
+    like it, is no negative even there.
+    """
+
+    model: Matcher
+    compute_loss: Loss
+    pairs: PairIds
+    measure: Validate
+    config: TrainConfig
+    device: torch.device | str = "cpu"
+    hard_negatives: Int[np.ndarray, "pairs negatives"] | None = field(default=None)  # by row of ``pairs``
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @cached_property
+    def fingerprint(self) -> int:
+        """A checksum of the training split as the model reads it."""
+        parts = [part for name in sorted(self.pairs.fields) for part in _arrays(self.pairs, name)]
+        total = 0
+        for part in parts if self.hard_negatives is None else [*parts, self.hard_negatives]:
+            total = zlib.crc32(np.ascontiguousarray(part).tobytes(), total)
+        return total
+
+    @property
+    def batch_count(self) -> int:
+        return batch_count(len(self.pairs), self.config.batch_size, self.config.processes)
+
+    def batches(self, epoch: int) -> Sequence[Rows]:
+        config = self.config
+        return epoch_batches(self.pairs, config.batch_size, config.seed, epoch, config.neighbours, config.processes)
+
+    def loss(self, rows: Rows, epochs: float, step: int) -> Float[Tensor, ""]:
+        codes = self._codes_of(rows)
+        scores = self._scores(rows, codes, step).float()  # [queries, codes]
+        negatives = negatives_mask(
+            self.pairs.query_keys[rows], self.pairs.code_keys[rows],
+            self.pairs.query_keys[codes], self.pairs.code_keys[codes],
+        )  # fmt: skip
+        return self.compute_loss(scores, torch.from_numpy(negatives).to(self.device), epochs)
+
+    def validate(self) -> Mapping[str, float]:
+        return self.measure(self.model)
+
+    def _codes_of(self, rows: Rows) -> Int[np.ndarray, " codes"]:
+        """The codes of a batch: those of its queries in order, then their hard negatives."""
+        if self.hard_negatives is None:
+            return rows
+        return np.concatenate([rows, self.hard_negatives[rows].ravel()])
+
+    def _scores(self, rows: Rows, codes: Int[np.ndarray, " codes"], step: int) -> Float[Tensor, "rows codes"]:
+        """Every query of the batch against every code; each process encodes its share, and scores its queries."""
+        if processes.count() > 1:  # dropout that depends on the step and the process alone, so that a run can go on
+            seed = self.config.seed * 1_000_003 + step
+            torch.manual_seed(seed * processes.count() + processes.rank())
+        own, own_codes = rows[processes.share(len(rows))], codes[processes.share(len(codes))]
+        queries = self.model.encode_query(self._moved(self.pairs.queries(own)))
+        encoded = processes.all_encoded(self.model.encode_code(self._moved(self.pairs.codes(own_codes))))
+        return processes.all_rows(self.model.score_matrix(queries, encoded))
+
+    def _moved(self, batch: Batch) -> Batch:
+        return {name: words.to(self.device) for name, words in batch.items()}
+
+
+def _arrays(pairs: PairIds, name: str) -> tuple[Int[np.ndarray, " values"], Int[np.ndarray, " offsets"]]:
+    return pairs.fields[name].values, pairs.fields[name].offsets
