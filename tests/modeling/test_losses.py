@@ -76,7 +76,7 @@ def test_duplicates_are_never_negatives(example: tuple, config: LossConfig) -> N
     assert scores.grad is not None
     assert scores.grad[1, 3] == 0
     assert scores.grad[3, 1] == 0
-    alone = torch.zeros(5, 5, dtype=torch.bool)  # a batch of equal pairs has no negative at all
+    alone = torch.zeros_like(negatives)  # a batch of equal pairs has no negative at all
     assert build_loss(config)(scores.detach(), alone, 5.0).item() == pytest.approx(0.0)
 
 
