@@ -6,16 +6,17 @@ The trainer, the evaluator and the search know these classes and no model.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from data_prep.store.batching import Batch, PairIds
+from data_prep.config import WordsConfig
+from data_prep.store.batching import Batch, Encoder, PairIds
 from data_prep.store.prepared_data import Split
-from data_prep.store.vocabulary import Vocabularies
 
 Side = TypeVar("Side", bound="Encoded")
 
@@ -43,17 +44,71 @@ class Encoded:
         return replace(self, **{each.name: getattr(self, each.name)[rows] for each in fields(self)})
 
 
+@runtime_checkable
+class PairTokenizer(Protocol):
+    """Turns the pairs of any split into ids of words or subwords."""
+
+    @property
+    def vocabulary(self) -> Any:
+        """What a model is built for."""
+
+    def encode(self, split: Split) -> PairIds:
+        """``split`` as ids, each field cut to its configured length."""
+
+    def words(self, field: str, ids: Sequence[int]) -> list[str]:
+        """What the ids of a field stand for, to be looked at."""
+
+    def check(self) -> None:
+        """Refuse what no model could learn with.
+
+        Raises:
+            ValueError: the message names the option.
+        """
+
+    def save(self, path: Path) -> None:
+        """Write all that is needed to read pairs in the same way, as one file.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+
+
 class Matcher(nn.Module, ABC):
     """A neural model that scores queries against codes; higher is better."""
 
     config_type: ClassVar[type]
     """The frozen dataclass that ``__init__`` takes: section ``model`` of the configuration."""
+    reads: ClassVar[Literal["words", "subwords"]] = "words"
+    """What a tokenizer makes of pairs for it."""
 
-    def __init__(self, config: Any, vocabularies: Vocabularies) -> None:
-        """Build the model; ``config`` is a ``config_type``. Reads the global torch seed."""
+    def __init__(self, config: Any, vocabularies: Any) -> None:
+        """Build the model; ``config`` is a ``config_type``. Reads the global torch seed.
+
+        Args:
+            config: section ``model`` of the configuration.
+            vocabularies: the ``vocabulary`` of the tokenizer that it is to be used with.
+        """
         super().__init__()
         self.config = config
         self.vocabularies = vocabularies
+
+    @classmethod
+    def tokenizer(cls, train: Split, words: WordsConfig, config: Any) -> PairTokenizer:  # noqa: ARG003
+        """What reads pairs for a new model; here words, with vocabularies of ``train`` alone.
+
+        Raises:
+            ValueError: it cannot be had.
+        """
+        return Encoder.build(train, words)
+
+    @classmethod
+    def saved_tokenizer(cls, path: Path, words: WordsConfig, config: Any) -> PairTokenizer:  # noqa: ARG003
+        """What reads pairs for a model of which a run was saved: from the file that :meth:`PairTokenizer.save` wrote.
+
+        Raises:
+            ValueError: the file is missing or damaged.
+        """
+        return Encoder.load(path, words)
 
     @property
     def code_fields(self) -> tuple[str, ...]:

@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
-from data_prep.store.batching import Batch, Encoder, PairIds
+from data_prep.store.batching import Batch, PairIds
 from data_prep.store.prepared_data import Split
-from modeling.contract import Encoded, Matcher
+from modeling.contract import Encoded, Matcher, PairTokenizer
 
 CODES_PER_CHUNK = 512
 QUERIES_PER_BLOCK = 512
@@ -22,7 +22,7 @@ class MatcherRanker:
     """A :class:`modeling.contract.Ranker` over a matcher; memory stays bounded whatever the corpus."""
 
     def __init__(
-        self, matcher: Matcher, encoder: Encoder, device: torch.device | str = "cpu", *, bfloat16: bool = False
+        self, matcher: Matcher, encoder: PairTokenizer, device: torch.device | str = "cpu", *, bfloat16: bool = False
     ) -> None:
         """Score with ``matcher`` on ``device``, over words that ``encoder`` turns into ids; by bfloat16 products?"""
         self.matcher = matcher.to(device)

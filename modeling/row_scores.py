@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from jaxtyping import Float32, Int64
 
-from data_prep.store.batching import Batch, Encoder
+from data_prep.store.batching import Batch
 from data_prep.store.prepared_data import Split
-from modeling.contract import Encoded, Matcher
+from modeling.contract import Encoded, Matcher, PairTokenizer
 
 AT_ONCE: Final = 160
 """Codes that are scored at a time, at most: of many at once, the longest makes all long, and caches are too small."""
@@ -17,7 +17,7 @@ AT_ONCE: Final = 160
 class RowScores:
     """Any matcher over the rows of a corpus, whose words become ids once; its vectors are not kept."""
 
-    def __init__(self, matcher: Matcher, encoder: Encoder, corpus: Split, *, at_once: int = AT_ONCE) -> None:
+    def __init__(self, matcher: Matcher, encoder: PairTokenizer, corpus: Split, *, at_once: int = AT_ONCE) -> None:
         """``matcher`` on the device where it is, over words that ``encoder`` turns to ids; ``at_once`` codes a time."""
         self._at_once = at_once
         self.matcher, self._corpus = matcher.eval(), encoder.encode(corpus)

@@ -52,6 +52,20 @@ run.sh tune`` found best for each on validation (results/tuning.md). The tempera
 
 _RANKING_LOSS: Final = {"loss.kind": "ranking", "loss.temperature": "1"}
 
+_TRANSFORMER: Final = {
+    "loss.kind": "cross_entropy",
+    "loss.temperature": "0.05",
+    "train.epochs": "1",
+    "train.batch_size": "32",
+    "train.schedule": "linear",
+    "train.learning_rate": "2e-5",
+    "train.late_rate": "0",
+    "train.warmup_steps": "100",
+    "train.weight_decay": "0.01",
+    "train.gradient_clip": "1",
+}
+"""What sentence-transformers trains bi-encoders with (its MultipleNegativesRankingLoss has a scale of 20)."""
+
 _BM25_TUNED: Final = {
     "model.k1": "2",
     "model.b": "1",
@@ -122,6 +136,12 @@ MODELS: Final[dict[str, Recipe]] = {
         "baselines.fcarcs:FcarcsConfig",
         "FcarCS without the statement tree",
         {**_BASELINE, "model.ast": "false"},
+    ),
+    "minilm": Recipe(
+        "modeling.transformers.bi_encoder:TransformerBiEncoder",
+        "modeling.transformers.bi_encoder:TransformerConfig",
+        "a sentence-transformers model, fine-tuned as a bi-encoder over subwords (requirements-sentences.txt)",
+        _TRANSFORMER,
     ),
     "bm25": Recipe("retrieval.bm25:Bm25", "retrieval.bm25:Bm25Config", "BM25 over split identifiers: no training"),
     "bm25_no_stems": Recipe(

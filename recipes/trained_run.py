@@ -8,16 +8,14 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from data_prep.store.batching import Encoder
-from data_prep.store.vocabulary import Vocabularies
-from modeling.contract import Matcher
+from modeling.contract import Matcher, PairTokenizer
 from recipes.config import Configuration
 from recipes.models import class_of
 from recipes.run_folder import RunFolder
 from training.checkpoint import check_weights, put_weights, saved_weights
 
 
-def load_run(path: Path) -> tuple[Matcher, Encoder]:
+def load_run(path: Path) -> tuple[Matcher, PairTokenizer]:
     """The model of the finished run in ``path``, on the processor and ready to score.
 
     Raises:
@@ -31,10 +29,10 @@ def load_run(path: Path) -> tuple[Matcher, Encoder]:
             "trained model, such as galm_plus"
         )
     check_finished(folder)
-    vocabularies = Vocabularies.load(folder.vocabulary)
+    encoder: PairTokenizer = class_of(plan.model_name).saved_tokenizer(folder.vocabulary, plan.words, plan.model)
     weights = saved_weights(folder.weights, folder.made_with)
-    check_weights(weights, weights_of(plan, vocabularies), str(folder.weights))  # before memory is asked for them
-    matcher, encoder = without_weights(plan, vocabularies)
+    check_weights(weights, weights_of(plan, encoder), str(folder.weights))  # before memory is asked for them
+    matcher = without_weights(plan, encoder)
     put_weights(matcher, weights, str(folder.weights))
     return matcher.eval(), encoder
 
@@ -58,7 +56,7 @@ class _NoStartingValues(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-def weights_of(plan: Configuration, vocabularies: Vocabularies) -> Mapping[str, Tensor]:
+def weights_of(plan: Configuration, encoder: PairTokenizer) -> Mapping[str, Tensor]:
     """The weights that the model has, as shapes and types alone: they take no memory, however many there are.
 
     Raises:
@@ -66,13 +64,14 @@ def weights_of(plan: Configuration, vocabularies: Vocabularies) -> Mapping[str, 
     """
     try:
         with torch.device("meta"):
-            return without_weights(plan, vocabularies)[0].state_dict()
+            return without_weights(plan, encoder).state_dict()
     except (RuntimeError, TypeError, OverflowError, MemoryError) as error:
         why = " ".join(str(error).split())
         raise ValueError(f"there is no {plan.model_name} with such settings and vocabularies: {why:.200}") from error
 
 
-def without_weights(plan: Configuration, vocabularies: Vocabularies) -> tuple[Matcher, Encoder]:
+def without_weights(plan: Configuration, encoder: PairTokenizer) -> Matcher:
     """The model with whatever stood in memory as its weights."""
     with _NoStartingValues():
-        return class_of(plan.model_name)(plan.model, vocabularies), Encoder(vocabularies, plan.words)
+        matcher: Matcher = class_of(plan.model_name)(plan.model, encoder.vocabulary)
+    return matcher

@@ -32,6 +32,14 @@ def tiny_bert(folder: Path, *, positions: int = 64, dropout: float = 0.1) -> Pat
     return _saved(transformers.BertModel(config), tokenizer, folder)
 
 
+def smaller(model: str, folders: pytest.TempPathFactory) -> dict[str, str]:
+    """Options that make a model of the registry small enough for a test: of a transformer, another base."""
+    if model != "minilm":
+        return {}
+    base = tiny_bert(folders.mktemp("tiny") / "base", dropout=0.0)
+    return {"model.base": str(base), "model.query_length": "16", "model.code_length": "48"}
+
+
 def tiny_roberta(folder: Path, *, positions: int = 66) -> Path:
     """A RoBERTa that reads bytes; its padding has id 1, and two positions of ``positions`` are not for tokens."""
     transformers, tokenizers = library("transformers"), library("tokenizers")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import Stemmer
@@ -46,9 +47,12 @@ def pad(lists: Ragged) -> Words:
 
 @dataclass(frozen=True)
 class PairIds:
-    """A split as word ids of a model's vocabularies: what batches are cut from."""
+    """A split as a tokenizer's ids, of words or of subwords: what batches are cut from."""
 
-    fields: Mapping[str, Ragged]  # WORD_FIELDS -> lists of ids, cut to the configured lengths
+    fields: Mapping[str, Ragged]  # "query" and the code fields -> lists of ids, cut to the configured lengths
+    code_fields: tuple[str, ...] = CODE_FIELDS
+    key_fields: tuple[str, ...] = ("name", "tokens", "api")
+    """The code fields that make two codes the same."""
 
     def __len__(self) -> int:
         return len(self.fields["query"])
@@ -59,7 +63,7 @@ class PairIds:
 
     def codes(self, rows: Sequence[int] | Int[np.ndarray, " rows"]) -> Batch:
         """The code side of ``rows``."""
-        return {field: pad(self.fields[field].take(np.asarray(rows))) for field in CODE_FIELDS}
+        return {field: pad(self.fields[field].take(np.asarray(rows))) for field in self.code_fields}
 
     @cached_property
     def query_keys(self) -> Int[np.ndarray, " pairs"]:
@@ -68,8 +72,8 @@ class PairIds:
 
     @cached_property
     def code_keys(self) -> Int[np.ndarray, " pairs"]:
-        """A number for each pair, the same where name, tokens and api read the same."""
-        return _group(*(self.fields[field] for field in ("name", "tokens", "api")))
+        """A number for each pair, the same where the ``key_fields`` read the same."""
+        return _group(*(self.fields[field] for field in self.key_fields))
 
     @cached_property
     def query_lengths(self) -> Int[np.ndarray, " pairs"]:
@@ -78,8 +82,8 @@ class PairIds:
 
     @cached_property
     def code_lengths(self) -> Int[np.ndarray, " pairs"]:
-        """Name, tokens and api words of each pair."""
-        return np.sum([self.fields[field].lengths for field in ("name", "tokens", "api")], axis=0)
+        """Words of the ``key_fields`` of each pair."""
+        return np.sum([self.fields[field].lengths for field in self.key_fields], axis=0)
 
 
 def _group(*fields: Ragged) -> Int[np.ndarray, " pairs"]:
@@ -112,6 +116,46 @@ class Encoder:
         code = vocabulary(code_words, config.code_size, config.unknown_buckets)
         query = code if config.joint else vocabulary(["query"], config.query_size, config.unknown_buckets)
         return cls(Vocabularies(query, code, ast=vocabulary(["ast"], config.code_size, 1)), config)
+
+    @classmethod
+    def load(cls, path: Path, config: WordsConfig) -> "Encoder":
+        """The encoder of the vocabularies that :meth:`save` wrote.
+
+        Raises:
+            ValueError: the file is missing or is not such a file.
+        """
+        return cls(Vocabularies.load(path), config)
+
+    def save(self, path: Path) -> None:
+        """Write the vocabularies.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        self.vocabularies.save(path)
+
+    @property
+    def vocabulary(self) -> Vocabularies:
+        """What a model is built for."""
+        return self.vocabularies
+
+    def words(self, field: str, ids: Sequence[int]) -> list[str]:
+        """The words of ``field`` that ``ids`` stand for."""
+        vocabulary = self.vocabularies.of(field)
+        return [vocabulary.word(number) for number in ids]
+
+    def check(self) -> None:
+        """Refuse vocabularies without words, with which a model would learn nothing.
+
+        Raises:
+            ValueError: the message names the option.
+        """
+        known = self.vocabularies
+        if not known.query.words or not known.code.words:
+            raise ValueError(
+                f"--words.min_count={self.config.min_count} leaves no known word of the training pairs' "
+                f"{'code' if known.query.words else 'queries'}: lower it"
+            )
 
     def encode(self, split: Split) -> PairIds:
         """``split`` as ids, each field cut to its configured length."""

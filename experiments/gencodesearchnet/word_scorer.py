@@ -8,15 +8,15 @@ from jaxtyping import Float32, Int64
 
 from data_prep.gencodesearchnet.records import Example
 from data_prep.gencodesearchnet.words import as_split
-from data_prep.store.batching import Encoder, PairIds
-from modeling.contract import Matcher
+from data_prep.store.batching import PairIds
+from modeling.contract import Matcher, PairTokenizer
 from modeling.row_scores import RowScores
 
 
 class WordScorer:
     """GALM or another matcher of the registry, over words of code that need be no Java."""
 
-    def __init__(self, matcher: Matcher, encoder: Encoder) -> None:
+    def __init__(self, matcher: Matcher, encoder: PairTokenizer) -> None:
         """``matcher``: trained, with the ``encoder`` of its words."""
         self._matcher, self._encoder = matcher, encoder
 

@@ -9,10 +9,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from data_prep.store.batching import Batch, Encoder
+from data_prep.store.batching import Batch
 from data_prep.store.prepared_data import Split
 from evaluation.evaluator import Evaluation
-from modeling.contract import Encoded, Matcher
+from modeling.contract import Encoded, Matcher, PairTokenizer
 from training.board import Board, Sample
 from training.pictures import alignment_picture, edges_picture
 
@@ -26,7 +26,7 @@ class Pages:
     """Fills a board from evaluations of a matcher."""
 
     board: Board
-    encoder: Encoder
+    encoder: PairTokenizer
 
     def show(self, matcher: Matcher, evaluation: Evaluation) -> None:
         """Samples of the evaluated pairs, spread over them, and pictures of a few."""
@@ -58,8 +58,7 @@ class Pages:
         return [word for field in fields for word in self._read(codes, field)]
 
     def _read(self, batch: Batch, field: str) -> list[str]:
-        vocabulary = self.encoder.vocabularies.of(field)
-        return [vocabulary.word(int(number)) for number in batch[field].ids[batch[field].mask]]
+        return self.encoder.words(field, batch[field].ids[batch[field].mask].tolist())
 
     def finish(self, matcher: Matcher) -> None:
         """The most frequent words of every table of word vectors."""

@@ -9,9 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from data_prep.files.reading import read_whole
-from data_prep.store.batching import Encoder
 from data_prep.store.prepared_data import PreparedData
-from data_prep.store.vocabulary import Vocabularies
 from evaluation.history import validations
 from evaluation.kept_counts import KeptCounts
 from evaluation.provenance import code_version
@@ -27,7 +25,6 @@ from experiments.run.stages import (
     apart_from_tests,
     build_model,
     check_trainable,
-    check_words,
     device,
     is_trained,
     mixed,
@@ -38,7 +35,7 @@ from experiments.run.stages import (
     with_extra,
 )
 from modeling import distributed as processes
-from modeling.contract import Matcher, Ranker
+from modeling.contract import Matcher, PairTokenizer, Ranker
 from modeling.neural_ranker import MatcherRanker
 from recipes.config import REPOSITORY, SECTIONS, Configuration, as_lines
 from recipes.models import class_of
@@ -151,12 +148,12 @@ def kept_counts(plan: Configuration, folder: RunFolder, data: PreparedData) -> K
 def _trained(
     plan: Configuration, data: PreparedData, folder: RunFolder
 ) -> tuple[MatcherRanker, TrainingReport, Pages | None]:
-    encoder = Encoder.build(data.splits["train"], plan.words)
-    check_words(encoder)
+    encoder: PairTokenizer = class_of(plan.model_name).tokenizer(data.splits["train"], plan.words, plan.model)
+    encoder.check()
     matcher = build_model(plan, encoder)
     pages = None
     if processes.is_first():
-        _keep_vocabulary(encoder.vocabularies, folder)
+        _keep_vocabulary(encoder, plan, folder)
         pages = Pages(Board(folder.events), encoder)
     say(f"{plan.model_name}: {parameters_of(matcher):,} parameters, on {device()}")
     report = train_stage(plan, matcher, encoder, data, folder, pages)
@@ -167,10 +164,10 @@ def _trained(
     return MatcherRanker(matcher, encoder, device(), bfloat16=plan.evaluate.products == "bfloat16"), report, pages
 
 
-def _keep_vocabulary(vocabularies: Vocabularies, folder: RunFolder) -> None:
+def _keep_vocabulary(encoder: PairTokenizer, plan: Configuration, folder: RunFolder) -> None:
     if not folder.vocabulary.exists():
-        vocabularies.save(folder.vocabulary)
-    elif Vocabularies.load(folder.vocabulary) != vocabularies:
+        encoder.save(folder.vocabulary)
+    elif class_of(plan.model_name).saved_tokenizer(folder.vocabulary, plan.words, plan.model) != encoder:
         raise ValueError(f"the data have changed since the run in {folder.path} began: start a new run")
 
 

@@ -13,7 +13,6 @@ from data_prep.files.named_paths import named_path
 from data_prep.pairs.overlap import overlap, without
 from data_prep.prepare import prepare
 from data_prep.records import SplitName
-from data_prep.store.batching import Encoder
 from data_prep.store.checksum import words_sha256
 from data_prep.store.concatenation import joined
 from data_prep.store.prepared_data import PreparedData, Split
@@ -24,7 +23,7 @@ from evaluation.metrics import count_better_and_tied, exact
 from evaluation.results import DataSource, Tested, measure
 from experiments.run.board_pages import Pages
 from modeling import distributed as processes
-from modeling.contract import Matcher, Ranker
+from modeling.contract import Matcher, PairTokenizer, Ranker
 from modeling.losses import build_loss
 from modeling.neural_ranker import MatcherRanker
 from recipes.config import REPOSITORY, Configuration, resolve
@@ -85,20 +84,6 @@ def check_trainable(plan: Configuration, data: PreparedData) -> None:
         raise ValueError(
             f"training takes {least} pairs or more, of which --data.limit={plan.data.limit} leaves "
             f"{len(data.splits['train'])}: raise it, or give more data"
-        )
-
-
-def check_words(encoder: Encoder) -> None:
-    """Refuse a vocabulary without words, with which a model would learn nothing.
-
-    Raises:
-        ValueError: the message names the option.
-    """
-    known = encoder.vocabularies
-    if not known.query.words or not known.code.words:
-        raise ValueError(
-            f"--words.min_count={encoder.config.min_count} leaves no known word of the training pairs' "
-            f"{'code' if known.query.words else 'queries'}: lower it"
         )
 
 
@@ -215,14 +200,20 @@ def is_trained(model: str) -> bool:
     return issubclass(class_of(model), Matcher)
 
 
-def build_model(plan: Configuration, encoder: Encoder) -> Matcher:
+def build_model(plan: Configuration, encoder: PairTokenizer) -> Matcher:
     """The model with random starting weights, which depend on ``--train.seed``."""
     seed_everything(plan.train.seed, plan.train.threads)
-    return class_of(plan.model_name)(plan.model, encoder.vocabularies).to(device())
+    matcher: Matcher = class_of(plan.model_name)(plan.model, encoder.vocabulary)
+    return matcher.to(device())
 
 
 def train_stage(
-    plan: Configuration, matcher: Matcher, encoder: Encoder, data: PreparedData, folder: RunFolder, pages: Pages | None
+    plan: Configuration,
+    matcher: Matcher,
+    encoder: PairTokenizer,
+    data: PreparedData,
+    folder: RunFolder,
+    pages: Pages | None,
 ) -> TrainingReport:
     """Train; the weights of the best validation epoch are in ``matcher`` afterwards."""
     ids = encoder.encode(data.splits["train"])
@@ -240,7 +231,7 @@ def train_stage(
 
 
 def _validation(
-    plan: Configuration, encoder: Encoder, valid: Split, pages: Pages | None
+    plan: Configuration, encoder: PairTokenizer, valid: Split, pages: Pages | None
 ) -> Callable[[Matcher], Mapping[str, float]]:
     config = EvaluateConfig(pool=min(plan.train.validate_pool, len(valid)), run_depth=1)
 

@@ -46,7 +46,13 @@ def check_bi_encoder(folder: Path) -> None:
     """
     model_hash(folder)
     name = Configuration.load(folder / CONFIG).model_name
-    if not issubclass(class_of(name), BiEncoder):
+    kind = class_of(name)
+    if issubclass(kind, BiEncoder) and kind.reads != "words":
+        raise ValueError(
+            f"the run in {folder} is of {name}, which reads subwords, but an index holds words: --vectors takes a run "
+            "of a bi-encoder over words, such as unif or deepcs"
+        )
+    if not issubclass(kind, BiEncoder):
         raise ValueError(
             f"the run in {folder} is of {name}, which makes no vector of a method: --vectors takes a run of a "
             "bi-encoder, such as unif or deepcs"

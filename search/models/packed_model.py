@@ -94,7 +94,10 @@ def load_model(path: Path) -> tuple[Matcher, Encoder]:
         return load_packed(path)
     if not (path / CONFIG).exists():
         raise no_model(path, CONFIG)
-    return load_run(path)
+    matcher, encoder = load_run(path)
+    if not isinstance(encoder, Encoder):
+        raise ValueError(f"the model in {path} reads subwords, but an index holds words: name a run of a word model")
+    return matcher, encoder
 
 
 def pack(run: Path, target: Path, *, words: int, offset_words: int) -> None:
@@ -140,15 +143,16 @@ def load_packed(folder: Path) -> tuple[Matcher, Encoder]:
             raise _unusable(folder, f"{name} is not the one that {_WEIGHTS} was written with")
     try:
         few = Vocabulary.checked(parse_json(read_whole(folder / _WORDS)))
-        plan, vocabularies = Configuration.load(folder / CONFIG), Vocabularies(few, few, ast=Vocabulary(()))
-        own = weights_of(plan, vocabularies)
+        plan = Configuration.load(folder / CONFIG)
+        encoder = Encoder(Vocabularies(few, few, ast=Vocabulary(())), plan.words)
+        own = weights_of(plan, encoder)
         check_finite({name: weight for name, weight in weights.items() if weight.is_floating_point()}, _WEIGHTS)
         for table in about["tables"]:
             weights[table] = _unpacked(weights, table, own)
         check_weights(weights, own, str(folder / _WEIGHTS))
     except ValueError as error:
         raise _unusable(folder, str(error)) from error
-    matcher, encoder = without_weights(plan, vocabularies)
+    matcher = without_weights(plan, encoder)
     matcher.load_state_dict(weights, assign=True)  # in place of the model's own memory, which is never touched
     return matcher.eval(), encoder
 

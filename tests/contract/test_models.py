@@ -7,14 +7,14 @@ import pytest
 import torch
 from torch.nn.functional import pad
 
-from data_prep.config import WordsConfig
-from data_prep.store.batching import Batch, Encoder, PairIds, Words
+from data_prep.store.batching import Batch, PairIds, Words
 from data_prep.store.vocabulary import PAD
 from experiments.run.stages import is_trained
-from modeling.contract import Encoded, Matcher
+from modeling.contract import Encoded, Matcher, PairTokenizer
 from modeling.losses import build_loss
 from recipes.config import Configuration, resolve
 from recipes.models import MODELS, class_of
+from tests.tiny_models import smaller
 from training.batches import negatives_mask
 from training.checkpoint import load_weights, save_weights
 from training.seeding import seed_everything
@@ -26,7 +26,7 @@ PAIRS = 32
 @dataclass(frozen=True)
 class Built:
     plan: Configuration
-    encoder: Encoder
+    encoder: PairTokenizer
     ids: PairIds
     matcher: Matcher
 
@@ -36,18 +36,18 @@ class Built:
             return self.matcher.score_matrix(self.matcher.encode_query(queries), self.matcher.encode_code(codes))
 
 
-def build(plan: Configuration, encoder: Encoder, ids: PairIds, seed: int = 0) -> Matcher:
+def build(plan: Configuration, encoder: PairTokenizer, ids: PairIds, seed: int = 0) -> Matcher:
     seed_everything(seed)
-    matcher = class_of(plan.model_name)(plan.model, encoder.vocabularies)
+    matcher = class_of(plan.model_name)(plan.model, encoder.vocabulary)
     matcher.start_from(ids)
     return matcher
 
 
 @pytest.fixture(scope="module", params=NEURAL)
-def built(request, small_data) -> Built:
-    plan = resolve("folder", request.param, {})
+def built(request, small_data, tmp_path_factory) -> Built:
+    plan = resolve("folder", request.param, smaller(request.param, tmp_path_factory))
     train = small_data.splits["train"]
-    encoder = Encoder.build(train, WordsConfig(**plan.section("words")))
+    encoder = class_of(plan.model_name).tokenizer(train, plan.words, plan.model)
     ids = encoder.encode(train)
     return Built(plan, encoder, ids, build(plan, encoder, ids))
 
@@ -147,14 +147,15 @@ def test_permuting_candidates_permutes_the_scores(built, rows):
 
 @pytest.mark.parametrize("fields", [("name",), ("tokens",), ("api",), ("ast",), ("name", "tokens", "api", "ast")])
 def test_empty_code_fields_have_finite_scores(built, rows, fields):
-    scores = built.scores(built.ids.queries(rows), without_words(built.ids.codes(rows), *fields))
+    read = [field for field in fields if field in built.ids.code_fields] or built.ids.code_fields
+    scores = built.scores(built.ids.queries(rows), without_words(built.ids.codes(rows), *read))
     assert torch.isfinite(scores).all()
 
 
 def test_an_empty_query_has_finite_scores_and_gradients(built, rows):
     matcher = built.matcher.train()
     queries = matcher.encode_query(without_words(built.ids.queries(rows), "query"))
-    codes = matcher.encode_code(without_words(built.ids.codes(rows), "name", "tokens", "api", "ast"))
+    codes = matcher.encode_code(without_words(built.ids.codes(rows), *built.ids.code_fields))
     scores = matcher.score_matrix(queries, codes)
     assert torch.isfinite(scores).all()
     if scores.requires_grad:
@@ -187,7 +188,10 @@ def test_it_overfits_a_few_pairs(built, rows):
 
 def test_weights_come_back_to_the_last_bit(built, rows, tmp_path):
     save_weights(built.matcher, tmp_path / "weights.safetensors")
-    other = build(built.plan, built.encoder, built.ids, seed=1)
+    other = build(built.plan, built.encoder, built.ids)
+    with torch.no_grad():
+        for weight in other.parameters():
+            weight += torch.randn_like(weight)
     again = Built(built.plan, built.encoder, built.ids, other)
     queries, codes = built.ids.queries(rows), built.ids.codes(rows)
     assert not torch.equal(again.scores(queries, codes), built.scores(queries, codes))
@@ -195,11 +199,31 @@ def test_weights_come_back_to_the_last_bit(built, rows, tmp_path):
     assert torch.equal(again.scores(queries, codes), built.scores(queries, codes))
 
 
+def test_its_tokenizer_comes_back_and_reads_the_same(built, rows, small_data, tmp_path):
+    built.encoder.save(tmp_path / "vocabulary.json")
+    plan = built.plan
+    again = class_of(plan.model_name).saved_tokenizer(tmp_path / "vocabulary.json", plan.words, plan.model)
+    assert again == built.encoder
+    ids = again.encode(small_data.splits["train"].take(rows))
+    for name, lists in ids.fields.items():
+        assert np.array_equal(lists.values, built.ids.fields[name].take(rows).values)
+    assert all(again.words("query", ids.fields["query"].values.tolist()[:20]))
+
+
+def test_another_tokenizer_is_refused(built, tmp_path):
+    path, plan = tmp_path / "vocabulary.json", built.plan
+    for content in ("", "[]", '{"query": 1}', '{"architecture": {}, "tokenizer": {}}'):
+        path.write_text(content)
+        with pytest.raises(ValueError, match="cannot be read"):
+            class_of(plan.model_name).saved_tokenizer(path, plan.words, plan.model)
+
+
 def test_the_seed_decides_the_start(built):
     same, other = (build(built.plan, built.encoder, built.ids, seed) for seed in (0, 1))
     states = [matcher.state_dict() for matcher in (built.matcher, same, other)]
     assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
-    assert not all(torch.equal(states[0][name], states[2][name]) for name in states[0])
+    pretrained = built.matcher.reads == "subwords"
+    assert all(torch.equal(states[0][name], states[2][name]) for name in states[0]) is pretrained
 
 
 def test_encoded_sides_are_as_long_as_their_batch(built, rows):

@@ -3,21 +3,21 @@
 import numpy as np
 import pytest
 
-from data_prep.store.batching import Encoder
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from experiments.run.stages import build_model, is_trained
 from modeling.neural_ranker import MatcherRanker
 from recipes.config import resolve
 from recipes.models import MODELS, class_of
+from tests.tiny_models import smaller
 
 
 @pytest.fixture(scope="module", params=MODELS)
-def ranker(request, small_data):
-    plan = resolve("folder", request.param, {})
+def ranker(request, small_data, tmp_path_factory):
+    plan = resolve("folder", request.param, smaller(request.param, tmp_path_factory))
     if not is_trained(request.param):
         return class_of(request.param)(plan.model)
-    encoder = Encoder.build(small_data.splits["train"], plan.words)
+    encoder = class_of(request.param).tokenizer(small_data.splits["train"], plan.words, plan.model)
     return MatcherRanker(build_model(plan, encoder), encoder)
 
 

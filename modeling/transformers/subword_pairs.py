@@ -1,0 +1,133 @@
+"""Queries and code as subwords of a pretrained model's own tokenizer, each side cut to its length."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from data_prep.files.atomic import write_atomically
+from data_prep.files.json_text import parse_json
+from data_prep.files.reading import read_whole
+from data_prep.store.batching import PairIds
+from data_prep.store.prepared_data import Split
+from data_prep.store.ragged_lists import Ragged
+from modeling.transformers.pretrained import extra, load_pretrained
+
+_AT_ONCE: Final = 1024
+"""Texts that are tokenized in one call."""
+_KEYS: Final = ("architecture", "tokenizer")
+
+
+@dataclass(frozen=True, slots=True)
+class Subwords:
+    """A tokenizer as its library writes it, and the architecture of the model that it belongs to."""
+
+    tokenizer: str  # JSON of the tokenizers library
+    architecture: Mapping[str, Any]  # of transformers: model_type, sizes, padding
+
+    @property
+    def padding(self) -> int:
+        """The id of padding, which positions of some models are counted from."""
+        return int(self.architecture.get("pad_token_id") or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class SubwordTokenizer:
+    """Reads the query's sentence and the method's source, special tokens included."""
+
+    vocabulary: Subwords
+    query_length: int  # most tokens
+    code_length: int
+
+    @classmethod
+    def load(cls, path: Path, query_length: int, code_length: int) -> "SubwordTokenizer":
+        """Read what :meth:`save` wrote.
+
+        Raises:
+            ValueError: the file is missing or is not such a file.
+        """
+        try:
+            content = parse_json(read_whole(path))
+            if not isinstance(content, dict) or not all(isinstance(content.get(key), dict) for key in _KEYS):
+                raise ValueError(f"expected {' and '.join(_KEYS)}")
+            subwords = Subwords(json.dumps(content["tokenizer"]), content["architecture"])
+            found = cls(subwords, query_length, code_length)
+            found._reader(query_length)
+        except (OSError, ValueError) as error:
+            raise ValueError(f"expected the tokenizer of a run in {path}, but it cannot be read: {error}") from error
+        return found
+
+    def save(self, path: Path) -> None:
+        """Write tokenizer and architecture as JSON.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        content = {
+            "architecture": dict(self.vocabulary.architecture),
+            "tokenizer": json.loads(self.vocabulary.tokenizer),
+        }
+        write_atomically(path, json.dumps(content, ensure_ascii=False))
+
+    def check(self) -> None:
+        """Nothing: subwords can spell every word."""
+
+    def words(self, field: str, ids: Sequence[int]) -> list[str]:  # noqa: ARG002
+        """The subwords that ``ids`` stand for."""
+        reader = self._reader(self.code_length)
+        return [reader.id_to_token(number) or "" for number in ids]
+
+    def encode(self, split: Split) -> PairIds:
+        """``split`` as ids of subwords; pairs of equal ids read the same."""
+        texts = [split.text(row) for row in range(len(split))]
+        fields = {
+            "query": self._ids([text.query_text for text in texts], self.query_length),
+            "code": self._ids([text.source for text in texts], self.code_length),
+        }
+        return PairIds(fields, code_fields=("code",), key_fields=("code",))
+
+    def _ids(self, texts: Sequence[str], length: int) -> Ragged:
+        return Ragged.of([*self._lists(texts, length)])
+
+    def _lists(self, texts: Sequence[str], length: int) -> Iterator[Sequence[int]]:
+        reader = self._reader(length)
+        for start in range(0, len(texts), _AT_ONCE):
+            for encoding in reader.encode_batch(list(texts[start : start + _AT_ONCE])):
+                yield np.asarray(encoding.ids, np.int64).tolist()
+
+    def _reader(self, length: int) -> Any:
+        """The library's tokenizer, which cuts to ``length`` and does not pad.
+
+        Raises:
+            ValueError: the library is missing, or this is no tokenizer of it.
+        """
+        library = extra("tokenizers")
+        try:
+            reader = library.Tokenizer.from_str(self.vocabulary.tokenizer)
+        except Exception as error:  # the library raises Exception itself
+            raise ValueError(f"no tokenizer: {error}") from error
+        reader.no_padding()
+        reader.enable_truncation(length)
+        return reader
+
+
+def subwords_of(name: str) -> Subwords:
+    """The tokenizer and the architecture of the pretrained model ``name``: a folder, a package or a name of a hub.
+
+    Raises:
+        ValueError: the libraries or the model are missing, or its tokenizer is none of the tokenizers library.
+    """
+    library = extra("transformers")
+
+    def load(place: str, local: bool) -> Subwords:
+        tokenizer = library.AutoTokenizer.from_pretrained(place, local_files_only=local)
+        backend = getattr(tokenizer, "backend_tokenizer", None)
+        if backend is None:
+            raise ValueError("its tokenizer has no fast form")
+        config = library.AutoConfig.from_pretrained(place, local_files_only=local)
+        return Subwords(json.dumps(json.loads(backend.to_str())), json.loads(config.to_json_string(use_diff=False)))
+
+    return load_pretrained(name, load)
