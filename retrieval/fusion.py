@@ -12,6 +12,7 @@ from jaxtyping import Float, Float32
 
 from data_prep.store.prepared_data import Split
 from modeling.contract import Ranker
+from retrieval.score_scales import weighted, z_scores
 
 WEIGHTS: Final = tuple(round(0.05 * step, 2) for step in range(21))
 """What :func:`best_weight` tries."""
@@ -32,7 +33,7 @@ class Mixture:
     def scores(self, queries: Split) -> Iterator[Float[np.ndarray, "block codes"]]:
         """Score the queries of ``queries`` against the whole pool, in the blocks of the first."""
         for one, other in _standardised(self.first, self.second, queries):
-            yield self.weight * one + (1 - self.weight) * other
+            yield weighted(one, other, self.weight)
 
 
 def best_weight(
@@ -50,7 +51,7 @@ def best_weight(
     second.index(pool)
     sums, row = np.zeros(len(WEIGHTS)), 0
     for one, other in _standardised(first, second, pool):
-        sums += [measure(weight * one + (1 - weight) * other, row) for weight in WEIGHTS]
+        sums += [measure(weighted(one, other, weight), row) for weight in WEIGHTS]
         row += len(one)
     return WEIGHTS[len(WEIGHTS) - 1 - int(np.argmax(sums[::-1]))]
 
@@ -68,11 +69,5 @@ def _standardised(
             rows += len(parts[-1])
         joined = np.concatenate(parts)
         kept = joined[len(block) :]
-        yield _on_one_scale(block), _on_one_scale(joined[: len(block)])
-
-
-def _on_one_scale(scores: Float[np.ndarray, "block codes"]) -> Float32[np.ndarray, "block codes"]:
-    """Rows of mean 0 and standard deviation 1; of equal scores 0."""
-    centred = (scores - scores.mean(axis=1, keepdims=True)).astype(np.float32)
-    spread = centred.std(axis=1, keepdims=True)
-    return centred / np.where(spread > 0, spread, 1)
+        other = joined[: len(block)]
+        yield z_scores(block.astype(np.float32)), z_scores(other.astype(np.float32))

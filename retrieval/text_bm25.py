@@ -1,11 +1,7 @@
 """BM25 over raw texts of any language: words of the text against words of the code, without training.
 
 Runs of letters, digits and underscores are split like identifiers (camel case, snake case) and lower-cased. Each word
-of the text, as often as it stands there, adds for a code that holds it
-
-    ln(1 + (N - n + 0.5) / (n + 0.5)) * f / (f + k1 * (1 - b + b * length / average_length))
-
-where N is the number of codes, n how many hold the word, f how often this one does, and length its words.
+of the text, as often as it stands there, adds what :mod:`retrieval.bm25_formula` says for a code that holds it.
 """
 
 import re
@@ -21,6 +17,7 @@ from tqdm import tqdm
 
 from data_prep.languages.identifiers import split_identifier
 from data_prep.store.ragged_lists import edges
+from retrieval.bm25_formula import gains, idf, length_norms
 
 _RUN: Final = re.compile(r"\w+")
 _AT_ONCE: Final = 1 << 20
@@ -63,13 +60,10 @@ class TextBm25:
         """What a word adds to a code, for each word of each code."""
         codes = len(counts.offsets) - 1
         holders = np.bincount(counts.numbers, minlength=len(counts.terms))
-        idf = np.log1p((codes - holders + 0.5) / (holders + 0.5))
-        distinct = np.diff(counts.offsets)
-        of_code = np.repeat(np.arange(codes), distinct)
-        lengths = np.bincount(of_code, weights=counts.often, minlength=codes)
-        relative = lengths / max(float(lengths.mean()), 1e-9) if codes else lengths
-        norm = self.k1 * (1 - self.b + self.b * relative)
-        return (idf[counts.numbers] * counts.often / (counts.often + norm[of_code])).astype(np.float32)
+        of_code = np.repeat(np.arange(codes), np.diff(counts.offsets))
+        lengths = np.bincount(of_code, weights=counts.often, minlength=codes).astype(np.float64)
+        norms = length_norms(lengths, self.k1, self.b)
+        return gains(idf(holders, codes)[counts.numbers], counts.often, norms[of_code]).astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True)

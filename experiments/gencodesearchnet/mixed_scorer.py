@@ -11,25 +11,9 @@ from data_prep.gencodesearchnet.records import Example
 from data_prep.gencodesearchnet.sampling import DISTRACTORS, ranking_blocks
 from evaluation.metrics import count_better_and_tied, mrr
 from modeling.text_scorer import BlockScores, TextScorer
+from retrieval.score_scales import Scale, weighted
 
 _WEIGHTS: Final = tuple(step / 10 for step in range(11))
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """What brings a scorer's scores to mean 0 and standard deviation 1 on validation pairs."""
-
-    mean: float
-    spread: float
-
-    @classmethod
-    def of(cls, scores: Float32[np.ndarray, "queries candidates"]) -> "Scale":
-        """The scale of these scores."""
-        return cls(float(scores.mean()), float(scores.std()) or 1.0)
-
-    def __call__(self, scores: Float32[np.ndarray, "block candidates"]) -> Float32[np.ndarray, "block candidates"]:
-        """The scores on it."""
-        return ((scores - self.mean) / self.spread).astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +36,7 @@ class MixedScorer:
         found = [_scored(scorer.over(texts, codes), blocks) for scorer in (first, second)]
         scales = Scale.of(found[0]), Scale.of(found[1])
         one, two = scales[0](found[0]), scales[1](found[1])
-        best = max(_WEIGHTS, key=lambda weight: _mrr(weight * one + (1 - weight) * two))
+        best = max(_WEIGHTS, key=lambda weight: _mrr(weighted(one, two, weight)))
         return cls((first, second), scales, best)
 
     @property
@@ -68,7 +52,7 @@ class MixedScorer:
             queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
         ) -> Float32[np.ndarray, "block candidates"]:
             one, two = self.scales[0](first(queries, candidates)), self.scales[1](second(queries, candidates))
-            return (self.weight * one + (1 - self.weight) * two).astype(np.float32)
+            return weighted(one, two, self.weight).astype(np.float32)
 
         return scores
 

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Float32, Int64
 
 from data_prep.languages.java.javadoc import query_words
+from retrieval.score_scales import weighted, z_scores
 from search.engine.names import Names, Spelt
 from search.engine.settings import Ranking
 from search.index.code_index import Index
@@ -225,10 +226,9 @@ class Engine:
         near: Float32[np.ndarray, " found"] | None,
     ) -> Float[np.ndarray, " found"]:
         if neural is None:
-            return on_one_scale(lexical)
-        weight = self.ranking.weight
-        mixed = weight * on_one_scale(neural) + (1 - weight) * on_one_scale(lexical)
-        return mixed if near is None else mixed + self.ranking.near * on_one_scale(near)
+            return z_scores(lexical.astype(np.float64))
+        mixed = weighted(z_scores(neural.astype(np.float64)), z_scores(lexical.astype(np.float64)), self.ranking.weight)
+        return mixed if near is None else mixed + self.ranking.near * z_scores(near.astype(np.float64))
 
     @cached_property
     def _names(self) -> Names:
@@ -253,13 +253,6 @@ class Engine:
 
 _TESTS: Final = frozenset(("test", "tests", "testing"))
 """Words of a query that speaks of tests."""
-
-
-def on_one_scale(scores: Float32[np.ndarray, " found"]) -> Float[np.ndarray, " found"]:
-    """Scores of mean 0 and standard deviation 1; of equal ones 0."""
-    centred = scores.astype(np.float64) - (scores.mean(dtype=np.float64) if len(scores) else 0.0)
-    spread = centred.std() if len(scores) else 0.0
-    return centred / spread if spread > 0 else centred
 
 
 def best_beside(scores: Float[np.ndarray, " found"], files: Int64[np.ndarray, " found"]) -> Float[np.ndarray, " found"]:

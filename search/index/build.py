@@ -15,11 +15,11 @@ from data_prep.store.concatenation import joined, joined_texts
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged, edges
 from data_prep.worker_pool import map_ordered
+from retrieval.bm25_index import Bm25Index
 from search.files.extract import ReadFile, Task, is_test
 from search.files.languages import LANGUAGES
 from search.files.links import Origin, committed_blobs, origin_of
 from search.files.tree import Found, checkout_of, found_files
-from search.index.bm25_index import Lexical
 from search.index.code_index import (
     Head,
     Index,
@@ -144,7 +144,7 @@ def _together(
     taken = np.concatenate([np.empty(0, np.int64), *rows])
     split = _with_own_words(split.take(taken))
     files = [_seen(files[place], committed) for place in order]
-    return Index(files, split, [names[row] for row in taken.tolist()], asks[taken], Lexical.of(split), origin)
+    return Index(files, split, [names[row] for row in taken.tolist()], asks[taken], Bm25Index.of(split), origin)
 
 
 def _file(read: ReadFile) -> IndexedFile:

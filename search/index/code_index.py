@@ -27,9 +27,9 @@ from data_prep.files.reading import open_regular, reason
 from data_prep.records import WORD_FIELDS
 from data_prep.store.prepared_data import Split, Texts
 from data_prep.store.ragged_lists import checked_edges, edges
+from retrieval.bm25_index import Bm25Index
 from search.files.links import Origin, link
 from search.files.tree import Found
-from search.index.bm25_index import Lexical
 from search.index.stored_arrays import StoredArrays, checked_origin
 
 FORMAT: Final = "galm index 3"
@@ -82,7 +82,7 @@ class Index:
     split: Split  # its field ``query`` is the first sentence of the comment
     names: Sequence[str]  # dotted, with the types around
     asks: UInt8[np.ndarray, " rows"]  # 1 where the comment's first sentence can stand for a question
-    lexical: Lexical
+    lexical: Bm25Index
     origin: Origin | None  # where the folder can be seen by others
 
     def __len__(self) -> int:
@@ -247,7 +247,7 @@ def _built(arrays: Mapping[str, np.ndarray], head: Head) -> Index:
     gains = stored.array("lexical-gains", np.float32, len(found.values))
     if not np.isfinite(gains).all():
         raise ValueError("what terms add to scores is not finite")
-    lexical = Lexical(terms, found.offsets, found.values, gains, head.rows)
+    lexical = Bm25Index(terms, found.offsets, found.values, gains, head.rows)
     origin = checked_origin(manifest["origin"]) if manifest["origin"] else None
     return Index(
         files, split, stored.words("names", head.rows), stored.array("asks", np.uint8, head.rows), lexical, origin

@@ -14,9 +14,9 @@ from tqdm import tqdm
 
 from evaluation.metrics import Measures, exact
 from evaluation.significance import Difference, compare
+from retrieval.bm25_index import WEIGHTS, Bm25Index
 from search.engine.engine import Engine, Finds, Reads
 from search.engine.settings import Ranking
-from search.index.bm25_index import WEIGHTS, Lexical
 from search.index.code_index import Index
 from search.quality.questions import Asked, Questions
 
@@ -36,7 +36,7 @@ class Measured:
 
 def with_comments(index: Index, weight: int) -> Index:
     """The same index, in which each word of a comment counts ``weight`` times; 0: no comment is found."""
-    return replace(index, lexical=Lexical.of(index.split, {**WEIGHTS, "query": weight}))
+    return replace(index, lexical=Bm25Index.of(index.split, {**WEIGHTS, "query": weight}))
 
 
 def measure_quality(

@@ -13,7 +13,7 @@ from data_prep.config import DataConfig
 from data_prep.files.reading import read_regular
 from data_prep.languages.java.declarations import LARGEST_FILE, find_declarations, parse_java
 from data_prep.languages.java.javadoc import query_words, returned
-from search.index.bm25_index import terms_of
+from retrieval.bm25_index import terms_of
 from search.index.code_index import Index
 
 Asked = Literal["comment", "return", "member", "name"]

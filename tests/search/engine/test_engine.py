@@ -8,11 +8,11 @@ from data_prep.store.batching import Encoder
 from experiments.run.stages import build_model
 from modeling.row_scores import RowScores
 from recipes.config import resolve
-from search.engine.engine import LONGEST_QUERY, Engine, QueryError, best_beside, on_one_scale
+from retrieval.bm25_index import Bm25Index
+from search.engine.engine import LONGEST_QUERY, Engine, QueryError, best_beside
 from search.engine.names import Names
 from search.engine.reranker import Reader, query_split
 from search.engine.settings import Ranking
-from search.index.bm25_index import Lexical
 
 
 @pytest.fixture(scope="module")
@@ -196,15 +196,9 @@ def test_scores_do_not_depend_on_how_many_rows_are_read_at_once(index, reader):
     assert len(reader.scores(query, rows[:0])) == 0
 
 
-def test_one_scale():
-    np.testing.assert_allclose(on_one_scale(np.array([1.0, 3.0], np.float32)), [-1, 1])
-    assert on_one_scale(np.array([2.0, 2.0], np.float32)).tolist() == [0, 0]
-    assert on_one_scale(np.empty(0, np.float32)).tolist() == []
-
-
 def test_without_rows_nothing_is_found(index):
     empty = index.split.take(np.arange(0))
-    nothing = replace(index, files=[], split=empty, names=[], asks=index.asks[:0], lexical=Lexical.of(empty))
+    nothing = replace(index, files=[], split=empty, names=[], asks=index.asks[:0], lexical=Bm25Index.of(empty))
     assert Engine(nothing, None).search("anything") == []
 
 

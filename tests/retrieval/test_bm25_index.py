@@ -3,7 +3,7 @@ import pytest
 
 from recipes.models import recipe_of
 from retrieval.bm25 import Bm25, Bm25Config
-from search.index.bm25_index import WEIGHTS, Lexical, terms_of
+from retrieval.bm25_index import WEIGHTS, Bm25Index, terms_of
 
 
 def test_scores_are_those_of_the_tuned_control_where_no_comment_is_read(small_data):
@@ -13,7 +13,7 @@ def test_scores_are_those_of_the_tuned_control_where_no_comment_is_read(small_da
     control = Bm25(Bm25Config(k1=2.0, b=1.0, name_weight=10, distinct=True, common_words=False))
     control.index(split)
     expected = np.concatenate(list(control.scores(split)))
-    lexical = Lexical.of(split, {**WEIGHTS, "query": 0})
+    lexical = Bm25Index.of(split, {**WEIGHTS, "query": 0})
     queries = [split.word_list("query", row) for row in range(len(split))]
     asked = [row for row, words in enumerate(queries) if set(terms_of(words)) != set(words)]
     assert len(asked) > 100
@@ -24,10 +24,10 @@ def test_scores_are_those_of_the_tuned_control_where_no_comment_is_read(small_da
 
 def test_words_of_a_comment_count_where_they_are_asked_for(small_data):
     split = small_data.splits["test"]
-    with_comments, without = Lexical.of(split), Lexical.of(split, {**WEIGHTS, "query": 0})
+    with_comments, without = Bm25Index.of(split), Bm25Index.of(split, {**WEIGHTS, "query": 0})
     queries = [split.word_list("query", row) for row in range(len(split))]
 
-    def best(lexical: Lexical) -> float:
+    def best(lexical: Bm25Index) -> float:
         scores = np.stack([lexical.scores(words) for words in queries])
         return float((scores.argmax(axis=1) == np.arange(len(split))).mean())
 
@@ -37,8 +37,8 @@ def test_words_of_a_comment_count_where_they_are_asked_for(small_data):
 
 def test_unknown_words_and_an_empty_index_score_nothing(small_data):
     split = small_data.splits["test"]
-    assert not Lexical.of(split).scores(["qqqq"]).any()
-    assert len(Lexical.of(split.take(np.arange(0))).scores(["list"])) == 0
+    assert not Bm25Index.of(split).scores(["qqqq"]).any()
+    assert len(Bm25Index.of(split.take(np.arange(0))).scores(["list"])) == 0
 
 
 @pytest.mark.parametrize(

@@ -18,13 +18,13 @@ from jaxtyping import Float32, Int, Int32, Int64
 from data_prep.languages.identifiers import split_identifier
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged, edges
-from search.engine.settings import Ranking
+from retrieval.bm25_formula import gains, idf, length_norms
 
 K1: Final = 2.0
 """How slowly repeated words saturate."""
 B: Final = 1.0
 """How much long methods are discounted."""
-WEIGHTS: Final[Mapping[str, int]] = {"name": 10, "tokens": 1, "api": 1, "query": Ranking().comments}
+WEIGHTS: Final[Mapping[str, int]] = {"name": 10, "tokens": 1, "api": 1, "query": 3}
 """Field -> how many times each of its words counts; ``query`` is the comment's first sentence."""
 _REPEATED: Final = ("name",)
 """Fields whose words count as often as they stand there, not once a field."""
@@ -40,7 +40,7 @@ def terms_of(words: Sequence[str]) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False, slots=False)
-class Lexical:
+class Bm25Index:
     """For each term, the rows that hold it and what it adds to their scores."""
 
     terms: Sequence[str]  # sorted
@@ -50,17 +50,15 @@ class Lexical:
     size: int  # rows of the index
 
     @classmethod
-    def of(cls, split: Split, weights: Mapping[str, int] = WEIGHTS) -> "Lexical":
+    def of(cls, split: Split, weights: Mapping[str, int] = WEIGHTS) -> "Bm25Index":
         """Count the words of all rows of ``split``."""
         terms, fields = _as_terms(split, [field for field, weight in weights.items() if weight])
         rows, numbers, counts = _counted(fields, weights)
         lengths = np.bincount(rows, weights=counts, minlength=len(split))
-        average = max(float(lengths.mean()) if len(split) else 0.0, 1e-9)
         holding = np.bincount(numbers, minlength=len(terms))  # rows of each term
-        rarity = np.log1p((len(split) - holding + 0.5) / (holding + 0.5))
-        norms = K1 * (1 - B + B * lengths / average)
-        gains = (rarity[numbers] * counts / (counts + norms[rows])).astype(np.float32)
-        return cls(terms, edges(holding), rows, gains, len(split))
+        norms = length_norms(lengths.astype(np.float64), K1, B)
+        added = gains(idf(holding, len(split))[numbers], counts, norms[rows]).astype(np.float32)
+        return cls(terms, edges(holding), rows, added, len(split))
 
     def scores(self, query: Sequence[str]) -> Float32[np.ndarray, " rows"]:
         """The sum of what the terms of ``query`` add to each row."""
