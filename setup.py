@@ -7,6 +7,8 @@ from setuptools import setup
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # a build does not have it there
 
-from wheel_layout.build_py import BuildPy, package_folders, packages
+from wheel_layout.commands import BuildPy, EditableWheel, package_folders, packages
 
-setup(packages=packages(), package_dir=package_folders(), cmdclass={"build_py": BuildPy})
+setup(
+    packages=packages(), package_dir=package_folders(), cmdclass={"build_py": BuildPy, "editable_wheel": EditableWheel}
+)

@@ -9,6 +9,7 @@ from typing import Final
 
 from setuptools import find_packages
 from setuptools.command.build_py import build_py
+from setuptools.command.editable_wheel import editable_wheel
 from setuptools.errors import SetupError
 
 from wheel_layout.rooted import rooted
@@ -43,13 +44,7 @@ class BuildPy(build_py):
     """Copies modules as setuptools does, and rewrites the names of rooms and of the program in them."""
 
     def run(self) -> None:
-        """Build into an empty folder: a module that was removed must not be found there.
-
-        Raises:
-            SetupError: an editable installation is asked for.
-        """
-        if self.editable_mode:
-            raise SetupError("a checkout cannot be installed as editable: run it by run.sh, or put it on PYTHONPATH")
+        """Build into an empty folder: a module that was removed must not be found there."""
         shutil.rmtree(Path(self.build_lib) / ROOT, ignore_errors=True)
         super().run()
 
@@ -71,3 +66,15 @@ class BuildPy(build_py):
         names = [*self.packages, *(f"{package}.{module}" for package, module, _ in self.find_all_modules())]
         below = [name.removeprefix(f"{ROOT}.") for name in names]
         return frozenset(name for name in below if name.partition(".")[0] in rooms())
+
+
+class EditableWheel(editable_wheel):
+    """Refused: the modules of a checkout do not import each other by their names in a wheel."""
+
+    def run(self) -> None:
+        """Say what to do instead.
+
+        Raises:
+            SetupError: always.
+        """
+        raise SetupError("a checkout cannot be installed as editable: run it by run.sh, or put it on PYTHONPATH")
