@@ -64,8 +64,8 @@ class BuildPy(build_py):
     def _modules(self) -> frozenset[str]:
         """The names in the checkout of what moves below the root."""
         names = [*self.packages, *(f"{package}.{module}" for package, module, _ in self.find_all_modules())]
-        below = [name.removeprefix(f"{ROOT}.") for name in names]
-        return frozenset(name for name in below if name.partition(".")[0] in rooms())
+        below, moved = [name.removeprefix(f"{ROOT}.") for name in names], rooms()
+        return frozenset(name for name in below if name.partition(".")[0] in moved)
 
 
 class EditableWheel(editable_wheel):
