@@ -8,9 +8,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-_ROOT: Final = Path(__file__).resolve().parents[1]
-_PACKAGE: Final = Path(__file__).resolve().parent.name
-_NAMED: Final = re.compile(rf"{_PACKAGE}(?:\.\w+)+(?=:\w+$)")
+from data_prep.installation import IMPORT_ROOT, OUTER
+
+_ROOT: Final = IMPORT_ROOT
+_PACKAGE: Final = f"{OUTER}data_prep"
+_NAMED: Final = re.compile(rf"{re.escape(_PACKAGE)}(?:\.\w+)+(?=:\w+$)")
 """The module of a "package.module:name" string."""
 _PARSERS: Final = ("tree-sitter", "tree-sitter-java")
 _STORE: Final = ("data_prep.store.prepared_data", "data_prep.store.manifest")
@@ -21,6 +23,7 @@ _WITHOUT_PART: Final = frozenset(
         "data_prep.config",
         "data_prep.files.folder_lock",
         "data_prep.files.named_paths",
+        "data_prep.installation",
         "data_prep.sources.debian_apt",
         "data_prep.sources.download",
     )
@@ -31,12 +34,15 @@ _WITHOUT_PART: Final = frozenset(
 def program_sha256(module: str) -> str:
     """The sha256 over the source of ``module``, all that it imports of this package, the store, and the parsers.
 
+    It is the same in a checkout and in the wheel that is made of it.
+
     Args:
         module: the dotted name of the module that has the data set's class.
     """
     digest = hashlib.sha256(" ".join(version(parser) for parser in _PARSERS).encode())
     for name in modules_behind((module, *_STORE)):
-        digest.update(name.encode() + b"\n" + _file_of(name).read_bytes())
+        source = name.encode() + b"\n" + _file_of(name).read_bytes()
+        digest.update(source.replace(OUTER.encode(), b"") if OUTER else source)
     return digest.hexdigest()
 
 
@@ -58,15 +64,19 @@ def _imported(file: Path) -> Iterator[str]:
         match node:
             case ast.Import(names=names):
                 yield from (each.name for each in names if _is_module(each.name))
-            case ast.ImportFrom(module=str(module), names=names, level=0) if module.split(".")[0] == _PACKAGE:
+            case ast.ImportFrom(module=str(module), names=names, level=0) if _is_inside(module):
                 below = [f"{module}.{each.name}" for each in names]
                 yield from (each for each in (module, *below) if _is_module(each))
             case ast.Constant(value=str(text)) if named := _NAMED.match(text):
                 yield named[0]
 
 
+def _is_inside(name: str) -> bool:
+    return f"{name}.".startswith(f"{_PACKAGE}.")
+
+
 def _is_module(name: str) -> bool:
-    return name.split(".")[0] == _PACKAGE and _file_of(name).is_file()
+    return _is_inside(name) and _file_of(name).is_file()
 
 
 def _file_of(module: str) -> Path:

@@ -16,16 +16,13 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, Any, Final, NoReturn
 
 from data_prep.files.reading import reason
+from data_prep.installation import IMPORT_ROOT
 
-_ROOT: Final = Path(__file__).resolve().parents[1]
-_PROGRAM: Final = (
-    "import sys; sys.path.insert(0, sys.argv[1]); from data_prep.worker_pool import serve; serve(sys.argv[2])"
-)
+_PROGRAM: Final = f"import sys; sys.path.insert(0, sys.argv[1]); from {__name__} import serve; serve(sys.argv[2])"
 _AHEAD: Final = 2
 """Items under way or waiting, a process."""
 _LOOK: Final = 0.2
@@ -125,7 +122,7 @@ class _Worker:
 
     def __init__(self, function: str) -> None:
         self.child = subprocess.Popen(
-            [sys.executable, "-P", "-c", _PROGRAM, str(_ROOT), function],
+            [sys.executable, "-P", "-c", _PROGRAM, str(IMPORT_ROOT), function],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             process_group=0,  # Ctrl-C goes to the parent alone, which ends its children

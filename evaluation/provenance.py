@@ -12,6 +12,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
+from data_prep.installation import INSTALLED
+
 _CODE: Final = ("*.py", "*.sh", "requirements*.txt", "pyproject.toml")
 _PATH: Final = re.compile(r"(?<![^\s='\":,])(?:~|\.{1,2})?/(?!/)[^\s'\",]*")
 
@@ -39,7 +41,12 @@ def machine() -> Machine:
 
 
 def code_version(root: Path) -> str:
-    """The git commit of ``root``, "-dirty" where code differs from it; outside git a hash of the code."""
+    """The git commit of ``root``, "-dirty" where code differs from it; outside git a hash of the code.
+
+    Of a program that runs from a wheel, the version of that.
+    """
+    if INSTALLED:
+        return f"neural-code-search {metadata.version('neural-code-search')}"
     try:
         if Path(_git(root, "rev-parse", "--show-toplevel")) != root.resolve():
             return _source_hash(root)

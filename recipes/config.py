@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from data_prep.config import DataConfig, WordsConfig
 from data_prep.files.atomic import write_atomically
 from data_prep.files.named_paths import named_path
+from data_prep.installation import workspace
 from evaluation.config import EvaluateConfig
 from recipes.models import config_type_of, recipe_of
 from recipes.stored_options import fitted, stored_configuration
@@ -20,7 +21,8 @@ from training.config import TrainConfig
 if TYPE_CHECKING:
     from modeling.config import LossConfig
 
-REPOSITORY: Final = Path(__file__).resolve().parent.parent
+REPOSITORY: Final = workspace()
+"""The folder in which ``data``, ``runs`` and results lie."""
 OUT: Final = Option("out", str, "", "Folder of this run; empty: runs/<dataset>-<model>-<time>.")
 _PATHS: Final = (
     "out",

@@ -3,8 +3,8 @@
 import fnmatch
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,13 +27,14 @@ def index(arguments: Sequence[str]) -> None:
         raise ValueError("expected a folder: bash run.sh index DIR")
     from search.index.build import refresh
     from search.index.places import check_way, former_index, index_place
+    from search.index.update import sole_maker
 
     root = named_path(words[0])
     path = named_path(options.out) if options.out else index_place(root)
     check_way(root, path)
     run = _checked_run(options.vectors)  # what cannot be used is told before anything is read
     check_file_place(path, "--out")
-    with _alone(path) if root.is_dir() else nullcontext():
+    with sole_maker(path, say) if root.is_dir() else nullcontext():
         started = time.perf_counter()
         done = refresh(root, path, processes=options.processes or os.cpu_count() or 1, tell=_tell)
         seconds = time.perf_counter() - started
@@ -42,18 +43,6 @@ def index(arguments: Sequence[str]) -> None:
         _vectors(run, path)
     if not options.out and (former := former_index(root)):
         console.complain(f"{former}: an index in the folder itself, as earlier versions made, is not used or changed")
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Wait until no other process makes the index ``path``: else its vectors could be of the other's rows."""
-    from data_prep.files.folder_lock import sole_holder
-
-    def tell() -> None:
-        say(f"waiting for another process that makes {path}")
-
-    with sole_holder(path.with_name(f".{path.name}.lock"), tell):
-        yield
 
 
 def _checked_run(typed: str) -> str:
@@ -75,14 +64,15 @@ def _vectors(run: str, path: Path) -> None:
 
     Where it names nothing, the model that made those that are there stays theirs.
     """
-    from search.index.vector_file import maker_of, remove_vectors, up_to_date
+    from search.index.update import update_vectors
+    from search.index.vector_file import maker_of, remove_vectors
 
     if run == "none":
         return remove_vectors(path)
     known = maker_of(path)
     started = time.perf_counter()
     try:
-        what = _up_to_date(run or known or "", path) if not up_to_date(path, run or known or "") else ""
+        what = update_vectors(run or known or "", path, _tell)
     except ValueError as error:
         if run or not known:
             raise
@@ -90,16 +80,6 @@ def _vectors(run: str, path: Path) -> None:
         return None
     say(f"vectors beside it: {what or 'nothing has changed'}, {time.perf_counter() - started:.2f} s")
     return None
-
-
-def _up_to_date(run: str, path: Path) -> str:
-    """Make vectors by a run, "" by the model that comes with this program; tell what was done."""
-    from search.index.dense_retriever import lay_clusters
-    from search.index.vector_encoding import RowEncoder, refresh_vectors
-
-    done = refresh_vectors(RowEncoder(Path(run) if run else None), path, _tell)
-    lay_clusters(path)
-    return f"read {done.read:,} of {done.rows:,} rows"
 
 
 def _tell(path: str, trouble: str) -> None:

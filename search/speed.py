@@ -84,6 +84,7 @@ def measure_search(queries: int = 300, modules: Sequence[str] = ("java.base",)) 
                 place.write_bytes(file.data)
         found = _measured(root, Path(folder) / "index", jdk.origin(), queries)
     results = REPOSITORY / "experiments" / "results"
+    results.mkdir(parents=True, exist_ok=True)
     write_atomically(results / "search-speed.json", json.dumps(to_json(found), indent=1) + "\n")
     write_atomically(results / "search-speed.md", markdown(found))
     show(f"\n{markdown(found)}")

@@ -17,6 +17,7 @@ from tqdm import tqdm
 
 from data_prep.files.printable import one_line, printable
 from data_prep.files.reading import append_regular
+from data_prep.installation import OUTER
 
 STANDARD_OUTPUT: Final = "standard output"
 """What errors name that come of writing there."""
@@ -24,13 +25,13 @@ _log = logging.getLogger("experiments")
 
 _COLOUR: Final = re.compile(r"(\x1b\[(?:0|1|2|32|36)m)")
 _ROOMS: Final = frozenset(
-    {"data_prep", "matching", "galm", "baselines", "training", "evaluation", "experiments", "search"}
+    {"data_prep", "modeling", "retrieval", "galm", "baselines", "training", "evaluation", "experiments", "search"}
 )
 
 
 def _concerns_user(record: logging.LogRecord) -> bool:
     """Ours, or a warning of a library."""
-    return record.levelno >= logging.WARNING or record.name.partition(".")[0] in _ROOMS
+    return record.levelno >= logging.WARNING or record.name.removeprefix(OUTER).partition(".")[0] in _ROOMS
 
 
 class _Printable(logging.Formatter):

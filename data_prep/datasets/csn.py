@@ -62,7 +62,7 @@ class Csn:
         except DownloadError as error:
             raise ValueError(
                 f"CodeSearchNet cannot be fetched: {error}; put java.zip, or its folder java/final/jsonl, into "
-                f"{self._place} or give --data.path=; `bash run.sh jdk galm` needs no download"
+                f"{self._place} or give --data.path=; data set jdk needs no download"
             ) from error
         return [target]
 

@@ -18,7 +18,7 @@ from typing import IO, Final
 import torch
 import torch.distributed as dist
 
-from recipes.config import REPOSITORY
+from data_prep.installation import IMPORT_ROOT
 from terminal import console
 
 _MEMBER: Final = "GALM_MEMBER"
@@ -95,7 +95,7 @@ def _copies(count: int) -> Iterator[str]:
 
 def _copy(member: str, errors: IO[bytes]) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "cli.main", *sys.argv[1:]]
-    environment = os.environ | {_MEMBER: member, "PYTHONPATH": str(REPOSITORY)}
+    environment = os.environ | {_MEMBER: member, "PYTHONPATH": str(IMPORT_ROOT)}
     return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=errors)
 
 

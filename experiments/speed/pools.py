@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Int
 
 from data_prep.config import WordsConfig
+from data_prep.installation import IMPORT_ROOT
 from data_prep.records import SplitName
 from data_prep.store.batching import Encoder
 from data_prep.store.prepared_data import PreparedData, Split, limit_pairs, open_prepared
@@ -26,7 +27,6 @@ from evaluation.json_records import from_json, to_json
 from experiments.speed.scoring import galm_of_width, plan_of_width
 from experiments.speed.timing import Growth, Spread
 from modeling.neural_ranker import MatcherRanker
-from recipes.config import REPOSITORY
 from terminal.console import open_terminal
 
 WIDTH: Final = 32
@@ -150,7 +150,7 @@ def in_a_process(task: Task) -> Ranked:
         ValueError: the process failed.
     """
     command = [sys.executable, "-m", "experiments.speed.pools", json.dumps(asdict(task))]
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    environment = {**os.environ, "PYTHONPATH": str(IMPORT_ROOT)}
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environment, check=False)
     if done.returncode:
         raise ValueError(f"the process that ranked {task.methods:,} methods ended with code {done.returncode}")

@@ -5,6 +5,7 @@ is run anew. The same command may be given several times at once: each process t
 """
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from pathlib import Path
 from data_prep.files.atomic import write_atomically
 from data_prep.files.folder_lock import sole_holder
 from data_prep.files.reading import read_whole
+from data_prep.installation import IMPORT_ROOT
 from evaluation.json_records import to_json
 from evaluation.provenance import without_paths
 from evaluation.results import Result, load_result
@@ -152,7 +154,9 @@ def _run(cell: Cell, typed: Mapping[str, str]) -> Path:
 
 def _command(cell: Cell, words: Sequence[str], options: Mapping[str, str]) -> None:
     typed = (f"--{name}={text}" for name, text in options.items())
-    done = subprocess.run([sys.executable, "-m", "cli.main", *words, *typed], cwd=REPOSITORY, check=False)
+    environment = {**os.environ, "PYTHONPATH": str(IMPORT_ROOT)}
+    program = [sys.executable, "-m", "cli.main", *words, *typed]
+    done = subprocess.run(program, cwd=REPOSITORY, env=environment, check=False)
     if done.returncode in (130, -signal.SIGINT):
         raise KeyboardInterrupt
     if done.returncode:

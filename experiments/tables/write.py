@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.files.atomic import write_atomically
+from data_prep.installation import INSTALLED
 from evaluation.results import Result
 from experiments.ablations.catalogue import ABLATIONS
 from experiments.ablations.pages import Found, ablation_page, ablation_picture, found_by, overview
@@ -35,7 +36,13 @@ _PICTURES: Final = "As pictures: `main-*.png` beside this page."
 
 
 def write_tables(readme: Path = README, results: Path = RESULTS) -> None:
-    """Bring all tables in step with the kept results."""
+    """Bring all tables in step with the kept results.
+
+    Raises:
+        ValueError: this program runs from a wheel, or a result cannot be read.
+    """
+    if INSTALLED:
+        raise ValueError("tables are written into a checkout of the repository: clone it, and run this there")
     write_atomically(readme, with_tables(readme.read_text(encoding="utf-8"), results))
     written = [readme.name]
     for name, text in pages(results).items():

@@ -36,7 +36,7 @@ async function ask(place, parameters, signal) {
     answer = await fetch(`${place}?${new URLSearchParams(parameters)}`, { signal });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Error("The server does not answer. Is `bash run.sh serve` still running?");
+    throw new Error("The server does not answer. Is the command serve still running?");
   }
   const told = await answer.json();
   if (!answer.ok) throw Object.assign(new Error(told.error), { status: answer.status });

@@ -257,7 +257,7 @@ def test_no_way_to_fetch_it_is_one_line_with_the_way_out(tmp_path: Path, monkeyp
         port = closed.server_port
     monkeypatch.setattr(csn, "JAVA_ZIP", Remote(f"http://127.0.0.1:{port}/java.zip"))
     monkeypatch.setattr("time.sleep", lambda _: None)
-    with pytest.raises(ValueError, match=r"`bash run\.sh jdk galm` needs no download") as caught:
+    with pytest.raises(ValueError, match="data set jdk needs no download") as caught:
         Csn(DataConfig(root=str(tmp_path / "data"))).inputs()
     message = str(caught.value)
     assert "\n" not in message

@@ -59,6 +59,12 @@ def test_missing_markers_are_named(text):
         with_tables(text, RESULTS)
 
 
+def test_an_installed_program_has_no_tables_to_write(monkeypatch):
+    monkeypatch.setattr("experiments.tables.write.INSTALLED", True)
+    with pytest.raises(ValueError, match="tables are written into a checkout of the repository"):
+        write_tables()
+
+
 def test_a_damaged_result_is_named(tmp_path):
     (tmp_path / "main").mkdir()
     (tmp_path / "main" / f"{CELLS['jdk'][0].key}.json").write_text("{}")

@@ -1,0 +1,22 @@
+"""The command ``galm`` of an installed wheel: what ``run.sh`` is in a checkout."""
+
+from terminal.interruption import end_silently, run_interruptibly
+
+
+def run() -> int:
+    """Run the command line of this process; the exit code."""
+    end_silently()  # nothing has begun yet that Ctrl-C could break
+    import os
+    import sys
+
+    from cli.main import main
+    from data_prep.installation import workspace
+
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["test"]:
+        sys.stderr.write("galm: the tests are part of a checkout of the repository: clone it, and run its run.sh\n")
+        return 2
+    if arguments[:1] == ["board"]:
+        board = ["-m", "tensorboard.main", "--logdir", str(workspace() / "runs"), "--host", "localhost"]
+        os.execv(sys.executable, [sys.executable, *board, *arguments[1:]])
+    return run_interruptibly(main, arguments)

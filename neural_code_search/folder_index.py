@@ -1,0 +1,145 @@
+"""The index of a folder, as ``galm index`` makes it, and the search in it, as ``galm search`` answers."""
+
+import logging
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Final
+
+from data_prep.files.named_paths import check_file_place, named_path
+from neural_code_search.scoring import CodeModel, check_top, load_model
+from search.engine.engine import Stage
+from search.engine.reranker import Reader
+from search.engine.show import result
+from search.index.build import refresh
+from search.index.places import check_way, index_place
+from search.index.update import sole_maker, update_vectors
+from search.index.vector_file import maker_of
+from search.serve.live_index import LiveIndex
+
+_log = logging.getLogger(__name__)
+
+_Path = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchHit:
+    """A method or type that answers a question. Texts are as they stand in the files: print no stranger's unchecked."""
+
+    rank: int
+    """From 1."""
+    path: str
+    """Of its file in the folder, "/" between its parts."""
+    start_line: int
+    """From 1, without the comment."""
+    end_line: int
+    """The last line, of a type that of its head."""
+    name: str
+    """With the types around it, dots between."""
+    signature: str
+    """Its declaration on one line."""
+    documentation: str
+    """First sentence of its comment, "" where it has none."""
+    source: str
+    """Its text, of a type that of its head."""
+    score: float
+    """Higher is better; scores of different questions do not compare."""
+    stage: Stage
+    """Why it stands where it does: its name was asked for ("name"), or the model read it ("model")."""
+    license: str
+    """SPDX, "" where it is not known."""
+    url: str
+    """Permanent link to its lines, "" where its file is not in a public commit as it stands."""
+
+
+class CodeIndex:
+    """The index of a folder, ready to be searched; :func:`index_folder` and :func:`open_index` make one.
+
+    A newer index that replaces the file, by whatever process, is answered from within a second.
+    """
+
+    def __init__(self, path: Path, model: CodeModel) -> None:
+        """The index in the file ``path``, and the model that reads what its first stage finds."""
+        self.path: Final = path
+        """The file."""
+        self._live = LiveIndex(path, lambda index: Reader(model.matcher, model.encoder, index.split))
+
+    def __len__(self) -> int:
+        """Methods and types."""
+        return len(self._live.opened().engine.index)
+
+    @property
+    def files(self) -> Sequence[str]:
+        """Paths of the files in the folder, in order."""
+        return [file.path for file in self._live.opened().engine.index.files]
+
+    def search(self, question: str, top: int = 10, *, path: str = "", by_file: bool = False) -> list[SearchHit]:
+        """The best methods and types for a question, best first; few or none where few are left to answer.
+
+        Args:
+            question: in words, such as "read all lines of a file", or a name, such as "JsonReader.nextName".
+            top: how many.
+            path: a pattern that the paths of hits match, such as ``src/*``; empty: all.
+            by_file: only the best of each file.
+
+        Raises:
+            ValueError: the question is empty, longer than 2,000 characters or without words, or ``top`` is below 1.
+        """
+        check_top(top)
+        engine = self._live.opened().engine
+        found = engine.search(question, top=top, path=path, by_file=by_file)
+        results = [result(engine, question, hit, explain=False) for hit in found]
+        return [SearchHit(**{each.name: told[each.name] for each in fields(SearchHit)}) for told in results]
+
+
+def index_folder(
+    folder: _Path, *, out: _Path | None = None, model: CodeModel | None = None, processes: int = 0
+) -> CodeIndex:
+    """Make the index of a folder of Java files, or bring it up to date, and open it.
+
+    Only files that have changed are read. What cannot be read of a file is logged as a warning, and left out.
+
+    Args:
+        folder: it and all folders in it, but for what its ignore files name.
+        out: file of the index; None: one in the user's cache folder, by ``folder``, as the command line has it.
+        model: that reads what is found; None: the one that comes with this package.
+        processes: that read files; 0: one a processor.
+
+    Raises:
+        ValueError: there is no such folder, no Java file in it, or ``out`` is no place for a file.
+        OSError: the index cannot be written; an older one is as it was.
+    """
+    root = named_path(os.fspath(folder))
+    if not root.is_dir():
+        raise ValueError(f"there is no folder {root}")
+    if processes < 0:
+        raise ValueError(f"expected processes to be 0 or more, got {processes}")
+    path = index_place(root) if out is None else named_path(os.fspath(out))
+    check_way(root, path)
+    check_file_place(path, "out")
+    with sole_maker(path, _log.info):
+        refresh(root, path, processes=processes or os.cpu_count() or 1, tell=_tell)
+        update_vectors(maker_of(path) or "", path, _tell)
+    return CodeIndex(path, model or load_model())
+
+
+def open_index(path: _Path, *, model: CodeModel | None = None) -> CodeIndex:
+    """Open an index as it is.
+
+    Args:
+        path: a file, or a folder that :func:`index_folder` or the command line has made an index of.
+        model: that reads what is found; None: the one that comes with this package.
+
+    Raises:
+        ValueError: there is no index, or it cannot be used.
+    """
+    named = named_path(os.fspath(path))
+    found = index_place(named) if named.is_dir() else named
+    if not found.exists():
+        raise ValueError(f"there is no index of {named}: make one by index_folder")
+    return CodeIndex(found, model or load_model())
+
+
+def _tell(path: str, trouble: str) -> None:
+    _log.warning("%s: %s", path, trouble)

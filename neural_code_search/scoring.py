@@ -1,0 +1,126 @@
+"""A trained model over texts: scores of pairs of a query and a Java method, and the ranking of a pool for a query."""
+
+import os
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float32, Int64
+
+from data_prep.files.named_paths import named_path
+from data_prep.store.batching import Encoder
+from data_prep.store.prepared_data import Split
+from modeling.contract import Matcher
+from modeling.row_scores import AT_ONCE
+from neural_code_search.snippets import read_codes, read_pairs
+from search.engine.engine import words_of
+from search.engine.reranker import Reader
+from search.models.folder import DEFAULT_MODEL
+from search.models.packed_model import load_model as load_matcher
+
+
+class RankedCodes(NamedTuple):
+    """The codes of a pool for a query, best first; of equal scores the earlier code."""
+
+    indices: Int64[np.ndarray, " found"]
+    """Places in the pool, from 0."""
+    scores: Float32[np.ndarray, " found"]
+    """Higher is better."""
+
+
+def load_model(path: str | os.PathLike[str] | None = None) -> "CodeModel":
+    """The trained model in a folder, on the processor.
+
+    Args:
+        path: the folder of a finished run, or of a packed model; None: the model that comes with this package.
+
+    Raises:
+        ValueError: there is no model, it is damaged, or its run is not finished.
+    """
+    return CodeModel(*load_matcher(DEFAULT_MODEL if path is None else named_path(os.fspath(path))))
+
+
+class CodeModel:
+    """A trained model; :func:`load_model` makes one."""
+
+    def __init__(self, matcher: Matcher, encoder: Encoder) -> None:
+        """``matcher`` over the words that ``encoder`` turns into ids."""
+        self.matcher: Final = matcher.eval()
+        self.encoder: Final = encoder
+
+    @torch.inference_mode()
+    def score_pairs(self, queries: Sequence[str], codes: Sequence[str]) -> Float32[np.ndarray, " pairs"]:
+        """The score of query i and code i; higher is better. Scores of one model compare with each other only.
+
+        Args:
+            queries: questions in words.
+            codes: a Java method or constructor each, with or without its comment, which is not read.
+
+        Raises:
+            ValueError: there are not as many queries as codes, a query has no words, or a code is no Java method.
+        """
+        ids = self.encoder.encode(Split.of("pairs", read_pairs(queries, codes)))
+        order = np.argsort(ids.code_lengths, kind="stable")  # of like length, little is padding
+        found = np.empty(len(order), dtype=np.float32)
+        for start in range(0, len(order), AT_ONCE):
+            rows = order[start : start + AT_ONCE]
+            asked, read = self.matcher.encode_query(ids.queries(rows)), self.matcher.encode_code(ids.codes(rows))
+            found[rows] = self.matcher.score_pairs(asked, read).float().numpy()
+        return found
+
+    def pool(self, codes: Sequence[str]) -> "CodePool":
+        """Codes to be ranked for several queries: they are parsed once.
+
+        Raises:
+            ValueError: a code is no Java method.
+        """
+        return CodePool(self, codes)
+
+    def rank(self, query: str, codes: Sequence[str], top: int | None = None) -> RankedCodes:
+        """The best ``top`` of ``codes`` for a query, None: all of them.
+
+        Raises:
+            ValueError: the query has no words, a code is no Java method, or ``top`` is below 1.
+        """
+        return self.pool(codes).rank(query, top)
+
+
+class CodePool:
+    """Codes that a model ranks for any query; :meth:`CodeModel.pool` makes one."""
+
+    def __init__(self, model: CodeModel, codes: Sequence[str]) -> None:
+        self._rows = Split.of("pool", read_codes(codes))
+        self._reader = Reader(model.matcher, model.encoder, self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def scores(self, query: str) -> Float32[np.ndarray, " codes"]:
+        """The score of each code for a query.
+
+        Raises:
+            ValueError: the query has no words.
+        """
+        return self._reader.scores(words_of(query), np.arange(len(self)))
+
+    def rank(self, query: str, top: int | None = None) -> RankedCodes:
+        """The best ``top`` codes for a query, None: all of them.
+
+        Raises:
+            ValueError: the query has no words, or ``top`` is below 1.
+        """
+        check_top(top)
+        scores = self.scores(query)
+        order = np.argsort(-scores, kind="stable")[:top]
+        return RankedCodes(order, scores[order])
+
+
+def check_top(top: int | None) -> None:
+    """Refuse a number of hits that is none.
+
+    Raises:
+        ValueError: it is below 1.
+    """
+    if top is not None and top < 1:
+        raise ValueError(f"expected top to be 1 or more, got {top}")

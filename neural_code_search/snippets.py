@@ -1,0 +1,72 @@
+"""Queries and Java methods as their texts -> pairs of words, read as an index reads them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from data_prep.bounds import shown
+from data_prep.records import JavaFile, Pair
+from search.engine.engine import words_of
+from search.files.java import read_java
+
+_TYPE: Final = "_"
+"""The type that a method is put into, which a file has around it: a name without words."""
+
+
+def read_pairs(queries: Sequence[str], codes: Sequence[str]) -> list[Pair]:
+    """Query i with code i.
+
+    Raises:
+        ValueError: there are not as many queries as codes, or one of them is not what it should be.
+    """
+    check_texts("queries", queries)
+    check_texts("codes", codes)
+    if len(queries) != len(codes):
+        raise ValueError(f"expected as many codes as queries, got {len(queries):,} queries and {len(codes):,} codes")
+    asked = [_words(query, f"queries[{place}]") for place, query in enumerate(queries)]
+    return [replace(pair, query=words) for pair, words in zip(read_codes(codes), asked, strict=True)]
+
+
+def read_codes(codes: Sequence[str]) -> list[Pair]:
+    """Java methods or constructors, each with the first sentence of its comment as its query, where it has one.
+
+    Raises:
+        ValueError: one of them is no such text; the message has its place.
+    """
+    check_texts("codes", codes)
+    return [_read(code, f"codes[{place}]") for place, code in enumerate(codes)]
+
+
+def check_texts(name: str, texts: Sequence[str]) -> None:
+    """Refuse what is no sequence of texts.
+
+    Raises:
+        ValueError: the message has ``name``.
+    """
+    if isinstance(texts, str | bytes):
+        raise ValueError(f"expected a list of texts as {name}, got one text: {shown(texts)}")
+    for place, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise ValueError(f"expected a text as {name}[{place}], got {type(text).__name__}")
+
+
+def _words(query: str, name: str) -> tuple[str, ...]:
+    try:
+        return words_of(query)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
+
+
+def _read(code: str, name: str) -> Pair:
+    data = f"class {_TYPE} {{\n{code}\n}}\n".encode(errors="replace")
+    try:
+        units = read_java(JavaFile("", "", data)).units
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
+    methods = [unit.pair for unit in units if unit.pair.method.kind != "type"]
+    outermost = min((pair.method.type_name.count(".") for pair in methods), default=0)
+    found = [pair for pair in methods if pair.method.type_name.count(".") == outermost]
+    if len(found) != 1:
+        what = f"{len(found)} methods" if found else "none that can be read"
+        raise ValueError(f"{name}: expected one Java method, got {what} in {shown(code)}")
+    return found[0]

@@ -1,0 +1,39 @@
+"""Making the index of a folder, and the vectors beside it, or bringing both up to date: one process at a time."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from data_prep.files.folder_lock import sole_holder
+from search.index.vector_file import up_to_date
+
+
+@contextmanager
+def sole_maker(index: Path, say: Callable[[str], None]) -> Iterator[None]:
+    """Wait until no other process makes the file ``index``: else its vectors could be of the other's rows."""
+    with sole_holder(
+        index.with_name(f".{index.name}.lock"), lambda: say(f"waiting for another process that makes {index}")
+    ):
+        yield
+
+
+def update_vectors(run: str, index: Path, tell: Callable[[str, str], None]) -> str:
+    """Make the vectors beside the file ``index``, or bring them up to date; tells what was done, "" for nothing.
+
+    Args:
+        run: folder of the bi-encoder that makes them; "": the one that comes with this program.
+        index: the file.
+        tell: takes a path and what is wrong with it.
+
+    Raises:
+        ValueError: the model or the index cannot be used.
+        OSError: the vectors cannot be written; the older ones are as they were.
+    """
+    if up_to_date(index, run):
+        return ""
+    from search.index.dense_retriever import lay_clusters
+    from search.index.vector_encoding import RowEncoder, refresh_vectors
+
+    done = refresh_vectors(RowEncoder(Path(run) if run else None), index, tell)
+    lay_clusters(index)
+    return f"read {done.read:,} of {done.rows:,} rows"

@@ -1,0 +1,72 @@
+"""What ``import neural_code_search`` gives, and the examples as a user runs them."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import neural_code_search
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+EXAMPLES = REPOSITORY / "examples"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess:
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONSAFEPATH": "1", "GALM_NATIVE": "0"}
+    return subprocess.run(
+        [sys.executable, *arguments], env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_every_name_is_there_and_documented():
+    assert dir(neural_code_search) == sorted(neural_code_search.__all__)
+    for name in neural_code_search.__all__:
+        assert getattr(neural_code_search, name).__doc__
+
+
+def test_another_name_is_not():
+    with pytest.raises(AttributeError, match="has no attribute 'load_modle'"):
+        neural_code_search.load_modle  # noqa: B018
+
+
+def test_every_name_is_on_the_page_about_it():
+    page = (REPOSITORY / "docs" / "python-api.md").read_text(encoding="utf-8")
+    assert [name for name in neural_code_search.__all__ if f"`{name}" not in page] == []
+
+
+def test_importing_it_loads_no_library():
+    heavy = "{'torch', 'numpy', 'tree_sitter'}"
+    done = run("-c", f"import sys, neural_code_search; assert not {heavy} & set(sys.modules)")
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_pairs_that_match_have_the_higher_scores():
+    done = run(str(EXAMPLES / "score_pairs.py"))
+    assert done.returncode == 0, done.stderr
+    scores = [float(line.split()[0]) for line in done.stdout.splitlines()]
+    assert scores[0] > scores[1]
+    assert scores[3] > scores[2]
+
+
+def test_the_pool_is_ranked():
+    done = run(str(EXAMPLES / "rank_pool.py"), "read all lines of a file")
+    assert done.returncode == 0, done.stderr
+    question, first, *rest = done.stdout.splitlines()
+    assert question == "read all lines of a file"
+    assert "readLines" in first
+    assert len(rest) == 2
+
+
+def test_the_folder_is_searched(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "Sum.java").write_text("class Sum { int total(int[] values) { return IntStream.of(values).sum(); } }")
+    done = run(str(EXAMPLES / "search_folder.py"), str(tmp_path), "total of some values")
+    assert done.returncode == 0, done.stderr
+    about, question, first, *_ = done.stdout.splitlines()
+    assert about.startswith("2 methods and types of 1 files in ")
+    assert question == "total of some values"
+    assert "Sum.total  'Sum.java' lines 1-1" in first
+    mistaken = run(str(EXAMPLES / "search_folder.py"), str(tmp_path / "nowhere"))
+    assert (mistaken.returncode, mistaken.stderr) == (1, f"search_folder: there is no folder {tmp_path / 'nowhere'}\n")

@@ -1,0 +1,69 @@
+"""Source code of a checkout -> the same below one root package: ``from galm.model`` as ``from root.galm.model``.
+
+Imports are rewritten, and strings that are a whole name of a module, "room.module" or "room.module:name", since
+registries name what they do not import. All else stays as it is, to the byte: comments, docstrings, line numbers.
+"""
+
+import ast
+import re
+from collections.abc import Collection, Iterator
+from typing import Final
+
+_NAMED: Final = re.compile(r"(?P<module>\w+(?:\.\w+)+)(?::\w+)?")
+_FROM: Final = re.compile(rb"from(?:\s|\\\n)+")
+_QUOTE: Final = re.compile(rb"[rRuU]?(?:\"\"\"|'''|\"|')")
+
+
+def rooted(source: bytes, root: str, modules: Collection[str]) -> bytes:
+    """``source`` with ``root`` before the name of each of ``modules``.
+
+    Args:
+        source: of a Python file, in UTF-8.
+        root: name of the package that the modules are put into.
+        modules: dotted names of all modules and packages that are put there.
+
+    Raises:
+        ValueError: a name stands where it cannot be rewritten; the message has the line.
+    """
+    tree = ast.parse(source)
+    starts = [0]
+    for line in source.splitlines(keepends=True):  # of bytes: at the line ends that ast counts
+        starts.append(starts[-1] + len(line))
+    places = sorted({_place(source, starts, node, name) for node, name in _named(tree, modules)}, reverse=True)
+    for place in places:
+        source = source[:place] + f"{root}.".encode() + source[place:]
+    return source
+
+
+def _named(tree: ast.AST, modules: Collection[str]) -> Iterator[tuple[ast.stmt | ast.expr | ast.alias, str]]:
+    """What names a module, and the name."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.ImportFrom(module=str(module), level=0) if module in modules:
+                yield node, module
+            case ast.Import(names=names):
+                for alias in names:
+                    if alias.name in modules:
+                        _check_bound(alias)
+                        yield alias, alias.name
+            case ast.Constant(value=str(text)) if (found := _NAMED.fullmatch(text)) and found["module"] in modules:
+                yield node, text
+
+
+def _check_bound(alias: ast.alias) -> None:
+    """Refuse ``import room.module``: the name that it binds would be the root's."""
+    if alias.asname is None:
+        raise ValueError(
+            f"line {alias.lineno}: import {alias.name} cannot be put below a root: write `from ... import ...`"
+        )
+
+
+def _place(source: bytes, starts: list[int], node: ast.stmt | ast.expr | ast.alias, name: str) -> int:
+    """Where ``name`` begins, which ``node`` consists of or imports from."""
+    place = starts[node.lineno - 1] + node.col_offset
+    before = {ast.ImportFrom: _FROM, ast.Constant: _QUOTE}.get(type(node))
+    if before is not None and (found := before.match(source, place)):
+        place = found.end()
+    if not source.startswith(name.encode(), place):
+        raise ValueError(f"line {node.lineno}: {name!r} is not written in one piece")
+    return place
