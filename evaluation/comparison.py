@@ -10,7 +10,7 @@ from jaxtyping import Float
 from evaluation.history import Validation, mean_validation
 from evaluation.metrics import Measures
 from evaluation.results import Result, Tested
-from evaluation.significance import Difference, compare, holm
+from evaluation.significance import Difference, compare_all, holm
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +100,6 @@ def leads(entries: Sequence[Entry], reference: str, *, resamples: int = 10_000) 
     others = [entry for entry in entries if entry is not base]
     if base is None or not others:
         return {}
-    found = [compare(other.reciprocal_ranks, base.reciprocal_ranks, resamples=resamples) for other in others]
+    found = compare_all([other.reciprocal_ranks for other in others], base.reciprocal_ranks, resamples=resamples)
     adjusted = holm([difference.p_value for difference in found])
     return {other.label: Lead(*pair) for other, pair in zip(others, zip(found, adjusted, strict=True), strict=True)}

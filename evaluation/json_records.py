@@ -4,6 +4,7 @@ import math
 import types
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -58,7 +59,10 @@ def _read(kind: Any, content: object, where: str) -> Any:
         return _read_fields(kind, _expect(Mapping, content, where), where)
     if origin is Sequence:
         (inner,) = get_args(kind)
-        return [_read(inner, each, where) for each in _expect(list, content, where)]
+        items = _expect(list, content, where)
+        if inner in (int, str) and {*map(type, items)} <= {inner}:  # thousands of ranks: not one by one
+            return items
+        return [_read(inner, each, where) for each in items]
     if origin is not None:
         inner = get_args(kind)[1]
         return {key: _read(inner, each, f"{where}: {key}") for key, each in _expect(Mapping, content, where).items()}
@@ -66,7 +70,7 @@ def _read(kind: Any, content: object, where: str) -> Any:
 
 
 def _read_fields(kind: Any, content: Mapping[str, object], where: str) -> Any:
-    hints = get_type_hints(kind)
+    hints = _hints(kind)
     given = [field for field in fields(kind) if field.name in content]
     needed = (field for field in fields(kind) if field.default is MISSING and field.default_factory is MISSING)
     missing = [field.name for field in needed if field not in given]
@@ -77,6 +81,9 @@ def _read_fields(kind: Any, content: Mapping[str, object], where: str) -> Any:
         return kind(**values)
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from error
+
+
+_hints = lru_cache(get_type_hints)
 
 
 def _expect(kind: Any, content: object, where: str) -> Any:

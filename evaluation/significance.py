@@ -1,6 +1,6 @@
 """Whether one ranker's lead over another is more than the choice of queries: paired, on per-query values.
 
-Both functions take one value a query of each ranker, in the same order of queries: reciprocal ranks for MRR.
+All functions take one value a query of each ranker, in the same order of queries: reciprocal ranks for MRR.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,9 +29,20 @@ class Difference:
 
 def compare(first: Values, second: Values, *, resamples: int = 10_000, seed: int = 0) -> Difference:
     """The mean difference of paired values, its 95 % interval and p-value."""
-    low, high = bootstrap_interval(first, second, resamples=resamples, seed=seed)
-    p_value = sign_flip_test(first, second, resamples=resamples, seed=seed)
-    return Difference(float(np.mean(first - second)), low, high, p_value, resamples)
+    return compare_all([first], second, resamples=resamples, seed=seed)[0]
+
+
+def compare_all(
+    firsts: Sequence[Values], second: Values, *, resamples: int = 10_000, seed: int = 0
+) -> list[Difference]:
+    """:func:`compare` of each of ``firsts`` with ``second``; the draws, most of the time, are made once for all."""
+    differences = [_differences(first, second) for first in firsts]
+    intervals = _intervals(differences, 0.95, resamples, seed)
+    p_values = _p_values(differences, resamples, seed)
+    return [
+        Difference(float(np.mean(each)), *ends, p_value, resamples)
+        for each, ends, p_value in zip(differences, intervals, p_values, strict=True)
+    ]
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -55,12 +66,17 @@ def bootstrap_interval(
     Raises:
         ValueError: when there are no queries or not as many values on both sides.
     """
-    differences = _differences(first, second)
-    size, rng = len(differences), np.random.default_rng(seed)
+    return _intervals([_differences(first, second)], level, resamples, seed)[0]
+
+
+def _intervals(differences: Sequence[Values], level: float, resamples: int, seed: int) -> list[tuple[float, float]]:
+    if not differences:
+        return []
+    size, rng = len(differences[0]), np.random.default_rng(seed)
     draws = (rng.integers(size, size=(block, size), dtype=np.int32) for block in _block_sizes(resamples, size))
-    means = np.concatenate([differences[block].mean(axis=1) for block in draws])
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+    means = np.concatenate([[each[block].mean(axis=1) for each in differences] for block in draws], axis=1)
+    ends = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=1)
+    return [(float(low), float(high)) for low, high in ends.T]
 
 
 def sign_flip_test(first: Values, second: Values, *, resamples: int = 10_000, seed: int = 0) -> float:
@@ -71,13 +87,21 @@ def sign_flip_test(first: Values, second: Values, *, resamples: int = 10_000, se
     Raises:
         ValueError: when there are no queries or not as many values on both sides.
     """
-    differences = _differences(first, second)
-    size, rng = len(differences), np.random.default_rng(seed)
-    signs = (rng.integers(2, size=(block, size), dtype=np.int8) for block in _block_sizes(resamples, size))
-    # a sum with random signs is twice the sum of those kept, minus the whole
-    sums = np.concatenate([2 * (block @ differences) - differences.sum() for block in signs])
-    reached = abs(differences.sum()) * (1 - 1e-12)  # the same sum in another order may round lower
-    return float((1 + np.count_nonzero(np.abs(sums) >= reached)) / (1 + resamples))
+    return _p_values([_differences(first, second)], resamples, seed)[0]
+
+
+def _p_values(differences: Sequence[Values], resamples: int, seed: int) -> list[float]:
+    if not differences:
+        return []
+    size, rng = len(differences[0]), np.random.default_rng(seed)
+    totals = [each.sum() for each in differences]
+    reached = np.zeros(len(differences), dtype=np.int64)
+    for block in _block_sizes(resamples, size):
+        signs = rng.integers(2, size=(block, size), dtype=np.int8).astype(np.float64)
+        for number, (each, total) in enumerate(zip(differences, totals, strict=True)):
+            sums = 2 * (signs @ each) - total  # with random signs: twice the sum of those kept, minus the whole
+            reached[number] += np.count_nonzero(np.abs(sums) >= abs(total) * (1 - 1e-12))  # another order rounds lower
+    return [float((1 + count) / (1 + resamples)) for count in reached.tolist()]
 
 
 def _differences(first: Values, second: Values) -> Values:

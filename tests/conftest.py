@@ -4,6 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.checked_types import check_types
+
+check_types(
+    ("data_prep", "modeling", "retrieval", "galm", "baselines", "training", "evaluation", "recipes", "search")
+)  # before any of them is imported
+
 # Workers share the cores: more threads than that only slow each other, and sums would differ between machines.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 

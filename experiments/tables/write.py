@@ -57,11 +57,12 @@ def write_tables(readme: Path = README, results: Path = RESULTS) -> None:
 def pages(results: Path) -> Mapping[str, str]:
     """The Markdown files beside the results, by their names in the folder; those that have results."""
     found = {"published.md": f"# Printed numbers and what they can mean\n\n{published_table()}\n"}
-    main = tables(_main(results), REFERENCES, whole=True)
-    where = "\n\n".join(filter(None, map(class_table, known_pools(_main(results), results))))
+    main = list(_main(results))
+    where = "\n\n".join(filter(None, map(class_table, known_pools(main, results))))
     if main:
-        spent = cost(result for _, result in _main(results))
-        parts = ("# All models", _BUDGET, spent, main, where and f"## By kind of query\n\n{where}", _PICTURES)
+        spent = cost(result for _, result in main)
+        table = tables(main, REFERENCES, whole=True)
+        parts = ("# All models", _BUDGET, spent, table, where and f"## By kind of query\n\n{where}", _PICTURES)
         found["main.md"] = "\n\n".join(filter(None, parts)) + "\n"
     if found_settings := tuning(results):
         found["tuning.md"] = found_settings

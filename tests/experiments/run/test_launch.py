@@ -1,4 +1,7 @@
-"""One run in two processes: the same losses, ranks and result as in one; and what happens when one of them ends."""
+"""One run in two processes: the same losses, ranks and result as in one; and what happens when one of them ends.
+
+Of UNIF, whose processes start and learn quickest; ``tests/training/test_processes.py`` has other models.
+"""
 
 import json
 import os
@@ -13,7 +16,8 @@ from safetensors.torch import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-TRAINING = ["--train.epochs=3", "--train.batch_size=7", "--evaluate.resamples=200"]
+# Without dropout, whose draws are each process's own.
+TRAINING = ["--model.dropout=0", "--train.epochs=3", "--train.batch_size=7", "--evaluate.resamples=200"]
 
 
 def options_of(java_folder: Path, small_data) -> list[str]:
@@ -44,7 +48,7 @@ def runs(java_folder, small_data, tmp_path_factory) -> dict[int, Path]:
     for count in (1, 2):
         found[count] = folder / str(count)
         options = [*options_of(java_folder, small_data), f"--train.processes={count}", f"--out={found[count]}"]
-        code, _, error = finished(command("folder", "galm", *options))
+        code, _, error = finished(command("folder", "unif", *options))
         assert code == 0, error
     return found
 
@@ -53,8 +57,7 @@ def test_two_processes_learn_what_one_learns(runs):
     assert losses(runs[2]) == pytest.approx(losses(runs[1]), abs=1e-5)
     one, two = (load_file(run / "weights.safetensors") for run in runs.values())
     for name, weight in one.items():
-        if not name.endswith("head_out.bias"):  # the loss does not depend on it: Adam moves it by rounding errors alone
-            assert (two[name] - weight).norm() <= 1e-2 * weight.norm(), name
+        assert (two[name] - weight).norm() <= 1e-2 * weight.norm(), name
 
 
 def test_two_processes_write_what_one_writes(runs):
@@ -64,9 +67,8 @@ def test_two_processes_write_what_one_writes(runs):
     assert two["queries"] == one["queries"]
 
 
-@pytest.mark.parametrize("count", [2, 3])
-def test_shards_of_a_test_are_the_whole(runs, count):
-    code, out, error = finished(command("evaluate", str(runs[1]), f"--evaluate.shards={count}"))
+def test_shards_of_a_test_are_the_whole(runs):
+    code, out, error = finished(command("evaluate", str(runs[1]), "--evaluate.shards=3"))
     assert code == 0, error
     again = json.loads(sorted(runs[1].glob("metrics-*.json"))[-1].read_text())
     first = json.loads((runs[1] / "metrics.json").read_text())
@@ -79,7 +81,7 @@ def test_shards_of_a_test_are_the_whole(runs, count):
 def test_a_process_that_is_killed_ends_the_run_in_one_line_and_it_goes_on(runs, java_folder, small_data, tmp_path):
     run = tmp_path / "run"
     options = [*options_of(java_folder, small_data), "--train.processes=2", "--train.checkpoint_minutes=0.0001"]
-    process = command("folder", "galm", *options, f"--out={run}")
+    process = command("folder", "unif", *options, f"--out={run}")
     while not (run / "checkpoint.pt").exists():
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)
@@ -88,7 +90,7 @@ def test_a_process_that_is_killed_ends_the_run_in_one_line_and_it_goes_on(runs, 
     code, _, error = finished(process)
     assert code == 2
     assert "process 1 of this run was ended by signal 9" in error.splitlines()[-1]
-    code, _, error = finished(command("folder", "galm", f"--train.resume={run}"))
+    code, _, error = finished(command("folder", "unif", f"--train.resume={run}"))
     assert code == 0, error  # in as many processes as it began with
     assert losses(run)[-1] == pytest.approx(losses(runs[2])[-1], abs=1e-7)
 
@@ -96,7 +98,7 @@ def test_a_process_that_is_killed_ends_the_run_in_one_line_and_it_goes_on(runs, 
 def test_torchrun_starts_them_too(runs, java_folder, small_data, tmp_path):
     starter = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")
     options = [*options_of(java_folder, small_data), "--train.processes=2", f"--out={tmp_path / 'run'}"]
-    process = command("folder", "galm", *options, starter=starter)
+    process = command("folder", "unif", *options, starter=starter)
     code, _, error = finished(process)
     assert code == 0, error
     assert losses(tmp_path / "run") == pytest.approx(losses(runs[2]), abs=1e-7)
@@ -104,7 +106,7 @@ def test_torchrun_starts_them_too(runs, java_folder, small_data, tmp_path):
 
 def test_a_run_tests_in_its_own_processes(java_folder, small_data, tmp_path):
     options = [*options_of(java_folder, small_data), f"--out={tmp_path / 'run'}", "--evaluate.shards=2"]
-    code, _, error = finished(command("folder", "galm", *options))
+    code, _, error = finished(command("folder", "unif", *options))
     assert code == 2
     assert error.count("\n") == 1
     assert "--train.processes" in error

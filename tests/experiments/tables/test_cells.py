@@ -15,10 +15,16 @@ from experiments.tables.write import RESULTS
 from recipes.run_folder import RunFolder
 
 
+@pytest.fixture(scope="module")
+def data(java_folder, tmp_path_factory):
+    """Where data come from, and where they are prepared once for all runs."""
+    return {"data.path": str(java_folder), "data.root": str(tmp_path_factory.mktemp("data"))}
+
+
 @pytest.fixture
-def place(java_folder, tmp_path, monkeypatch):
+def place(data, tmp_path, monkeypatch):
     monkeypatch.setattr(cells, "_run_path", lambda cell: tmp_path / "runs" / cell.key)
-    return {"data.path": str(java_folder), "data.root": str(tmp_path / "data")}
+    return data
 
 
 def test_a_cell_is_run_once_and_again_when_its_settings_change(place, tmp_path):
@@ -48,13 +54,12 @@ def test_where_data_lies_is_no_other_configuration(place, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def result_file(java_folder, tmp_path_factory):
+def result_file(data, tmp_path_factory):
     """The kept result of a cell of BM25 on the folder."""
     root = tmp_path_factory.mktemp("cells")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cells, "_run_path", lambda cell: root / "runs" / cell.key)
-        places = {"data.path": str(java_folder), "data.root": str(root / "data")}
-        run_cells([Cell("folder", "bm25", 0, "bm25")], root / "results", places)
+        run_cells([Cell("folder", "bm25", 0, "bm25")], root / "results", data)
     return root / "results" / "folder-bm25-seed0.json"
 
 
@@ -197,10 +202,11 @@ def test_weights_are_tested_again_by_one_process_at_a_time(place, tmp_path, monk
 
 def test_weights_are_tested_again_with_another_ranker(place, tmp_path):
     """A cell that needs another's weights runs that one first, and keeps what ``evaluate`` found."""
-    small = {"train.epochs": "1", "model.dim": "32", "model.blocks": "2", "data.extra": f"folder:{place['data.path']}"}
-    base = Cell("folder", "galm", 1, "galm", small)
-    mixed = Cell("folder", "galm", 1, "galm + bm25", {**small, "evaluate.mix": "bm25"}, weights_of=base)
+    extra = {"data.extra": f"folder:{place['data.path']}", "data.limit": "300"}
+    small = {"train.epochs": "1", "model.dim": "32", **extra}
+    base = Cell("folder", "unif", 1, "unif", small)
+    mixed = Cell("folder", "unif", 1, "unif + bm25", {**small, "evaluate.mix": "bm25"}, weights_of=base)
     (result,) = run_cells([mixed], tmp_path / "results", place)
     assert result.config["evaluate"]["mix"] == "bm25"
-    assert [path.name for path in (tmp_path / "results").iterdir()] == ["folder-galm_bm25-seed1.json"]
+    assert [path.name for path in (tmp_path / "results").iterdir()] == ["folder-unif_bm25-seed1.json"]
     assert run_cells([mixed], tmp_path / "results", place) == [result]

@@ -302,6 +302,18 @@ def test_a_tokenizer_of_another_model_is_refused(spoiled):
         load_tokenizer(str(spoiled))
 
 
+FETCHING = """
+import json, sys
+from modeling.transformers.sentence_encoder import load_sentence_model as load
+for _ in sys.stdin:
+    try:
+        told = load("Salesforce/codet5p-110m-embedding").encode(["read the file"])[0].tolist()
+    except ValueError as error:
+        told = str(error)
+    print(json.dumps(told), flush=True)
+"""
+
+
 def test_it_comes_from_a_hub_only_where_that_is_asked_for(base, tmp_path):
     """In programs of their own, for the libraries read where the hub is when they are imported."""
 
@@ -313,30 +325,30 @@ def test_it_comes_from_a_hub_only_where_that_is_asked_for(base, tmp_path):
             body = file.read_bytes()
             send(handler, 200, body, X_Repo_Commit="0" * 40, ETag=f'"{file.name}"')
 
-    code = (
-        "from modeling.transformers.sentence_encoder import load_sentence_model as load\n"
-        "print(load('Salesforce/codet5p-110m-embedding').encode(['read the file'])[0].tolist())"
-    )
+    told, requests = [], []
     with serving(answer) as asked:
         environment = {
             "PYTHONPATH": str(Path(__file__).parents[3]), "HF_HOME": str(tmp_path), "OMP_NUM_THREADS": "1", "PATH": "",
             "HF_ENDPOINT": f"http://127.0.0.1:{asked.port}", "HF_HUB_DISABLE_XET": "1",
         }  # fmt: skip
-        runs, requests = [], []
-        for offline in ("1", "0", "1"):
-            environment["HF_HUB_OFFLINE"] = offline
-            command = [sys.executable, "-c", code]
-            runs.append(
-                subprocess.run(command, env=environment, capture_output=True, check=False, timeout=300, text=True)
+        offline, online = (
+            subprocess.Popen(
+                [sys.executable, "-c", FETCHING], env=environment | {"HF_HUB_OFFLINE": is_offline},
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             )
-            requests.append(len(asked.requests))
+            for is_offline in "10"
+        )  # fmt: skip
+        with offline, online:
+            for program in (offline, online, offline):
+                print(file=program.stdin, flush=True)
+                told.append(json.loads(program.stdout.readline()))
+                requests.append(len(asked.requests))
     assert requests[0] == 0 < requests[1] == requests[2]
     assert not [path for _, path in asked.requests if path.endswith(".py")]
-    assert "set HF_HUB_OFFLINE=0 to let it be fetched" in runs[0].stderr
+    assert "set HF_HUB_OFFLINE=0 to let it be fetched" in told[0]
     ids = load_tokenizer(str(base))(["read the file"])["input_ids"]
-    for run in runs[1:]:  # fetched, and from the cache
-        assert run.returncode == 0, run.stderr[-3000:]
-        np.testing.assert_allclose(json.loads(run.stdout), plain_vectors(base, ids)[0], atol=1e-5)
+    for vector in told[1:]:  # fetched, and from the cache
+        np.testing.assert_allclose(vector, plain_vectors(base, ids)[0], atol=1e-5)
 
 
 def test_nothing_is_asked_of_the_network(base, monkeypatch):

@@ -1,4 +1,4 @@
-"""The page in a real Chromium, driven by ``check.mjs``; what it needs is not installed with the tests."""
+"""The page in a real Chromium, driven by ``check.mjs``, wherever node, Chromium and playwright-core are installed."""
 
 import os
 import shutil
@@ -12,7 +12,13 @@ from serving import index_of, running
 from search.serve.live_index import LiveIndex, reader_maker
 
 HERE = Path(__file__).parent
-NODE, CHROMIUM = shutil.which("node"), os.environ.get("GALM_CHROMIUM") or shutil.which("chromium")
+COMMANDS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+PLACES = (
+    "/snap/bin/chromium",
+    "/opt/google/chrome/chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+)
 NO_PLAYWRIGHT = 77
 HURT = "<img src=x onerror=window.hurt=1>"
 
@@ -71,6 +77,40 @@ class Hostile {{
 """
 
 
+def chromium() -> str | None:
+    """The program that GALM_CHROMIUM names, or the first of those that there may be."""
+    downloaded = sorted((Path.home() / ".cache/ms-playwright").glob("chromium-*/chrome-linux*/chrome"))
+    named, *usual = os.environ.get("GALM_CHROMIUM", ""), *COMMANDS, *PLACES, *map(str, downloaded)
+    return next(filter(None, map(shutil.which, [named] if named else usual)), None)
+
+
+def without_playwright(node: str) -> str:
+    """Why node finds no playwright-core; "" where it does."""
+    load = f'(await import("{(HERE / "browser.mjs").as_uri()}")).playwright()'
+    done = subprocess.run(
+        [node, "--input-type=module", "--eval", load], capture_output=True, text=True, timeout=60, check=False
+    )
+    if done.returncode != NO_PLAYWRIGHT:
+        assert done.returncode == 0, done.stderr
+        return ""
+    return f"playwright-core, which GALM_PLAYWRIGHT may name ({done.stderr.strip()})"
+
+
+@pytest.fixture(scope="module")
+def browser() -> tuple[str, str]:
+    """The programs node and Chromium; where something is missing, the test is left out and says what."""
+    node, program = shutil.which("node"), chromium()
+    sought = os.environ.get("GALM_CHROMIUM") or " or ".join(COMMANDS)
+    missing = [
+        "" if node else "node (not on PATH)",
+        "" if program else f"Chromium (no program {sought}; GALM_CHROMIUM may name one)",
+        without_playwright(node) if node else "",
+    ]
+    if node is None or program is None or any(missing):
+        pytest.skip(f"the page needs a browser; missing: {'; '.join(filter(None, missing))}")
+    return node, program
+
+
 @pytest.fixture(scope="module")
 def port(tmp_path_factory):
     folder = tmp_path_factory.mktemp("served")
@@ -81,16 +121,14 @@ def port(tmp_path_factory):
         yield port
 
 
-@pytest.mark.skipif(NODE is None or CHROMIUM is None, reason="node or chromium is not installed")
-def test_the_page_in_a_browser(port, tmp_path):
+def test_the_page_in_a_browser(browser, port, tmp_path):
+    node, program = browser
     done = subprocess.run(
-        [NODE, HERE / "check.mjs", f"http://127.0.0.1:{port}", CHROMIUM, tmp_path],
+        [node, HERE / "check.mjs", f"http://127.0.0.1:{port}", program, tmp_path],
         capture_output=True,
         text=True,
         timeout=240,
         check=False,
     )
-    if done.returncode == NO_PLAYWRIGHT:
-        pytest.skip("playwright-core is not found: name its folder by GALM_PLAYWRIGHT")
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     assert done.stdout.count("\nok ") >= 15, done.stdout

@@ -1,0 +1,36 @@
+"""Types are checked while the tests run: those with axes by jaxtyping, and in all other modules by beartype alone.
+
+jaxtyping could check all modules, but binds the arguments of every call to look for axes: tests that read sources would
+take several times as long.
+"""
+
+import ast
+from collections.abc import Sequence
+from pathlib import Path
+
+from beartype import BeartypeConf
+from beartype.claw import beartype_packages
+from jaxtyping import install_import_hook
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+def check_types(packages: Sequence[str]) -> None:
+    """Check the arguments and results of all functions in ``packages``, which no one has imported yet."""
+    files = (file for package in packages for file in (REPOSITORY / package).rglob("*.py"))
+    slow = [".".join(file.relative_to(REPOSITORY).with_suffix("").parts) for file in files if _needs_jaxtyping(file)]
+    beartype_packages(packages, conf=BeartypeConf(claw_is_pep526=False))
+    install_import_hook(slow, "beartype.beartype")
+
+
+def _needs_jaxtyping(file: Path) -> bool:
+    """Whether a module names axes, or has what beartype alone does not take: coroutines, types for mypy only."""
+    text = file.read_text(encoding="utf-8")
+    return any(found in text for found in ("jaxtyping", "TYPE_CHECKING", "async def")) or _has_text(ast.parse(text))
+
+
+def _has_text(tree: ast.Module) -> bool:
+    """Whether an annotation is text because what it says, such as ``"tqdm[str]"``, cannot be evaluated."""
+    nodes = (getattr(node, name, None) for node in ast.walk(tree) for name in ("annotation", "returns"))
+    inner = (each for node in nodes if isinstance(node, ast.AST) for each in ast.walk(node))
+    return any(isinstance(each, ast.Constant) and "[" in str(each.value) for each in inner)
