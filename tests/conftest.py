@@ -7,7 +7,18 @@ import pytest
 from tests.checked_types import check_types
 
 check_types(
-    ("data_prep", "modeling", "retrieval", "galm", "baselines", "training", "evaluation", "recipes", "search")
+    (
+        "data_prep",
+        "modeling",
+        "retrieval",
+        "galm",
+        "baselines",
+        "training",
+        "evaluation",
+        "recipes",
+        "search",
+        "neural_code_search",
+    )
 )  # before any of them is imported
 
 # Workers share the cores: more threads than that only slow each other, and sums would differ between machines.

@@ -32,7 +32,7 @@ def tables(results: Iterable[tuple[str, Result]], references: Sequence[str], *, 
         labels = {entry.label for entry in entries}
         reference = next((each for each in references if each in labels), references[0])
         found = leads(entries, reference, resamples=RESAMPLES)
-        lead = (f"MRR - {reference}", "holds")
+        lead = (f"MRR - {reference}", "significant")
         header = ("ranker", *_SHORT, *lead, *(_LONG if whole else ()))
         rows = [_row(entry, found.get(entry.label), pool, whole=whole) for entry in entries]
         parts.append(f"{_caption(pool, entries, reference, whole=whole)}\n\n{markdown_table(header, rows)}")
@@ -82,8 +82,8 @@ def _caption(pool: Pool, entries: Sequence[Entry], reference: str, *, whole: boo
         f"**{pool.dataset}** ({pool.origin}), {pool.split} split: {pool.size:,} queries over as many methods, "
         f"trained on {' or '.join(trained) or 'nothing'}. Repeated queries cap Top@1 at {pool.ceiling_top1:.3f}. "
         "Means over seeds, ± their standard deviation; ties count against the ranker. "
-        f"MRR - {reference}: with its 95 % bootstrap interval over queries; it holds where a paired randomisation test "
-        "on reciprocal ranks gives p < 0.05 after Holm's correction for all rows of the table."
+        f"MRR - {reference}: with its 95 % bootstrap interval over queries; significant where a paired randomisation "
+        "test on reciprocal ranks gives p < 0.05 after Holm's correction for all rows of the table."
     )
     also = " *: as earlier papers count (rank <= K + 1, MRR@10); printed: what the papers print, trained on other data."
     return text + also * whole

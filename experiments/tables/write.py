@@ -20,6 +20,7 @@ from experiments.tables.comparison_tables import published_table, tables
 from experiments.tables.costs import cost
 from experiments.tables.main_table import CELLS, REFERENCES
 from experiments.tables.query_facts import known_pools
+from experiments.tables.summary import shown, summary
 from recipes.config import REPOSITORY
 from terminal.console import say
 
@@ -110,11 +111,11 @@ def kept_results(cells: Iterable[Cell], folder: Path) -> Iterator[tuple[str, Res
 
 def _main(results: Path) -> Iterator[tuple[str, Result]]:
     for cells in CELLS.values():
-        yield from kept_results(cells, results / "main")
+        yield from ((shown(label), result) for label, result in kept_results(cells, results / "main"))
 
 
 def with_tables(text: str, results: Path) -> str:
-    """``text`` with the main tables between the markers.
+    """``text`` with the summary of the main tables between the markers.
 
     Raises:
         ValueError: the markers are not there, or a result cannot be read.
@@ -123,5 +124,4 @@ def with_tables(text: str, results: Path) -> str:
     _, end, after = rest.partition(END)
     if not start or not end:
         raise ValueError(f"expected the lines {START} and {END} in README.md, to write the tables between them")
-    short = tables(_main(results), REFERENCES, whole=False) or "No results are kept yet."
-    return f"{before}{START}\n{short}\n{END}{after}"
+    return f"{before}{START}\n{summary(_main(results)) or 'No results are saved yet.'}\n{END}{after}"

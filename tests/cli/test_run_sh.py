@@ -23,9 +23,11 @@ from terminal.options import parsed, split_arguments
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+EXPERIMENTS = (REPOSITORY / "docs" / "experiments.md").read_text(encoding="utf-8")
 README_COMMANDS = [
     line.partition("  #")[0].strip()
-    for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    for page in (README, EXPERIMENTS)
+    for block in re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
     for line in block.splitlines()
     if "bash run.sh" in line
 ]
@@ -158,7 +160,10 @@ def test_the_readme_has_commands():
 def test_every_command_of_the_readme_is_understood(command):
     words = shlex.split(command)
     arguments = words[words.index("run.sh") + 1 :]
-    if arguments[0] in ("help", "test", "board", "table", "speed"):
+    if arguments[0] == "help":
+        assert help_lines(arguments[1:])
+        return
+    if arguments[0] in ("test", "board", "table", "speed"):
         assert len(arguments) == 1
         return
     if arguments[0] in COMMANDS and COMMANDS[arguments[0]].options:

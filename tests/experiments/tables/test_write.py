@@ -9,6 +9,7 @@ from experiments.ablations.tuning import SETTINGS, TUNED, tuning_cells, tuning_p
 from experiments.tables.comparison_pictures import pictures
 from experiments.tables.comparison_tables import markdown_table, tables
 from experiments.tables.main_table import CELLS, REFERENCES
+from experiments.tables.summary import ROWS, shown, summary
 from experiments.tables.write import END, README, RESULTS, START, pages, with_tables, write_tables
 from recipes.config import resolve
 from tests.evaluation.test_results import result
@@ -50,7 +51,7 @@ def test_only_the_section_between_the_markers_changes(tmp_path):
     readme = tmp_path / "README.md"
     readme.write_text(f"before\n{START}\nold\n{END}\nafter\n", encoding="utf-8")
     write_tables(readme, tmp_path)
-    assert readme.read_text(encoding="utf-8") == f"before\n{START}\nNo results are kept yet.\n{END}\nafter\n"
+    assert readme.read_text(encoding="utf-8") == f"before\n{START}\nNo results are saved yet.\n{END}\nafter\n"
 
 
 @pytest.mark.parametrize("text", ["", START, END, f"{END}{START}"])
@@ -72,6 +73,23 @@ def test_a_damaged_result_is_named(tmp_path):
         with_tables(f"{START}{END}", tmp_path)
 
 
+def test_the_readme_has_a_row_for_the_best_of_each_kind():
+    labels = {shown(cell.label) for cells in CELLS.values() for cell in cells}
+    assert len(ROWS) <= 8
+    assert set(ROWS) <= labels
+    table = with_tables(f"{START}{END}", RESULTS)
+    assert table.count("\n| ") == len(ROWS) + 2
+    assert summary([]) == ""
+
+
+def test_labels_of_saved_results_are_said_in_the_fields_words():
+    saved = "galm_plus, more Java + bm25_tuned, weighed on debian_sample"
+    assert shown(saved) == "galm_plus (JDK + open Java) + BM25, fusion weight tuned on debian_sample"
+    assert shown("bm25_tuned") == "bm25_tuned"
+    labels = {cell.label for cells in CELLS.values() for cell in cells}
+    assert len({shown(label) for label in labels}) == len(labels)
+
+
 def test_a_result_of_another_configuration_is_not_shown(tmp_path):
     cells = [cell for part in CELLS.values() for cell in part]
     kept = [cell for cell in cells if (RESULTS / "main" / f"{cell.key}.json").exists()]
@@ -81,11 +99,11 @@ def test_a_result_of_another_configuration_is_not_shown(tmp_path):
     for cell in kept[:1] + [cell for cell in kept if cell.label != cell.model][:1]:
         path = tmp_path / "main" / f"{cell.key}.json"
         shutil.copy(RESULTS / "main" / path.name, path)
-        assert f"| {cell.label} |" in with_tables(f"{START}{END}", tmp_path)
+        assert f"| {shown(cell.label)} |" in pages(tmp_path)["main.md"]
         content = json.loads(path.read_text(encoding="utf-8"))
         content["config"]["data"]["limit"] = 17
         path.write_text(json.dumps(content), encoding="utf-8")
-        assert f"| {cell.label} |" not in with_tables(f"{START}{END}", tmp_path)
+        assert f"| {shown(cell.label)} |" not in pages(tmp_path).get("main.md", "")
 
 
 def test_every_cell_is_a_run_that_there_can_be():
