@@ -12,7 +12,7 @@ _ROOT: Final = Path(__file__).resolve().parents[1]
 _PACKAGE: Final = Path(__file__).resolve().parent.name
 _NAMED: Final = re.compile(rf"{_PACKAGE}(?:\.\w+)+(?=:\w+$)")
 """The module of a "package.module:name" string."""
-_PARSERS: Final = ("tree-sitter", "tree-sitter-java")
+_PARSERS: Final = ("javalang", "tree-sitter", "tree-sitter-java")
 _STORE: Final = ("data_prep.store.prepared_data", "data_prep.store.manifest")
 """How pairs are written, whatever made them."""
 _WITHOUT_PART: Final = frozenset(

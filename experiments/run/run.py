@@ -26,6 +26,7 @@ from experiments.run.stages import (
     also_stage,
     apart_from_tests,
     build_model,
+    check_fields,
     check_trainable,
     check_words,
     device,
@@ -154,6 +155,7 @@ def _trained(
     encoder = Encoder.build(data.splits["train"], plan.words)
     check_words(encoder)
     matcher = build_model(plan, encoder)
+    check_fields(plan, matcher, encoder)
     pages = None
     if processes.is_first():
         _keep_vocabulary(encoder.vocabularies, folder)

@@ -8,6 +8,7 @@ import torch
 from torch.nn.functional import pad
 
 from data_prep.config import WordsConfig
+from data_prep.records import CODE_FIELDS
 from data_prep.store.batching import Batch, Encoder, PairIds, Words
 from data_prep.store.vocabulary import PAD
 from experiments.run.stages import is_trained
@@ -145,7 +146,7 @@ def test_permuting_candidates_permutes_the_scores(built, rows):
     torch.testing.assert_close(permuted, plain[:, torch.from_numpy(order)], rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("fields", [("name",), ("tokens",), ("api",), ("ast",), ("name", "tokens", "api", "ast")])
+@pytest.mark.parametrize("fields", [("name",), ("tokens",), ("api",), ("ast",), ("statements",), CODE_FIELDS])
 def test_empty_code_fields_have_finite_scores(built, rows, fields):
     scores = built.scores(built.ids.queries(rows), without_words(built.ids.codes(rows), *fields))
     assert torch.isfinite(scores).all()
@@ -154,7 +155,7 @@ def test_empty_code_fields_have_finite_scores(built, rows, fields):
 def test_an_empty_query_has_finite_scores_and_gradients(built, rows):
     matcher = built.matcher.train()
     queries = matcher.encode_query(without_words(built.ids.queries(rows), "query"))
-    codes = matcher.encode_code(without_words(built.ids.codes(rows), "name", "tokens", "api", "ast"))
+    codes = matcher.encode_code(without_words(built.ids.codes(rows), *CODE_FIELDS))
     scores = matcher.score_matrix(queries, codes)
     assert torch.isfinite(scores).all()
     if scores.requires_grad:
