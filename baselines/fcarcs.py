@@ -18,7 +18,7 @@ is left out of β and γ. From the released code: attentions give a word one wei
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 import torch
 from jaxtyping import Bool, Float
@@ -43,8 +43,10 @@ class FcarcsConfig(BaselineConfig):
 
     filters: int = 100
     """Filters of each convolution (the release: 100)."""
-    ast: bool = True
-    """Whether the statement tree is read beside name, API and tokens; without it: the paper's ablation."""
+    structure: Literal["statements", "ast", "none"] = "statements"
+    """What is read of the syntax tree beside name, API and tokens: statement trees, each a word, for which data are
+    prepared with `--data.statements=true`; the kinds of its nodes, as TabCS reads it; or nothing, the paper's ablation.
+    """
 
     def __post_init__(self) -> None:
         BaselineConfig.__post_init__(self)
@@ -106,6 +108,12 @@ class Fcarcs(FieldMatcher):
 
     config_type = FcarcsConfig
     config: FcarcsConfig
+
+    @property
+    def code_fields(self) -> tuple[str, ...]:
+        """The code fields in the order of the paper and the release."""
+        fields = ("name", "api", "tokens")
+        return fields if self.config.structure == "none" else (*fields, self.config.structure)
 
     def __init__(self, config: FcarcsConfig, vocabularies: Vocabularies) -> None:
         """Tables and attentions a field, readers a field and side, one U, and an attention over fields a side."""

@@ -15,7 +15,7 @@ from modeling.layers import CoAttention
 
 
 class FieldMatcher(Matcher):
-    """A model of ``encode_field``, which sets ``words``; whether the AST is read, ``config.ast`` says."""
+    """A model of ``encode_field``, which sets ``words``; unless it says otherwise, ``config.ast`` adds the AST."""
 
     words: WordVectors
 

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from data_prep.bounds import LENGTH, SHARE, WIDTH, check_bounds
+from data_prep.records import STRUCTURE_FIELDS, WORD_FIELDS
 from data_prep.store.batching import Words
 from data_prep.store.vocabulary import FIRST_UNKNOWN, PAD, Vocabularies
 from modeling import starting_vectors
@@ -38,6 +39,7 @@ class BaselineConfig:
     tokens_length: int = 40
     api_length: int = 30
     ast_length: int = 20
+    statements_length: int = 20
     """Length of each field where positions have weights or ``parity`` holds: shorter ones are padded, longer ones cut
     (the TabCS release's lengths for CodeSearchNet). Elsewhere only the lengths of section ``words`` count."""
 
@@ -53,7 +55,7 @@ class BaselineConfig:
 _BOUNDS: Final = {
     "dim": WIDTH,
     "dropout": SHARE,
-    **dict.fromkeys(("query_length", "name_length", "tokens_length", "api_length", "ast_length"), LENGTH),
+    **dict.fromkeys((f"{field}_length" for field in WORD_FIELDS), LENGTH),
 }
 
 
@@ -102,4 +104,4 @@ class WordVectors(nn.Module):
 
     def _code_tables(self) -> list[nn.Embedding]:
         """Those that read the code vocabulary."""
-        return [self._table(field) for field in self.vocabularies if field not in ("query", "ast")]
+        return [self._table(field) for field in self.vocabularies if field not in ("query", *STRUCTURE_FIELDS)]

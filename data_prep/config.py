@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from data_prep.bounds import COUNT, LENGTH, SEED, WORKERS, check_bounds, real, whole
+from data_prep.records import WORD_FIELDS
 
 MOST_BUCKETS: Final = 65_536
 """Ids for words outside a vocabulary, at most."""
@@ -41,6 +42,12 @@ class DataConfig:
     """Seed of the split by file."""
     processes: int = 0
     """Processes that parse; 0: one a processor."""
+    profile: Literal["clean", "jcg"] = "clean"
+    """Code fields by our own rules, or word for word as the Java-GitHub release of TabCS and FcarCS has them; there a
+    method that javalang cannot parse (Java 8) is left out. Data sets that come with their fields keep those."""
+    statements: bool = False
+    """Whether methods have their statement trees too, as FcarCS reads them, by javalang: a method that it cannot parse
+    has none. `--data.profile=jcg` always has them. They are prepared in a folder of their own."""
     drop_blank: Literal["none", "empty", "all_oov"] = "none"
     """Test pairs left out of csn_tabcs and jcg_tabcs, where name, tokens, api or query has no word; or no known one."""
     extra: str = ""
@@ -56,6 +63,16 @@ class DataConfig:
             raise ValueError("--data.root takes a folder for the prepared data sets, not nothing")
         _check_names("extra", self.extra_sets, self.extra)
         _check_names("apart", self.apart_sets, self.apart)
+
+    @property
+    def has_statements(self) -> bool:
+        """Whether methods have their statement trees."""
+        return self.statements or self.profile == "jcg"
+
+    @property
+    def variant(self) -> str:
+        """What the folder of the prepared data ends in: each choice of fields has its own."""
+        return "-jcg" if self.profile == "jcg" else "-statements" * self.statements
 
     @property
     def extra_sets(self) -> tuple[tuple[str, str], ...]:
@@ -108,7 +125,9 @@ class WordsConfig:
     tokens_length: int = 40
     api_length: int = 30
     ast_length: int = 20
-    """Longest list of words of each field that a model reads (the TabCS release's for CodeSearchNet)."""
+    statements_length: int = 20
+    """Longest list of words of each field that a model reads (the TabCS release's for CodeSearchNet; 95 % of the
+    published Java-GitHub methods have at most 19 statement trees)."""
 
     def __post_init__(self) -> None:
         check_bounds(self, _WORDS_BOUNDS, "words")
@@ -119,5 +138,5 @@ _WORDS_BOUNDS: Final = {
     "query_size": whole(1, 10_000_000),
     "code_size": whole(1, 10_000_000),
     "unknown_buckets": whole(1, MOST_BUCKETS),
-    **dict.fromkeys(("query_length", "name_length", "tokens_length", "api_length", "ast_length"), LENGTH),
+    **dict.fromkeys((f"{field}_length" for field in WORD_FIELDS), LENGTH),
 }

@@ -45,7 +45,7 @@ def prepare(
     """
     raw = data_set(name, config)
     sources = Sources.of(name, raw, config)
-    folder = Path(config.root) / raw.cache_name
+    folder = Path(config.root) / f"{raw.cache_name}{config.variant}"
     found = _found(folder, sources)
     if isinstance(found, str):
         check_folder_place(folder.parent, "--data.root")
@@ -83,6 +83,7 @@ class Sources:
         """What holds now; reads every input once."""
         inputs = [_input(path) for path in raw.inputs()]
         settings = {f.name: getattr(config, f.name) for f in fields(config) if f.name not in _ELSEWHERE}
+        settings["statements"] = config.has_statements
         return cls(name, raw.origin(), inputs, settings, program_sha256(type(raw).__module__))
 
     @property

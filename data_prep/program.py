@@ -14,7 +14,7 @@ _ROOT: Final = IMPORT_ROOT
 _PACKAGE: Final = f"{OUTER}data_prep"
 _NAMED: Final = re.compile(rf"{re.escape(_PACKAGE)}(?:\.\w+)+(?=:\w+$)")
 """The module of a "package.module:name" string."""
-_PARSERS: Final = ("tree-sitter", "tree-sitter-java")
+_PARSERS: Final = ("javalang", "tree-sitter", "tree-sitter-java")
 _STORE: Final = ("data_prep.store.prepared_data", "data_prep.store.manifest")
 """How pairs are written, whatever made them."""
 _WITHOUT_PART: Final = frozenset(

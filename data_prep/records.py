@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-CODE_FIELDS: Final = ("name", "tokens", "api", "ast")
-"""Code fields of a method. In the papers: methodname, tokens, apiseq, sbt/staTree."""
+CODE_FIELDS: Final = ("name", "tokens", "api", "ast", "statements")
+"""Code fields of a method. In the papers: methodname, tokens, apiseq, sbt, staTree."""
+
+STRUCTURE_FIELDS: Final = ("ast", "statements")
+"""Those of the syntax tree: their words are none of a query's or of another field's."""
 
 WORD_FIELDS: Final = ("query", *CODE_FIELDS)
 """All fields of a pair that are lists of words."""
@@ -48,7 +51,7 @@ class Method:
     kind: Literal["method", "abstract", "constructor", "type"]
     source: str  # text of the declaration, annotations included, Javadoc excluded; of a type what is before its body
     javadoc: str  # raw comment with its delimiters, "" where there is none
-    fields: Mapping[str, tuple[str, ...]]  # CODE_FIELDS -> words
+    fields: Mapping[str, tuple[str, ...]]  # some of CODE_FIELDS -> words; the others are empty
     split: SplitName | None = None  # set where the origin gives official splits
 
     @property
@@ -67,4 +70,4 @@ class Pair:
 
     def words(self, field: str) -> tuple[str, ...]:
         """The words of ``field``, one of WORD_FIELDS."""
-        return self.query if field == "query" else self.method.fields[field]
+        return self.query if field == "query" else self.method.fields.get(field, ())

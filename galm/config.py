@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from data_prep.bounds import SHARE, WIDTH, check_bounds, real, whole
-from data_prep.records import CODE_FIELDS
+from data_prep.records import CODE_FIELDS, STRUCTURE_FIELDS
 
 Logits = Literal["raw", "scaled", "cosine"]
 
@@ -14,7 +14,7 @@ class GalmConfig:
     """Every choice that changes a score."""
 
     fields: str = "name,tokens,api"
-    """Code fields that are read, joined in this order (stated); the papers' fourth one is ast."""
+    """Code fields that are read, joined in this order (stated); the papers' fourth one is ast or statements."""
     dim: int = 256
     """Width of a word vector (stated in the paper)."""
     blocks: int = 16
@@ -90,8 +90,8 @@ class GalmConfig:
             raise ValueError(f"--model.fields takes some of {','.join(CODE_FIELDS)}, each once, not {self.fields!r}")
         if self.nodes == "query_and_name" and "name" not in fields:
             raise ValueError(f"--model.nodes=query_and_name needs the name among --model.fields, not {self.fields!r}")
-        if self.start != "uniform" and fields == ("ast",):
-            raise ValueError(f"--model.start={self.start} needs a field beside ast, whose words no query has")
+        if self.start != "uniform" and not set(fields) - set(STRUCTURE_FIELDS):
+            raise ValueError(f"--model.start={self.start} needs a field beside {self.fields}, whose words no query has")
 
     def _check_tables(self) -> None:
         if self.tied and self.code_tables != "one":

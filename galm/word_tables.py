@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from data_prep.records import CODE_FIELDS, STRUCTURE_FIELDS
 from data_prep.store.batching import PairIds
 from data_prep.store.vocabulary import PAD, Vocabularies
 from galm.config import GalmConfig
@@ -37,7 +38,8 @@ class WordTables(nn.Module):
         super().__init__()
         self.config, self.vocabularies = config, vocabularies
         one = config.code_tables == "one"
-        self.table_of = {field: "code" if one and field != "ast" else field for field in config.code_fields}
+        apart = STRUCTURE_FIELDS if one else config.code_fields
+        self.table_of = {field: field if field in apart else "code" for field in config.code_fields}
         self.table_of["query"] = "code" if config.tied else "query"
         rows = tied_rows(vocabularies)
         self.query_rows: Tensor  # query id -> row of a table for both sides
@@ -50,13 +52,14 @@ class WordTables(nn.Module):
         self.tables = nn.ModuleDict(tables)
         starting_vectors.uniform(tables.values(), config.start_range)
         if config.code_tables == "offsets":
-            starting_vectors.zero([table for name, table in tables.items() if name not in ("shared", "ast")])
+            whole = ("shared", *STRUCTURE_FIELDS)
+            starting_vectors.zero([table for name, table in tables.items() if name not in whole])
 
     def forward(self, field: str, ids: Int[Tensor, "batch words"]) -> Float[Tensor, "batch words dim"]:
         """Vectors of the words of a field."""
         vectors: Tensor
-        if field == "ast":  # its words are none of the other fields'
-            vectors = self.tables["ast"](ids)
+        if field in STRUCTURE_FIELDS:
+            vectors = self.tables[field](ids)
             return vectors
         shared_ids = self.query_rows[ids] if field == "query" else ids
         vectors = self.tables[self.table_of[field]](shared_ids if self.config.tied else ids)
@@ -73,14 +76,14 @@ class WordTables(nn.Module):
     def keys(self, field: str, ids: Int[Tensor, "batch words"]) -> Int[Tensor, "batch words"]:
         """A number for each word of a code field, equal where the vectors are equal."""
         tables = list(dict.fromkeys(self.table_of[field] for field in self.config.code_fields))
-        most = max(len(self.vocabularies.code), len(self.vocabularies.ast))
+        most = max(len(self.vocabularies.of(field)) for field in CODE_FIELDS)
         return ids + tables.index(self.table_of[field]) * most
 
     def start_from(self, train: PairIds) -> None:
         """Starting vectors as ``--model.start`` names them."""
         if self.config.start == "uniform":
             return
-        fields = [field for field in self.config.code_fields if field != "ast"]
+        fields = [field for field in self.config.code_fields if field not in STRUCTURE_FIELDS]
         query, codes = self.table("query"), list(dict.fromkeys(map(self.table, fields)))
         starting_vectors.shared(query, codes, self.vocabularies)
         if self.config.start == "statistics":

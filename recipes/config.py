@@ -14,7 +14,7 @@ from data_prep.files.named_paths import named_path
 from data_prep.installation import workspace
 from evaluation.config import EvaluateConfig
 from recipes.models import config_type_of, recipe_of
-from recipes.stored_options import fitted, stored_configuration
+from recipes.stored_options import fitted, stored_configuration, with_present_names
 from terminal.options import Option, options_of, parse, unknown
 from training.config import TrainConfig
 
@@ -69,7 +69,7 @@ class Configuration:
         content = stored_configuration(path)
         dataset, model, out = (content.pop(key) for key in ("dataset", "model_name", "out"))
         try:
-            return _build(dataset, model, out, content)
+            return _build(dataset, model, out, with_present_names(model, content))
         except ValueError as error:
             raise ValueError(f"the configuration in {path} cannot be used: {error}") from error
 

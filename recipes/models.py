@@ -129,13 +129,13 @@ MODELS: Final[dict[str, Recipe]] = {
         "baselines.fcarcs:Fcarcs",
         "baselines.fcarcs:FcarcsConfig",
         "FcarCS: co-attention by convolutions",
-        _BASELINE,
+        {**_BASELINE, "data.statements": "true"},
     ),
     "fcarcs_no_ast": Recipe(
         "baselines.fcarcs:Fcarcs",
         "baselines.fcarcs:FcarcsConfig",
-        "FcarCS without the statement tree",
-        {**_BASELINE, "model.ast": "false"},
+        "FcarCS without the statement trees",
+        {**_BASELINE, "model.structure": "none"},
     ),
     "minilm": Recipe(
         "modeling.transformers.bi_encoder:TransformerBiEncoder",

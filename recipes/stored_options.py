@@ -1,5 +1,6 @@
 """The configuration of a run as its file has it, before anything is made of it. Light to import."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, get_args, get_origin
 
@@ -9,6 +10,7 @@ from terminal.options import Option
 
 _PLAIN: Final = str | int | float
 _LARGEST: Final = 1e300
+_OF_FCARCS: Final = ("fcarcs", "fcarcs_no_ast")
 
 
 def stored_configuration(path: Path) -> dict[str, Any]:
@@ -46,6 +48,18 @@ def stored_options(path: Path) -> dict[str, Any]:
     for name, part in stored_configuration(path).items():
         found |= {f"{name}.{field}": value for field, value in part.items()} if isinstance(part, dict) else {name: part}
     return found
+
+
+def with_present_names(model: str, sections: Mapping[str, Any]) -> dict[str, Any]:
+    """The sections of a configuration of ``model`` by the names that options have now.
+
+    FcarCS had ``model.ast``, whether it reads the kinds of nodes, before it had ``model.structure``.
+    """
+    part = sections.get("model")
+    if model not in _OF_FCARCS or not isinstance(part, Mapping) or type(part.get("ast")) is not bool:
+        return dict(sections)
+    others = {name: value for name, value in part.items() if name != "ast"}
+    return {**sections, "model": {"structure": "ast" if part["ast"] else "none", **others}}
 
 
 def fitted(value: object, option: Option) -> Any:

@@ -65,12 +65,14 @@ def java_folder(jdk_zip, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def small_data(java_folder, tmp_path_factory):
-    """The folder's pairs as a prepared data set."""
+    """The folder's pairs as a prepared data set, with their statement trees."""
     from data_prep.config import DataConfig
     from data_prep.prepare import prepare
 
     root = tmp_path_factory.mktemp("prepared")
-    config = DataConfig(path=str(java_folder), root=str(root), valid_share=0.2, test_share=0.2, processes=1)
+    config = DataConfig(
+        path=str(java_folder), root=str(root), statements=True, valid_share=0.2, test_share=0.2, processes=1
+    )
     return prepare("folder", config, command="the tests", say=lambda _: None)
 
 

@@ -7,18 +7,22 @@ import torch
 from data_prep.store.batching import Batch, Words
 from data_prep.store.vocabulary import PAD, Vocabularies, Vocabulary
 
-VOCABULARIES = Vocabularies(  # of 13, 21 and 9 ids
+VOCABULARIES = Vocabularies(  # of 13, 21, 9 and 8 ids
     Vocabulary(tuple(f"q{number}" for number in range(11))),
     Vocabulary(tuple(f"c{number}" for number in range(19))),
     Vocabulary(tuple(f"a{number}" for number in range(7))),
+    Vocabulary(tuple(f"s{number}" for number in range(6))),
 )
-LENGTHS = {"query_length": 4, "name_length": 3, "tokens_length": 5, "api_length": 4, "ast_length": 6}
+LENGTHS = {
+    "query_length": 4, "name_length": 3, "tokens_length": 5, "api_length": 4, "ast_length": 6, "statements_length": 3,
+}  # fmt: skip
 QUERIES = [[2, 3, 4], [5, 1, 5, 12], [7]]
 CODES = {
     "name": [[2, 3], [4, 5, 1], [6]],
     "tokens": [[7, 8, 9, 20], [10], [2, 11, 12, 13, 14]],
     "api": [[15, 16, 15], [17, 2, 3, 4], [18, 19]],
     "ast": [[2, 3, 4, 5, 6, 8], [7], [3, 3, 2]],
+    "statements": [[2, 3], [4, 5, 7], [6]],
 }
 
 

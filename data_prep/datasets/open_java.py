@@ -11,8 +11,8 @@ Files are gzip-compressed JSON Lines, an object a line:
 Each row has ``eval_overlap``, the published test sets that hold the same pair; where it names any, the row is left out.
 All others are for training. Code is read like that of any Java file, below its query as the comment, so that fields and
 filters are those of the other data sets; TL-CodeSum does not tell a method's class, so calls without a receiver are no
-part of ``api``. R252 has no code: identifiers are split like ours, a call's class and method are lower-case, there is
-no syntax tree, and the query is the whole comment, since nothing tells where a sentence ends.
+part of ``api``. R252 has no code: identifiers are split like ours, a call's class and method are lower-case, there are
+no syntax and no statement trees, and the query is the whole comment, since nothing tells where a sentence ends.
 """
 
 import re
@@ -60,6 +60,13 @@ class OpenJava:
     cache_name = "open_java"
 
     def __init__(self, config: DataConfig) -> None:
+        """Take ``config``.
+
+        Raises:
+            ValueError: it asks for fields that these pairs cannot have.
+        """
+        if config.profile != "clean":
+            raise ValueError(f"open_java has no --data.profile={config.profile}: R252 comes without code to read it of")
         self._config = config
         self._place = named_path(config.path) if config.path else Path(config.root) / "raw" / self.cache_name
         self.left_out: list[tuple[str, str]] = []  # file, why it is not used
@@ -136,7 +143,7 @@ class OpenJava:
         api = _WORD.findall(" ".join(row["api"]))
         if not words or not tokens:
             return "no name or no tokens"
-        lists = {"name": words, "tokens": dict.fromkeys(tokens), "api": api, "ast": ()}
+        lists = {"name": words, "tokens": dict.fromkeys(tokens), "api": api}
         fields = {field: tuple(each)[:LONGEST] for field, each in lists.items()}
         camel = words[0] + "".join(word.capitalize() for word in words[1:])
         text = " ".join(row["query"])

@@ -2,7 +2,8 @@
 
 Their test sets of 10,000 pairs are what the papers report on; every row is kept, in order. With the release's
 ``train.*`` files beside them a model can train on them, without these they serve to test. Words come from the release's
-ids; those that it has lost to its vocabularies read ``UNKNOWN``.
+ids; those that it has lost to its vocabularies read ``UNKNOWN``. It has no statement trees: where they are asked for,
+jcg_tabcs's test has those of its sources, and all other pairs have none.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,8 @@ import numpy as np
 from data_prep.config import DataConfig
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import read_whole
+from data_prep.languages.java.jcg_syntax import parse_published
+from data_prep.languages.java.statement_trees import statement_trees
 from data_prep.pairs.made import MadePairs, ready_made
 from data_prep.records import Pair, SplitName
 from data_prep.sources.tabcs_release import FILE_FIELDS, ReleasedPairs, ReleasedSplit
@@ -98,7 +101,16 @@ class Published:
         self.counts = {"released_test_pairs": len(release), "blank_test_pairs_dropped": int(blank.sum())}
         if blank.all():
             raise ValueError(f"--data.drop_blank={rule} leaves none of the {len(release):,} test pairs")
-        return ReleasedPairs(self.origin(), "test", release, np.flatnonzero(~blank), self._sources(len(release)))
+        sources = self._sources(len(release))
+        return ReleasedPairs(self.origin(), "test", release, np.flatnonzero(~blank), sources, self._trees(sources))
+
+    def _trees(self, sources: Sequence[str]) -> Sequence[tuple[str, ...]]:
+        """The statement trees of each source, where they are asked for."""
+        if not self._config.has_statements or not sources:
+            return ()
+        found = [_trees_of(source) for source in sources]
+        self.counts["test_methods_without_statement_trees"] = found.count(())
+        return found
 
     def _sources(self, rows: int) -> Sequence[str]:
         """The method of each test pair, where the file is there and has as many lines."""
@@ -111,6 +123,14 @@ class Published:
             self.left_out.append((_SOURCE_FILE, f"{len(lines):,} lines for {rows:,} test pairs"))
             return ()
         return lines
+
+
+def _trees_of(source: str) -> tuple[str, ...]:
+    """The statement trees of a method, none where javalang cannot parse it."""
+    try:
+        return statement_trees(parse_published(source))
+    except ValueError:
+        return ()
 
 
 class CsnTabcs(Published):

@@ -1,15 +1,16 @@
 """Source files -> records: what one process does with a chunk of files. Light to import: no torch, no numpy."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from data_prep.config import DataConfig
 from data_prep.languages.java.code_fields import clean_fields
 from data_prep.languages.java.declarations import FoundMethod, LeftOut, ParsedFile, find_methods, parse_java
 from data_prep.languages.java.javadoc import first_sentence, query_words
+from data_prep.languages.java.parsed_fields import profile_fields
 from data_prep.languages.java.types import text
-from data_prep.pairs.filters import Candidate, generated_header, reason_to_drop
+from data_prep.pairs.filters import NOT_PARSED, Candidate, generated_header, reason_to_drop
 from data_prep.records import JavaFile, Method, Pair
 
 
@@ -30,6 +31,7 @@ class Extracted:
     methods: int = 0  # documented, before the filters
     dropped: Counter[str] = field(default_factory=Counter)  # reason -> methods
     broken: list[tuple[str, str]] = field(default_factory=list)  # path, what is wrong with it
+    not_parsed: list[tuple[str, str]] = field(default_factory=list)  # path:line of a method, why javalang stops at it
 
 
 def extract(chunk: Chunk) -> Extracted:
@@ -57,12 +59,23 @@ def _extract_file(file: JavaFile, parsed: ParsedFile, config: DataConfig, found:
         found.methods += 1
         candidate = candidate_of(file.path, method, generated=generated)
         reason = reason_to_drop(candidate, config)
-        if reason is not None:
-            found.dropped[reason] += 1
+        if reason is None:
+            _keep(file, method, candidate, config, found)
         else:
-            found.pairs.append(Pair(record(file, method), candidate.query_text, candidate.query))
+            found.dropped[reason] += 1
     if left_out.declarations:
         found.broken.append((file.path, str(left_out)))
+
+
+def _keep(file: JavaFile, method: FoundMethod, candidate: Candidate, config: DataConfig, found: Extracted) -> None:
+    """Add the pair of a method, if the profile has fields for it."""
+    fields, trouble = profile_fields(method, config.profile) if config.has_statements else (clean_fields(method), "")
+    if trouble:
+        found.not_parsed.append((f"{file.path}:{method.start_line}", trouble))
+    if fields is None:
+        found.dropped[NOT_PARSED] += 1
+    else:
+        found.pairs.append(Pair(record(file, method, fields), candidate.query_text, candidate.query))
 
 
 def candidate_of(path: str, found: FoundMethod, *, generated: bool) -> Candidate:
@@ -88,10 +101,10 @@ def methods_of(file: JavaFile, *, documented_only: bool = False) -> Iterator[Met
         ValueError: the file is too long to be parsed.
     """
     for found in find_methods(parse_java(file.data), documented_only=documented_only):
-        yield record(file, found)
+        yield record(file, found, clean_fields(found))
 
 
-def record(file: JavaFile, found: FoundMethod) -> Method:
+def record(file: JavaFile, found: FoundMethod, fields: Mapping[str, tuple[str, ...]]) -> Method:
     """The record of a method found in ``file``."""
     before = file.excerpt.lines_before if file.excerpt is not None else 0
     return Method(
@@ -104,6 +117,6 @@ def record(file: JavaFile, found: FoundMethod) -> Method:
         kind=found.kind,
         source=text(found.node),
         javadoc=found.javadoc,
-        fields=clean_fields(found),
+        fields=fields,
         split=file.excerpt.split if file.excerpt is not None else None,
     )

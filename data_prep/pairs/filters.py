@@ -14,6 +14,9 @@ STANDARD_METHODS: Final = frozenset((
 ))  # fmt: skip
 """Methods that every class has or that a standard interface describes for all."""
 
+NOT_PARSED: Final = "not parsed by javalang"
+"""Reason to drop a method that passes the filters, in the profile whose fields are javalang's."""
+
 _TEST_WORDS: Final = frozenset(("test", "tests", "testing"))
 _TEST_FOLDERS: Final = frozenset(("test", "tests", "testing", "androidtest", "test-src", "testsrc"))
 _TEST_FILE: Final = re.compile(r"(?:Tests?|TestCase|IT)\.java$|/Test[A-Z]\w*\.java$")

@@ -13,7 +13,7 @@ from tqdm import tqdm
 from data_prep.config import DataConfig
 from data_prep.pairs.duplicates import drop_duplicates
 from data_prep.pairs.extraction import Chunk, Extracted
-from data_prep.pairs.filters import FILTERS
+from data_prep.pairs.filters import FILTERS, NOT_PARSED
 from data_prep.pairs.made import MadePairs, Stopwatch, listed
 from data_prep.pairs.splits import BY_FILE, SplitRule, project_of, split_pairs
 from data_prep.records import JavaFile, Pair
@@ -47,17 +47,21 @@ def pairs_of_java(raw: JavaSources, config: DataConfig, *, rule: SplitRule = BY_
     watch.stage("duplicates")
     splits = split_pairs(distinct.pairs, config, rule)
     watch.stage("split")
+    reasons = [*FILTERS, *[NOT_PARSED] * (config.profile == "jcg")]
     counts = {
         "files": found.files,
         "broken_files": len(found.broken),
         "documented_methods": found.methods,
-        "dropped": {reason: found.dropped[reason] for reason in FILTERS},
+        "dropped": {reason: found.dropped[reason] for reason in reasons},
         "duplicates": distinct.dropped,
         "pairs": len(distinct.pairs),
     }
     broken = f", {len(found.broken):,} of them broken" if found.broken else ""
     source = f"{found.methods:,} documented methods in {found.files:,} files{broken}"
     manifest: dict[str, Any] = {"counts": counts, "broken_files": listed(found.broken)}
+    if config.has_statements:
+        counts["not_parsed_by_javalang"] = len(found.not_parsed)
+        manifest["not_parsed_by_javalang"] = listed(found.not_parsed)
     if rule.by == "project":
         manifest["pairs_of_projects"] = {name: _of_projects(pairs) for name, pairs in splits.items()}
     return MadePairs(splits, manifest, source, watch.seconds)
@@ -83,6 +87,7 @@ def _extract_all(files: Iterable[JavaFile], config: DataConfig, progress: bool) 
             whole.methods += part.methods
             whole.dropped += Counter(part.dropped)
             whole.broken += part.broken
+            whole.not_parsed += part.not_parsed
             bar.update(part.files)
     return whole
 

@@ -14,11 +14,11 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from data_prep.files.pickles import load_plain
-from data_prep.records import CODE_FIELDS, UNKNOWN, WORD_FIELDS, Method, Pair, SplitName
+from data_prep.records import UNKNOWN, Method, Pair, SplitName
 from data_prep.store.ragged_lists import Ragged
 
 FILE_FIELDS: Final = {"query": "desc", "name": "methodname", "tokens": "tokens", "api": "apiseq", "ast": "sbt"}
-"""WORD_FIELDS -> the release's names."""
+"""Field -> the release's name. It has no statement trees: FcarCS's release of them is not at hand."""
 
 _ITS_UNKNOWN: Final = "<UNK>"
 """The word that JCG's vocabularies have for unknown ones."""
@@ -29,8 +29,8 @@ class ReleasedSplit:
     """The train or the test files of a release, with the words of their ids."""
 
     name: Literal["train", "test"]
-    words: Mapping[str, Sequence[str]]  # WORD_FIELDS -> word of each id
-    ids: Mapping[str, Ragged]  # WORD_FIELDS -> ids of each row
+    words: Mapping[str, Sequence[str]]  # FILE_FIELDS -> word of each id
+    ids: Mapping[str, Ragged]  # FILE_FIELDS -> ids of each row
 
     @classmethod
     def read(cls, folder: Path, name: Literal["train", "test"]) -> "ReleasedSplit":
@@ -40,7 +40,7 @@ class ReleasedSplit:
             ValueError: a file is damaged or does not fit the others; the message names it.
         """
         words, ids = {}, dict[str, Ragged]()
-        for field in WORD_FIELDS:
+        for field in FILE_FIELDS:
             vocabulary = folder / f"vocab.{FILE_FIELDS[field]}.pkl"
             path = folder / f"{name}.{FILE_FIELDS[field]}.pkl"
             words[field] = read_vocabulary(vocabulary)
@@ -76,6 +76,7 @@ class ReleasedPairs(Sequence[Pair]):
     release: ReleasedSplit
     rows: Int[np.ndarray, " rows"]
     sources: Sequence[str] = ()  # of every row of the release; () where it has none
+    trees: Sequence[tuple[str, ...]] = ()  # statement trees of every row; () where there are none
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -88,7 +89,8 @@ class ReleasedPairs(Sequence[Pair]):
         if isinstance(place, slice):
             return replace(self, rows=self.rows[place])
         row = int(self.rows[place])
-        words = {field: self._words(field, row) for field in WORD_FIELDS}
+        words = {field: self._words(field, row) for field in FILE_FIELDS}
+        query = words.pop("query")
         method = Method(
             origin=self.origin,
             path=self.release.name,
@@ -99,10 +101,10 @@ class ReleasedPairs(Sequence[Pair]):
             kind="method",
             source=self.sources[row] if self.sources else "",
             javadoc="",
-            fields={field: words[field] for field in CODE_FIELDS},
+            fields={**words, "statements": self.trees[row] if self.trees else ()},
             split=self.split,
         )
-        return Pair(method, " ".join(words["query"]), words["query"])
+        return Pair(method, " ".join(query), query)
 
     def _words(self, field: str, row: int) -> tuple[str, ...]:
         words, lists = self.release.words[field], self.release.ids[field]

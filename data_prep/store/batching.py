@@ -13,10 +13,10 @@ from torch import Tensor
 
 from data_prep.config import WordsConfig
 from data_prep.languages.identifiers import split_identifier
-from data_prep.records import CODE_FIELDS, WORD_FIELDS
+from data_prep.records import CODE_FIELDS, STRUCTURE_FIELDS, WORD_FIELDS
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged
-from data_prep.store.vocabulary import PAD, Vocabularies, Vocabulary
+from data_prep.store.vocabulary import PAD, SIDES, Vocabularies, Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,8 @@ class Encoder:
         code_words = ["query"] * config.joint + ["name", "tokens", "api"]
         code = vocabulary(code_words, config.code_size, config.unknown_buckets)
         query = code if config.joint else vocabulary(["query"], config.query_size, config.unknown_buckets)
-        return cls(Vocabularies(query, code, ast=vocabulary(["ast"], config.code_size, 1)), config)
+        structure = {field: vocabulary([field], config.code_size, 1) for field in STRUCTURE_FIELDS}
+        return cls(Vocabularies(query, code, **structure), config)
 
     @classmethod
     def load(cls, path: Path, config: WordsConfig) -> "Encoder":
@@ -160,7 +161,7 @@ class Encoder:
     def encode(self, split: Split) -> PairIds:
         """``split`` as ids, each field cut to its configured length."""
         lexicon, words = _as_read(split, self.config)
-        tables = {side: self.vocabularies.of(side).ids(lexicon) for side in ("query", "code", "ast")}
+        tables = {side: self.vocabularies.of(side).ids(lexicon) for side in SIDES}
         fields = {}
         for field in WORD_FIELDS:
             cut = words[field].cut(getattr(self.config, f"{field}_length"))

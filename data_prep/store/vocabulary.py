@@ -15,7 +15,10 @@ from data_prep.config import MOST_BUCKETS
 from data_prep.files.atomic import write_atomically
 from data_prep.files.json_text import checked_words, parse_json
 from data_prep.files.reading import read_whole
+from data_prep.records import STRUCTURE_FIELDS
 
+SIDES: Final = ("query", "code", *STRUCTURE_FIELDS)
+"""The vocabularies of a model."""
 PAD: Final = 0
 FIRST_UNKNOWN: Final = 1
 
@@ -90,28 +93,30 @@ class Vocabularies:
     query: Vocabulary
     code: Vocabulary
     ast: Vocabulary
+    statements: Vocabulary = Vocabulary(())
 
     def of(self, field: str) -> Vocabulary:
         """The vocabulary that reads ``field``."""
-        return {"query": self.query, "ast": self.ast}.get(field, self.code)
+        found: Vocabulary = getattr(self, field) if field in SIDES else self.code
+        return found
 
     def save(self, path: Path) -> None:
         """Write them as JSON."""
-        sides = {side: getattr(self, side) for side in ("query", "code", "ast")}
+        sides = {side: getattr(self, side) for side in SIDES}
         content = {side: {"unknown_buckets": v.unknown_buckets, "words": v.words} for side, v in sides.items()}
         write_atomically(path, json.dumps(content, ensure_ascii=False))
 
     @classmethod
     def load(cls, path: Path) -> "Vocabularies":
-        """Read what :meth:`save` wrote.
+        """Read what :meth:`save` wrote; a file of before statement trees has none.
 
         Raises:
             ValueError: the file is missing or is not such a file.
         """
         try:
             content = parse_json(read_whole(path))
-            if not isinstance(content, dict) or {*content} != {"query", "code", "ast"}:
-                raise ValueError("expected query, code and ast")
+            if not isinstance(content, dict) or {*content, "statements"} != {*SIDES}:
+                raise ValueError("expected query, code, ast and statements")
             return cls(**{side: Vocabulary.checked(each) for side, each in content.items()})
         except (OSError, ValueError) as error:
             raise ValueError(

@@ -24,6 +24,9 @@ SETTINGS: Final[dict[str, Mapping[str, str]]] = {
 }
 """Label -> settings: starting vectors of each side apart or shared by equal words, and the loss."""
 
+_TUNED_AS: Final = {"fcarcs": {"data.statements": "false", "model.structure": "ast"}}
+"""Model -> the form that is tuned, where it is not the recipe's: FcarCS by the kinds of nodes."""
+
 TUNED: Final = ("galm", "unif", "deepcs", "tabcs", "carlcs_cnn", "fcarcs")
 """Their forms with or without a field have the setting of the form that is tuned."""
 
@@ -31,7 +34,8 @@ TUNED: Final = ("galm", "unif", "deepcs", "tabcs", "carlcs_cnn", "fcarcs")
 def tuning_cells(model: str) -> tuple[Cell, ...]:
     """Every setting of ``model``, with one seed."""
     return tuple(
-        Cell("jdk", model, 0, f"{model}, {label}", {**_BUDGET, **settings}) for label, settings in SETTINGS.items()
+        Cell("jdk", model, 0, f"{model}, {label}", {**_BUDGET, **_TUNED_AS.get(model, {}), **settings})
+        for label, settings in SETTINGS.items()
     )
 
 

@@ -24,6 +24,7 @@ from experiments.run.stages import (
     also_stage,
     apart_from_tests,
     build_model,
+    check_fields,
     check_trainable,
     device,
     is_trained,
@@ -151,6 +152,7 @@ def _trained(
     encoder: PairTokenizer = class_of(plan.model_name).tokenizer(data.splits["train"], plan.words, plan.model)
     encoder.check()
     matcher = build_model(plan, encoder)
+    check_fields(plan, matcher, encoder)
     pages = None
     if processes.is_first():
         _keep_vocabulary(encoder, plan, folder)

@@ -12,7 +12,7 @@ from data_prep.config import DataConfig
 from data_prep.files.named_paths import named_path
 from data_prep.pairs.overlap import overlap, without
 from data_prep.prepare import prepare
-from data_prep.records import SplitName
+from data_prep.records import STRUCTURE_FIELDS, SplitName
 from data_prep.store.checksum import words_sha256
 from data_prep.store.concatenation import joined
 from data_prep.store.prepared_data import PreparedData, Split
@@ -85,6 +85,21 @@ def check_trainable(plan: Configuration, data: PreparedData) -> None:
             f"training takes {least} pairs or more, of which --data.limit={plan.data.limit} leaves "
             f"{len(data.splits['train'])}: raise it, or give more data"
         )
+
+
+def check_fields(plan: Configuration, matcher: Matcher, encoder: PairTokenizer) -> None:
+    """Refuse to train a model that reads a field of the syntax tree of which it would know no word.
+
+    Raises:
+        ValueError: the message names the field and what can be done.
+    """
+    for field in matcher.code_fields:
+        if field in STRUCTURE_FIELDS and not encoder.vocabulary.of(field).words:
+            trees = " prepare them with --data.statements=true," if field == "statements" else ""
+            raise ValueError(
+                f"{plan.model_name} reads the field {field}, of which the training pairs have no word that "
+                f"--words.min_count={plan.words.min_count} leaves:{trees} train on other data, or leave the field out"
+            )
 
 
 def with_extra(plan: Configuration, data: PreparedData, command: str) -> PreparedData:

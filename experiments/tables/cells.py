@@ -24,6 +24,7 @@ from evaluation.provenance import without_paths
 from evaluation.results import Result, load_result
 from recipes.config import CHANGEABLE, REPOSITORY, SECTIONS, Configuration, resolve, section_types
 from recipes.run_folder import RunFolder
+from recipes.stored_options import with_present_names
 from terminal.console import say
 from terminal.options import options_of
 
@@ -177,7 +178,8 @@ def _sections(plan: Configuration) -> Mapping[str, Mapping[str, object]]:
 
 
 def _whole(config: Mapping[str, Mapping[str, object]], model: str) -> Mapping[str, Mapping[str, object]]:
-    """``config`` with the defaults of options that there were none of when it was written."""
+    """``config`` by the present names of options, with the defaults of those that came after it was written."""
+    config = with_present_names(model, config)
     return {
         section: {field: option.default for field, option in options_of(section, config_type).items()}
         | dict(config.get(section, {}))

@@ -31,6 +31,11 @@ _ALL: Final = (
     "fcarcs",
     "fcarcs_no_ast",
 )
+_NODE_KINDS: Final = Cell(
+    "jdk", "fcarcs", 0, "fcarcs, node kinds", {"data.statements": "false", "model.structure": "ast"}
+)
+"""FcarCS with the field that TabCS reads in place of its statement trees."""
+
 _MORE: Final = {"data.extra": "debian_sample,open_java", "evaluate.also": "csn_tabcs,jcg_tabcs"}
 """Beside the JDK's pairs all other Java at hand, without what stands in the published tests."""
 
@@ -64,7 +69,7 @@ _TRANSFER: Final = tuple(
 )
 
 CELLS: Final[dict[str, tuple[Cell, ...]]] = {
-    "jdk": (*_JDK, *_mixtures(_JDK, ("galm", "galm_plus", "tabcs"))),
+    "jdk": (*_JDK, _NODE_KINDS, *_mixtures(_JDK, ("galm", "galm_plus", "tabcs"))),
     "debian_sample": (*_DEBIAN, *_mixtures(_DEBIAN, ("galm", "galm_plus", "tabcs"))),
     "transfer": (
         *_cells("csn_tabcs", _CONTROLS),

@@ -1,14 +1,13 @@
 """The methods and types of a Java file, as an index holds them."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from tree_sitter import Node
 
 from data_prep.config import DataConfig
 from data_prep.languages.identifiers import split_identifier
-from data_prep.languages.java.code_fields import LONGEST
+from data_prep.languages.java.code_fields import LONGEST, clean_fields
 from data_prep.languages.java.declarations import FoundMethod, LeftOut, ParsedFile, find_declarations, parse_java
 from data_prep.languages.java.types import text
 from data_prep.pairs.extraction import candidate_of, record
@@ -29,8 +28,8 @@ _INSIDE: Final = frozenset(("block", "constructor_body", "class_body", "modifier
 def read_java(file: JavaFile) -> Units:
     """Every method, constructor and named type of ``file``, documented or not.
 
-    A method without a body and a type have the words of what they declare as their tokens, and no calls. None has an
-    ``ast``, which no ranker of the search reads.
+    A method without a body and a type have the words of what they declare as their tokens, and no calls. None has
+    ``ast`` or ``statements``, which no ranker of the search reads.
 
     Raises:
         ValueError: the file is too long to be parsed.
@@ -48,10 +47,9 @@ def _units(file: JavaFile, parsed: ParsedFile, left_out: LeftOut) -> Iterator[Un
         elif found.node.has_error:
             continue
         else:
-            method = record(file, found)
+            method = record(file, found, {**clean_fields(found), "ast": ()})
         candidate = candidate_of(file.path, found, generated=generated)
-        fields = {**method.fields, "ast": ()}
-        pair = Pair(replace(method, fields=fields), candidate.query_text, candidate.query)
+        pair = Pair(method, candidate.query_text, candidate.query)
         asks = found.kind == "method" and reason_to_drop(candidate, rules) is None
         yield Unit(pair, asks)
 

@@ -26,7 +26,7 @@ from data_prep.files.json_text import checked_record, parse_json
 from data_prep.files.reading import open_regular, reason
 from data_prep.records import WORD_FIELDS
 from data_prep.store.prepared_data import Split, Texts
-from data_prep.store.ragged_lists import checked_edges, edges
+from data_prep.store.ragged_lists import Ragged, checked_edges, edges
 from retrieval.bm25_index import Bm25Index
 from search.files.links import Origin, link
 from search.files.tree import Found
@@ -36,6 +36,8 @@ FORMAT: Final = "galm index 3"
 """Raised when the layout, or what is read of a file, changes."""
 _READABLE: Final = ("galm index 2", FORMAT)
 """The former has no ``blobs`` of files."""
+_FIELDS: Final = tuple(field for field in WORD_FIELDS if field != "statements")
+"""The fields that an index holds: no ranker of the search reads statement trees."""
 
 _LINK: Final = re.compile(r"https://[\w.-]+(?::\d+)?/[\w./~%#:+-]*", re.ASCII)
 """What links look like, whatever an index that somebody made says of its origin."""
@@ -117,7 +119,7 @@ def save_index(index: Index, path: Path) -> None:
     """
     words, lexical = index.split.words, index.lexical
     manifest = {"origin": asdict(index.origin) if index.origin else None, "files": [asdict(f) for f in index.files]}
-    arrays = {f"{field}-{part}": getattr(words[field], part) for field in WORD_FIELDS for part in ("values", "offsets")}
+    arrays = {f"{field}-{part}": getattr(words[field], part) for field in _FIELDS for part in ("values", "offsets")}
     arrays |= {"asks": index.asks, "texts-data": index.split.texts.data, "texts-offsets": index.split.texts.offsets}
     arrays |= {f"lexical-{part}": getattr(lexical, part) for part in ("starts", "rows", "gains")}
     texts = {
@@ -239,8 +241,9 @@ def _built(arrays: Mapping[str, np.ndarray], head: Head) -> Index:
     lexicon, terms, data = stored.words("lexicon"), stored.words("terms"), stored.array("texts-data", np.uint8)
     words = {
         field: stored.ragged(f"{field}-values", f"{field}-offsets", lists=head.rows, below=len(lexicon))
-        for field in WORD_FIELDS
+        for field in _FIELDS
     }
+    words["statements"] = Ragged(np.empty(0, np.int32), np.zeros(head.rows + 1, np.int64))
     offsets = checked_edges(stored.array("texts-offsets", np.int64), lists=head.rows, total=len(data))
     split = Split("index", lexicon, words, Texts(data, offsets, np.arange(head.rows)))
     found = stored.ragged("lexical-rows", "lexical-starts", lists=len(terms), below=head.rows)

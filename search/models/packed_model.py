@@ -24,6 +24,7 @@ from data_prep.config import DataConfig
 from data_prep.files.atomic import atomic_file, write_atomically
 from data_prep.files.json_text import parse_json
 from data_prep.files.reading import read_whole
+from data_prep.records import STRUCTURE_FIELDS
 from data_prep.store.batching import Encoder
 from data_prep.store.manifest import file_sha256
 from data_prep.store.vocabulary import Vocabularies, Vocabulary
@@ -115,10 +116,10 @@ def pack(run: Path, target: Path, *, words: int, offset_words: int) -> None:
     matcher, encoder = load_model(run)
     plan = Configuration.load(run / CONFIG)
     tables = any(name.startswith(_TABLES) for name in matcher.state_dict())
-    if not plan.words.joint or not tables or "ast" in matcher.code_fields:
+    if not plan.words.joint or not tables or not {*matcher.code_fields}.isdisjoint(STRUCTURE_FIELDS):
         raise ValueError(
             f"the run in {run} cannot be packed: that needs --words.joint=true, tables of words that a model finds by "
-            "its fields, as galm_plus and unif have them, and no ast among these"
+            "its fields, as galm_plus and unif have them, and neither ast nor statements among these"
         )
     known = encoder.vocabularies.code
     few = Vocabulary(known.words[:words], known.unknown_buckets)

@@ -16,20 +16,23 @@ from modeling.contract import Matcher
 Vector = list[float]
 
 VOCABULARY = Vocabulary(tuple(f"w{number}" for number in range(18)))  # 20 ids
-LENGTHS = {"query_length": 5, "name_length": 2, "api_length": 3, "tokens_length": 6, "ast_length": 4}
+LENGTHS = {
+    "query_length": 5, "name_length": 2, "api_length": 3, "tokens_length": 6, "ast_length": 4, "statements_length": 3,
+}  # fmt: skip
 SMALL = {"dim": 3, "filters": 4, **LENGTHS}
 CODES = {
     "name": [[2, 3], [4], [5]],
     "api": [[], [5, 6, 7], [8]],
     "tokens": [[9, 10, 11, 12, 13], [14], [15, 2, 1]],
     "ast": [[16, 17], [], [18, 19, 3]],
+    "statements": [[4, 5, 6, 7], [3], []],
 }
 QUERIES = [[2, 3, 4, 5], [6]]
 
 
 def model(**choices: object) -> Fcarcs:
     torch.manual_seed(0)
-    matcher = Fcarcs(FcarcsConfig(**choices), Vocabularies(VOCABULARY, VOCABULARY, VOCABULARY))  # type: ignore[arg-type]
+    matcher = Fcarcs(FcarcsConfig(**choices), Vocabularies(*[VOCABULARY] * 4))  # type: ignore[arg-type]
     for name, weight in matcher.named_parameters():
         if "dense" not in name:
             torch.nn.init.uniform_(weight, -1, 1)  # far from 0, so that nothing hides behind small numbers
@@ -110,9 +113,9 @@ def plain_score(matcher: Fcarcs, query: Sequence[int], code: dict[str, Sequence[
 
 
 @pytest.mark.parametrize("parity", [False, True])
-@pytest.mark.parametrize("ast", [False, True])
-def test_scores_are_those_of_plain_loops(ast, parity):
-    matcher = model(**SMALL, ast=ast, parity=parity)
+@pytest.mark.parametrize("structure", ["statements", "ast", "none"])
+def test_scores_are_those_of_plain_loops(structure, parity):
+    matcher = model(**SMALL, structure=structure, parity=parity)
     found = scores(matcher, QUERIES, CODES)
     for i, query in enumerate(QUERIES):
         for j in range(3):
@@ -147,14 +150,15 @@ def test_parameters_are_as_many_as_counted_by_hand(parity):
     def attention(positions: int) -> int:
         return positions**2 + positions if parity else 101
 
-    lengths = {"query": 30, "name": 6, "api": 30, "tokens": 40, "ast": 20}
-    for fields in (("name", "api", "tokens"), ("name", "api", "tokens", "ast")):
+    lengths = {"query": 30, "name": 6, "api": 30, "tokens": 40, "statements": 20}
+    for fields in (("name", "api", "tokens"), ("name", "api", "tokens", "statements")):
         counted = 100 * 100 + 2 * attention(len(fields))
         for field in ("query", *fields):
             counted += 20 * 100 + attention(lengths[field])
         for field in fields:
             counted += reader(30) + reader(lengths[field])
-        found = sum(weight.numel() for weight in model(parity=parity, ast="ast" in fields).parameters())
+        structure = fields[3] if len(fields) > 3 else "none"
+        found = sum(weight.numel() for weight in model(parity=parity, structure=structure).parameters())
         assert found == counted
     if parity:
         assert counted == 5 * 2000 + 3962 + 10_000 + 36_400 + 29_200 + 40
@@ -170,13 +174,13 @@ def drawn(count: int, seed: int, **longest: int) -> dict[str, Words]:
     return batch
 
 
-@pytest.mark.parametrize("choices", [{}, {"ast": False}, {"parity": True}], ids=str)
+@pytest.mark.parametrize("choices", [{}, {"structure": "none"}, {"structure": "ast"}, {"parity": True}], ids=str)
 @pytest.mark.parametrize(("pairs_per_block", "queries"), [(1, 64), (30, 64), (4096, 64), (4096, 5), (4096, 1)])
 def test_scores_and_gradients_of_the_matrix_are_those_of_pairs(choices, pairs_per_block, queries, monkeypatch):
     monkeypatch.setattr(fcarcs, "_QUERIES", queries)
     monkeypatch.setattr(fcarcs, "_PAIRS", 40)
     matcher = model(**SMALL, **choices)
-    query, code = drawn(13, 0, query=5), drawn(11, 1, name=2, api=3, tokens=6, ast=4)
+    query, code = drawn(13, 0, query=5), drawn(11, 1, name=2, api=3, tokens=6, ast=4, statements=3)
     results = []
     for form in (Matcher.score_matrix, Fcarcs.score_matrix):  # pair by pair, in blocks
         matcher.zero_grad()
@@ -201,13 +205,13 @@ def test_no_block_has_more_pairs_than_asked(monkeypatch, pairs_per_block):
 
     monkeypatch.setattr(Fcarcs, "_block", counted)
     matcher = model(**SMALL)
-    query, code = drawn(70, 0, query=5), drawn(20, 1, name=2, api=3, tokens=6, ast=4)
+    query, code = drawn(70, 0, query=5), drawn(20, 1, name=2, api=3, tokens=6, ast=4, statements=3)
     matcher.score_matrix(matcher.encode_query(query), matcher.encode_code(code), pairs_per_block=pairs_per_block)
     assert max(pairs) <= min(pairs_per_block, 512)
     assert sum(pairs) == 70 * 20
 
 
-@pytest.mark.parametrize("choices", [{}, {"ast": False}, {"parity": True}], ids=str)
+@pytest.mark.parametrize("choices", [{}, {"structure": "none"}, {"structure": "ast"}, {"parity": True}], ids=str)
 def test_gradients_are_finite_where_fields_are_empty(choices):
     matcher = model(**SMALL, **choices).train()
     empty = {field: [[], []] for field in CODES}
@@ -225,11 +229,12 @@ def test_a_side_without_words_scores_nothing():
     assert scores(matcher, [[]], CODES).tolist() == [[0.0, 0.0, 0.0]]
 
 
-def test_without_the_statement_tree_it_is_not_read():
-    for ast in (False, True):
-        matcher = model(**SMALL, ast=ast)
-        other = scores(matcher, QUERIES, CODES | {"ast": [[5, 6, 7], [8], []]})
-        assert torch.equal(other, scores(matcher, QUERIES, CODES)) != ast
+@pytest.mark.parametrize("structure", ["statements", "ast", "none"])
+def test_of_the_structure_it_reads_what_it_is_told(structure):
+    matcher = model(**SMALL, structure=structure)
+    for field in ("ast", "statements"):
+        other = scores(matcher, QUERIES, CODES | {field: [[5, 6, 7], [8], [9]]})
+        assert torch.equal(other, scores(matcher, QUERIES, CODES)) == (field != structure)
 
 
 @pytest.mark.parametrize(("choices", "message"), [({"filters": 0}, r"--model\.filters"), ({"dim": 0}, r"--model\.dim")])

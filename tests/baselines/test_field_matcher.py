@@ -13,22 +13,28 @@ from baselines.field_matcher import FieldMatcher
 from baselines.tabcs import Tabcs, TabcsConfig
 from data_prep.store.vocabulary import FIRST_UNKNOWN, PAD
 
-FIELDS = ("name", "api", "tokens", "ast")
+Build = Callable[..., FieldMatcher]
+FIELDS = ("name", "api", "tokens")
+
+
+def fields_of(build: Build, *, structure: bool = True) -> tuple[str, ...]:
+    """The fields that a model reads with and without one of the syntax tree."""
+    return (*FIELDS, "statements" if build is fcarcs else "ast") if structure else FIELDS
 
 
 def carlcs(**choices: object) -> FieldMatcher:
     return Carlcs(CarlcsConfig(**{"dim": 4, "filters": 4, "ast": True, **LENGTHS, **choices}), VOCABULARIES)  # type: ignore[arg-type]
 
 
-def fcarcs(**choices: object) -> FieldMatcher:
-    return Fcarcs(FcarcsConfig(**{"dim": 4, "filters": 4, **LENGTHS, **choices}), VOCABULARIES)  # type: ignore[arg-type]
+def fcarcs(ast: bool = True, **choices: object) -> FieldMatcher:
+    options = {"dim": 4, "filters": 4, "structure": "statements" if ast else "none", **LENGTHS, **choices}
+    return Fcarcs(FcarcsConfig(**options), VOCABULARIES)  # type: ignore[arg-type]
 
 
 def tabcs(**choices: object) -> FieldMatcher:
     return Tabcs(TabcsConfig(**{"dim": 4, **LENGTHS, **choices}), VOCABULARIES)  # type: ignore[arg-type]
 
 
-Build = Callable[..., FieldMatcher]
 each_model = pytest.mark.parametrize("build", [carlcs, fcarcs, tabcs], ids=lambda build: build.__name__)
 
 
@@ -42,7 +48,7 @@ def built(build: Build, **choices: object) -> FieldMatcher:
 @pytest.mark.parametrize("ast", [False, True])
 def test_a_method_is_its_fields_one_after_the_other(build: Build, ast: bool) -> None:
     matcher = built(build, ast=ast)
-    assert matcher.code_fields == (FIELDS if ast else FIELDS[:3])
+    assert matcher.code_fields == fields_of(build, structure=ast)
     whole, parts = matcher.encode_code(codes()), [matcher.encode_field(codes(), field) for field in matcher.code_fields]
     assert torch.equal(whole.states, torch.cat([each.states for each in parts], 1))
     assert torch.equal(whole.mask, torch.cat([each.mask for each in parts], 1))
@@ -93,5 +99,5 @@ def test_the_board_has_a_row_a_query_word_and_a_column_a_code_word(build: Build)
     assert found is not None
     for pair, query in enumerate(QUERIES):
         shown = found[pair][asked.shown[pair]][:, read.shown[pair]]
-        assert shown.shape == (len(query), sum(len(CODES[field][pair]) for field in FIELDS))
+        assert shown.shape == (len(query), sum(len(CODES[field][pair]) for field in fields_of(build)))
         assert (shown != 0).all()

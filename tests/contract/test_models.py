@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch.nn.functional import pad
 
+from data_prep.records import CODE_FIELDS
 from data_prep.store.batching import Batch, PairIds, Words
 from data_prep.store.vocabulary import PAD
 from experiments.run.stages import is_trained
@@ -145,7 +146,7 @@ def test_permuting_candidates_permutes_the_scores(built, rows):
     torch.testing.assert_close(permuted, plain[:, torch.from_numpy(order)], rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("fields", [("name",), ("tokens",), ("api",), ("ast",), ("name", "tokens", "api", "ast")])
+@pytest.mark.parametrize("fields", [("name",), ("tokens",), ("api",), ("ast",), ("statements",), CODE_FIELDS])
 def test_empty_code_fields_have_finite_scores(built, rows, fields):
     read = [field for field in fields if field in built.ids.code_fields] or built.ids.code_fields
     scores = built.scores(built.ids.queries(rows), without_words(built.ids.codes(rows), *read))

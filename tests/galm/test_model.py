@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from data_prep.records import WORD_FIELDS
+from data_prep.records import CODE_FIELDS, WORD_FIELDS
 from data_prep.store.batching import Batch, PairIds, Words
 from data_prep.store.ragged_lists import Ragged
 from data_prep.store.vocabulary import Vocabularies, Vocabulary
@@ -19,6 +19,7 @@ VOCABULARIES = Vocabularies(
     Vocabulary(tuple(f"w{number}" for number in range(40))),
     Vocabulary(tuple(f"w{number}" for number in range(20, 80))),
     Vocabulary(tuple(f"A{number}" for number in range(70))),
+    Vocabulary(tuple(f"S{number}" for number in range(60))),
 )
 ABLATED = [
     {"layers": 0},
@@ -28,6 +29,7 @@ ABLATED = [
     {"graph": "identity"},
     {"fields": "name,api"},
     {"fields": "tokens,ast,name", "code_tables": "per_field"},
+    {"fields": "statements,api,ast"},
     {"fields": "name,ast", "code_tables": "offsets", "nodes": "query_and_name"},
 ]
 CHOICES = [
@@ -81,9 +83,7 @@ def words(rows: int, least: int, most: int, ids: int, seed: int) -> Words:
 
 
 QUERIES: Batch = {"query": words(7, 1, 9, 41, seed=1)}
-CODES: Batch = {
-    field: words(9, 0, 12, 61, seed=2 + place) for place, field in enumerate(("name", "tokens", "api", "ast"))
-}
+CODES: Batch = {field: words(9, 0, 12, 61, seed=2 + place) for place, field in enumerate(CODE_FIELDS)}
 
 
 def padded(batch: Batch, more: int) -> Batch:
@@ -248,6 +248,7 @@ def test_start_from_statistics_draws_words_that_meet_together() -> None:
         {"fields": "name,body"},
         {"fields": "tokens", "nodes": "query_and_name"},
         {"fields": "ast", "start": "shared"},
+        {"fields": "statements,ast", "start": "shared"},
         {"share_layers": True, "graph_width": 5},
         {"dropout": 1.0},
         {"tied": True, "start": "shared"},

@@ -86,6 +86,21 @@ def test_a_file_of_before_an_option_has_its_default(tmp_path):
             assert Configuration.load(path).section(section) == plan.section(section) | {option: default}
 
 
+@pytest.mark.parametrize(("model", "ast", "structure"), [("fcarcs", True, "ast"), ("fcarcs_no_ast", False, "none")])
+def test_a_file_of_before_statement_trees_reads_what_it_read(tmp_path, model, ast, structure):
+    path = tmp_path / "config.json"
+    resolve("jdk", model, {"data.statements": "false"}).save(path)
+    content = json.loads(path.read_text())
+    del content["model"]["structure"]
+    path.write_text(json.dumps(content | {"model": content["model"] | {"ast": ast}}))
+    plan = Configuration.load(path)
+    assert plan.model.structure == structure
+    assert not plan.data.has_statements
+    path.write_text(json.dumps(content | {"model": content["model"] | {"ast": "yes"}}))
+    with pytest.raises(ValueError, match=r"unknown option of fcarcs\w* '?--model\.ast"):
+        Configuration.load(path)
+
+
 @pytest.mark.parametrize("option", ["data.extra", "evaluate.also"])
 def test_named_sets_come_with_their_paths(option):
     def sets(text):

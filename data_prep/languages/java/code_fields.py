@@ -1,6 +1,6 @@
 """The code fields of a method, `clean` profile: name, tokens, api and ast, each a list of words.
 
-The papers call them methodname, tokens, apiseq, and sbt or staTree.
+The papers call them methodname, tokens, apiseq and sbt. The field ``statements`` is made by ``parsed_fields``.
 """
 
 from typing import Final

@@ -13,7 +13,7 @@ from typing import Final
 from javalang.ast import Node
 from javalang.tree import StatementExpression
 
-from data_prep.languages.java.jcg_syntax import PLACEHOLDERS, PublishedMethod, parse_published
+from data_prep.languages.java.jcg_syntax import PLACEHOLDERS, PublishedMethod
 
 _STOP_WORDS: Final = """
 ; { [ . STR_ NUM_ BOOL_ null
@@ -40,17 +40,8 @@ _CUT: Final = re.compile(r"(?<=[^A-Z])(?=[^a-z])|(?<=[A-Z])(?=[^a-z][^A-Z])")
 _OPERATOR: Final = re.compile(r"[^\w$]+")
 
 
-def published_fields(source: str) -> dict[str, tuple[str, ...]]:
-    """The four fields of a method, from its text.
-
-    Raises:
-        ValueError: as ``parse_published``.
-    """
-    return fields_of(parse_published(source))
-
-
 def fields_of(method: PublishedMethod) -> dict[str, tuple[str, ...]]:
-    """The four fields of a parsed method.
+    """The four fields of a method.
 
     - name: the words of its name.
     - tokens: the words of every token, signature, keywords and punctuation included, in order.

@@ -1,4 +1,4 @@
-"""FcarCS's structural field: the syntax tree of a method cut into statement trees, each tree one word.
+"""FcarCS's structural field, ``statements``: the syntax tree of a method cut into statement trees, each one word.
 
 Paper: FcarCS (staTree). The trees are those of its released tree cutter, with the modifiers of a declaration sorted,
 since there their order changed from run to run.

@@ -142,6 +142,22 @@ def test_code_is_read_like_that_of_a_file(tmp_path: Path) -> None:
     }
 
 
+def test_statement_trees_are_those_of_code(tmp_path: Path) -> None:
+    for name, row in ROW.items():
+        write(tmp_path, name, row)
+    found = {pair.method.path: pair.words("statements") for pair in read(tmp_path, statements=True)[0]}
+    assert found["1_me_Lists/src/main/java/LinkedList.java"][0] == (
+        "MethodDeclaration(Modifier(public))(BasicType(int))(size)"
+    )
+    assert found[TLCODESUM][1] == "IfStatement(MemberReference(BOOL_))"
+    assert found[R252] == ()
+
+
+def test_the_published_profile_is_refused_for_rows_without_code() -> None:
+    with pytest.raises(ValueError, match=r"no --data\.profile=jcg"):
+        OpenJava(DataConfig(profile="jcg"))
+
+
 def test_literals_sentences_and_the_lost_class_of_tlcodesum(tmp_path: Path) -> None:
     write(tmp_path, TLCODESUM, ROW[TLCODESUM])
     ((pair,), _) = read(tmp_path)
@@ -161,7 +177,6 @@ def test_lists_of_r252_are_split_like_identifiers(tmp_path: Path) -> None:
         "name": ("get", "mb", "limit", "2"),
         "tokens": ("rate", "thread", "field"),
         "api": ("string", "substring", "trim", "arraylist", "new"),
-        "ast": (),
     }
     assert (pair.method.name, pair.method.path, pair.method.start_line) == ("getMbLimit2", R252, 1)
 

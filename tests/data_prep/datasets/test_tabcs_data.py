@@ -14,7 +14,7 @@ from cli.main import main
 from data_prep.config import DataConfig, WordsConfig
 from data_prep.datasets.tabcs import CsnTabcs, JcgTabcs
 from data_prep.prepare import prepare
-from data_prep.records import CODE_FIELDS, SPLITS, UNKNOWN, WORD_FIELDS
+from data_prep.records import CODE_FIELDS, SPLITS, UNKNOWN
 from data_prep.sources.tabcs_release import FILE_FIELDS, ReleasedPairs, read_vocabulary
 from data_prep.store.batching import Encoder
 from data_prep.store.prepared_data import PreparedData, Split, open_prepared
@@ -74,7 +74,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Split]
 @pytest.mark.parametrize("name", NAMES)
 def test_vocabularies_have_the_known_sizes(name: str) -> None:
     folder = release_of(name)
-    words = {field: read_vocabulary(folder / f"vocab.{FILE_FIELDS[field]}.pkl") for field in WORD_FIELDS}
+    words = {field: read_vocabulary(folder / f"vocab.{FILE_FIELDS[field]}.pkl") for field in FILE_FIELDS}
     assert {field: len(each) - 1 for field, each in words.items()} == VOCABULARIES[name]
     assert all(each[0] == UNKNOWN for each in words.values())
     union = set().union(*(words[field][1:] for field in ("name", "tokens", "api")))
@@ -110,7 +110,7 @@ def test_the_test_sets_have_the_known_duplicates(prepared: Callable[[str], Split
         counts = Counter(as_read(row, *fields) for row in range(len(split)))
         return sum(count for count in counts.values() if count > 1)
 
-    assert (repeated("query"), repeated("name", "tokens", "api"), repeated(*WORD_FIELDS)) == DUPLICATES[name]
+    assert (repeated("query"), repeated("name", "tokens", "api"), repeated(*FILE_FIELDS)) == DUPLICATES[name]
     queries = len({as_read(row, "query") for row in range(len(split))})
     assert queries / len(split) == pytest.approx(0.921, abs=0.0005)  # the best Top@1 there is
 
@@ -139,6 +139,17 @@ def test_rows_and_sources_stay_together(prepared: Callable[[str], Split]) -> Non
     for row in (1, 10, 4_999, 9_999):
         assert "".join(split.word_list("name", row)) in re.sub(r"[_\W]", "", split.text(row).source).lower()
         assert split.text(row).start_line == row + 1
+
+
+@pytest.mark.parametrize(("name", "trees"), [("csn_tabcs", 0), ("jcg_tabcs", 57_558)])
+def test_statement_trees_are_those_of_the_sources(tmp_path: Path, name: str, trees: int) -> None:
+    config = DataConfig(path=str(release_of(name)), root=str(tmp_path), statements=True)
+    data = prepare(name, config, command="the tests", say=lambda _: None)
+    split = data.splits["test"]
+    assert len(split.words["statements"].values) == trees
+    assert data.manifest["counts"].get("test_methods_without_statement_trees", 0) == 0
+    if trees:
+        assert split.word_list("statements", 0)[1] == "ReturnStatement(MemberReference(taskClsName))"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -338,7 +349,8 @@ def test_it_opens_as_any_prepared_data_set(tmp_path: Path) -> None:
     assert [len(data.splits[name]) for name in SPLITS] == [0, 0, 5]
     whole = open_prepared(data.folder)
     assert len(whole.splits["test"]) == 8
-    assert [whole.splits["test"].word_list(field, 0) for field in CODE_FIELDS] == [["get", UNKNOWN, "List"]] * 4
+    words = {field: whole.splits["test"].word_list(field, 0) for field in CODE_FIELDS}
+    assert words == {field: [] if field == "statements" else ["get", UNKNOWN, "List"] for field in CODE_FIELDS}
     assert {each["name"] for each in whole.manifest["sources"]["inputs"]} == {
         f"{part}.{field}.pkl" for part in ("vocab", "test") for field in FILE_FIELDS.values()
     }

@@ -1,5 +1,6 @@
 """Batches and vocabularies, on real documented methods where it matters which words they hold."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -150,9 +151,13 @@ def test_an_unknown_word_has_the_same_bucket_in_every_vocabulary() -> None:
 
 
 def test_vocabularies_survive_saving_and_refuse_what_is_none(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    vocabularies = Vocabularies(Vocabulary(("größe", "b"), 3), Vocabulary(("c",)), Vocabulary(()))
+    vocabularies = Vocabularies(Vocabulary(("größe", "b"), 3), Vocabulary(("c",)), Vocabulary(()), Vocabulary(("End",)))
     vocabularies.save(tmp_path / "vocabulary.json")
     assert Vocabularies.load(tmp_path / "vocabulary.json") == vocabularies
+    content = json.loads((tmp_path / "vocabulary.json").read_text())
+    del content["statements"]  # a file of before that field
+    (tmp_path / "vocabulary.json").write_text(json.dumps(content))
+    assert Vocabularies.load(tmp_path / "vocabulary.json") == replace(vocabularies, statements=Vocabulary(()))
     for content in ("", "[]", '{"query": 1}', '{"query": {"words": ["a"]}}'):
         (tmp_path / "broken.json").write_text(content)
         with pytest.raises(ValueError, match=r"broken\.json"):

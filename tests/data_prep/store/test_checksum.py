@@ -1,6 +1,7 @@
 """The sha256 of what a split holds depends on its words and their order, and on nothing else."""
 
 import hashlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,6 +22,13 @@ def test_it_is_the_sha256_of_the_words_by_rows_and_fields(pairs):
     )
     expected = hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
     assert words_sha256(Split.of("test", pairs)) == expected
+
+
+def test_statement_trees_are_no_part_of_it(pairs):
+    fields = {**pairs[0].method.fields, "statements": ("End", "BlockStatement")}
+    with_trees = [replace(pairs[0], method=replace(pairs[0].method, fields=fields)), pairs[1]]
+    assert Split.of("test", with_trees).word_list("statements", 0) == ["End", "BlockStatement"]
+    assert words_sha256(Split.of("test", with_trees)) == words_sha256(Split.of("test", pairs))
 
 
 def test_neither_lexicon_nor_split_count_but_rows_and_their_order_do(pairs):

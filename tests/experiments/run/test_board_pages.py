@@ -45,7 +45,8 @@ def test_a_picture_has_the_words_of_its_pair(small_data, model):
         assert [label.get_text() for label in axes.get_yticklabels()] == asked
         fields = [text.get_text() for text in axes.texts]
         assert fields
-        assert ("ast" in fields) == (model in {"tabcs", "carlcs_ts", "fcarcs"})
+        assert ("ast" in fields) == (model in {"tabcs", "carlcs_ts"})
+        assert ("statements" in fields) == (model == "fcarcs")
 
 
 @pytest.mark.parametrize(

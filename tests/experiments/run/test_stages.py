@@ -5,8 +5,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from data_prep.store.batching import Encoder
+from data_prep.store.ragged_lists import Ragged
 from experiments.run import stages
 from recipes.config import resolve
+
+
+@pytest.mark.parametrize(("model", "options"), [("fcarcs", {}), ("galm", {"model.fields": "name,statements"})])
+def test_a_field_without_words_is_refused_where_a_model_would_train_on_it(small_data, model, options):
+    plan, train = resolve("folder", model, options), small_data.splits["train"]
+    known = Encoder.build(train, plan.words)
+    stages.check_fields(plan, stages.build_model(plan, known), known)
+    without = replace(train, words={**train.words, "statements": Ragged.of([()] * len(train))})
+    empty = Encoder.build(without, plan.words)
+    with pytest.raises(ValueError, match=rf"{model} reads the field statements, .+--data\.statements=true") as error:
+        stages.check_fields(plan, stages.build_model(plan, empty), empty)
+    assert "\n" not in str(error.value)
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from data_prep.languages.java.jcg_fields import (
     fields_of,
     name_words,
     node_values,
-    published_fields,
     token_words,
 )
 from data_prep.languages.java.jcg_syntax import parse_published
@@ -24,6 +23,10 @@ UNPROVEN = {"J", "Q", "aabb", "ca", "th", "vp"}
 @lru_cache(maxsize=1)
 def all_fields() -> list[dict[str, tuple[str, ...]]]:
     return [fields_of(method) for method in parsed()]
+
+
+def published_fields(source: str) -> dict[str, tuple[str, ...]]:
+    return fields_of(parse_published(source))
 
 
 def text(source: str, field: str) -> str:
