@@ -49,12 +49,12 @@ def prepare(arguments: Sequence[str]) -> None:
             raise ValueError(f"bash run.sh prepare takes options of section data, such as --data.path=, not --{name}")
     plan = config.resolve(words[0], "galm", typed)
     from experiments.run.named_parts import check_named
-    from experiments.run.stages import apart_from_tests, prepare_stage, with_extra
+    from experiments.run.stages import add_training_sets, drop_test_overlap, prepare_stage
 
     check_named(plan, trains=True)
     command = shlex.join(["bash", "run.sh", "prepare", *words, *(f"--{name}={text}" for name, text in typed.items())])
     data = prepare_stage(words[0], plan.data, command)
-    data = apart_from_tests(plan, with_extra(plan, data, command), command)
+    data = drop_test_overlap(plan, add_training_sets(plan, data, command), command)
     sizes = ", ".join(f"{split} {len(pairs):,}" for split, pairs in data.splits.items())
     console.say(f"{words[0]}: {sizes} pairs in {data.folder}")
 

@@ -19,11 +19,11 @@ def compare(arguments: Sequence[str]) -> None:
     if len(words) != 1 or words[0] not in CELLS:
         raise ValueError(f"expected a part of the main table: bash run.sh compare {'|'.join(CELLS)}")
     from experiments.tables.cells import check_cells, run_cells
-    from experiments.tables.query_facts import keep_query_facts
+    from experiments.tables.query_facts import write_query_facts
     from experiments.tables.write import RESULTS
 
     check_cells(CELLS[words[0]], typed)
-    keep_query_facts(CELLS[words[0]], RESULTS, typed)
+    write_query_facts(CELLS[words[0]], RESULTS, typed)
     run_cells(CELLS[words[0]], RESULTS / "main", typed)
 
 
@@ -40,11 +40,11 @@ def ablate(arguments: Sequence[str]) -> None:
         raise ValueError(f"expected an ablation: bash run.sh ablate {'|'.join(ABLATIONS)}")
     from experiments.ablations.pages import ablation_page, found_by
     from experiments.tables.cells import run_cells
-    from experiments.tables.write import RESULTS, kept_results
+    from experiments.tables.write import RESULTS, saved_results
 
     cells, folder = ABLATIONS[words[0]].cells, RESULTS / "ablations"
     run_cells(cells, folder, typed)
-    if found := found_by(words[0], list(kept_results(cells, folder))):
+    if found := found_by(words[0], list(saved_results(cells, folder))):
         console.show(ablation_page(found))
 
 

@@ -14,8 +14,8 @@ from tqdm import tqdm
 
 from data_prep.store.prepared_data import Split
 from evaluation.config import EvaluateConfig
-from evaluation.kept_counts import Counts, KeptCounts
 from evaluation.metrics import count_better_and_tied
+from evaluation.saved_counts import Counts, SavedCounts
 from modeling import distributed as processes
 from modeling.contract import Ranker
 
@@ -69,7 +69,7 @@ def pool_rows(size: int, config: EvaluateConfig) -> Int64[np.ndarray, " pool"]:
 
 
 def evaluate(
-    ranker: Ranker, split: Split, config: EvaluateConfig, *, progress: bool = True, kept: KeptCounts | None = None
+    ranker: Ranker, split: Split, config: EvaluateConfig, *, progress: bool = True, kept: SavedCounts | None = None
 ) -> Evaluation:
     """Rank the queries of ``split`` over its methods, or of a part drawn by ``config.pool`` over that part.
 
@@ -92,7 +92,7 @@ def evaluate(
     return Evaluation(pool, rows, found.better, found.tied, found.codes, found.scores, indexed - start, seconds)
 
 
-def _counts(ranker: Ranker, pool: Split, depth: int, kept: KeptCounts | None, *, progress: bool) -> Counts:
+def _counts(ranker: Ranker, pool: Split, depth: int, kept: SavedCounts | None, *, progress: bool) -> Counts:
     """Better, tied, best codes and their scores for this process's share of the queries."""
     mine = processes.share(len(pool))
     listed = min(depth, len(pool))

@@ -16,7 +16,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from data_prep.store.batching import Batch, PairIds
+from data_prep.store.batching import Batch, TokenizedPairs
 from data_prep.store.vocabulary import Vocabularies
 from galm.alignment_graph import attention, block_cosines, edge_weights, fixed_edges, pooled_attention
 from galm.all_pairs import EncodedWords, Nodes, all_scores, distinct_words, every_node
@@ -52,7 +52,7 @@ class Galm(Matcher):
         """As configured."""
         return self.config.code_fields
 
-    def start_from(self, train: PairIds) -> None:
+    def start_from(self, train: TokenizedPairs) -> None:
         """Starting vectors as ``--model.start`` names them."""
         self.words.start_from(train)
 

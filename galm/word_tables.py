@@ -7,7 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from data_prep.records import CODE_FIELDS, STRUCTURE_FIELDS
-from data_prep.store.batching import PairIds
+from data_prep.store.batching import TokenizedPairs
 from data_prep.store.vocabulary import PAD, Vocabularies
 from galm.config import GalmConfig
 from modeling import starting_vectors
@@ -79,7 +79,7 @@ class WordTables(nn.Module):
         most = max(len(self.vocabularies.of(field)) for field in CODE_FIELDS)
         return ids + tables.index(self.table_of[field]) * most
 
-    def start_from(self, train: PairIds) -> None:
+    def start_from(self, train: TokenizedPairs) -> None:
         """Starting vectors as ``--model.start`` names them."""
         if self.config.start == "uniform":
             return

@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from data_prep.config import WordsConfig
-from data_prep.store.batching import Batch, Encoder, PairIds
+from data_prep.store.batching import Batch, TokenizedPairs, WordTokenizer
 from data_prep.store.prepared_data import Split
 
 Side = TypeVar("Side", bound="Encoded")
@@ -52,7 +52,7 @@ class PairTokenizer(Protocol):
     def vocabulary(self) -> Any:
         """What a model is built for."""
 
-    def encode(self, split: Split) -> PairIds:
+    def encode(self, split: Split) -> TokenizedPairs:
         """``split`` as ids, each field cut to its configured length."""
 
     def words(self, field: str, ids: Sequence[int]) -> list[str]:
@@ -99,7 +99,7 @@ class Matcher(nn.Module, ABC):
         Raises:
             ValueError: it cannot be had.
         """
-        return Encoder.build(train, words)
+        return WordTokenizer.build(train, words)
 
     @classmethod
     def saved_tokenizer(cls, path: Path, words: WordsConfig, config: Any) -> PairTokenizer:  # noqa: ARG003
@@ -108,14 +108,14 @@ class Matcher(nn.Module, ABC):
         Raises:
             ValueError: the file is missing or damaged.
         """
-        return Encoder.load(path, words)
+        return WordTokenizer.load(path, words)
 
     @property
     def code_fields(self) -> tuple[str, ...]:
         """The code fields that are read, in the order in which their words stand in :meth:`alignment`."""
         return "name", "tokens", "api"
 
-    def start_from(self, train: PairIds) -> None:
+    def start_from(self, train: TokenizedPairs) -> None:
         """Set starting values from statistics of the training split; a model that has none leaves this as it is."""
 
     @abstractmethod

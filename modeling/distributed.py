@@ -48,7 +48,7 @@ def gathered(item: Item) -> list[Item]:
     return items
 
 
-def of_first(item: Item) -> Item:
+def broadcast(item: Item) -> Item:
     """The first process's item, on all; the others' is dropped."""
     if count() == 1:
         return item

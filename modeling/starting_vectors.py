@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Int
 from torch import nn
 
-from data_prep.store.batching import PairIds
+from data_prep.store.batching import TokenizedPairs
 from data_prep.store.vocabulary import PAD, Vocabularies, Vocabulary
 
 SHARED_PART: Final = 0.5
@@ -50,7 +50,9 @@ def same_words(query: Vocabulary, code: Vocabulary) -> Int[torch.Tensor, "words 
 
 
 @torch.no_grad()
-def from_statistics(query: nn.Embedding, codes: Sequence[nn.Embedding], train: PairIds, fields: Sequence[str]) -> None:
+def from_statistics(
+    query: nn.Embedding, codes: Sequence[nn.Embedding], train: TokenizedPairs, fields: Sequence[str]
+) -> None:
     """Add to the shared vectors a factorisation of how often a query word meets a word of the code's ``fields``.
 
     The positive pointwise mutual information of query word w and code word c over the training pairs, max(0, log
@@ -69,7 +71,7 @@ def from_statistics(query: nn.Embedding, codes: Sequence[nn.Embedding], train: P
         table.weight[PAD] = 0.0
 
 
-def mutual_information(train: PairIds, fields: Sequence[str], queries: int, codes: int) -> torch.Tensor:
+def mutual_information(train: TokenizedPairs, fields: Sequence[str], queries: int, codes: int) -> torch.Tensor:
     """Positive pointwise mutual information of query and code words over pairs, sparse [query words, code words]."""
     keys: list[np.ndarray] = []
     for row in range(len(train)):

@@ -1,6 +1,6 @@
 """What ranks raw text against raw code of any language: BM25, sentence encoders, cross-encoders.
 
-The contract of GenCodeSearchNet, whose records are two strings; a :class:`modeling.neural_ranker.Ranker` reads word
+The contract of GenCodeSearchNet, whose records are two strings; a :class:`modeling.pool_ranker.Ranker` reads word
 lists.
 """
 

@@ -10,7 +10,7 @@ from typing import Final
 from data_prep.files.named_paths import check_file_place, named_path
 from neural_code_search.scoring import CodeModel, check_top, load_model
 from search.engine.engine import Stage
-from search.engine.reranker import Reader
+from search.engine.reranker import ModelReranker
 from search.engine.show import result
 from search.index.build import refresh
 from search.index.places import check_way, index_place
@@ -63,7 +63,7 @@ class CodeIndex:
         """The index in the file ``path``, and the model that reads what its first stage finds."""
         self.path: Final = path
         """The file."""
-        self._live = LiveIndex(path, lambda index: Reader(model.matcher, model.encoder, index.split))
+        self._live = LiveIndex(path, lambda index: ModelReranker(model.matcher, model.encoder, index.split))
 
     def __len__(self) -> int:
         """Methods and types."""

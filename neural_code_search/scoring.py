@@ -9,13 +9,13 @@ import torch
 from jaxtyping import Float32, Int64
 
 from data_prep.files.named_paths import named_path
-from data_prep.store.batching import Encoder
+from data_prep.store.batching import WordTokenizer
 from data_prep.store.prepared_data import Split
 from modeling.contract import Matcher
 from modeling.row_scores import AT_ONCE
 from neural_code_search.snippets import read_codes, read_pairs
 from search.engine.engine import words_of
-from search.engine.reranker import Reader
+from search.engine.reranker import ModelReranker
 from search.models.folder import DEFAULT_MODEL
 from search.models.packed_model import load_model as load_matcher
 
@@ -44,7 +44,7 @@ def load_model(path: str | os.PathLike[str] | None = None) -> "CodeModel":
 class CodeModel:
     """A trained model; :func:`load_model` makes one."""
 
-    def __init__(self, matcher: Matcher, encoder: Encoder) -> None:
+    def __init__(self, matcher: Matcher, encoder: WordTokenizer) -> None:
         """``matcher`` over the words that ``encoder`` turns into ids."""
         self.matcher: Final = matcher.eval()
         self.encoder: Final = encoder
@@ -91,7 +91,7 @@ class CodePool:
 
     def __init__(self, model: CodeModel, codes: Sequence[str]) -> None:
         self._rows = Split.of("pool", read_codes(codes))
-        self._reader = Reader(model.matcher, model.encoder, self._rows)
+        self._reader = ModelReranker(model.matcher, model.encoder, self._rows)
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -18,7 +18,7 @@ WEIGHTS: Final = tuple(round(0.05 * step, 2) for step in range(21))
 """What :func:`best_weight` tries."""
 
 
-class Mixture:
+class FusedRanker:
     """A :class:`modeling.contract.Ranker` over two others."""
 
     def __init__(self, first: Ranker, second: Ranker, weight: float) -> None:

@@ -16,7 +16,7 @@ from terminal.console import say
 from terminal.options import parsed
 
 if TYPE_CHECKING:
-    from search.engine.engine import Finds, Reads
+    from search.engine.engine import Reranker, Retriever
     from search.index.code_index import Index
 
 
@@ -156,7 +156,7 @@ def index_path(typed: str) -> Path:
     )
 
 
-def _opened(path: Path, how: str) -> "tuple[Index, Finds | None]":
+def _opened(path: Path, how: str) -> "tuple[Index, Retriever | None]":
     """An index, and what finds rows by the vectors beside it; ``how`` is the option ``nearest``.
 
     Vectors that cannot be used are told of, and an error only where ``how`` asks for them.
@@ -196,7 +196,7 @@ def _check_answers(index: "Index", paths: str) -> None:
         )
 
 
-def reader_of(index: "Index", model: str) -> "Reads | None":
+def reader_of(index: "Index", model: str) -> "Reranker | None":
     """The model that ``--model`` names over the rows of ``index``; None: BM25 alone."""
     return None if model == "none" else _reader_maker(model)(index)
 
@@ -214,15 +214,15 @@ def _check_model(name: str) -> None:
         model_hash(named_path(name))
 
 
-def _reader_maker(model: str) -> "Callable[[Index], Reads]":
+def _reader_maker(model: str) -> "Callable[[Index], Reranker]":
     """What puts the model that ``model`` names, which is loaded now, over the rows of an index."""
-    from search.engine.sentence_reranker import SentenceReader, sentence_model
+    from search.engine.sentence_reranker import SentenceReranker, sentence_model
 
     if folder := sentence_model(model):
-        return lambda index: SentenceReader(folder, index.split)
-    from search.engine.reranker import Reader
+        return lambda index: SentenceReranker(folder, index.split)
+    from search.engine.reranker import ModelReranker
     from search.models.folder import DEFAULT_MODEL
     from search.models.packed_model import load_model
 
     matcher, encoder = load_model(named_path(model) if model else DEFAULT_MODEL)
-    return lambda index: Reader(matcher, encoder, index.split)
+    return lambda index: ModelReranker(matcher, encoder, index.split)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from data_prep.bounds import COUNT, SEED, WORKERS, check_bounds, shown, whole
-from search.engine.settings import Ranking
+from search.engine.settings import RankingSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class SearchOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class QualityOptions(Ranking):
+class QualityOptions(RankingSettings):
     """Options of ``quality``: those of the ranking, and what is asked of what."""
 
     model: str = ""
@@ -71,7 +71,7 @@ class QualityOptions(Ranking):
     or names, comments shown."""
 
     def __post_init__(self) -> None:
-        Ranking.__post_init__(self)
+        RankingSettings.__post_init__(self)
         check_bounds(self, {"queries": COUNT, "seed": SEED})
         if self.ask not in ("comment", "return", "member", "name"):
             raise ValueError(f"--ask takes comment, return, member or name, not {self.ask!r}")

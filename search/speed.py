@@ -25,10 +25,10 @@ from evaluation.json_records import to_json
 from evaluation.provenance import Machine, code_version, machine, peak_memory_mb
 from recipes.config import REPOSITORY
 from search.engine.engine import Engine
-from search.engine.reranker import Reader
+from search.engine.reranker import ModelReranker
 from search.index.build import refresh
 from search.index.code_index import Index, open_index, read_head
-from search.index.dense_retriever import NearRows, near_rows
+from search.index.dense_retriever import DenseRetriever, near_rows
 from search.index.vector_encoding import RowEncoder, refresh_vectors
 from search.index.vector_file import up_to_date, vectors_path
 from search.models.folder import DEFAULT_MODEL
@@ -111,7 +111,7 @@ def _measured(root: Path, path: Path, origin: str, queries: int) -> SearchSpeed:
     opened = min(_seconds(lambda: open_index(path)) for _ in range(3))
     index = open_index(path)
     started = time.perf_counter()
-    reader = Reader(*load_model(DEFAULT_MODEL), index.split)
+    reader = ModelReranker(*load_model(DEFAULT_MODEL), index.split)
     loaded = time.perf_counter() - started
     started = time.perf_counter()
     finder = near_rows(path, read_head(path).content, len(index), "")
@@ -140,7 +140,7 @@ def _measured(root: Path, path: Path, origin: str, queries: int) -> SearchSpeed:
     )
 
 
-def _query_times(index: Index, reader: Reader, finder: NearRows, queries: int) -> list[QueryTime]:
+def _query_times(index: Index, reader: ModelReranker, finder: DenseRetriever, queries: int) -> list[QueryTime]:
     """Comments of the index itself as queries, of which half warm up."""
     asked = [" ".join(words) for words in of_comments(index, 2 * queries, 0).words]
     engines = {"BM25 alone": (Engine(index, None), 1)}

@@ -6,14 +6,14 @@ from typing import Final
 import numpy as np
 from jaxtyping import Bool, Int
 
-from data_prep.store.batching import PairIds
+from data_prep.store.batching import TokenizedPairs
 
 CHUNK: Final = 64
 """Batches a chunk: pairs are sorted by length inside a chunk. More: less padding, less mixing."""
 
 
 def epoch_batches(
-    pairs: PairIds, batch_size: int, seed: int, epoch: int, neighbours: int = 1, processes: int = 1
+    pairs: TokenizedPairs, batch_size: int, seed: int, epoch: int, neighbours: int = 1, processes: int = 1
 ) -> list[Int[np.ndarray, " _"]]:
     """All pairs once, as rows of ``pairs``, cut into batches of ``batch_size``.
 
@@ -63,6 +63,6 @@ def negatives_mask(
     return np.logical_not(same)  # [queries, codes]
 
 
-def _by_length(pairs: PairIds, runs: Sequence[Int[np.ndarray, " _"]]) -> list[Int[np.ndarray, " _"]]:
+def _by_length(pairs: TokenizedPairs, runs: Sequence[Int[np.ndarray, " _"]]) -> list[Int[np.ndarray, " _"]]:
     means = [(pairs.query_lengths[run].mean(), pairs.code_lengths[run].mean()) for run in runs]
     return [runs[place] for place in sorted(range(len(runs)), key=means.__getitem__)]

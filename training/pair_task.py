@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from data_prep.store.batching import Batch, PairIds
+from data_prep.store.batching import Batch, TokenizedPairs
 from modeling import distributed as processes
 from modeling.contract import Matcher
 from training.batches import batch_count, epoch_batches, negatives_mask
@@ -34,7 +34,7 @@ class PairTask:
 
     model: Matcher
     compute_loss: Loss
-    pairs: PairIds
+    pairs: TokenizedPairs
     measure: Validate
     config: TrainConfig
     device: torch.device | str = "cpu"
@@ -92,5 +92,5 @@ class PairTask:
         return {name: words.to(self.device) for name, words in batch.items()}
 
 
-def _arrays(pairs: PairIds, name: str) -> tuple[Int[np.ndarray, " values"], Int[np.ndarray, " offsets"]]:
+def _arrays(pairs: TokenizedPairs, name: str) -> tuple[Int[np.ndarray, " values"], Int[np.ndarray, " offsets"]]:
     return pairs.fields[name].values, pairs.fields[name].offsets

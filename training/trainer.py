@@ -122,13 +122,13 @@ class _Run:
             self._step(group)
             bar.set_postfix(epoch=done.epoch + 1, loss=f"{done.loss:.4f}", refresh=False)
             bar.update(sum(map(len, group)))
-            if processes.of_first(interrupt.pending):
+            if processes.broadcast(interrupt.pending):
                 self._stop()
             if 0 < self.config.checkpoint_minutes * 60 <= time.monotonic() - self.saved_at:
                 self._save()
         self._end_epoch()
         self._save()
-        if processes.of_first(interrupt.pending):
+        if processes.broadcast(interrupt.pending):
             self._stop()
 
     def _step(self, batches: Sequence[Rows]) -> None:

@@ -46,7 +46,7 @@ def pad(lists: Ragged) -> Words:
 
 
 @dataclass(frozen=True)
-class PairIds:
+class TokenizedPairs:
     """A split as a tokenizer's ids, of words or of subwords: what batches are cut from."""
 
     fields: Mapping[str, Ragged]  # "query" and the code fields -> lists of ids, cut to the configured lengths
@@ -93,14 +93,14 @@ def _group(*fields: Ragged) -> Int[np.ndarray, " pairs"]:
 
 
 @dataclass(frozen=True)
-class Encoder:
+class WordTokenizer:
     """Turns the words of any split into a model's ids; words meet across data sets by their letters."""
 
     vocabularies: Vocabularies
     config: WordsConfig
 
     @classmethod
-    def build(cls, train: Split, config: WordsConfig) -> "Encoder":
+    def build(cls, train: Split, config: WordsConfig) -> "WordTokenizer":
         """An encoder whose vocabularies come from ``train`` alone."""
         lexicon, words = _as_read(train, config)
 
@@ -119,7 +119,7 @@ class Encoder:
         return cls(Vocabularies(query, code, **structure), config)
 
     @classmethod
-    def load(cls, path: Path, config: WordsConfig) -> "Encoder":
+    def load(cls, path: Path, config: WordsConfig) -> "WordTokenizer":
         """The encoder of the vocabularies that :meth:`save` wrote.
 
         Raises:
@@ -158,7 +158,7 @@ class Encoder:
                 f"{'code' if known.query.words else 'queries'}: lower it"
             )
 
-    def encode(self, split: Split) -> PairIds:
+    def encode(self, split: Split) -> TokenizedPairs:
         """``split`` as ids, each field cut to its configured length."""
         lexicon, words = _as_read(split, self.config)
         tables = {side: self.vocabularies.of(side).ids(lexicon) for side in SIDES}
@@ -166,7 +166,7 @@ class Encoder:
         for field in WORD_FIELDS:
             cut = words[field].cut(getattr(self.config, f"{field}_length"))
             fields[field] = Ragged(tables.get(field, tables["code"])[cut.values], cut.offsets)
-        return PairIds(fields)
+        return TokenizedPairs(fields)
 
 
 def _as_read(split: Split, config: WordsConfig) -> tuple[Sequence[str], Mapping[str, Ragged]]:

@@ -16,7 +16,7 @@ from data_prep.gencodesearchnet.records import Example
 from data_prep.gencodesearchnet.subsets import Subset
 from experiments.gencodesearchnet.config import BenchmarkOptions
 from experiments.gencodesearchnet.fine_tune import RECORD
-from experiments.gencodesearchnet.mixed_scorer import MixedScorer
+from experiments.gencodesearchnet.fused_scorer import FusedScorer
 from experiments.gencodesearchnet.word_scorer import WordScorer
 from experiments.run.stages import device
 from modeling.text_scorer import BlockScores, TextScorer
@@ -118,13 +118,13 @@ def _mixed(name: str, options: BenchmarkOptions, valid: Sequence[Example]) -> Sc
     if not valid:
         raise ValueError(f"{name} needs validation pairs for its weight, and the fine-tuning set is not there")
     first, second = (load_scorer(each, options, valid) for each in names)
-    mixed: dict[tuple[int, int], MixedScorer] = {}
+    mixed: dict[tuple[int, int], FusedScorer] = {}
 
     def scorer_of(subset: Subset) -> TextScorer:
         parts = first(subset), second(subset)
         key = id(parts[0]), id(parts[1])
         if key not in mixed:
-            mixed[key] = MixedScorer.fitted(*parts, valid, options.seed)
+            mixed[key] = FusedScorer.fitted(*parts, valid, options.seed)
             say(f"{name}: {mixed[key].weight:.1f} of {names[0]}, the rest of {names[1]}")
         return mixed[key]
 

@@ -8,7 +8,7 @@ from jaxtyping import Float32, Int64
 
 from data_prep.gencodesearchnet.records import Example
 from data_prep.gencodesearchnet.words import as_split
-from data_prep.store.batching import PairIds
+from data_prep.store.batching import TokenizedPairs
 from modeling.contract import Matcher, PairTokenizer
 from modeling.row_scores import RowScores
 
@@ -37,7 +37,7 @@ class WordScores:
     """Scores over words that were read."""
 
     rows: RowScores
-    queries: PairIds
+    queries: TokenizedPairs
 
     def __call__(
         self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]

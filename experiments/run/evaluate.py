@@ -14,21 +14,21 @@ from evaluation.results import Result, Seconds, load_result, save_result
 from evaluation.tables import render_table
 from experiments.run.launch import together
 from experiments.run.named_parts import check_named
-from experiments.run.run import command_line, kept_counts, parameters_of, result_from
+from experiments.run.run import command_line, parameters_of, result_from, saved_counts
 from experiments.run.stages import (
+    add_training_sets,
     also_stage,
-    apart_from_tests,
     device,
+    drop_test_overlap,
     is_trained,
     mixed,
     prepare_others,
     prepare_stage,
     test_stage,
-    with_extra,
 )
 from modeling import distributed as processes
 from modeling.contract import Ranker
-from modeling.neural_ranker import MatcherRanker
+from modeling.pool_ranker import PoolRanker
 from recipes.config import CHANGEABLE, Configuration, change
 from recipes.models import class_of
 from recipes.run_folder import RunFolder
@@ -71,7 +71,7 @@ def _evaluated(plan: Configuration, folder: RunFolder, typed: Mapping[str, str])
                 "the data have changed since this run: methods it was trained on may be among those it is tested on"
             )
         ranker = _ranker(plan, folder)
-        kept = kept_counts(plan, folder, data) if is_trained(plan.model_name) else None
+        kept = saved_counts(plan, folder, data) if is_trained(plan.model_name) else None
         tested = _mixed(plan, ranker, data, command) if plan.evaluate.mix else ranker
         outcome = test_stage(plan, tested, data, kept, plan.evaluate.split)
         also = also_stage(plan, tested, command)
@@ -100,12 +100,12 @@ def _ranker(plan: Configuration, folder: RunFolder) -> Ranker:
     if not is_trained(plan.model_name):
         return class_of(plan.model_name)(plan.model)
     matcher, encoder = load_run(folder.path)
-    return MatcherRanker(matcher, encoder, device(), bfloat16=plan.evaluate.products == "bfloat16")
+    return PoolRanker(matcher, encoder, device(), bfloat16=plan.evaluate.products == "bfloat16")
 
 
 def _mixed(plan: Configuration, ranker: Ranker, data: PreparedData, command: str) -> Ranker:
     """The mixture, its weight chosen apart from all that the run was trained on."""
-    trained_on = apart_from_tests(plan, with_extra(plan, data, command), command)
+    trained_on = drop_test_overlap(plan, add_training_sets(plan, data, command), command)
     return mixed(plan, ranker, trained_on, command)
 
 

@@ -11,9 +11,9 @@ from typing import Any
 from data_prep.files.reading import read_whole
 from data_prep.store.prepared_data import PreparedData
 from evaluation.history import validations
-from evaluation.kept_counts import KeptCounts
 from evaluation.provenance import code_version
 from evaluation.results import Result, Seconds, load_result, result_of, save_ranks, save_result
+from evaluation.saved_counts import SavedCounts
 from evaluation.tables import render_table
 from evaluation.trec import write_trec
 from experiments.run.board_pages import Pages
@@ -21,23 +21,23 @@ from experiments.run.named_parts import check_named, tell_without_part
 from experiments.run.resume import resumed
 from experiments.run.stages import (
     Outcome,
+    add_training_sets,
     also_stage,
-    apart_from_tests,
     build_model,
     check_fields,
     check_trainable,
     device,
+    drop_test_overlap,
     is_trained,
     mixed,
     prepare_others,
     prepare_stage,
     test_stage,
     train_stage,
-    with_extra,
 )
 from modeling import distributed as processes
 from modeling.contract import Matcher, PairTokenizer, Ranker
-from modeling.neural_ranker import MatcherRanker
+from modeling.pool_ranker import PoolRanker
 from recipes.config import REPOSITORY, SECTIONS, Configuration, as_lines
 from recipes.models import class_of
 from recipes.run_folder import RunFolder, named_folder, new_run_folder
@@ -54,7 +54,7 @@ def run(plan: Configuration, typed: Mapping[str, str]) -> Result:
         folder = RunFolder.of_resumed(plan)
         if folder:
             plan = resumed(plan, typed, folder)
-            if processes.of_first(folder.metrics.exists()):
+            if processes.broadcast(folder.metrics.exists()):
                 return _reprint(folder)
         if processes.is_first():
             check_named(plan, trains=True)
@@ -70,7 +70,7 @@ def _prepared(plan: Configuration, folder: RunFolder | None, command: str) -> Re
     prepared = time.perf_counter() - started
     prepare_others(plan, data, command, trains=True)
     with nullcontext(folder) if folder or not processes.is_first() else new_run_folder(plan) as own:
-        folder = processes.of_first(own)
+        folder = processes.broadcast(own)
         assert folder is not None
         with logged_to(folder.log) if processes.is_first() else nullcontext():
             try:
@@ -97,7 +97,7 @@ def _reprint(folder: RunFolder) -> Result:
 
 def _run(plan: Configuration, data: PreparedData, folder: RunFolder, command: str, prepared: float) -> Result:
     show("\n".join(as_lines(plan)))
-    data = apart_from_tests(plan, with_extra(plan, data, command), command)
+    data = drop_test_overlap(plan, add_training_sets(plan, data, command), command)
     sizes = ", ".join(f"{name} {len(split):,}" for name, split in data.splits.items())
     say(f"{data.manifest['origin']}: {sizes} pairs; run folder {folder.path}")
     if not plan.train.resume and processes.is_first():
@@ -106,7 +106,7 @@ def _run(plan: Configuration, data: PreparedData, folder: RunFolder, command: st
         ranker, report, pages = _trained(plan, data, folder)
     else:
         ranker, report, pages = class_of(plan.model_name)(plan.model), None, None
-    kept = kept_counts(plan, folder, data) if report else None
+    kept = saved_counts(plan, folder, data) if report else None
     tested = mixed(plan, ranker, data, command)
     outcome = test_stage(plan, tested, data, kept, plan.evaluate.split)
     also = also_stage(plan, tested, command)
@@ -129,7 +129,7 @@ def _write(plan: Configuration, folder: RunFolder, outcome: Outcome, result: Res
     (folder.path / CHECKPOINT).unlink(missing_ok=True)
 
 
-def kept_counts(plan: Configuration, folder: RunFolder, data: PreparedData) -> KeptCounts:
+def saved_counts(plan: Configuration, folder: RunFolder, data: PreparedData) -> SavedCounts:
     """Where the counts of this test are kept until it is done."""
     weights = read_whole(folder.weights) if folder.weights.exists() else b""
     of = (
@@ -143,12 +143,12 @@ def kept_counts(plan: Configuration, folder: RunFolder, data: PreparedData) -> K
         plan.evaluate.split,
     )
     stamp = hashlib.sha256(weights + repr((*of, plan.evaluate.run_depth)).encode()).hexdigest()
-    return KeptCounts(folder.path / "test-under-way", stamp)
+    return SavedCounts(folder.path / "test-under-way", stamp)
 
 
 def _trained(
     plan: Configuration, data: PreparedData, folder: RunFolder
-) -> tuple[MatcherRanker, TrainingReport, Pages | None]:
+) -> tuple[PoolRanker, TrainingReport, Pages | None]:
     encoder: PairTokenizer = class_of(plan.model_name).tokenizer(data.splits["train"], plan.words, plan.model)
     encoder.check()
     matcher = build_model(plan, encoder)
@@ -162,8 +162,8 @@ def _trained(
     if pages:
         save_weights(matcher, folder.weights, folder.made_with)
         pages.finish(matcher)
-    processes.of_first(None)  # the weights are there now
-    return MatcherRanker(matcher, encoder, device(), bfloat16=plan.evaluate.products == "bfloat16"), report, pages
+    processes.broadcast(None)  # the weights are there now
+    return PoolRanker(matcher, encoder, device(), bfloat16=plan.evaluate.products == "bfloat16"), report, pages
 
 
 def _keep_vocabulary(encoder: PairTokenizer, plan: Configuration, folder: RunFolder) -> None:
@@ -207,7 +207,7 @@ def result_from(
 
 def parameters_of(ranker: Ranker | Matcher) -> int:
     """Trainable numbers of a model, 0 where it has none."""
-    matcher = ranker.matcher if isinstance(ranker, MatcherRanker) else ranker
+    matcher = ranker.matcher if isinstance(ranker, PoolRanker) else ranker
     return sum(weight.numel() for weight in matcher.parameters()) if isinstance(matcher, Matcher) else 0
 
 

@@ -18,18 +18,18 @@ from data_prep.store.concatenation import joined
 from data_prep.store.prepared_data import PreparedData, Split
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import Evaluation, evaluate, pool_rows
-from evaluation.kept_counts import KeptCounts
 from evaluation.metrics import count_better_and_tied, exact
 from evaluation.results import DataSource, Tested, measure
+from evaluation.saved_counts import SavedCounts
 from experiments.run.board_pages import Pages
 from modeling import distributed as processes
 from modeling.contract import Matcher, PairTokenizer, Ranker
 from modeling.losses import build_loss
-from modeling.neural_ranker import MatcherRanker
+from modeling.pool_ranker import PoolRanker
 from recipes.config import REPOSITORY, Configuration, resolve
 from recipes.models import class_of
 from recipes.run_folder import RunFolder
-from retrieval.fusion import Mixture, best_weight
+from retrieval.fusion import FusedRanker, best_weight
 from terminal.console import say
 from training.pair_task import PairTask
 from training.seeding import seed_everything
@@ -56,9 +56,9 @@ def prepare_stage(dataset: str, config: DataConfig, command: str) -> PreparedDat
     config = replace(config, root=str(REPOSITORY / config.root))  # an absolute root stays what it is
     if processes.is_first():
         data = prepare(dataset, config, command=command, say=say)
-        processes.of_first(None)
+        processes.broadcast(None)
         return data
-    processes.of_first(None)  # what the first process prepared is there now
+    processes.broadcast(None)  # what the first process prepared is there now
     return prepare(dataset, config, command=command, say=say)
 
 
@@ -102,7 +102,7 @@ def check_fields(plan: Configuration, matcher: Matcher, encoder: PairTokenizer) 
             )
 
 
-def with_extra(plan: Configuration, data: PreparedData, command: str) -> PreparedData:
+def add_training_sets(plan: Configuration, data: PreparedData, command: str) -> PreparedData:
     """``data`` with the training pairs of ``--data.extra``, but for those in its own validation or test split.
 
     Raises:
@@ -122,7 +122,7 @@ def with_extra(plan: Configuration, data: PreparedData, command: str) -> Prepare
     return replace(data, splits={**data.splits, "train": train})
 
 
-def apart_from_tests(plan: Configuration, data: PreparedData, command: str) -> PreparedData:
+def drop_test_overlap(plan: Configuration, data: PreparedData, command: str) -> PreparedData:
     """``data`` without the training and validation pairs that stand elsewhere too.
 
     Elsewhere is a test of ``--evaluate.also``, and any split of a data set of ``--data.apart``.
@@ -251,7 +251,7 @@ def _validation(
     config = EvaluateConfig(pool=min(plan.train.validate_pool, len(valid)), run_depth=1)
 
     def validate(matcher: Matcher) -> Mapping[str, float]:
-        evaluation = evaluate(MatcherRanker(matcher, encoder, device()), valid, config, progress=False)
+        evaluation = evaluate(PoolRanker(matcher, encoder, device()), valid, config, progress=False)
         if pages:
             pages.show(matcher, evaluation)
         return asdict(exact(evaluation.ranks))
@@ -280,7 +280,7 @@ def mixed(plan: Configuration, ranker: Ranker, data: PreparedData, command: str)
     say(
         f"{weight:.2f} of {plan.model_name}, {1 - weight:.2f} of {name}: the best MRR on {len(pool):,} validation pairs"
     )
-    return Mixture(ranker, other, weight)
+    return FusedRanker(ranker, other, weight)
 
 
 def _weighing_pairs(plan: Configuration, data: PreparedData, command: str) -> Split:
@@ -298,7 +298,7 @@ def _weighing_pairs(plan: Configuration, data: PreparedData, command: str) -> Sp
 
 
 def test_stage(
-    plan: Configuration, ranker: Ranker, data: PreparedData, kept: KeptCounts | None, split_name: SplitName
+    plan: Configuration, ranker: Ranker, data: PreparedData, kept: SavedCounts | None, split_name: SplitName
 ) -> Outcome:
     """Rank the queries of a split, by the model and by the controls; goes on from what is ``kept``."""
     split = data.splits[split_name]

@@ -18,7 +18,7 @@ from data_prep.datasets.jdk import Jdk
 from data_prep.files.atomic import write_atomically
 from data_prep.files.folder_lock import sole_writer
 from data_prep.files.named_paths import check_folder_place
-from data_prep.store.batching import Encoder
+from data_prep.store.batching import WordTokenizer
 from data_prep.store.prepared_data import PreparedData
 from evaluation.json_records import to_json
 from evaluation.provenance import code_version, machine, without_paths
@@ -70,7 +70,7 @@ def save(report: SpeedReport, config: SpeedConfig) -> None:
 
 def _measured(config: SpeedConfig, data_config: DataConfig, data: PreparedData, command: str) -> SpeedReport:
     split = split_for(data, config.pools)  # refused before anything is measured
-    encoder = Encoder.build(data.splits["train"], plan_of_width(WIDTH).words)
+    encoder = WordTokenizer.build(data.splits["train"], plan_of_width(WIDTH).words)
     train, test = (encoder.encode(data.splits[name]) for name in ("train", "test"))
     say(f"scoring: pairs a second at graph widths {' and '.join(map(str, WIDTHS))}, and the machine's matrix product")
     matmul, scored, scoring = measure_scoring(encoder, train, test, config.repeats)

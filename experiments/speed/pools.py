@@ -19,14 +19,14 @@ from jaxtyping import Int
 from data_prep.config import WordsConfig
 from data_prep.installation import IMPORT_ROOT
 from data_prep.records import SplitName
-from data_prep.store.batching import Encoder
+from data_prep.store.batching import WordTokenizer
 from data_prep.store.prepared_data import PreparedData, Split, limit_pairs, open_prepared
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.json_records import from_json, to_json
 from experiments.speed.scoring import galm_of_width, plan_of_width
 from experiments.speed.timing import Growth, Spread
-from modeling.neural_ranker import MatcherRanker
+from modeling.pool_ranker import PoolRanker
 from terminal.console import open_terminal
 
 WIDTH: Final = 32
@@ -161,13 +161,13 @@ def perform(task: Task) -> Ranked:
     """Rank the pool of ``task``."""
     data = limit_pairs(open_prepared(Path(task.folder)), task.limit)
     plan, train, split = plan_of_width(WIDTH), data.splits["train"], data.splits[task.split]
-    encoder = Encoder.build(train, plan.words)
+    encoder = WordTokenizer.build(train, plan.words)
     model = galm_of_width(WIDTH, encoder, encoder.encode(train))
     if task.longest:
         split = split.take(longest_rows(split, encoder, task.methods))
-        encoder = Encoder(encoder.vocabularies, cut_to(plan.words, task.longest))
+        encoder = WordTokenizer(encoder.vocabularies, cut_to(plan.words, task.longest))
     before = own_peak_mb()
-    evaluation = evaluate(MatcherRanker(model, encoder), split, EvaluateConfig(pool=task.methods, run_depth=10))
+    evaluation = evaluate(PoolRanker(model, encoder), split, EvaluateConfig(pool=task.methods, run_depth=10))
     peak, ids = own_peak_mb(), encoder.encode(evaluation.pool)
     return Ranked(
         methods=len(evaluation.pool),
@@ -185,9 +185,9 @@ def cut_to(words: WordsConfig, longest: int) -> WordsConfig:
     return replace(words, name_length=name, tokens_length=tokens, api_length=longest - name - tokens)
 
 
-def longest_rows(split: Split, encoder: Encoder, count: int) -> Int[np.ndarray, " rows"]:
+def longest_rows(split: Split, encoder: WordTokenizer, count: int) -> Int[np.ndarray, " rows"]:
     """The methods that have most words when all are cut to the largest of ``LENGTHS``."""
-    widest = Encoder(encoder.vocabularies, cut_to(encoder.config, max(LENGTHS)))
+    widest = WordTokenizer(encoder.vocabularies, cut_to(encoder.config, max(LENGTHS)))
     return np.sort(np.argsort(-widest.encode(split).code_lengths, kind="stable")[:count])
 
 

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from data_prep.store.batching import Encoder
+from data_prep.store.batching import WordTokenizer
 from data_prep.store.prepared_data import Split
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.metrics import mrr
 from galm.model import Galm
-from modeling.neural_ranker import MatcherRanker
+from modeling.pool_ranker import PoolRanker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,10 +24,10 @@ class Rounding:
     farthest: int  # the most places that one moved
 
 
-def measure_rounding(model: Galm, encoder: Encoder, split: Split, pool: EvaluateConfig) -> Rounding:
+def measure_rounding(model: Galm, encoder: WordTokenizer, split: Split, pool: EvaluateConfig) -> Rounding:
     """Rank ``pool`` of ``split`` in both precisions."""
     exact, rounded = (
-        evaluate(MatcherRanker(model, encoder, bfloat16=bfloat16), split, pool, progress=False).ranks
+        evaluate(PoolRanker(model, encoder, bfloat16=bfloat16), split, pool, progress=False).ranks
         for bfloat16 in (False, True)
     )
     return Rounding(

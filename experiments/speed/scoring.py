@@ -22,7 +22,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from data_prep.store.batching import Encoder, PairIds
+from data_prep.store.batching import TokenizedPairs, WordTokenizer
 from experiments.speed.timing import Spread, in_turn, timed
 from galm.all_pairs import EncodedWords, distinct_words
 from galm.config import GalmConfig
@@ -87,7 +87,7 @@ def plan_of_width(width: int) -> Configuration:
     return resolve("jdk", "galm", {"model.graph_width": str(width)})
 
 
-def galm_of_width(width: int, encoder: Encoder, train: PairIds) -> Galm:
+def galm_of_width(width: int, encoder: WordTokenizer, train: TokenizedPairs) -> Galm:
     """GALM before training, on the processor."""
     plan = plan_of_width(width)
     seed_everything(plan.train.seed)
@@ -125,12 +125,12 @@ def all_operations(
 class Block:
     """Pairs drawn from a split: their queries and their methods, each in order of length, as the ranker has them."""
 
-    ids: PairIds
+    ids: TokenizedPairs
     queries: Int[np.ndarray, " rows"]
     codes: Int[np.ndarray, " rows"]
 
     @classmethod
-    def drawn(cls, ids: PairIds, size: int, seed: int = 0) -> "Block":
+    def drawn(cls, ids: TokenizedPairs, size: int, seed: int = 0) -> "Block":
         """At most ``size`` pairs of ``ids``."""
         rows = np.random.default_rng(seed).choice(len(ids), min(size, len(ids)), replace=False)
         by_length = (np.argsort(lengths[rows], kind="stable") for lengths in (ids.query_lengths, ids.code_lengths))
@@ -187,7 +187,7 @@ def plain_scores(model: Galm, batches: Sequence[Batch], size: int) -> Float[Tens
 
 @torch.inference_mode()
 def measure_scoring(
-    encoder: Encoder, train: PairIds, test: PairIds, repeats: int
+    encoder: WordTokenizer, train: TokenizedPairs, test: TokenizedPairs, repeats: int
 ) -> tuple[Product, Scored, dict[int, Scoring]]:
     """Pairs a second at every width, in turn with the machine's matrix product."""
     block = Block.drawn(test, BLOCK)

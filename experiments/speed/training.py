@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from data_prep.store.batching import Encoder, PairIds
+from data_prep.store.batching import TokenizedPairs, WordTokenizer
 from data_prep.store.prepared_data import PreparedData
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
@@ -25,7 +25,7 @@ from galm.all_pairs import EncodedWords
 from galm.model import Galm
 from modeling.contract import Matcher
 from modeling.losses import build_loss
-from modeling.neural_ranker import MatcherRanker
+from modeling.pool_ranker import PoolRanker
 from recipes.config import resolve
 from retrieval.bm25 import Bm25, Bm25Config
 from terminal.console import say
@@ -99,7 +99,7 @@ class Reached:
 class Steps:
     """Training steps as the trainer does them, in either form."""
 
-    def __init__(self, model: Galm, ids: PairIds, width: int) -> None:
+    def __init__(self, model: Galm, ids: TokenizedPairs, width: int) -> None:
         """Over ``ids``, with the optimiser and the loss of the recipe."""
         plan = plan_of_width(width)
         self.model, self.ids, self.clip = model.train(), ids, plan.train.gradient_clip
@@ -136,7 +136,7 @@ class Steps:
         return np.diff([*marks, time.perf_counter()])
 
 
-def measure_training(encoder: Encoder, ids: PairIds, repeats: int) -> dict[int, Training]:
+def measure_training(encoder: WordTokenizer, ids: TokenizedPairs, repeats: int) -> dict[int, Training]:
     """Seconds of a step at every width."""
     batches = epoch_batches(ids, BATCH, seed=0, epoch=0)[:BATCHES]
     forms, differences = {}, {}
@@ -183,12 +183,12 @@ def measure_reached(data: PreparedData) -> Reached:
     valid = data.splits["valid"]
     pool = EvaluateConfig(pool=min(plan.train.validate_pool, len(valid)), run_depth=1)
     bm25 = exact(evaluate(Bm25(Bm25Config()), valid, pool, progress=False).ranks).mrr
-    encoder = Encoder.build(data.splits["train"], plan.words)
+    encoder = WordTokenizer.build(data.splits["train"], plan.words)
     ids = encoder.encode(data.splits["train"])
     model = galm_of_width(plan.model.graph_width, encoder, ids)
 
     def validate(matcher: Matcher) -> dict[str, float]:
-        return {"mrr": exact(evaluate(MatcherRanker(matcher, encoder), valid, pool, progress=False).ranks).mrr}
+        return {"mrr": exact(evaluate(PoolRanker(matcher, encoder), valid, pool, progress=False).ranks).mrr}
 
     with tempfile.TemporaryDirectory() as folder:
         task = PairTask(model, build_loss(plan.loss), ids, validate, plan.train)

@@ -24,7 +24,7 @@ def facts_path(results: Path, dataset: str) -> Path:
     return results / "queries" / f"{dataset}.json"
 
 
-def keep_query_facts(cells: Sequence[Cell], results: Path, typed: Mapping[str, str]) -> None:
+def write_query_facts(cells: Sequence[Cell], results: Path, typed: Mapping[str, str]) -> None:
     """Keep the facts of the queries that ``cells`` are tested on, where none are kept or the data have changed.
 
     Data are prepared for it only where facts are missing or a cell has still to be run.

@@ -92,16 +92,16 @@ def drawn(results: Path) -> Mapping[str, bytes]:
 
 def ablations(results: Path) -> list[Found]:
     """What those ablations found of which the model and a variant have kept results."""
-    kept = {name: list(kept_results(each.cells, results / "ablations")) for name, each in ABLATIONS.items()}
+    kept = {name: list(saved_results(each.cells, results / "ablations")) for name, each in ABLATIONS.items()}
     return [found for found in map(found_by, kept.keys(), kept.values()) if found]
 
 
 def tuning(results: Path) -> str:
     """The settings that validation has compared, "" where no result is kept."""
-    return tuning_page(chain.from_iterable(kept_results(tuning_cells(name), results / "tuning") for name in TUNED))
+    return tuning_page(chain.from_iterable(saved_results(tuning_cells(name), results / "tuning") for name in TUNED))
 
 
-def kept_results(cells: Iterable[Cell], folder: Path) -> Iterator[tuple[str, Result]]:
+def saved_results(cells: Iterable[Cell], folder: Path) -> Iterator[tuple[str, Result]]:
     """The results of those cells that are finished, with their labels."""
     for cell in cells:
         result = finished(cell, folder, {})
@@ -111,7 +111,7 @@ def kept_results(cells: Iterable[Cell], folder: Path) -> Iterator[tuple[str, Res
 
 def _main(results: Path) -> Iterator[tuple[str, Result]]:
     for cells in CELLS.values():
-        yield from ((shown(label), result) for label, result in kept_results(cells, results / "main"))
+        yield from ((shown(label), result) for label, result in saved_results(cells, results / "main"))
 
 
 def with_tables(text: str, results: Path) -> str:

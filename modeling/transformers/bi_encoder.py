@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from data_prep.bounds import check_bounds, whole
 from data_prep.config import WordsConfig
-from data_prep.store.batching import Batch, PairIds, Words
+from data_prep.store.batching import Batch, TokenizedPairs, Words
 from data_prep.store.prepared_data import Split
 from modeling.bi_encoder import BiEncoder
 from modeling.transformers.pretrained import extra, load_pretrained, most_tokens
@@ -78,7 +78,7 @@ class TransformerBiEncoder(BiEncoder):
     def code_fields(self) -> tuple[str, ...]:
         return ("code",)
 
-    def start_from(self, train: PairIds) -> None:  # noqa: ARG002
+    def start_from(self, train: TokenizedPairs) -> None:  # noqa: ARG002
         """Take the pretrained weights.
 
         Raises:

@@ -11,7 +11,7 @@ import numpy as np
 from data_prep.files.atomic import write_atomically
 from data_prep.files.json_text import parse_json
 from data_prep.files.reading import read_whole
-from data_prep.store.batching import PairIds
+from data_prep.store.batching import TokenizedPairs
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged
 from modeling.transformers.pretrained import extra, load_pretrained
@@ -80,14 +80,14 @@ class SubwordTokenizer:
         reader = self._reader(self.code_length)
         return [reader.id_to_token(number) or "" for number in ids]
 
-    def encode(self, split: Split) -> PairIds:
+    def encode(self, split: Split) -> TokenizedPairs:
         """``split`` as ids of subwords; pairs of equal ids read the same."""
         texts = [split.text(row) for row in range(len(split))]
         fields = {
             "query": self._ids([text.query_text for text in texts], self.query_length),
             "code": self._ids([text.source for text in texts], self.code_length),
         }
-        return PairIds(fields, code_fields=("code",), key_fields=("code",))
+        return TokenizedPairs(fields, code_fields=("code",), key_fields=("code",))
 
     def _ids(self, texts: Sequence[str], length: int) -> Ragged:
         return Ragged.of([*self._lists(texts, length)])

@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float, Float32, Int64
 from data_prep.languages.java.javadoc import query_words
 from retrieval.score_scales import weighted, z_scores
 from search.engine.names import Names, Spelt
-from search.engine.settings import Ranking
+from search.engine.settings import RankingSettings
 from search.index.code_index import Index
 
 Stage = Literal["name", "model", "words"]
@@ -37,8 +37,8 @@ class Alignment:
 
 
 @runtime_checkable
-class Reads(Protocol):
-    """A trained model over the rows of an index: :class:`search.engine.reranker.Reader`, which needs torch."""
+class Reranker(Protocol):
+    """A trained model over the rows of an index: :class:`search.engine.reranker.ModelReranker`, which needs torch."""
 
     def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
         """The score of each of ``rows`` for the words of a query."""
@@ -48,8 +48,8 @@ class Reads(Protocol):
 
 
 @runtime_checkable
-class Finds(Protocol):
-    """Vectors of the rows of an index: :class:`search.index.dense_retriever.NearRows`, which needs torch."""
+class Retriever(Protocol):
+    """Vectors of the rows of an index: :class:`search.index.dense_retriever.DenseRetriever`, which needs torch."""
 
     def nearest(self, query: Sequence[str]) -> Int64[np.ndarray, " found"]:
         """The rows whose vectors are nearest to that of a query; each once."""
@@ -109,7 +109,11 @@ class Engine:
     """Answers queries over one index."""
 
     def __init__(
-        self, index: Index, reader: Reads | None, ranking: Ranking | None = None, finder: Finds | None = None
+        self,
+        index: Index,
+        reader: Reranker | None,
+        ranking: RankingSettings | None = None,
+        finder: Retriever | None = None,
     ) -> None:
         """Answer by these.
 
@@ -121,7 +125,7 @@ class Engine:
                 not asked.
         """
         self.index, self.reader, self.finder = index, reader, finder
-        self.ranking = ranking or Ranking()
+        self.ranking = ranking or RankingSettings()
 
     def search(self, query: str, *, top: int = 10, path: str = "", by_file: bool = False) -> list[Hit]:
         """The best rows for ``query``, best first.

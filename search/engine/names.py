@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from search.engine.settings import Ranking
+from search.engine.settings import RankingSettings
 
 _SYMBOL: Final = re.compile(r"[A-Za-z_$][\w$]*(?:[.#][A-Za-z_$][\w$]*)*")
 _NAMED: Final = re.compile(r"[a-z\d][A-Z]|[A-Z][a-z\d]+[A-Z]|[\w$][._#$][\w$]")
@@ -34,7 +34,7 @@ class Names:
         self._names = names
         self._owners = [name.rpartition(".")[0] for name in names]
 
-    def spelt(self, query: str, ranking: Ranking) -> Spelt:
+    def spelt(self, query: str, ranking: RankingSettings) -> Spelt:
         """What ``query`` names: by any identifier in it, and by a word that is all of it."""
         whole = query.strip().rstrip("()")
         own: dict[int, float] = {}

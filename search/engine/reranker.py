@@ -10,7 +10,7 @@ from torch.nn.functional import cosine_similarity
 
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import WORD_FIELDS
-from data_prep.store.batching import Batch, Encoder
+from data_prep.store.batching import Batch, WordTokenizer
 from data_prep.store.prepared_data import Split, Texts
 from data_prep.store.ragged_lists import Ragged
 from modeling.contract import Matcher
@@ -18,10 +18,10 @@ from modeling.row_scores import RowScores
 from search.engine.engine import Alignment
 
 
-class Reader:
+class ModelReranker:
     """Any matcher as the second stage of a search."""
 
-    def __init__(self, matcher: Matcher, encoder: Encoder, rows: Split) -> None:
+    def __init__(self, matcher: Matcher, encoder: WordTokenizer, rows: Split) -> None:
         """``rows``: of the index, turned into word ids once."""
         self.matcher, self.encoder, self._split = matcher.eval(), encoder, rows
         self._rows = RowScores(matcher, encoder, rows)

@@ -28,7 +28,7 @@ def sentence_model(name: str) -> Path | None:
     return folder if folder and (folder / _MARK).is_file() else None
 
 
-class SentenceReader:
+class SentenceReranker:
     """Reads rows of an index as texts: the words of the name, then the source; each when it is first asked for."""
 
     def __init__(self, folder: Path, rows: Split) -> None:

@@ -7,7 +7,7 @@ from data_prep.bounds import check_bounds, real, whole
 
 
 @dataclass(frozen=True, slots=True)
-class Ranking:
+class RankingSettings:
     """How hits are ranked; chosen on validation data (docs/search.md)."""
 
     shortlist: int = 200

@@ -18,8 +18,8 @@ COUNT: Final = 100
 """Rows that vectors add to the shortlist of a query, at most."""
 
 
-class NearRows:
-    """A :class:`search.engine.engine.Finds`: a bi-encoder, and the vectors that it made of the rows."""
+class DenseRetriever:
+    """A :class:`search.engine.engine.Retriever`: a bi-encoder, and the vectors that it made of the rows."""
 
     def __init__(self, encoder: RowEncoder, vectors: VectorIndex, count: int = COUNT) -> None:
         """``vectors``: by ``encoder``; ``count``: rows a query."""
@@ -40,7 +40,7 @@ class NearRows:
         self._vectors.close()
 
 
-def near_rows(index: Path, content: str, rows: int, how: str) -> NearRows:
+def near_rows(index: Path, content: str, rows: int, how: str) -> DenseRetriever:
     """What finds rows by the vectors that lie beside the file ``index``.
 
     Args:
@@ -55,7 +55,7 @@ def near_rows(index: Path, content: str, rows: int, how: str) -> NearRows:
     """
     path, stored = vectors_path(index), vectors_of(index, content, rows)
     encoder = _encoder(path, stored)
-    return NearRows(encoder, looked_up(stored, path, how))
+    return DenseRetriever(encoder, looked_up(stored, path, how))
 
 
 def looked_up(stored: StoredVectors, path: Path, how: str) -> VectorIndex:

@@ -16,7 +16,7 @@ from jaxtyping import Float16, Float32, Int64, UInt8
 from torch.nn.functional import pad
 from tqdm import tqdm
 
-from data_prep.store.batching import Batch, PairIds, Words
+from data_prep.store.batching import Batch, TokenizedPairs, Words
 from data_prep.store.prepared_data import Split
 from modeling.bi_encoder import BiEncoder
 from recipes.config import Configuration
@@ -82,11 +82,11 @@ class RowEncoder:
         ids = self._encoder.encode(query_split(words))
         return self._matcher.encode_query(ids.queries([0])).states[:, 0].float().numpy()
 
-    def ids(self, rows: Split) -> PairIds:
+    def ids(self, rows: Split) -> TokenizedPairs:
         """The rows as the model reads them."""
         return self._encoder.encode(rows)
 
-    def keys(self, ids: PairIds) -> UInt8[np.ndarray, "rows bytes"]:
+    def keys(self, ids: TokenizedPairs) -> UInt8[np.ndarray, "rows bytes"]:
         """A hash of what the model reads of each row."""
         fields = [ids.fields[field] for field in self._matcher.code_fields]
         lengths = np.stack([field.lengths for field in fields], axis=1)
@@ -97,7 +97,7 @@ class RowEncoder:
         return found
 
     @torch.inference_mode()
-    def vectors(self, ids: PairIds, rows: Int64[np.ndarray, " batch"]) -> Float16[np.ndarray, "batch dim"]:
+    def vectors(self, ids: TokenizedPairs, rows: Int64[np.ndarray, " batch"]) -> Float16[np.ndarray, "batch dim"]:
         """The vectors of at most BATCH ``rows``, of length 1; 0 where the model reads nothing.
 
         Raises:
@@ -157,7 +157,7 @@ def refresh_vectors(encoder: RowEncoder, index: Path, tell: Callable[[str, str],
 
 def _filled(
     encoder: RowEncoder,
-    ids: PairIds,
+    ids: TokenizedPairs,
     keys: UInt8[np.ndarray, "rows bytes"],
     known: Mapping[bytes, int],
     old: StoredVectors | None,

@@ -25,7 +25,7 @@ from data_prep.files.atomic import atomic_file, write_atomically
 from data_prep.files.json_text import parse_json
 from data_prep.files.reading import read_whole
 from data_prep.records import STRUCTURE_FIELDS
-from data_prep.store.batching import Encoder
+from data_prep.store.batching import WordTokenizer
 from data_prep.store.manifest import file_sha256
 from data_prep.store.vocabulary import Vocabularies, Vocabulary
 from evaluation.config import EvaluateConfig
@@ -85,7 +85,7 @@ class PackedTable:
         return table
 
 
-def load_model(path: Path) -> tuple[Matcher, Encoder]:
+def load_model(path: Path) -> tuple[Matcher, WordTokenizer]:
     """The model in ``path``, a packed folder or a finished run, on the processor and ready to score.
 
     Raises:
@@ -96,7 +96,7 @@ def load_model(path: Path) -> tuple[Matcher, Encoder]:
     if not (path / CONFIG).exists():
         raise no_model(path, CONFIG)
     matcher, encoder = load_run(path)
-    if not isinstance(encoder, Encoder):
+    if not isinstance(encoder, WordTokenizer):
         raise ValueError(f"the model in {path} reads subwords, but an index holds words: name a run of a word model")
     return matcher, encoder
 
@@ -132,7 +132,7 @@ def pack(run: Path, target: Path, *, words: int, offset_words: int) -> None:
     write_atomically(target / _WEIGHTS, _as_bytes(target, weights_copy(matcher), len(few), rows))
 
 
-def load_packed(folder: Path) -> tuple[Matcher, Encoder]:
+def load_packed(folder: Path) -> tuple[Matcher, WordTokenizer]:
     """The model that :func:`pack` wrote, in float32, on the processor and ready to score.
 
     Raises:
@@ -145,7 +145,7 @@ def load_packed(folder: Path) -> tuple[Matcher, Encoder]:
     try:
         few = Vocabulary.checked(parse_json(read_whole(folder / _WORDS)))
         plan = Configuration.load(folder / CONFIG)
-        encoder = Encoder(Vocabularies(few, few, ast=Vocabulary(())), plan.words)
+        encoder = WordTokenizer(Vocabularies(few, few, ast=Vocabulary(())), plan.words)
         own = weights_of(plan, encoder)
         check_finite({name: weight for name, weight in weights.items() if weight.is_floating_point()}, _WEIGHTS)
         for table in about["tables"]:

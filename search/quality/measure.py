@@ -15,8 +15,8 @@ from tqdm import tqdm
 from evaluation.metrics import Measures, exact
 from evaluation.significance import Difference, compare
 from retrieval.bm25_index import WEIGHTS, Bm25Index
-from search.engine.engine import Engine, Finds, Reads
-from search.engine.settings import Ranking
+from search.engine.engine import Engine, Reranker, Retriever
+from search.engine.settings import RankingSettings
 from search.index.code_index import Index
 from search.quality.questions import Asked, Questions
 
@@ -40,7 +40,11 @@ def with_comments(index: Index, weight: int) -> Index:
 
 
 def measure_quality(
-    index: Index, readers: Mapping[str, Reads], ranking: Ranking, questions: Questions, finder: Finds | None = None
+    index: Index,
+    readers: Mapping[str, Reranker],
+    ranking: RankingSettings,
+    questions: Questions,
+    finder: Retriever | None = None,
 ) -> list[Measured]:
     """BM25 alone, then each of ``readers`` with it, over the same queries.
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.files.named_paths import named_path
-from search.engine.engine import Engine, Reads
-from search.engine.reranker import Reader
+from search.engine.engine import Engine, Reranker
+from search.engine.reranker import ModelReranker
 from search.index.code_index import Head, Index, UnusableIndexError, open_index, read_head
-from search.index.dense_retriever import NearRows, near_rows
+from search.index.dense_retriever import DenseRetriever, near_rows
 from search.index.vector_file import vectors_path
 from search.models.folder import DEFAULT_MODEL
 from search.models.packed_model import load_model
@@ -37,7 +37,7 @@ class LiveIndex:
     """Any thread may ask it for what to answer from; what was given stays usable when the file is replaced."""
 
     def __init__(
-        self, path: Path, reader_of: Callable[[Index], Reader | None], *, seconds_between_looks: float = 1.0
+        self, path: Path, reader_of: Callable[[Index], ModelReranker | None], *, seconds_between_looks: float = 1.0
     ) -> None:
         """Open the index in ``path``.
 
@@ -94,10 +94,10 @@ class LiveIndex:
                 return Opened(self._engine(index, self._reader_of(index), head), head)
         raise UnusableIndexError(f"the index {self.path} is replaced again and again")
 
-    def _engine(self, index: Index, reader: Reads | None, head: Head) -> Engine:
+    def _engine(self, index: Index, reader: Reranker | None, head: Head) -> Engine:
         return Engine(index, reader, finder=self._finder(index, head) if reader else None)
 
-    def _finder(self, index: Index, head: Head) -> NearRows | None:
+    def _finder(self, index: Index, head: Head) -> DenseRetriever | None:
         """What finds rows by the vectors beside the index; None where there are none that fit it."""
         if not vectors_path(self.path).exists():
             return None
@@ -107,7 +107,7 @@ class LiveIndex:
             return None
 
 
-def reader_maker(model: str) -> Callable[[Index], Reader | None]:
+def reader_maker(model: str) -> Callable[[Index], ModelReranker | None]:
     """What makes the second stage of an index by the model that ``--model`` names, which is loaded once.
 
     Raises:
@@ -116,7 +116,7 @@ def reader_maker(model: str) -> Callable[[Index], Reader | None]:
     if model == "none":
         return lambda _: None
     matcher, encoder = load_model(named_path(model) if model else DEFAULT_MODEL)
-    return lambda index: Reader(matcher, encoder, index.split)
+    return lambda index: ModelReranker(matcher, encoder, index.split)
 
 
 def _stamp(path: Path) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ import torch
 from torch.nn.functional import pad
 
 from data_prep.records import CODE_FIELDS
-from data_prep.store.batching import Batch, PairIds, Words
+from data_prep.store.batching import Batch, TokenizedPairs, Words
 from data_prep.store.vocabulary import PAD
 from experiments.run.stages import is_trained
 from modeling.contract import Encoded, Matcher, PairTokenizer
@@ -28,7 +28,7 @@ PAIRS = 32
 class Built:
     plan: Configuration
     encoder: PairTokenizer
-    ids: PairIds
+    ids: TokenizedPairs
     matcher: Matcher
 
     def scores(self, queries: Batch, codes: Batch) -> torch.Tensor:
@@ -37,7 +37,7 @@ class Built:
             return self.matcher.score_matrix(self.matcher.encode_query(queries), self.matcher.encode_code(codes))
 
 
-def build(plan: Configuration, encoder: PairTokenizer, ids: PairIds, seed: int = 0) -> Matcher:
+def build(plan: Configuration, encoder: PairTokenizer, ids: TokenizedPairs, seed: int = 0) -> Matcher:
     seed_everything(seed)
     matcher = class_of(plan.model_name)(plan.model, encoder.vocabulary)
     matcher.start_from(ids)

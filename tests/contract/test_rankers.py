@@ -6,7 +6,7 @@ import pytest
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from experiments.run.stages import build_model, is_trained
-from modeling.neural_ranker import MatcherRanker
+from modeling.pool_ranker import PoolRanker
 from recipes.config import resolve
 from recipes.models import MODELS, class_of
 from tests.tiny_models import smaller
@@ -18,7 +18,7 @@ def ranker(request, small_data, tmp_path_factory):
     if not is_trained(request.param):
         return class_of(request.param)(plan.model)
     encoder = class_of(request.param).tokenizer(small_data.splits["train"], plan.words, plan.model)
-    return MatcherRanker(build_model(plan, encoder), encoder)
+    return PoolRanker(build_model(plan, encoder), encoder)
 
 
 def matrix(ranker, corpus, queries) -> np.ndarray:

@@ -15,7 +15,7 @@ from safetensors.numpy import save as save_arrays
 from safetensors.torch import load_file
 
 from data_prep.files.sealed import write_sealed
-from data_prep.store.batching import Encoder, PairIds
+from data_prep.store.batching import TokenizedPairs, WordTokenizer
 from data_prep.store.checksum import words_sha256
 from data_prep.store.manifest import manifest_sha256, sealed_file
 from data_prep.store.prepared_data import open_prepared
@@ -136,7 +136,7 @@ class VectorsFile(Subject):
 class RunFiles(Subject):
     """The model of a finished run."""
 
-    def __init__(self, folder: Path, name: str, ids: PairIds) -> None:
+    def __init__(self, folder: Path, name: str, ids: TokenizedPairs) -> None:
         self.name, self.ids = name, ids
         super().__init__(folder, name)
 
@@ -172,7 +172,7 @@ class RunFiles(Subject):
 
 
 class CheckpointFile(Subject):
-    def __init__(self, folder: Path, encoder: Encoder, ids: PairIds) -> None:
+    def __init__(self, folder: Path, encoder: WordTokenizer, ids: TokenizedPairs) -> None:
         self.encoder, self.ids = encoder, ids
         super().__init__(folder)
 
@@ -248,19 +248,19 @@ class PreparedFiles(Subject):
             (self.folder / "manifest.json").write_text(json.dumps(manifest))
 
 
-def new_matcher(encoder: Encoder) -> Matcher:
+def new_matcher(encoder: WordTokenizer) -> Matcher:
     torch.manual_seed(1)
     matcher: Matcher = class_of(PLAN.model_name)(PLAN.model, encoder.vocabularies)
     return matcher
 
 
-def run_state(encoder: Encoder, ids: PairIds) -> RunState:
+def run_state(encoder: WordTokenizer, ids: TokenizedPairs) -> RunState:
     """That of a run which has just begun."""
     config = TrainConfig()
     return RunState(PairTask(new_matcher(encoder), build_loss(PLAN.loss), ids, lambda _: {}, config), config)
 
 
-def learn(state: RunState, ids: PairIds) -> None:
+def learn(state: RunState, ids: TokenizedPairs) -> None:
     """A step of training."""
     rows = np.arange(8)
     asked, codes = state.model.encode_query(ids.queries(rows)), state.model.encode_code(ids.codes(rows))

@@ -6,8 +6,8 @@ import pytest
 from damages import bounded
 
 from cli.main import main
-from evaluation.kept_counts import KeptCounts
 from evaluation.results import load_result
+from evaluation.saved_counts import SavedCounts
 from search.index.code_index import open_index, read_head, read_whole_head
 from search.index.vector_file import open_vectors, read_vector_head
 from training.checkpoint import load_checkpoint, saved_weights
@@ -46,7 +46,7 @@ def test_it_is_refused_at_once(place, read):
 def test_counts_that_are_no_file_are_none(place):
     place.rename(place.with_name("file.0-of-1"))
     with bounded("reading"):
-        assert KeptCounts(place, "a").load(1, 1, 1) is None
+        assert SavedCounts(place, "a").load(1, 1, 1) is None
 
 
 def test_a_search_tells_it_in_one_line(place, capsys):

@@ -26,7 +26,7 @@ from subjects import (
 from data_prep.config import DataConfig
 from data_prep.pairs.from_java import pairs_of
 from data_prep.records import JavaFile
-from data_prep.store.batching import Encoder
+from data_prep.store.batching import WordTokenizer
 from data_prep.store.prepared_data import open_prepared, write_prepared
 from recipes.run_folder import RunFolder
 from search.index.build import refresh
@@ -66,8 +66,8 @@ def prepared(sources, tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def encoder(prepared) -> Encoder:
-    return Encoder.build(open_prepared(prepared).splits["train"], subjects.PLAN.words)
+def encoder(prepared) -> WordTokenizer:
+    return WordTokenizer.build(open_prepared(prepared).splits["train"], subjects.PLAN.words)
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from data_prep.records import CODE_FIELDS, WORD_FIELDS
-from data_prep.store.batching import Batch, PairIds, Words
+from data_prep.store.batching import Batch, TokenizedPairs, Words
 from data_prep.store.ragged_lists import Ragged
 from data_prep.store.vocabulary import Vocabularies, Vocabulary
 from galm.all_pairs import is_fast
@@ -169,7 +169,7 @@ def test_tied_words_have_one_vector_and_others_their_own() -> None:
 
 def test_shared_start_gives_equal_words_equal_vectors() -> None:
     model = build(start="shared")
-    model.start_from(PairIds({}))
+    model.start_from(TokenizedPairs({}))
     query, code = VOCABULARIES.query, VOCABULARIES.code
     left, right = model.words.table("query").weight[query.id("w30")], model.words.table("tokens").weight
     assert torch.equal(left, right[code.id("w30")])
@@ -198,10 +198,10 @@ def test_offsets_start_at_one_vector_a_word_and_move_it_on_both_sides() -> None:
     assert torch.allclose(moved[1], start - 1)  # the shared vector alone
 
 
-def training_pairs() -> PairIds:
+def training_pairs() -> TokenizedPairs:
     rng = np.random.default_rng(0)
     lists = {f: Ragged.of([rng.integers(1, 12, rng.integers(1, 6)).tolist() for _ in range(60)]) for f in WORD_FIELDS}
-    return PairIds(lists)
+    return TokenizedPairs(lists)
 
 
 def test_mutual_information_is_its_definition() -> None:
@@ -228,7 +228,9 @@ def test_start_from_statistics_draws_words_that_meet_together() -> None:
     query = [(1 + 3 * t + rng.integers(0, 3, 4)).tolist() for t in topics]
     code = [(31 + 3 * t + rng.integers(0, 3, 6)).tolist() for t in topics]
     empty: list[list[int]] = [[] for _ in range(rows)]
-    train = PairIds({k: Ragged.of(v) for k, v in {"query": query, "name": empty, "tokens": code, "api": empty}.items()})
+    train = TokenizedPairs(
+        {k: Ragged.of(v) for k, v in {"query": query, "name": empty, "tokens": code, "api": empty}.items()}
+    )
     torch.manual_seed(0)
     model = Galm(GalmConfig(dim=16, blocks=4, start="statistics"), VOCABULARIES)
     model.start_from(train)

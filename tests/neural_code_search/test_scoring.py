@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from data_prep.config import WordsConfig
-from data_prep.store.batching import Encoder
+from data_prep.store.batching import WordTokenizer
 from neural_code_search import CodeModel, RankedCodes, load_model
 from recipes.config import resolve
 from recipes.models import class_of
@@ -95,7 +95,7 @@ def test_a_top_that_is_none_is_refused(model):
 
 def test_a_finished_run_is_loaded(small_data, tmp_path):
     plan = resolve("folder", "unif", {"model.dim": "16"})
-    encoder = Encoder.build(small_data.splits["train"], WordsConfig(**plan.section("words")))
+    encoder = WordTokenizer.build(small_data.splits["train"], WordsConfig(**plan.section("words")))
     matcher = class_of("unif")(plan.model, encoder.vocabularies)
     folder = RunFolder(tmp_path)
     plan.save(folder.config)

@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file, save
 
 from cli.main import main
-from data_prep.store.batching import Encoder
+from data_prep.store.batching import WordTokenizer
 from recipes.config import resolve
 from recipes.models import class_of
 from recipes.run_folder import RunFolder
@@ -25,7 +25,7 @@ TYPED = {"model.dim": "16", "model.blocks": "4", "model.layers": "1", "data.root
 def run(small_data, tmp_path) -> RunFolder:
     """A run of a model that has not learnt anything."""
     plan, folder = resolve("folder", "galm", TYPED), RunFolder(tmp_path / "run")
-    encoder = Encoder.build(small_data.splits["valid"], plan.words)
+    encoder = WordTokenizer.build(small_data.splits["valid"], plan.words)
     folder.path.mkdir()
     plan.save(folder.config)
     encoder.vocabularies.save(folder.vocabulary)

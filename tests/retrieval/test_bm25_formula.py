@@ -5,7 +5,7 @@ import pytest
 
 from retrieval.bm25_formula import gains, idf, length_norms
 from retrieval.bm25_index import WEIGHTS
-from search.engine.settings import Ranking
+from search.engine.settings import RankingSettings
 
 
 def test_it_is_the_formula():
@@ -28,4 +28,4 @@ def test_documents_without_words_are_no_trouble():
 
 
 def test_comments_count_as_the_search_says():
-    assert WEIGHTS["query"] == Ranking().comments
+    assert WEIGHTS["query"] == RankingSettings().comments

@@ -7,7 +7,7 @@ import pytest
 
 from data_prep.store.prepared_data import Split
 from modeling.contract import Ranker
-from retrieval.fusion import WEIGHTS, Mixture, best_weight
+from retrieval.fusion import WEIGHTS, FusedRanker, best_weight
 from tests.evaluation.real_data import jdk_split
 
 SIZE = 12
@@ -47,7 +47,7 @@ def z(scores: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize(("first_step", "second_step"), [(12, 12), (5, 3), (3, 5), (1, 12), (12, 1), (7, 8)])
 def test_scores_are_the_weighted_sum_of_standard_scores(pool, first_step, second_step):
     first, second = rankers(first_step, second_step)
-    mixture = Mixture(first, second, 0.3)
+    mixture = FusedRanker(first, second, 0.3)
     assert isinstance(mixture, Ranker)
     mixture.index(pool)
     found = np.concatenate(list(mixture.scores(pool)))
@@ -56,7 +56,7 @@ def test_scores_are_the_weighted_sum_of_standard_scores(pool, first_step, second
 
 def test_equal_scores_add_nothing(pool):
     first, _ = rankers(4, 4)
-    mixture = Mixture(first, Fixed(np.full((SIZE, SIZE), 7, np.float32), 5), 0.5)
+    mixture = FusedRanker(first, Fixed(np.full((SIZE, SIZE), 7, np.float32), 5), 0.5)
     found = np.concatenate(list(mixture.scores(pool)))
     np.testing.assert_allclose(found, 0.5 * z(first.all), rtol=1e-4, atol=1e-5)
 

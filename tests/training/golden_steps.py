@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from data_prep.store.batching import Encoder
+from data_prep.store.batching import WordTokenizer
 from data_prep.store.prepared_data import open_prepared
 from modeling.losses import build_loss
 from recipes.config import resolve
@@ -36,7 +36,7 @@ def losses_of_a_word_model(name: str, store: Path, run: Path) -> list[float]:
     """The first steps of the named model by its recipe, on the pairs in ``store``."""
     plan = resolve("folder", name, {**SIZES, "data.path": str(store)})
     pairs = open_prepared(store).splits["train"]
-    encoder = Encoder.build(pairs, plan.words)
+    encoder = WordTokenizer.build(pairs, plan.words)
     ids = encoder.encode(pairs)
     seed_everything(plan.train.seed, plan.train.threads)
     model = class_of(name)(plan.model, encoder.vocabularies)

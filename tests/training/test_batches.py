@@ -4,14 +4,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data_prep.records import WORD_FIELDS
-from data_prep.store.batching import PairIds
+from data_prep.store.batching import TokenizedPairs
 from data_prep.store.ragged_lists import Ragged
 from training.batches import batch_count, epoch_batches, negatives_mask
 
 
 def pairs_of(lengths):
     rows = [[1] * length for length in lengths]
-    return PairIds({field: Ragged.of(rows) for field in WORD_FIELDS})
+    return TokenizedPairs({field: Ragged.of(rows) for field in WORD_FIELDS})
 
 
 @given(st.lists(st.integers(0, 30), min_size=2, max_size=300), st.integers(2, 40), st.integers(0, 5), st.integers(1, 9))

@@ -66,7 +66,7 @@ def exchanges() -> dict[str, object]:
         "summed gradient": own.grad.tolist(),
         "own gradient": rows.grad.tolist(),
         "shares": processes.gathered(list(range(7))[processes.share(7)]),
-        "of first": processes.of_first(rank),
+        "of first": processes.broadcast(rank),
     }
 
 

@@ -7,12 +7,12 @@ import pytest
 import torch
 from training_runs import SMALL, MeanConfig, hinge
 
-from data_prep.store.batching import PairIds
+from data_prep.store.batching import TokenizedPairs
 from training.trainer import DivergedError
 
 
 def test_a_few_pairs_are_learnt_by_heart(setting, tmp_path):
-    few = PairIds({field: lists.take(np.arange(30)) for field, lists in setting.train.fields.items()})
+    few = TokenizedPairs({field: lists.take(np.arange(30)) for field, lists in setting.train.fields.items()})
     by_heart = replace(setting, train=few, valid=few)
     model = setting.model(MeanConfig(dropout=0.0))
     _, report = by_heart.run(tmp_path, replace(SMALL, epochs=60, batch_size=32, learning_rate=0.05), model=model)

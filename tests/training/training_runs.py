@@ -16,7 +16,7 @@ from torch import nn
 
 from data_prep.config import WordsConfig
 from data_prep.records import Method, Pair
-from data_prep.store.batching import Encoder, PairIds
+from data_prep.store.batching import TokenizedPairs, WordTokenizer
 from data_prep.store.prepared_data import open_prepared, write_prepared
 from modeling.contract import Encoded, Matcher
 from training.checkpoint import save_weights
@@ -72,15 +72,15 @@ def hinge(scores, negatives, _epoch):
 class Setting:
     """What a run is made of."""
 
-    encoder: Encoder
-    train: PairIds
-    valid: PairIds
+    encoder: WordTokenizer
+    train: TokenizedPairs
+    valid: TokenizedPairs
 
     @classmethod
     def open(cls, store: Path, most: int = 400) -> "Setting":
         splits = open_prepared(store).splits
         train_split = splits["train"].take(np.arange(min(most, len(splits["train"]))))
-        encoder = Encoder.build(train_split, WordsConfig(min_count=1))
+        encoder = WordTokenizer.build(train_split, WordsConfig(min_count=1))
         return cls(encoder, encoder.encode(train_split), encoder.encode(splits["valid"]))
 
     def model(self, config: MeanConfig | None = None) -> MeanPool:

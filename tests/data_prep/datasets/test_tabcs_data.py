@@ -16,7 +16,7 @@ from data_prep.datasets.tabcs import CsnTabcs, JcgTabcs
 from data_prep.prepare import prepare
 from data_prep.records import CODE_FIELDS, SPLITS, UNKNOWN
 from data_prep.sources.tabcs_release import FILE_FIELDS, ReleasedPairs, read_vocabulary
-from data_prep.store.batching import Encoder
+from data_prep.store.batching import WordTokenizer
 from data_prep.store.prepared_data import PreparedData, Split, open_prepared
 
 RELEASES = Path(__file__).parents[4] / "shared" / "data" / "published"
@@ -217,7 +217,7 @@ def test_ids_become_words_and_lost_ones_unknown(tmp_path: Path) -> None:
     assert test.text(0).method_name == "get<unk>List"
     assert data.manifest["origin"] == "tabcs-release-csn"
     assert said[0] == "preparing csn_tabcs: not prepared yet"
-    ids = Encoder.build(test, WordsConfig(min_count=1)).encode(test)
+    ids = WordTokenizer.build(test, WordsConfig(min_count=1)).encode(test)
     assert [query.tolist().count(0) for query in ids.fields["query"]] == [0, 0, 0]  # none reads as padding
 
 

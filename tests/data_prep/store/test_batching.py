@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from data_prep.config import WordsConfig
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import CODE_FIELDS, WORD_FIELDS, Method, Pair
-from data_prep.store.batching import Encoder, PairIds, pad
+from data_prep.store.batching import TokenizedPairs, WordTokenizer, pad
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged
 from data_prep.store.vocabulary import PAD, Vocabularies, Vocabulary
@@ -51,7 +51,7 @@ def test_padding_keeps_every_word_in_place(lists: list[list[int]]) -> None:
 
 
 def test_vocabularies_come_from_training_words_alone() -> None:
-    encoder = Encoder.build(TRAIN, WordsConfig(min_count=1))
+    encoder = WordTokenizer.build(TRAIN, WordsConfig(min_count=1))
     vocabularies = encoder.vocabularies
     assert set(vocabularies.query.words) == {"returns", "the", "month", "of", "year", "number", "keys", "names"}
     assert set(vocabularies.code.words) == {
@@ -75,10 +75,10 @@ def test_vocabularies_come_from_training_words_alone() -> None:
 
 def test_a_joint_vocabulary_counts_both_sides() -> None:
     words = WordsConfig(min_count=2)
-    assert "map" not in Encoder.build(TRAIN, words).vocabularies.query.words
+    assert "map" not in WordTokenizer.build(TRAIN, words).vocabularies.query.words
     apart, joint = (
-        Encoder.build(TRAIN, words).vocabularies,
-        Encoder.build(TRAIN, replace(words, joint=True)).vocabularies,
+        WordTokenizer.build(TRAIN, words).vocabularies,
+        WordTokenizer.build(TRAIN, replace(words, joint=True)).vocabularies,
     )
     assert joint.query == joint.code
     assert set(joint.code.words) > set(apart.query.words) | set(apart.code.words)
@@ -86,10 +86,13 @@ def test_a_joint_vocabulary_counts_both_sides() -> None:
 
 
 def test_rare_words_are_unknown_and_frequent_ones_come_first() -> None:
-    vocabulary = Encoder.build(TRAIN, WordsConfig(min_count=2)).vocabularies.query
+    vocabulary = WordTokenizer.build(TRAIN, WordsConfig(min_count=2)).vocabularies.query
     assert vocabulary.words[:2] == ("returns", "the")
     assert "year" not in vocabulary.words
-    assert Encoder.build(TRAIN, WordsConfig(min_count=1, query_size=2)).vocabularies.query.words == ("returns", "the")
+    assert WordTokenizer.build(TRAIN, WordsConfig(min_count=1, query_size=2)).vocabularies.query.words == (
+        "returns",
+        "the",
+    )
 
 
 @pytest.mark.parametrize(
@@ -101,13 +104,13 @@ def test_rare_words_are_unknown_and_frequent_ones_come_first() -> None:
     ],
 )
 def test_api_words_are_read_in_the_configured_form(form: str, expected: str) -> None:
-    encoder = Encoder.build(TRAIN, WordsConfig(min_count=1, api=form))  # type: ignore[arg-type]
+    encoder = WordTokenizer.build(TRAIN, WordsConfig(min_count=1, api=form))  # type: ignore[arg-type]
     api = encoder.encode(TRAIN).fields["api"][1]
     assert " ".join(encoder.vocabularies.code.word(int(number)) for number in api) == expected
 
 
 def test_stems_make_forms_of_a_word_one() -> None:
-    encoder = Encoder.build(TRAIN, WordsConfig(min_count=1, stem=True))
+    encoder = WordTokenizer.build(TRAIN, WordsConfig(min_count=1, stem=True))
     train, test = encoder.encode(TRAIN), encoder.encode(TEST)
     assert train.fields["query"][0][0] == test.fields["query"][0][0]  # returns, returned
     months, month = train.fields["name"][2][1], train.fields["name"][0][1]
@@ -115,7 +118,7 @@ def test_stems_make_forms_of_a_word_one() -> None:
 
 
 def test_lists_are_cut_to_their_lengths() -> None:
-    encoder = Encoder.build(TRAIN, WordsConfig(query_length=2, api_length=1))
+    encoder = WordTokenizer.build(TRAIN, WordsConfig(query_length=2, api_length=1))
     ids = encoder.encode(TRAIN)
     assert ids.query_lengths.tolist() == [2, 2, 2]
     assert ids.fields["api"].lengths.tolist() == [1, 1, 1]
@@ -124,7 +127,7 @@ def test_lists_are_cut_to_their_lengths() -> None:
 
 def test_equal_sides_have_equal_keys() -> None:
     rows = [[1, 2], [1, 2], [2, 1], [1]]
-    ids = PairIds({field: Ragged.of(rows if field == "query" else rows[::-1]) for field in WORD_FIELDS})
+    ids = TokenizedPairs({field: Ragged.of(rows if field == "query" else rows[::-1]) for field in WORD_FIELDS})
     assert (ids.query_keys[:, None] == ids.query_keys).tolist() == np.array(
         [[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], dtype=bool
     ).tolist()
@@ -132,7 +135,7 @@ def test_equal_sides_have_equal_keys() -> None:
 
 
 def test_batches_hold_both_sides_of_their_rows() -> None:
-    ids = Encoder.build(TRAIN, WordsConfig(min_count=1)).encode(TRAIN)
+    ids = WordTokenizer.build(TRAIN, WordsConfig(min_count=1)).encode(TRAIN)
     codes = ids.codes([2, 0])
     assert tuple(codes) == CODE_FIELDS
     assert codes["name"].ids[0][codes["name"].mask[0]].tolist() == ids.fields["name"][2].tolist()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from data_prep.config import WordsConfig
 from data_prep.records import CODE_FIELDS, WORD_FIELDS, Method, Pair
-from data_prep.store.batching import Encoder
+from data_prep.store.batching import WordTokenizer
 from data_prep.store.concatenation import joined
 from data_prep.store.prepared_data import Split, open_prepared, write_prepared
 
@@ -72,9 +72,12 @@ def test_three_in_a_row_and_stores_on_disk(tmp_path: Path) -> None:
 def test_vocabularies_count_the_words_of_both() -> None:
     first, second = same("close", "file"), same("open", "file") * 3
     config = WordsConfig(min_count=3)
-    apart = Encoder.build(Split.of("train", [*first, *second]), config)
+    apart = WordTokenizer.build(Split.of("train", [*first, *second]), config)
     together = joined(Split.of("train", first), Split.of("train", second))
-    assert Encoder.build(together, config).vocabularies == apart.vocabularies
+    assert WordTokenizer.build(together, config).vocabularies == apart.vocabularies
     assert apart.vocabularies.query.words == ("file", "open")
-    ids, expected = Encoder.build(together, config).encode(together), apart.encode(Split.of("train", [*first, *second]))
+    ids, expected = (
+        WordTokenizer.build(together, config).encode(together),
+        apart.encode(Split.of("train", [*first, *second])),
+    )
     assert all((ids.fields[field].values == expected.fields[field].values).all() for field in WORD_FIELDS)

@@ -14,12 +14,12 @@ from data_prep.gencodesearchnet.records import Example, example, write_raw
 from data_prep.gencodesearchnet.sampling import ranking_blocks
 from data_prep.gencodesearchnet.subsets import find_subsets
 from data_prep.gencodesearchnet.words import as_split, code_fields
-from data_prep.store.batching import Encoder
+from data_prep.store.batching import WordTokenizer
 from evaluation.benchmark import BenchmarkResult
 from evaluation.json_records import from_json, to_json
 from experiments.gencodesearchnet import tasks
 from experiments.gencodesearchnet.config import BenchmarkOptions
-from experiments.gencodesearchnet.mixed_scorer import MixedScorer
+from experiments.gencodesearchnet.fused_scorer import FusedScorer
 from experiments.gencodesearchnet.scorers import Chance
 from experiments.gencodesearchnet.suite import find_data, run_benchmark
 from experiments.gencodesearchnet.word_scorer import WordScorer
@@ -128,16 +128,16 @@ def test_chance_is_chance(data, options, tmp_path):
 
 def test_a_mixture_is_on_one_scale_and_no_worse_than_its_parts_on_validation(data):
     texts, codes = [pair.text for pair in data.valid], [pair.code for pair in data.valid]
-    mixed = MixedScorer.fitted(TextBm25(), Chance(0), data.valid, 42)
+    mixed = FusedScorer.fitted(TextBm25(), Chance(0), data.valid, 42)
     assert mixed.weight >= 0.8  # the other one says nothing
-    own, other = (MixedScorer(mixed.scorers, mixed.scales, weight).over(texts, codes) for weight in (1.0, 0.0))
+    own, other = (FusedScorer(mixed.scorers, mixed.scales, weight).over(texts, codes) for weight in (1.0, 0.0))
     block = next(ranking_blocks(len(texts), 9))
     plain = TextBm25().over(texts, codes)(block[:, 0], block)
     np.testing.assert_allclose(
         own(block[:, 0], block), (plain - mixed.scales[0].mean) / mixed.scales[0].spread, atol=1e-5
     )
     assert not np.allclose(other(block[:, 0], block), own(block[:, 0], block))
-    half = MixedScorer((TextBm25(), TextBm25()), (mixed.scales[0],) * 2, 0.5).over(texts, codes)
+    half = FusedScorer((TextBm25(), TextBm25()), (mixed.scales[0],) * 2, 0.5).over(texts, codes)
     np.testing.assert_allclose(half(block[:, 0], block), own(block[:, 0], block), atol=1e-5)
 
 
@@ -227,7 +227,7 @@ def test_the_released_draws_are_others(folder):
 
 def test_a_matcher_reads_any_language_by_letters(small_data):
     plan = resolve("folder", "unif", {})
-    encoder = Encoder.build(small_data.splits["train"], plan.words)
+    encoder = WordTokenizer.build(small_data.splits["train"], plan.words)
     matcher = build_model(plan, encoder).eval()
     texts = ["returns the length of a list", "sorts the elements"]
     codes = ["def length(list): return len(list)", "sort <- function(x) order(x)", "func (s *S) Size() int { s.n }"]

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from data_prep.config import WordsConfig
-from data_prep.store.batching import Encoder
+from data_prep.store.batching import WordTokenizer
 from experiments.run.board_pages import Pages
 from experiments.run.stages import build_model
 from recipes.config import resolve
@@ -25,10 +25,10 @@ class Drawn:
         self.pictures[name] = figure
 
 
-def pictures(data, model: str, **options: str) -> tuple[Drawn, Encoder]:
+def pictures(data, model: str, **options: str) -> tuple[Drawn, WordTokenizer]:
     """Of the pairs at rows 0 and 1 of the training split."""
     plan = resolve("folder", model, options)
-    encoder = Encoder.build(data.splits["train"], WordsConfig(**plan.section("words")))
+    encoder = WordTokenizer.build(data.splits["train"], WordsConfig(**plan.section("words")))
     board, matcher = Drawn(), build_model(plan, encoder).eval()
     for row in (0, 1):
         Pages(board, encoder)._pictures(matcher, data.splits["train"].take(np.array([row])), row)

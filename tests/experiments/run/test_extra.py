@@ -127,15 +127,15 @@ def test_no_pair_of_validation_or_test_is_added(other, small_data):
     assert 0 < len(expected) <= 60
 
     plan = resolve("folder", "galm", {"data.extra": "folder:elsewhere"})
-    found = stages.with_extra(plan, small_data, "")
+    found = stages.add_training_sets(plan, small_data, "")
     train = small_data.splits["train"]
     assert rows_of(found.splits["train"]) == rows_of(train) + rows_of(added.take(np.array(expected)))
     assert all(found.splits[name] is small_data.splits[name] for name in ("valid", "test"))
 
 
 def test_several_are_added_one_after_the_other(other, small_data):
-    once = stages.with_extra(resolve("folder", "galm", {"data.extra": "folder:a"}), small_data, "")
-    twice = stages.with_extra(resolve("folder", "galm", {"data.extra": "folder:a, jdk"}), small_data, "")
+    once = stages.add_training_sets(resolve("folder", "galm", {"data.extra": "folder:a"}), small_data, "")
+    twice = stages.add_training_sets(resolve("folder", "galm", {"data.extra": "folder:a, jdk"}), small_data, "")
     before, after = len(small_data.splits["train"]), len(once.splits["train"])
     assert len(twice.splits["train"]) - after == after - before > 0
     assert other.splits["test"] is small_data.splits["test"]
@@ -144,14 +144,14 @@ def test_several_are_added_one_after_the_other(other, small_data):
 @pytest.mark.usefixtures("other")
 @pytest.mark.parametrize(("model", "extra"), [("galm", ""), ("bm25", "folder:elsewhere")])
 def test_nothing_is_added_where_none_is_named_or_nothing_is_trained(small_data, model, extra):
-    assert stages.with_extra(resolve("folder", model, {"data.extra": extra}), small_data, "") is small_data
+    assert stages.add_training_sets(resolve("folder", model, {"data.extra": extra}), small_data, "") is small_data
 
 
 def test_what_stands_in_another_test_is_left_out_of_what_was_added(other, small_data):
     """``--evaluate.also`` comes after ``--data.extra``."""
     plan = resolve("folder", "galm", {"data.extra": "folder:a", "evaluate.also": "folder:a"})
-    whole = stages.with_extra(plan, small_data, "")
-    found = stages.apart_from_tests(plan, whole, "")
+    whole = stages.add_training_sets(plan, small_data, "")
+    found = stages.drop_test_overlap(plan, whole, "")
     assert stages.overlap(whole.splits["train"], [other.splits["test"]]).rows.size > 0
     assert stages.overlap(found.splits["train"], [other.splits["test"]]).rows.size == 0
 
@@ -162,7 +162,7 @@ def test_the_extra_set_is_prepared_whole_and_adds_nothing_itself(small_data, mon
     monkeypatch.setattr(stages, "say", lambda _: None)
     monkeypatch.chdir(tmp_path)
     plan = resolve("jdk", "galm", {"data.extra": "folder:my code, csn", "data.limit": "9", "data.path": "/jdk"})
-    stages.with_extra(plan, small_data, "")
+    stages.add_training_sets(plan, small_data, "")
     whole = replace(plan.data, limit=0, extra="")
     here = replace(whole, path=str(tmp_path / "my code"))
     assert asked == [("folder", here), ("csn", replace(whole, path=""))]
@@ -194,4 +194,4 @@ def test_a_set_without_training_pairs_is_refused(small_data, monkeypatch):
     empty = replace(small_data, splits={**small_data.splits, "train": Split.of("train", [])})
     monkeypatch.setattr(stages, "_also_data", lambda *_: empty)
     with pytest.raises(ValueError, match="csn_tabcs has no training pairs to add by --data"):
-        stages.with_extra(resolve("folder", "galm", {"data.extra": "csn_tabcs:here"}), small_data, "")
+        stages.add_training_sets(resolve("folder", "galm", {"data.extra": "csn_tabcs:here"}), small_data, "")

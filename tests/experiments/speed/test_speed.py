@@ -12,7 +12,7 @@ import pytest
 from cli.main import main
 from data_prep.config import DataConfig
 from data_prep.records import JavaFile
-from data_prep.store.batching import Encoder
+from data_prep.store.batching import WordTokenizer
 from evaluation.config import EvaluateConfig
 from experiments.speed import measure
 from experiments.speed import pools as speed_pools
@@ -42,7 +42,7 @@ ROUNDING = Rounding(float32_mrr=0.6, bfloat16_mrr=0.6, moved=0.0, moved_at_top=0
 
 @pytest.fixture(scope="module")
 def encoder(small_data):
-    return Encoder.build(small_data.splits["train"], plan_of_width(32).words)
+    return WordTokenizer.build(small_data.splits["train"], plan_of_width(32).words)
 
 
 @pytest.fixture
@@ -156,9 +156,9 @@ def test_small_pools_are_ranked_more_often_and_all_in_rounds(monkeypatch):
 def test_the_longest_methods_are_cut(encoder, small_data):
     train = small_data.splits["train"]
     rows = longest_rows(train, encoder, 5)
-    lengths = Encoder(encoder.vocabularies, speed_pools.cut_to(encoder.config, 80)).encode(train).code_lengths
+    lengths = WordTokenizer(encoder.vocabularies, speed_pools.cut_to(encoder.config, 80)).encode(train).code_lengths
     assert sorted(lengths[rows]) == sorted(lengths)[-5:]
-    cut = Encoder(encoder.vocabularies, speed_pools.cut_to(encoder.config, 10)).encode(train.take(rows))
+    cut = WordTokenizer(encoder.vocabularies, speed_pools.cut_to(encoder.config, 10)).encode(train.take(rows))
     assert max(cut.code_lengths) == 10
 
 

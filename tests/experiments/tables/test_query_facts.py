@@ -9,7 +9,7 @@ from evaluation.results import DataSource
 from experiments.run import stages
 from experiments.tables import query_facts as kept
 from experiments.tables.cells import Cell
-from experiments.tables.query_facts import facts_path, keep_query_facts, known_pools
+from experiments.tables.query_facts import facts_path, known_pools, write_query_facts
 from tests.evaluation.real_data import jdk_split
 from tests.evaluation.test_results import SIZE, result
 
@@ -32,7 +32,7 @@ def prepared(monkeypatch):
 
 
 def test_they_are_of_the_whole_test_split(typed, small_data, prepared, tmp_path):
-    keep_query_facts(CELLS, tmp_path, typed | {"data.limit": "30"})
+    write_query_facts(CELLS, tmp_path, typed | {"data.limit": "30"})
     test = small_data.splits["test"]
     expected = query_facts(test, dataset="folder", origin=small_data.manifest["origin"])
     assert load_query_facts(facts_path(tmp_path, "folder")) == expected
@@ -41,27 +41,27 @@ def test_they_are_of_the_whole_test_split(typed, small_data, prepared, tmp_path)
 
 
 def test_other_data_replace_them_and_the_same_leave_them(typed, tmp_path):
-    keep_query_facts(CELLS, tmp_path, typed)
+    write_query_facts(CELLS, tmp_path, typed)
     path = facts_path(tmp_path, "folder")
     facts, before = load_query_facts(path), path.stat().st_mtime_ns
-    keep_query_facts(CELLS, tmp_path, typed)
+    write_query_facts(CELLS, tmp_path, typed)
     assert path.stat().st_mtime_ns == before
     save_query_facts(replace(facts, fingerprint="of other data"), path)
-    keep_query_facts(CELLS, tmp_path, typed)
+    write_query_facts(CELLS, tmp_path, typed)
     assert load_query_facts(path) == facts
 
 
 def test_data_are_not_prepared_where_all_is_there(typed, prepared, tmp_path, monkeypatch):
     monkeypatch.setattr(kept, "finished", lambda *_: True)
-    keep_query_facts(CELLS, tmp_path, typed)
+    write_query_facts(CELLS, tmp_path, typed)
     assert len(prepared) == 1
-    keep_query_facts(CELLS, tmp_path, typed)
+    write_query_facts(CELLS, tmp_path, typed)
     assert len(prepared) == 1
 
 
 def test_sets_that_are_tested_too_have_theirs(typed, prepared, tmp_path, java_folder):
     cell = Cell("folder", "bm25", 0, "bm25", {"evaluate.also": f"folder:{java_folder}"})
-    keep_query_facts([cell], tmp_path, typed)
+    write_query_facts([cell], tmp_path, typed)
     assert len(prepared) == 1  # of the same name
     assert [path.name for path in (tmp_path / "queries").iterdir()] == ["folder.json"]
 

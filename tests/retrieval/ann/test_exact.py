@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from data_prep.files.sealed import write_sealed
-from data_prep.store.batching import Encoder
+from data_prep.store.batching import WordTokenizer
 from experiments.run.stages import build_model
 from recipes.config import resolve
 from retrieval.ann import faiss_index as vector_faiss
@@ -66,7 +66,7 @@ def real(index):
 
     torch.manual_seed(0)
     plan = resolve("folder", "unif", {"model.dim": "32"})
-    encoder = Encoder.build(index.split, plan.words)
+    encoder = WordTokenizer.build(index.split, plan.words)
     model, ids = build_model(plan, encoder).eval(), encoder.encode(index.split)
     asked = np.flatnonzero(index.asks)[:40]
     with torch.inference_mode():

@@ -4,23 +4,23 @@ import numpy as np
 import pytest
 import torch
 
-from data_prep.store.batching import Encoder
+from data_prep.store.batching import WordTokenizer
 from experiments.run.stages import build_model
 from modeling.row_scores import RowScores
 from recipes.config import resolve
 from retrieval.bm25_index import Bm25Index
 from search.engine.engine import LONGEST_QUERY, Engine, QueryError, best_beside
 from search.engine.names import Names
-from search.engine.reranker import Reader, query_split
-from search.engine.settings import Ranking
+from search.engine.reranker import ModelReranker, query_split
+from search.engine.settings import RankingSettings
 
 
 @pytest.fixture(scope="module")
 def reader(index):
     """A model that has learnt nothing yet: what it prefers is arbitrary, but fixed."""
     plan = resolve("folder", "galm_plus", {"model.dim": "32", "model.blocks": "4"})
-    encoder = Encoder.build(index.split, plan.words)
-    return Reader(build_model(plan, encoder), encoder, index.split)
+    encoder = WordTokenizer.build(index.split, plan.words)
+    return ModelReranker(build_model(plan, encoder), encoder, index.split)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_name_among_words_comes_up(index):
 
 def test_bm25_alone_ranks_by_its_scores(index):
     query = "returns the number of threads that wait"
-    hits = Engine(index, None, Ranking(test=0.0)).search(query, top=50)
+    hits = Engine(index, None, RankingSettings(test=0.0)).search(query, top=50)
     scores = index.lexical.scores(query.split())
     assert [hit.lexical for hit in hits] == sorted(scores.tolist(), reverse=True)[:50]
     assert [hit.rank for hit in hits] == list(range(1, 51))
@@ -56,7 +56,7 @@ def test_bm25_alone_ranks_by_its_scores(index):
 
 
 def test_the_mixture_is_that_of_both_scores_on_one_scale(index, reader):
-    ranking = Ranking(shortlist=40, weight=0.3, test=0.0, file=0.0, read_all_below=0)
+    ranking = RankingSettings(shortlist=40, weight=0.3, test=0.0, file=0.0, read_all_below=0)
     query = "returns the number of threads that wait"
     hits = Engine(index, reader, ranking).search(query, top=1000)
     assert len(hits) == 40
@@ -79,7 +79,7 @@ def test_the_mixture_is_that_of_both_scores_on_one_scale(index, reader):
 
 @pytest.mark.parametrize("with_model", [False, True])
 def test_rank_is_the_place_among_all_rows(index, reader, with_model):
-    engine = Engine(index, reader if with_model else None, Ranking(shortlist=30, read_all_below=0))
+    engine = Engine(index, reader if with_model else None, RankingSettings(shortlist=30, read_all_below=0))
     query = "causes the current thread to wait"
     close = [hit.row for hit in engine.search(query, top=30)]
     assert [engine.rank(query.split(), row) for row in close[:5]] == [1, 2, 3, 4, 5] or not with_model
@@ -92,9 +92,9 @@ def test_rank_is_the_place_among_all_rows(index, reader, with_model):
 
 
 def test_a_small_index_is_read_whole(index, reader):
-    hits = Engine(index, reader, Ranking(read_all_below=len(index))).search("qqqq zzzz", top=len(index))
+    hits = Engine(index, reader, RankingSettings(read_all_below=len(index))).search("qqqq zzzz", top=len(index))
     assert len(hits) == len(index)
-    assert Engine(index, reader, Ranking(read_all_below=len(index) - 1)).search("qqqq zzzz") == []
+    assert Engine(index, reader, RankingSettings(read_all_below=len(index) - 1)).search("qqqq zzzz") == []
 
 
 def test_only_paths_that_match_and_one_hit_a_file(index):
@@ -115,7 +115,7 @@ def test_code_of_tests_stands_lower(index):
 
     def first(query, **changes):
         files = [replace(each, **changes) if each is file else each for each in index.files]
-        return Engine(replace(index, files=files), None, Ranking(test=20.0)).search(query, top=1)[0].row
+        return Engine(replace(index, files=files), None, RankingSettings(test=20.0)).search(query, top=1)[0].row
 
     assert first("stream of elements") == best.row
     assert first("stream of elements", test=True) != best.row
@@ -134,7 +134,7 @@ NAMES = ["Reader", "Reader.Reader", "Reader.nextName", "Reader.nextInt", "Outer.
 
 
 def spelt(query):
-    found = Names(NAMES).spelt(query, Ranking(named=100.0, mentioned=5.0))
+    found = Names(NAMES).spelt(query, RankingSettings(named=100.0, mentioned=5.0))
     gains = {NAMES[row] + f"@{row}": found.gain(row) for row in range(len(NAMES)) if found.gain(row)}
     return gains, found.rest.split()
 
@@ -216,7 +216,7 @@ def test_the_best_beside_is_that_of_another_row_of_the_same_file():
 
 def test_a_row_gains_by_what_stands_beside_it(index, reader):
     query = "sorts the elements of an array in parallel"
-    plain, raised = (Engine(index, reader, Ranking(file=share)) for share in (0.0, 0.5))
+    plain, raised = (Engine(index, reader, RankingSettings(file=share)) for share in (0.0, 0.5))
     before = {hit.row: hit.score for hit in plain.search(query, top=200)}
     rows = np.array(sorted(before))
     files = np.searchsorted(index.file_edges, rows, side="right") - 1

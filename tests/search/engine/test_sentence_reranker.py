@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from search.engine.engine import Engine
-from search.engine.sentence_reranker import SentenceReader, sentence_model
-from search.engine.settings import Ranking
+from search.engine.sentence_reranker import SentenceReranker, sentence_model
+from search.engine.settings import RankingSettings
 
 
 class Counts:
@@ -33,7 +33,7 @@ def folder(tmp_path):
 
 def test_scores_are_cosines_and_each_row_is_read_once(index, folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", types.SimpleNamespace(SentenceTransformer=Counts))
-    reader = SentenceReader(folder, index.split)
+    reader = SentenceReranker(folder, index.split)
     rows = np.array([3, 7, 20])
     first = reader.scores(["wait", "for", "it"], rows)
     texts = reader._model.read[:3]
@@ -47,14 +47,14 @@ def test_scores_are_cosines_and_each_row_is_read_once(index, folder, monkeypatch
     again = reader.scores(["wait", "for", "it"], rows[::-1].copy())
     assert again.tolist() == first[::-1].tolist()
     assert len(reader._model.read) == 3 + 2  # the rows once, the query twice
-    hits = Engine(index, reader, Ranking(weight=1.0)).search("wait for it", top=3)
+    hits = Engine(index, reader, RankingSettings(weight=1.0)).search("wait for it", top=3)
     assert all(hit.stage == "model" and hit.neural is not None for hit in hits)
 
 
 def test_without_the_library_it_is_one_line(index, folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(ValueError, match=r"install -r requirements-sentences\.txt"):
-        SentenceReader(folder, index.split)
+        SentenceReranker(folder, index.split)
 
 
 def test_a_model_is_known_by_its_folder(folder, tmp_path_factory):

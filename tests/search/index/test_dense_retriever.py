@@ -16,19 +16,19 @@ import torch
 
 from cli.main import main
 from data_prep.files.sealed import write_sealed
-from data_prep.store.batching import Encoder
+from data_prep.store.batching import WordTokenizer
 from recipes.config import REPOSITORY, resolve
 from recipes.models import class_of
 from recipes.run_folder import RunFolder
 from retrieval.ann.exact import ExactVectors
 from retrieval.ann.faiss_index import FaissVectors, clusters_path
-from search.engine.engine import Engine, Finds
-from search.engine.reranker import Reader
-from search.engine.settings import Ranking
+from search.engine.engine import Engine, Retriever
+from search.engine.reranker import ModelReranker
+from search.engine.settings import RankingSettings
 from search.index import vector_encoding
 from search.index.build import refresh
 from search.index.code_index import open_index, read_head
-from search.index.dense_retriever import NearRows, near_rows
+from search.index.dense_retriever import DenseRetriever, near_rows
 from search.index.places import index_place
 from search.index.vector_encoding import BATCH, RowEncoder, refresh_vectors
 from search.index.vector_file import (
@@ -55,7 +55,7 @@ def a_run(folder, split, model="unif", seed=0):
     """A run of a model that has not learnt anything."""
     torch.manual_seed(seed)
     plan = resolve("folder", model, SMALL)
-    encoder, place = Encoder.build(split, plan.words), RunFolder(folder)
+    encoder, place = WordTokenizer.build(split, plan.words), RunFolder(folder)
     place.path.mkdir()
     plan.save(place.config)
     encoder.vocabularies.save(place.vocabulary)
@@ -216,7 +216,7 @@ def test_vectors_of_another_index_or_model_are_refused(index, file, tree, tmp_pa
         near_rows(file, head.content, head.rows, "")
     run = a_run(tmp_path / "run", index.split)
     vectorise(RowEncoder(run), file)
-    assert isinstance(near_rows(file, head.content, head.rows, "exact"), Finds)
+    assert isinstance(near_rows(file, head.content, head.rows, "exact"), Retriever)
     with pytest.raises(ValueError, match="instead of"):
         vectors_of(file, head.content, head.rows + 1)
     (tree / "A.java").write_text("class A { void added() { } }")
@@ -325,18 +325,18 @@ def near(index, encoder):
     ids = encoder.ids(index.split)
     rows = np.arange(len(index))
     parts = [encoder.vectors(ids, rows[start : start + BATCH]) for start in range(0, len(rows), BATCH)]
-    return NearRows(encoder, ExactVectors(np.concatenate(parts)), 30)
+    return DenseRetriever(encoder, ExactVectors(np.concatenate(parts)), 30)
 
 
 @pytest.fixture(scope="module")
 def reader(index):
     torch.manual_seed(0)
     plan = resolve("folder", "galm_plus", {"model.dim": "32", "model.blocks": "4"})
-    encoder = Encoder.build(index.split, plan.words)
-    return Reader(class_of("galm_plus")(plan.model, encoder.vocabularies), encoder, index.split)
+    encoder = WordTokenizer.build(index.split, plan.words)
+    return ModelReranker(class_of("galm_plus")(plan.model, encoder.vocabularies), encoder, index.split)
 
 
-RANKING = Ranking(shortlist=40, read_all_below=0)
+RANKING = RankingSettings(shortlist=40, read_all_below=0)
 QUESTION = "causes the current thread to wait"
 
 
@@ -369,7 +369,7 @@ def test_without_vectors_nothing_changes_and_without_a_reader_they_are_not_asked
             pytest.fail("was asked")
 
     assert Engine(index, None, RANKING, Fails()).search(QUESTION) == Engine(index, None, RANKING).search(QUESTION)
-    nothing = NearRows(near._encoder, ExactVectors(np.zeros((len(index), 32), np.float16)))
+    nothing = DenseRetriever(near._encoder, ExactVectors(np.zeros((len(index), 32), np.float16)))
     assert nothing.nearest(QUESTION.split()).tolist() == []  # nothing is near that has a score of 0
     found = Engine(index, reader, RANKING, nothing).search(QUESTION)
     assert [replace(hit, near=None) for hit in found] == Engine(index, reader, RANKING).search(QUESTION)
@@ -407,7 +407,7 @@ def test_answers_in_the_shortlist_are_counted(index, reader, near):
 
 def test_a_server_uses_the_vectors_beside_its_index_if_they_fit(index, reader, encoder, file):
     def opened():
-        return LiveIndex(file, lambda found: Reader(reader.matcher, reader.encoder, found.split)).opened().engine
+        return LiveIndex(file, lambda found: ModelReranker(reader.matcher, reader.encoder, found.split)).opened().engine
 
     assert opened().finder is None
     vectorise(encoder, file)
@@ -433,7 +433,7 @@ def searched(tree, run, monkeypatch, capsys):
 def test_the_commands_make_use_and_refuse_vectors(searched, run, monkeypatch, capsys):
     asked = []
     monkeypatch.setattr(
-        NearRows, "scores", lambda _, words, rows: (asked.append(words), np.zeros(len(rows), np.float32))[1]
+        DenseRetriever, "scores", lambda _, words, rows: (asked.append(words), np.zeros(len(rows), np.float32))[1]
     )
     for how, times in (("--nearest=none", 0), ("--nearest=exact", 1), ("--nearest=", 2), ("--model=none", 2)):
         assert main(["search", "close the pipeline", how]) == 0
@@ -489,7 +489,9 @@ def test_vectors_come_by_themselves_stay_of_their_model_and_go(tree, run, capsys
 
 
 def test_a_server_takes_vectors_that_come_after_their_index(reader, encoder, file):
-    live = LiveIndex(file, lambda found: Reader(reader.matcher, reader.encoder, found.split), seconds_between_looks=0.0)
+    live = LiveIndex(
+        file, lambda found: ModelReranker(reader.matcher, reader.encoder, found.split), seconds_between_looks=0.0
+    )
     before = live.opened()
     assert before.engine.finder is None
     vectorise(encoder, file)

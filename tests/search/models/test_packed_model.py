@@ -12,14 +12,14 @@ from data_prep.config import WordsConfig
 from data_prep.languages.java.javadoc import query_words
 from data_prep.pairs.extraction import methods_of
 from data_prep.records import JavaFile, Pair
-from data_prep.store.batching import Encoder, PairIds
+from data_prep.store.batching import TokenizedPairs, WordTokenizer
 from data_prep.store.manifest import file_sha256
 from data_prep.store.prepared_data import Split
 from data_prep.store.vocabulary import FIRST_UNKNOWN
 from experiments.run.stages import is_trained
 from modeling.contract import Matcher
 from modeling.losses import build_loss
-from modeling.neural_ranker import MatcherRanker
+from modeling.pool_ranker import PoolRanker
 from recipes.config import Configuration, resolve
 from recipes.models import MODELS, class_of
 from recipes.run_folder import RunFolder
@@ -41,12 +41,12 @@ FILES = ("config.json", "words.json", "model.safetensors")
 class Run:
     folder: RunFolder
     matcher: Matcher
-    encoder: Encoder
+    encoder: WordTokenizer
     train: Split
-    ids: PairIds
+    ids: TokenizedPairs
 
 
-def save_run(folder: RunFolder, plan: Configuration, matcher: Matcher, encoder: Encoder) -> None:
+def save_run(folder: RunFolder, plan: Configuration, matcher: Matcher, encoder: WordTokenizer) -> None:
     folder.path.mkdir()
     plan.save(folder.config)
     encoder.vocabularies.save(folder.vocabulary)
@@ -60,7 +60,7 @@ def run(small_data, tmp_path_factory) -> Run:
     extra = {"data.extra": "csn:/home/somebody/more", "evaluate.also": "folder:/home/somebody/tests"}
     plan = resolve("folder", "galm_plus", {**paths, **extra, "model.dim": "64", "words.unknown_buckets": "8"})
     train = small_data.splits["train"]
-    encoder = Encoder.build(train, WordsConfig(**plan.section("words")))
+    encoder = WordTokenizer.build(train, WordsConfig(**plan.section("words")))
     ids = encoder.encode(train)
     seed_everything(0)
     matcher = class_of("galm_plus")(plan.model, encoder.vocabularies)
@@ -72,7 +72,7 @@ def run(small_data, tmp_path_factory) -> Run:
     return Run(folder, matcher.eval(), encoder, train, ids)
 
 
-def learn(matcher: Matcher, plan: Configuration, ids: PairIds, steps: int) -> None:
+def learn(matcher: Matcher, plan: Configuration, ids: TokenizedPairs, steps: int) -> None:
     optimiser, loss = torch.optim.Adam(matcher.parameters(), lr=0.01), build_loss(plan.loss)
     for step in range(steps):
         rows = np.arange(step * 64, (step + 1) * 64) % len(ids)
@@ -99,7 +99,7 @@ def copy(whole, tmp_path) -> Path:
     return tmp_path
 
 
-def scores(matcher: Matcher, ids: PairIds) -> torch.Tensor:
+def scores(matcher: Matcher, ids: TokenizedPairs) -> torch.Tensor:
     rows = np.arange(min(100, len(ids)))
     with torch.no_grad():
         return matcher.score_matrix(matcher.encode_query(ids.queries(rows)), matcher.encode_code(ids.codes(rows)))
@@ -192,7 +192,7 @@ def test_a_run_loads_to_the_last_bit(run):
 @pytest.mark.parametrize("model", [name for name in MODELS if is_trained(name)])
 def test_a_run_of_any_trained_model_loads(run, model, tmp_path):
     plan = resolve("folder", model, {})
-    encoder = Encoder.build(run.train, plan.words)
+    encoder = WordTokenizer.build(run.train, plan.words)
     matcher = class_of(model)(plan.model, encoder.vocabularies).eval()
     save_run(RunFolder(tmp_path / "run"), plan, matcher, encoder)
     again, other = load_model(tmp_path / "run")
@@ -210,7 +210,7 @@ def test_a_run_of_any_trained_model_loads(run, model, tmp_path):
 )
 def test_models_of_other_tables_are_not_packed(run, tmp_path, model, typed):
     plan = resolve("folder", model, {**typed, "model.dim": "16"})
-    encoder = Encoder.build(run.train, plan.words)
+    encoder = WordTokenizer.build(run.train, plan.words)
     save_run(RunFolder(tmp_path / "run"), plan, class_of(model)(plan.model, encoder.vocabularies), encoder)
     with pytest.raises(ValueError, match=r"run cannot be packed: that needs --words\.joint=true, tables of words"):
         pack(tmp_path / "run", tmp_path / "packed", words=5, offset_words=5)
@@ -220,7 +220,7 @@ def test_models_of_other_tables_are_not_packed(run, tmp_path, model, typed):
 def test_a_bi_encoder_is_packed_whole(run, tmp_path):
     """Its tables are no offsets: all have the words that stay."""
     plan = resolve("folder", "unif", {"words.joint": "true", "words.unknown_buckets": "8", "model.dim": "32"})
-    encoder = Encoder.build(run.train, plan.words)
+    encoder = WordTokenizer.build(run.train, plan.words)
     torch.manual_seed(0)
     matcher = class_of("unif")(plan.model, encoder.vocabularies).eval()
     save_run(RunFolder(tmp_path / "run"), plan, matcher, encoder)
@@ -441,7 +441,7 @@ ASKED = {
 
 
 @pytest.fixture(scope="module")
-def shipped() -> tuple[Matcher, Encoder]:
+def shipped() -> tuple[Matcher, WordTokenizer]:
     return load_model(DEFAULT_MODEL)
 
 
@@ -449,7 +449,7 @@ def shipped() -> tuple[Matcher, Encoder]:
 def test_the_shipped_model_finds_what_is_asked_for(shipped, query, wanted):
     methods = list(methods_of(JavaFile("test", "Samples.java", JAVA.encode())))
     assert len(methods) == 7
-    ranker = MatcherRanker(*shipped)
+    ranker = PoolRanker(*shipped)
     ranker.index(Split.of("pool", [Pair(method, "", ()) for method in methods]))
     (scores,) = ranker.scores(Split.of("asked", [Pair(methods[0], query, query_words(query))]))
     assert methods[scores[0].argmax()].name == wanted

@@ -6,7 +6,7 @@ import pytest
 
 from data_prep.languages.java.javadoc import query_words
 from retrieval.bm25_index import terms_of
-from search.engine.settings import Ranking
+from search.engine.settings import RankingSettings
 from search.quality.measure import measure_quality, quality_lines, with_comments
 from search.quality.questions import FEWEST, of_comments, of_members, of_names, of_returns
 from tests.odd_files import KINDS, deadline, odd_thing
@@ -78,16 +78,16 @@ def test_names_are_asked_that_lead_to_one_row(index):
     for row, name in zip(found.rows.tolist(), found.texts, strict=True):
         assert not index.file(row).test
         assert [other for other, each in enumerate(index.names) if f".{each}".endswith(f".{name}")] == [row]
-    ranked = measure_quality(index, {}, Ranking(), of_names(index, 60, 0))[0].ranks
+    ranked = measure_quality(index, {}, RankingSettings(), of_names(index, 60, 0))[0].ranks
     assert (ranked == 1).all()
     assert not (
-        measure_quality(index, {}, Ranking(named=0.0, mentioned=0.0), of_names(index, 60, 0))[0].ranks == 1
+        measure_quality(index, {}, RankingSettings(named=0.0, mentioned=0.0), of_names(index, 60, 0))[0].ranks == 1
     ).all()
 
 
 def test_a_row_that_is_named_is_looked_at_however_short_the_list(index):
     named, asked = (
-        measure_quality(index, {}, Ranking(shortlist=1), questions(index, 60, 0))[0].listed
+        measure_quality(index, {}, RankingSettings(shortlist=1), questions(index, 60, 0))[0].listed
         for questions in (of_names, of_comments)
     )
     assert named == 1
@@ -96,7 +96,7 @@ def test_a_row_that_is_named_is_looked_at_however_short_the_list(index):
 
 def test_bm25_alone_ranks_without_comments_over_all_rows(index):
     questions, hidden = of_comments(index, 60, 0), with_comments(index, 0)
-    (found,) = measure_quality(hidden, {}, Ranking(test=0.0), questions)
+    (found,) = measure_quality(hidden, {}, RankingSettings(test=0.0), questions)
     for row, words, rank in zip(questions.rows.tolist(), questions.words, found.ranks.tolist(), strict=True):
         scores = hidden.lexical.scores(words)
         best = np.sort(np.argpartition(-scores, 199)[:200])
@@ -112,15 +112,15 @@ def test_bm25_alone_ranks_without_comments_over_all_rows(index):
 def test_comments_that_can_be_read_answer_what_they_say(index, java_folder):
     """A word of a comment counts as often as is said."""
     questions = of_returns(index, java_folder, 60, 0)
-    mrrs = [measure_quality(with_comments(index, n), {}, Ranking(), questions)[0].measures.mrr for n in (0, 3)]
+    mrrs = [measure_quality(with_comments(index, n), {}, RankingSettings(), questions)[0].measures.mrr for n in (0, 3)]
     assert mrrs[1] > mrrs[0]
-    assert (with_comments(index, Ranking().comments).lexical.gains == index.lexical.gains).all()
+    assert (with_comments(index, RankingSettings().comments).lexical.gains == index.lexical.gains).all()
 
 
 def test_a_model_that_knows_the_answers_leads(index):
     questions = of_comments(index, 60, 0)
     knows = {"knows": Knows(questions)}
-    bm25, found = measure_quality(with_comments(index, 0), knows, Ranking(weight=1.0), questions)
+    bm25, found = measure_quality(with_comments(index, 0), knows, RankingSettings(weight=1.0), questions)
     assert found.lead.mean == pytest.approx(found.measures.mrr - bm25.measures.mrr)
     assert found.lead.mean > 0.2
     assert found.lead.p_value < 0.01

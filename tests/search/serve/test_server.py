@@ -20,11 +20,11 @@ import pytest
 from repositories import write
 from serving import ask, index_of, running
 
-from data_prep.store.batching import Encoder
+from data_prep.store.batching import WordTokenizer
 from experiments.run.stages import build_model
 from recipes.config import resolve
 from search.engine.engine import LONGEST_QUERY
-from search.engine.reranker import Reader
+from search.engine.reranker import ModelReranker
 from search.engine.show import as_json
 from search.index.code_index import read_head
 from search.index.places import index_place
@@ -52,8 +52,8 @@ def live(tmp_path_factory):
     plan = resolve("folder", "galm_plus", {"model.dim": "32", "model.blocks": "4"})
 
     def reader_of(index):
-        encoder = Encoder.build(index.split, plan.words)
-        return Reader(build_model(plan, encoder), encoder, index.split)
+        encoder = WordTokenizer.build(index.split, plan.words)
+        return ModelReranker(build_model(plan, encoder), encoder, index.split)
 
     return LiveIndex(index_of(write(folder / "tree", FILES), folder / "index"), reader_of)
 

@@ -44,7 +44,7 @@ class Counts:
 
 
 @dataclass
-class KeptCounts:
+class SavedCounts:
     """Counts in a file, which belong to one model, pool and depth: those that ``stamp`` tells."""
 
     path: Path

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from evaluation import kept_counts
+from evaluation import saved_counts
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
-from evaluation.kept_counts import KeptCounts
+from evaluation.saved_counts import SavedCounts
 from retrieval.bm25 import Bm25, Bm25Config
 from tests.evaluation.real_data import jdk_split
 from tests.odd_files import KINDS, deadline, odd_thing
@@ -38,12 +38,12 @@ class InBlocks:
 
 @pytest.fixture(autouse=True)
 def every_block(monkeypatch):
-    monkeypatch.setattr(kept_counts, "_EVERY", 0.0)
+    monkeypatch.setattr(saved_counts, "_EVERY", 0.0)
 
 
 @pytest.fixture
-def stopped(tmp_path) -> KeptCounts:
-    kept = KeptCounts(tmp_path / "under-way", "a")
+def stopped(tmp_path) -> SavedCounts:
+    kept = SavedCounts(tmp_path / "under-way", "a")
     with pytest.raises(StoppedError):
         evaluate(InBlocks(4), jdk_split(), CONFIG, progress=False, kept=kept)
     return kept
@@ -70,7 +70,7 @@ def test_the_time_before_it_was_stopped_counts(stopped):
 
 def test_of_another_model_or_pool_nothing_is_kept(stopped):
     ranker = InBlocks()
-    evaluate(ranker, jdk_split(), CONFIG, progress=False, kept=KeptCounts(stopped.path, "b"))
+    evaluate(ranker, jdk_split(), CONFIG, progress=False, kept=SavedCounts(stopped.path, "b"))
     assert ranker.asked == len(jdk_split())
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
-from data_prep.store.batching import Batch, PairIds
+from data_prep.store.batching import Batch, TokenizedPairs
 from data_prep.store.prepared_data import Split
 from modeling.contract import Encoded, Matcher, PairTokenizer
 
@@ -18,7 +18,7 @@ ENCODED_BYTES = 1 << 27
 """Encoded code kept between blocks of queries, 128 MiB; what is beyond is encoded again for each block."""
 
 
-class MatcherRanker:
+class PoolRanker:
     """A :class:`modeling.contract.Ranker` over a matcher; memory stays bounded whatever the corpus."""
 
     def __init__(
@@ -29,7 +29,7 @@ class MatcherRanker:
         self.encoder = encoder
         self.device = device
         self.bfloat16 = bfloat16
-        self._corpus = PairIds({})
+        self._corpus = TokenizedPairs({})
         self._chunks: list[Int[np.ndarray, " rows"]] = []
         self._kept: list[Encoded | None] = []
 
@@ -55,7 +55,7 @@ class MatcherRanker:
             yield self._block(ids, np.arange(start, min(start + step, len(ids))))
 
     @torch.inference_mode()
-    def _block(self, ids: PairIds, rows: Int[np.ndarray, " rows"]) -> Float[np.ndarray, "rows codes"]:
+    def _block(self, ids: TokenizedPairs, rows: Int[np.ndarray, " rows"]) -> Float[np.ndarray, "rows codes"]:
         by_length = np.argsort(ids.query_lengths[rows], kind="stable")
         queries = self.matcher.encode_query(self._moved(ids.queries(rows[by_length])))
         scores = np.empty((len(rows), len(self._corpus)), dtype=np.float32)

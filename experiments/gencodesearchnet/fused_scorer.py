@@ -17,7 +17,7 @@ _WEIGHTS: Final = tuple(step / 10 for step in range(11))
 
 
 @dataclass(frozen=True, slots=True)
-class MixedScorer:
+class FusedScorer:
     """``weight`` of the first scorer's score and the rest of the second's, each on its scale."""
 
     scorers: tuple[TextScorer, TextScorer]
@@ -25,7 +25,7 @@ class MixedScorer:
     weight: float
 
     @classmethod
-    def fitted(cls, first: TextScorer, second: TextScorer, pairs: Sequence[Example], seed: int) -> "MixedScorer":
+    def fitted(cls, first: TextScorer, second: TextScorer, pairs: Sequence[Example], seed: int) -> "FusedScorer":
         """The mixture of the best MRR on validation ``pairs``; of equally good ones that of the least weight.
 
         Raises:
