@@ -101,7 +101,7 @@ class WindowRows(nn.Module):
 
 
 class LstmRows(nn.Module):
-    """The rows of a field: the states of a BiLSTM, one a word."""
+    """The rows of a field: the states of a BiLSTM, one per word."""
 
     def __init__(self, config: CarlcsConfig) -> None:
         """Half of the width a direction."""

@@ -53,7 +53,7 @@ SEED: Final = whole(0, 2**32 - 1)
 """A seed that Python, numpy and torch all take."""
 THREADS: Final = whole(0, 1024)
 PROCESSES: Final = whole(1, 256)
-WORKERS: Final = whole(0, 256, zero="one a processor")
+WORKERS: Final = whole(0, 256, zero="one per processor")
 """Processes that read files."""
 COUNT: Final = whole(0, 1_000_000_000, zero="all")
 """Of pairs, queries or methods that are used."""

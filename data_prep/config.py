@@ -41,7 +41,7 @@ class DataConfig:
     split_seed: int = 0
     """Seed of the split by file."""
     processes: int = 0
-    """Processes that parse; 0: one a processor."""
+    """Processes that parse; 0: one per processor."""
     profile: Literal["clean", "jcg"] = "clean"
     """Code fields by our own rules, or word for word as the Java-GitHub release of TabCS and FcarCS has them; there a
     method that javalang cannot parse (Java 8) is left out. Data sets that come with their fields keep those."""

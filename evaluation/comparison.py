@@ -18,7 +18,7 @@ class Entry:
     """One ranker on one pool, with all its seeds."""
 
     label: str
-    results: Sequence[Result]  # one a seed
+    results: Sequence[Result]  # one per seed
     tested: Sequence[Tested]  # theirs on this pool
 
     @property

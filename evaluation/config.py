@@ -9,7 +9,7 @@ from data_prep.config import named_sets
 
 @dataclass(frozen=True, slots=True)
 class EvaluateConfig:
-    """Over which pool the queries are ranked, and what is kept of it."""
+    """Over which pool the queries are ranked, and what is saved of it."""
 
     split: Literal["test", "valid"] = "test"
     """Pairs to test on: those kept for the test, or validation's, while settings are still being chosen."""

@@ -52,7 +52,7 @@ class Evaluation:
 
     @property
     def pairs_per_second(self) -> float:
-        """Pairs a second while scoring."""
+        """Pairs per second while scoring."""
         return self.pairs / self.score_seconds
 
 

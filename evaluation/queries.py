@@ -1,6 +1,6 @@
 """What the queries of a test are like: how many words they have, and how many of them stand in their method too.
 
-The facts are kept beside the results, so that ranks can be read by kind of query where the data are not at hand.
+The facts are saved beside the results, so that ranks can be read by kind of query where the data are not at hand.
 """
 
 import json

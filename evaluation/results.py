@@ -1,4 +1,4 @@
-"""The result of a run as ``metrics.json``, and its per-query ranks: one schema for runs and for kept results."""
+"""The result of a run as ``metrics.json``, and its per-query ranks: one schema for runs and for saved results."""
 
 import json
 import re

@@ -59,7 +59,7 @@ class SavedCounts:
         return self.path.with_name(f"{self.path.name}.{processes.rank()}-of-{processes.count()}")
 
     def load(self, queries: int, codes: int, depth: int) -> Counts | None:
-        """What is kept of at most so many ``queries`` over a pool of ``codes``, of which ``depth`` are listed.
+        """What is saved of at most so many ``queries`` over a pool of ``codes``, of which ``depth`` are listed.
 
         None where nothing is, or of something else, or damaged.
         """
@@ -94,7 +94,7 @@ class SavedCounts:
         self._saved = time.monotonic()
 
     def remove(self) -> None:
-        """Forget what is kept: the evaluation is done."""
+        """Forget what is saved: the evaluation is done."""
         self._file.unlink(missing_ok=True)
 
 

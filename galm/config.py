@@ -50,7 +50,7 @@ class GalmConfig:
     tied: bool = False
     """One vector for the same word on both sides (eqs. 5 and 6 print one E); false: queries have their own table."""
     code_tables: Literal["one", "per_field", "offsets"] = "one"
-    """One code embedding layer (the paper's E over name, tokens and API); a table a field; or one vector a word for
+    """One code embedding layer (the paper's E over name, tokens and API); one table per field; or one vector a word for
     both sides, plus an offset a word for the query and each field, which is 0 at the start."""
     start: Literal["uniform", "shared", "statistics"] = "uniform"
     """Starting vectors: uniform; the same for the same word on both sides; or from co-occurrence in training pairs."""

@@ -104,7 +104,7 @@ def index_folder(
         folder: it and all folders in it, but for what its ignore files name.
         out: file of the index; None: one in the user's cache folder, by ``folder``, as the command line has it.
         model: that reads what is found; None: the one that comes with this package.
-        processes: that read files; 0: one a processor.
+        processes: that read files; 0: one per processor.
 
     Raises:
         ValueError: there is no such folder, no Java file in it, or ``out`` is no place for a file.

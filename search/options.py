@@ -14,7 +14,7 @@ class IndexOptions:
     out: str = ""
     """File of the index; empty: one in the user's cache folder, by the folder that it is of."""
     processes: int = 0
-    """Processes that read files; 0: one a processor."""
+    """Processes that read files; 0: one per processor."""
     vectors: str = ""
     """Folder of a run of a bi-encoder, such as unif, that makes a vector of every row beside the index; empty: the
     model that made those that are there, or the one that comes with this program; none: none."""

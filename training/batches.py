@@ -19,7 +19,7 @@ def epoch_batches(
 
     The pairs are shuffled, sorted by length inside chunks, cut into batches, and the batches are shuffled. With
     ``neighbours`` above 1 this is done with runs of as many rows, which are mostly methods of one file; where the runs
-    begin differs by epoch. Each batch has at least two pairs, and one a process: those left over join another batch.
+    begin differs by epoch. Each batch has at least two pairs, and one per process: those left over join another batch.
 
     Raises:
         ValueError: there are fewer than two pairs, so that no pair has a negative, or fewer than processes.

@@ -29,7 +29,7 @@ class Progress:
     seconds: float = 0.0  # in steps, without validation and checkpoints
     best_mrr: float = -math.inf
     best_epoch: int = 0  # 1-based; 0: none yet
-    history: list[EpochRecord] = field(default_factory=list)  # one a whole epoch
+    history: list[EpochRecord] = field(default_factory=list)  # one per whole epoch
 
     @property
     def loss(self) -> float:

@@ -42,7 +42,7 @@ class TrainingReport:
     pairs_per_second: float
     history: list[
         dict[str, int | float]
-    ]  # an epoch each: epoch, loss, learning_rate, seconds, and the validation's measures
+    ]  # one per epoch: epoch, loss, learning_rate, seconds, and the validation's measures
 
 
 def train(

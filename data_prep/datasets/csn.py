@@ -1,6 +1,6 @@
 """CodeSearchNet's Java part in its official form (Husain et al. 2019, arXiv:1909.09436), splits kept.
 
-``java.zip`` holds ``java/final/jsonl/{train,valid,test}/java_{split}_{n}.jsonl.gz``: a method a line, with its
+``java.zip`` holds ``java/final/jsonl/{train,valid,test}/java_{split}_{n}.jsonl.gz``: one method per line, with its
 docstring already without comment marks. Each is wrapped in a class, below its comment, and read like any Java file.
 """
 

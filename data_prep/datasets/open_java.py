@@ -1,6 +1,6 @@
 """Open Java pairs to train on beside a data set's own: of DeepCS, TL-CodeSum and R252 (51,324 before our rules).
 
-Files are gzip-compressed JSON Lines, an object a line:
+Files are gzip-compressed JSON Lines, one object per line:
 
 - ``deepcs_example/pairs.jsonl.gz``, the example data of DeepCS (Gu, Zhang and Kim 2018): ``query`` (a list of words),
   ``code``, ``repo`` and ``file`` (texts);

@@ -1,4 +1,4 @@
-"""The files of the TabCS release: vocabularies, and lists of word ids, a row a pair.
+"""The files of the TabCS release: vocabularies, and lists of word ids, one row per pair.
 
 ``vocab.<field>.pkl`` is a dict of words to ids from 1 on; ``{train,test}.<field>.pkl`` is a list of lists of ids, row i
 of every field being pair i. Id 0 stands for a word outside the vocabulary. Lists are neither padded nor cut.

@@ -194,7 +194,7 @@ class _Lexicon:
         """``lists`` with each word replaced by its forms, of which there may be none or several."""
         seen, inverse = np.unique(lists.values, return_inverse=True)
         parts = Ragged.of([[self._number(form) for form in forms(self.words[number])] for number in seen])
-        spread = parts.take(inverse)  # a list a word
+        spread = parts.take(inverse)  # one list per word
         return Ragged(spread.values, spread.offsets[lists.offsets])
 
     def _number(self, word: str) -> int:

@@ -41,7 +41,7 @@ class Found:
 
 
 def found_by(name: str, kept: Sequence[tuple[str, Result]]) -> Found | None:
-    """What the kept results of an ablation say, with their labels; None without the base or without a variant.
+    """What the saved results of an ablation say, with their labels; None without the base or without a variant.
 
     A variant counts once it has as many seeds as the base.
     """

@@ -1,6 +1,6 @@
 """Which start and which loss suit each neural model of the paper's table? The same settings for all, on validation.
 
-``bash run.sh tune MODEL`` trains every setting that has no kept result on 12,000 pairs of the JDK (on 2 cores half a
+``bash run.sh tune MODEL`` trains every setting that has no saved result on 12,000 pairs of the JDK (on 2 cores half a
 minute to some minutes each) and ranks its validation split; the test split is never looked at. ``bash run.sh table``
 writes ``experiments/results/tuning.md``, and the recipes in ``recipes/models.py`` follow from it.
 """

@@ -10,7 +10,7 @@ from evaluation.json_records import load_record
 from experiments.tables.comparison_tables import markdown_table
 
 FOLDER: Final = "gencodesearchnet"
-"""Of the kept results, a file a model."""
+"""Of the saved results, a file a model."""
 NONE: Final = "-"
 _TYPES: Final = {
     "csn": "CSN",
@@ -67,7 +67,7 @@ def data_list(results: Sequence[BenchmarkResult]) -> str:
 
 
 def kept_benchmarks(results: Path) -> list[BenchmarkResult]:
-    """The kept results, canonical ones of the least MRR on R first, then those with errors of the release.
+    """The saved results, canonical ones of the least MRR on R first, then those with errors of the release.
 
     Raises:
         ValueError: one cannot be read.
@@ -80,7 +80,7 @@ def kept_benchmarks(results: Path) -> list[BenchmarkResult]:
 
 
 def benchmark_page(results: Path) -> str:
-    """The tables of the kept results and how they were made; "" where there are none."""
+    """The tables of the saved results and how they were made; "" where there are none."""
     found = kept_benchmarks(results)
     if not found:
         return ""

@@ -1,4 +1,4 @@
-"""Methods a second: tree-sitter, which data preparation uses, against javalang, over the same files of the JDK."""
+"""Methods per second: tree-sitter, which data preparation uses, against javalang, over the same files of the JDK."""
 
 import hashlib
 import heapq
@@ -62,7 +62,7 @@ def javalang_parses(file: JavaFile) -> bool:
 
 
 def measure_extraction(files: Iterable[JavaFile], count: int, repeats: int) -> Extraction:
-    """Methods a second over ``count`` of ``files``, in one process."""
+    """Methods per second over ``count`` of ``files``, in one process."""
     kept: list[JavaFile] = []
     skipped = 0
     for file in drawn(files, _SPARE * count):

@@ -1,6 +1,6 @@
 """How fast is it? ``bash run.sh speed`` measures it all on the JDK, on the processor, in about 20 minutes on 2 cores.
 
-Pairs a second of GALM's fast form against its plain form and against the machine's matrix product; a training step;
+Pairs per second of GALM's fast form against its plain form and against the machine's matrix product; a training step;
 whole pools; extraction; the time to BM25's MRR. Left: ``speed.json``, ``speed.md`` and ``speed.png`` in
 ``experiments/results/``.
 """
@@ -72,7 +72,7 @@ def _measured(config: SpeedConfig, data_config: DataConfig, data: PreparedData, 
     split = split_for(data, config.pools)  # refused before anything is measured
     encoder = WordTokenizer.build(data.splits["train"], plan_of_width(WIDTH).words)
     train, test = (encoder.encode(data.splits[name]) for name in ("train", "test"))
-    say(f"scoring: pairs a second at graph widths {' and '.join(map(str, WIDTHS))}, and the machine's matrix product")
+    say(f"scoring: pairs per second at graph widths {' and '.join(map(str, WIDTHS))}, and the machine's matrix product")
     matmul, scored, scoring = measure_scoring(encoder, train, test, config.repeats)
     say("training: a step of both forms at the same widths")
     training = measure_training(encoder, train, config.repeats)
@@ -122,7 +122,7 @@ def ten_thousand_minutes(pools: list[PoolSpeed]) -> tuple[float, bool]:
 
 
 def _extraction(config: SpeedConfig, data_config: DataConfig) -> Extraction:
-    say(f"extraction: methods a second in {config.files} files")
+    say(f"extraction: methods per second in {config.files} files")
     raw = Jdk(replace(data_config, root=str(REPOSITORY / data_config.root)))
     return measure_extraction(raw.java_files(), config.files, config.repeats)
 

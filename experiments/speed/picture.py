@@ -17,7 +17,7 @@ _PLAIN: Final = "#ff7f0e"
 
 
 def picture(report: SpeedReport) -> bytes:
-    """Pairs a second of both forms, and time against pool size and method length, as PNG."""
+    """Pairs per second of both forms, and time against pool size and method length, as PNG."""
     figure = Figure(figsize=(15, 4.8), dpi=110, layout="constrained")
     rates, pools, lengths = figure.subplots(1, 3)
     _draw_rates(rates, report)
@@ -52,7 +52,7 @@ def _draw_rates(axes: Axes, report: SpeedReport) -> None:
     axes.set_xticks(places, [f"graph width {width}" for width in report.scoring])
     axes.margins(y=0.15)
     axes.yaxis.set_major_formatter("{x:,.0f}")
-    axes.set_ylabel("pairs a second")
+    axes.set_ylabel("pairs per second")
     axes.set_title("Scoring pairs, both forms")
     axes.legend(loc="upper right")
 

@@ -17,12 +17,12 @@ from experiments.speed.training import BATCH, BATCHES, Reached, StepSeconds, Tra
 class SpeedReport:
     """All that one run of ``bash run.sh speed`` measured; the first numbers are of a graph of width 32."""
 
-    scoring_speedup: float  # pairs a second, fast form to plain form
+    scoring_speedup: float  # pairs per second, fast form to plain form
     training_speedup: float  # forward, loss and backward of a step
     matmul_fraction: float  # operations a second by the equations, as a share of the machine's matrix product
     ten_thousand_minutes: float  # to rank 10,000 methods for 10,000 queries
-    ten_thousand_measured: bool  # False: from the pairs a second of the largest pool
-    wide_ten_thousand_minutes: float  # the same at width 256, always from its pairs a second
+    ten_thousand_measured: bool  # False: from the pairs per second of the largest pool
+    wide_ten_thousand_minutes: float  # the same at width 256, always from its pairs per second
     wide_bfloat16_ten_thousand_minutes: float  # and with bfloat16 products
     peak_memory_mb: float  # of the largest pool
     command: str
@@ -68,10 +68,10 @@ def markdown(report: SpeedReport) -> str:
 def _scoring_part(report: SpeedReport) -> list[str]:
     scored, matmul = report.scored, report.matmul
     rows: list[tuple[str, Any]] = [
-        ("pairs a second, fast", lambda s: _spread(s.fast_pairs_per_second)),
-        ("pairs a second, fast, bfloat16 products", lambda s: _spread(s.bfloat16_pairs_per_second)),
-        ("pairs a second, plain, little padding", lambda s: _spread(s.plain_pairs_per_second)),
-        ("pairs a second, plain, the ranker's padding", lambda s: _spread(s.padded_pairs_per_second)),
+        ("pairs per second, fast", lambda s: _spread(s.fast_pairs_per_second)),
+        ("pairs per second, fast, bfloat16 products", lambda s: _spread(s.bfloat16_pairs_per_second)),
+        ("pairs per second, plain, little padding", lambda s: _spread(s.plain_pairs_per_second)),
+        ("pairs per second, plain, the ranker's padding", lambda s: _spread(s.padded_pairs_per_second)),
         ("fast to plain, little padding", lambda s: _spread(s.speedup)),
         ("fast to plain, the ranker's padding", lambda s: _spread(s.padded_speedup)),
         ("bfloat16 products to float32", lambda s: _spread(s.bfloat16_speedup)),
@@ -125,7 +125,7 @@ def _milliseconds(step: StepSeconds) -> list[str]:
 def _pools_part(report: SpeedReport) -> list[str]:
     split = "the test split" if report.pools_split == "test" else "the training split, since the test split is smaller"
     ten = "measured" if report.ten_thousand_measured else "extrapolated from the largest pool"
-    header = ["methods", "code words", "seconds", "times", "pairs a second", "peak MiB", "MiB before"]
+    header = ["methods", "code words", "seconds", "times", "pairs per second", "peak MiB", "MiB before"]
     return [
         "## Whole pools",
         f"Every query of a pool ranked over all its methods, graph width {WIDTH}, before training; pools drawn from "
@@ -135,7 +135,7 @@ def _pools_part(report: SpeedReport) -> list[str]:
         f"Time grows with the number of pairs to the power of {report.growth_with_pairs.exponent:.2f}. 10,000 x 10,000 "
         f"pairs take {report.ten_thousand_minutes:.1f} minutes ({ten}); at width 256 "
         f"{report.wide_ten_thousand_minutes:.0f} minutes, and {report.wide_bfloat16_ten_thousand_minutes:.0f} with "
-        "bfloat16 products (extrapolated from its pairs a second).",
+        "bfloat16 products (extrapolated from its pairs per second).",
         f"The {report.lengths[0].methods:,} longest methods of the training split, cut to fewer words:",
         _table(header, [_pool_row(pool) for pool in report.lengths]),
         f"Time grows with the words of a method to the power of {report.growth_with_length.exponent:.2f}.",
@@ -158,7 +158,7 @@ def _extraction_part(found: Extraction) -> list[str]:
         f"Methods with a body in {found.files} files of the JDK ({found.megabytes:.1f} MB), one process; "
         f"{found.skipped} more were drawn that javalang cannot parse.",
         _table(
-            ["", "methods", "methods a second"],
+            ["", "methods", "methods per second"],
             [[name, f"{way.methods:,}", _spread(way.methods_per_second)] for name, way in ways.items()],
         ),
         f"With all fields {_spread(found.speedup)} times javalang's speed, declarations alone "

@@ -1,4 +1,4 @@
-"""Pairs a second of GALM's fast form against its plain form, and against the machine's own matrix product.
+"""Pairs per second of GALM's fast form against its plain form, and against the machine's own matrix product.
 
 Arithmetic is counted by the equations, without padding, a multiplication and an addition as two operations:
 exponentials, roots and tanh are left out. Of a pair with n query words and a method of m words, with vectors of width
@@ -189,7 +189,7 @@ def plain_scores(model: Galm, batches: Sequence[Batch], size: int) -> Float[Tens
 def measure_scoring(
     encoder: WordTokenizer, train: TokenizedPairs, test: TokenizedPairs, repeats: int
 ) -> tuple[Product, Scored, dict[int, Scoring]]:
-    """Pairs a second at every width, in turn with the machine's matrix product."""
+    """Pairs per second at every width, in turn with the machine's matrix product."""
     block = Block.drawn(test, BLOCK)
     size = len(block.codes)
     left, right = torch.rand(2, _PRODUCT, _PRODUCT)

@@ -55,7 +55,7 @@ class Cell:
 
 
 def finished(cell: Cell, folder: Path, typed: Mapping[str, str]) -> Result | None:
-    """The kept result of a cell; None where there is none, or one of another configuration.
+    """The saved result of a cell; None where there is none, or one of another configuration.
 
     Raises:
         ValueError: the result cannot be read.
@@ -87,7 +87,7 @@ def run_cells(cells: Sequence[Cell], folder: Path, typed: Mapping[str, str]) -> 
 
     Args:
         cells: what to run.
-        folder: where results are kept.
+        folder: where results are saved.
         typed: options for all of them, which come after their own: places of data, numbers of threads.
 
     Raises:
@@ -188,7 +188,7 @@ def _whole(config: Mapping[str, Mapping[str, object]], model: str) -> Mapping[st
 
 
 def _what(config: Mapping[str, Mapping[str, object]]) -> object:
-    """A configuration as JSON has it, without places; results are kept without the folders of paths."""
+    """A configuration as JSON has it, without places; results are saved without the folders of paths."""
     kept = {
         section: {
             name: without_paths(value) if isinstance(value, str) else value

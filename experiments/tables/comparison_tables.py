@@ -11,7 +11,7 @@ from evaluation.published import PUBLISHED, exact_top1_bounds, mrr_bounds, shift
 from evaluation.results import Result
 
 _SHORT: Final = ("seeds", "Top@1", "Top@5", "Top@10", "MRR")
-_LONG: Final = ("Top@1*", "Top@5*", "Top@10*", "MRR*", "printed*", "parameters", "training minutes", "ms a query")
+_LONG: Final = ("Top@1*", "Top@5*", "Top@10*", "MRR*", "printed*", "parameters", "training minutes", "ms per query")
 
 RESAMPLES: Final = 2_000
 """For each comparison: p-values from 0.0005."""

@@ -1,7 +1,7 @@
 """How do all models of the GALM paper do on the same data, trainer, evaluator and convention?
 
 ``bash run.sh compare PART`` runs the cells of a part that are missing (on 2 cores from a few minutes to an hour
-each); ``bash run.sh table`` writes ``experiments/results/main.md`` and the README's tables from what is kept.
+each); ``bash run.sh table`` writes ``experiments/results/main.md`` and the README's tables from what is saved.
 """
 
 from dataclasses import replace

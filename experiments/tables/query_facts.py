@@ -30,7 +30,7 @@ def write_query_facts(cells: Sequence[Cell], results: Path, typed: Mapping[str, 
     Data are prepared for it only where facts are missing or a cell has still to be run.
 
     Raises:
-        ValueError: the data cannot be prepared, or what is kept cannot be read.
+        ValueError: the data cannot be prepared, or what is saved cannot be read.
     """
     from experiments.run.run import command_line
     from experiments.run.stages import prepare_stage
@@ -63,7 +63,7 @@ def known_pools(results: Iterable[tuple[str, Result]], folder: Path) -> list[Kno
     """The pools of labelled results whose queries are those of the facts kept in ``folder``.
 
     Raises:
-        ValueError: what is kept cannot be read.
+        ValueError: what is saved cannot be read.
     """
     known: list[KnownPool] = []
     for pool, entries in by_pool(results).items():

@@ -1,4 +1,4 @@
-"""Writes the tables of results from what is kept in ``experiments/results/``: README, main.md, the ablations."""
+"""Writes the tables of results from what is saved in ``experiments/results/``: README, main.md, the ablations."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
@@ -37,7 +37,7 @@ _PICTURES: Final = "As pictures: `main-*.png` beside this page."
 
 
 def write_tables(readme: Path = README, results: Path = RESULTS) -> None:
-    """Bring all tables in step with the kept results.
+    """Bring all tables in step with the saved results.
 
     Raises:
         ValueError: this program runs from a wheel, or a result cannot be read.
@@ -91,7 +91,7 @@ def drawn(results: Path) -> Mapping[str, bytes]:
 
 
 def ablations(results: Path) -> list[Found]:
-    """What those ablations found of which the model and a variant have kept results."""
+    """What those ablations found of which the model and a variant have saved results."""
     kept = {name: list(saved_results(each.cells, results / "ablations")) for name, each in ABLATIONS.items()}
     return [found for found in map(found_by, kept.keys(), kept.values()) if found]
 

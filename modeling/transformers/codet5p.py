@@ -138,7 +138,7 @@ def _fields(place: str, local: bool) -> dict[str, Any]:
 
 
 def _t5_config(fields: Mapping[str, Any]) -> Any:
-    """T5's configuration under this model's name, so that what is kept is known again."""
+    """T5's configuration under this model's name, so that what is saved is known again."""
     if not isinstance(fields.get("embed_dim"), int):
         raise ValueError(f"expected embed_dim in its config.json, a whole number, not {fields.get('embed_dim')}")
     kind = type("CodeT5pConfig", (extra("transformers").T5Config,), {"model_type": MODEL_TYPE})

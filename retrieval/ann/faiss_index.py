@@ -4,7 +4,7 @@ IVF parts the rows into clusters by k-means, about 4 of them for the square root
 sixteenth; in there a vector is 8 bits a number. What it names is scored by the stored vectors, so that only which rows
 are found is approximate.
 
-What is kept beside the vectors are three arrays, which cost the most time: the clusters' centres, the cluster of each
+What is saved beside the vectors are three arrays, which cost the most time: the clusters' centres, the cluster of each
 row, and the range of each number that its 8 bits part. FAISS' own form of an index is not kept: read from a file that
 somebody made up, it leads to rows that are not there, or to memory that is not.
 """

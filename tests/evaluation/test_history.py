@@ -1,4 +1,4 @@
-"""What is kept of a training: which epochs, how it is read again, and the mean over seeds."""
+"""What is saved of a training: which epochs, how it is read again, and the mean over seeds."""
 
 import json
 from dataclasses import replace

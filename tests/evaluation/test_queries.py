@@ -122,7 +122,7 @@ def test_kept_facts_are_of_the_kept_results():
     """BM25 scores a method 0 and ranks it last exactly where the method has no stem of its query."""
     paths, plain = RESULTS / "queries" / "jdk.json", RESULTS / "main" / f"{Cell('jdk', 'bm25', 0, 'bm25').key}.json"
     if not paths.exists() or not plain.exists():
-        pytest.skip("needs experiments/results/queries/jdk.json and the kept result of bm25 on the jdk")
+        pytest.skip("needs experiments/results/queries/jdk.json and the saved result of bm25 on the jdk")
     facts, kept = load_query_facts(paths), load_result(plain)
     assert facts.fingerprint == kept.data.fingerprint
     assert [shared == 0 for shared in facts.shared] == [rank == kept.pool_size for rank in kept.ranks]

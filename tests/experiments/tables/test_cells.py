@@ -55,7 +55,7 @@ def test_where_data_lies_is_no_other_configuration(place, tmp_path):
 
 @pytest.fixture(scope="module")
 def result_file(data, tmp_path_factory):
-    """The kept result of a cell of BM25 on the folder."""
+    """The saved result of a cell of BM25 on the folder."""
     root = tmp_path_factory.mktemp("cells")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cells, "_run_path", lambda cell: root / "runs" / cell.key)
@@ -65,7 +65,7 @@ def result_file(data, tmp_path_factory):
 
 @pytest.fixture
 def kept(result_file, tmp_path):
-    """A cell, the folder of its kept result, and a way to write other options into that."""
+    """A cell, the folder of its saved result, and a way to write other options into that."""
 
     def write(section: str, *without: str, **others: object) -> None:
         content = json.loads(file.read_text())
@@ -139,7 +139,7 @@ def test_the_kept_results_of_the_main_table_are_finished():
     """Options that came later count with their defaults."""
     cells = [cell for each in CELLS.values() for cell in each if (RESULTS / "main" / f"{cell.key}.json").exists()]
     if not cells:
-        pytest.skip("no results are kept in experiments/results/main")
+        pytest.skip("no results are saved in experiments/results/main")
     assert [cell.key for cell in cells if finished(cell, RESULTS / "main", {}) is None] == []
     assert len(cells) >= 8
 

@@ -94,7 +94,7 @@ def test_a_result_of_another_configuration_is_not_shown(tmp_path):
     cells = [cell for part in CELLS.values() for cell in part]
     kept = [cell for cell in cells if (RESULTS / "main" / f"{cell.key}.json").exists()]
     if not kept:
-        pytest.skip("no results are kept in experiments/results/main")
+        pytest.skip("no results are saved in experiments/results/main")
     (tmp_path / "main").mkdir()
     for cell in kept[:1] + [cell for cell in kept if cell.label != cell.model][:1]:
         path = tmp_path / "main" / f"{cell.key}.json"
