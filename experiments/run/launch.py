@@ -1,4 +1,4 @@
-"""One run in several processes: this one, and copies of it that run the same command and speak to it over gloo.
+"""One run in several processes: this one, and copies of it that run the same command; they speak over gloo or NCCL.
 
 ``torchrun`` starts the processes of several machines; then this module joins them and starts none.
 """
@@ -54,6 +54,11 @@ def together(count: int) -> Iterator[None]:
             yield
 
 
+def backend_of(processes: int, gpus: int) -> str:
+    """What so many processes of one machine speak over: NCCL where each has a GPU of its own, else gloo."""
+    return "cpu:gloo,cuda:nccl" if 0 < processes <= gpus else "gloo"
+
+
 @contextmanager
 def _joined(place: str, rank: int, count: int) -> Iterator[None]:
     """Meet the other processes at ``place``."""
@@ -63,7 +68,11 @@ def _joined(place: str, rank: int, count: int) -> Iterator[None]:
     if rank:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process decides, and tells the others
         console.be_silent()
-    dist.init_process_group("gloo", init_method=place, rank=rank, world_size=count, timeout=_PATIENCE)
+    on_this = int(os.environ.get("LOCAL_WORLD_SIZE", count))
+    backend = backend_of(on_this, torch.cuda.device_count())
+    if "nccl" in backend:
+        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", rank)))
+    dist.init_process_group(backend, init_method=place, rank=rank, world_size=count, timeout=_PATIENCE)
     try:
         yield
     except RuntimeError as error:

@@ -94,20 +94,23 @@ class TransformerBiEncoder(BiEncoder):
 
     def query_vectors(self, queries: Batch) -> Float[Tensor, "queries dim"]:
         """The pooled tokens of the query."""
-        return self._pooled(queries["query"])
+        return self._vectors(queries["query"])
 
     def code_vectors(self, codes: Batch) -> Float[Tensor, "codes dim"]:
         """The pooled tokens of the method's source."""
-        return self._pooled(codes["code"])
+        return self._vectors(codes["code"])
 
-    def _pooled(self, words: Words) -> Float[Tensor, "batch dim"]:
-        ids = words.ids.masked_fill(~words.mask, self.vocabularies.padding)
-        states = self.transformer(
-            input_ids=ids, attention_mask=words.mask.long()
-        ).last_hidden_state  # [batch, words, dim]
+    def pooled(self, states: Float[Tensor, "batch words dim"], words: Words) -> Float[Tensor, "batch dim"]:
+        """One vector for the tokens of a text."""
         if self.config.pooling == "cls":
             first: Tensor = states[:, 0] * words.mask[:, :1]
             return first
         shown = words.mask[:, :, None]
         mean: Tensor = (states * shown).sum(1) / shown.sum(1).clamp(min=1)  # [batch, dim]
         return mean
+
+    def _vectors(self, words: Words) -> Float[Tensor, "batch dim"]:
+        ids = words.ids.masked_fill(~words.mask, self.vocabularies.padding)
+        mask = words.mask.long()
+        states = self.transformer(input_ids=ids, attention_mask=mask).last_hidden_state  # [batch, words, dim]
+        return self.pooled(states, words)

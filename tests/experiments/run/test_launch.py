@@ -15,6 +15,8 @@ import pytest
 from safetensors.torch import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from experiments.run.launch import backend_of
+
 REPOSITORY = Path(__file__).resolve().parents[3]
 # Without dropout, whose draws are each process's own.
 TRAINING = ["--model.dropout=0", "--train.epochs=3", "--train.batch_size=7", "--evaluate.resamples=200"]
@@ -110,3 +112,8 @@ def test_a_run_tests_in_its_own_processes(java_folder, small_data, tmp_path):
     assert code == 2
     assert error.count("\n") == 1
     assert "--train.processes" in error
+
+
+def test_processes_with_a_gpu_each_speak_over_nccl():
+    assert backend_of(2, 0) == backend_of(3, 2) == "gloo"
+    assert backend_of(2, 2) == backend_of(2, 8) == "cpu:gloo,cuda:nccl"
