@@ -11,7 +11,12 @@ from recipes.models import MODELS, Recipe
 from tests.tiny_models import tiny_bert
 
 OWN = {
-    "mean_words": Recipe("examples.own_models:MeanWords", "examples.own_models:MeanWordsConfig", "means of words"),
+    "mean_words": Recipe(
+        "examples.own_models:MeanWords",
+        "examples.own_models:MeanWordsConfig",
+        "means of words",
+        {"loss.kind": "cross_entropy", "loss.temperature": "0.1"},
+    ),
     "largest_tokens": Recipe(
         "examples.own_models:LargestOfTokens",
         "modeling.transformers.bi_encoder:TransformerConfig",
