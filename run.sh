@@ -53,7 +53,7 @@ check() {
   "$python" -m ruff format --quiet --check . || { echo "not formatted: .venv/bin/python -m ruff format ." >&2; exit 1; }
   "$python" -m mypy
   imports=$("$python" -c 'from importlinter.cli import lint_imports_command as lint; lint()' 2>&1) || { echo "$imports"; exit 1; }
-  exec "$python" -m pytest --quiet --numprocesses="${GALM_TEST_PROCESSES:-2}" "$@"
+  exec "$python" -m pytest --quiet --numprocesses="${GALM_TEST_PROCESSES:-2}" --dist=worksteal "$@"
 }
 
 case "${1:-help}" in

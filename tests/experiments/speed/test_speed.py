@@ -209,7 +209,7 @@ def test_bm25_is_reached_by_the_first_epoch_that_is_as_good():
 @pytest.mark.usefixtures("small")
 def test_a_run_leaves_its_numbers_tables_and_picture(small_data, java_folder, tmp_path, monkeypatch):
     monkeypatch.setattr(measure, "prepare_stage", lambda *_: small_data)
-    monkeypatch.setattr(measure, "data_set", lambda *_: resolve_folder(java_folder))
+    monkeypatch.setattr(measure, "Jdk", lambda *_: resolve_folder(java_folder))
     monkeypatch.setattr(speed_training, "EPOCHS", 1)
     config = SpeedConfig(repeats=1, pools=(4, 8), files=3, out=str(tmp_path / "out"))
     report = measure.measure_speed(config, DataConfig(), {"speed.repeats": "1"})
