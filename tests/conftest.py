@@ -65,14 +65,22 @@ def java_folder(jdk_zip, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def small_data(java_folder, tmp_path_factory):
-    """The folder's pairs as a prepared data set, with their statement trees."""
+    """The folder's pairs as a prepared data set."""
+    return _prepared(java_folder, tmp_path_factory.mktemp("prepared"))
+
+
+@pytest.fixture(scope="session")
+def data_with_statements(java_folder, tmp_path_factory):
+    """The same with their statement trees."""
+    return _prepared(java_folder, tmp_path_factory.mktemp("prepared"), statements=True)
+
+
+def _prepared(java_folder: Path, root: Path, *, statements: bool = False):
     from data_prep.config import DataConfig
     from data_prep.prepare import prepare
 
-    root = tmp_path_factory.mktemp("prepared")
-    config = DataConfig(
-        path=str(java_folder), root=str(root), statements=True, valid_share=0.2, test_share=0.2, processes=1
-    )
+    shares = {"valid_share": 0.2, "test_share": 0.2}
+    config = DataConfig(path=str(java_folder), root=str(root), statements=statements, processes=1, **shares)
     return prepare("folder", config, command="the tests", say=lambda _: None)
 
 

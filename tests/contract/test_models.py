@@ -45,17 +45,17 @@ def build(plan: Configuration, encoder: PairTokenizer, ids: TokenizedPairs, seed
 
 
 @pytest.fixture(scope="module", params=NEURAL)
-def built(request, small_data, tmp_path_factory) -> Built:
+def built(request, data_with_statements, tmp_path_factory) -> Built:
     plan = resolve("folder", request.param, smaller(request.param, tmp_path_factory))
-    train = small_data.splits["train"]
+    train = data_with_statements.splits["train"]
     encoder = class_of(plan.model_name).tokenizer(train, plan.words, plan.model)
     ids = encoder.encode(train)
     return Built(plan, encoder, ids, build(plan, encoder, ids))
 
 
 @pytest.fixture(scope="module")
-def rows(small_data) -> np.ndarray:
-    return np.random.default_rng(0).choice(len(small_data.splits["train"]), PAIRS, replace=False)
+def rows(data_with_statements) -> np.ndarray:
+    return np.random.default_rng(0).choice(len(data_with_statements.splits["train"]), PAIRS, replace=False)
 
 
 def wider(batch: Batch, more: int) -> Batch:
@@ -200,12 +200,12 @@ def test_weights_come_back_to_the_last_bit(built, rows, tmp_path):
     assert torch.equal(again.scores(queries, codes), built.scores(queries, codes))
 
 
-def test_its_tokenizer_comes_back_and_reads_the_same(built, rows, small_data, tmp_path):
+def test_its_tokenizer_comes_back_and_reads_the_same(built, rows, data_with_statements, tmp_path):
     built.encoder.save(tmp_path / "vocabulary.json")
     plan = built.plan
     again = class_of(plan.model_name).saved_tokenizer(tmp_path / "vocabulary.json", plan.words, plan.model)
     assert again == built.encoder
-    ids = again.encode(small_data.splits["train"].take(rows))
+    ids = again.encode(data_with_statements.splits["train"].take(rows))
     for name, lists in ids.fields.items():
         assert np.array_equal(lists.values, built.ids.fields[name].take(rows).values)
     assert all(again.words("query", ids.fields["query"].values.tolist()[:20]))

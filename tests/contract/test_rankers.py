@@ -13,11 +13,11 @@ from tests.tiny_models import smaller
 
 
 @pytest.fixture(scope="module", params=MODELS)
-def ranker(request, small_data, tmp_path_factory):
+def ranker(request, data_with_statements, tmp_path_factory):
     plan = resolve("folder", request.param, smaller(request.param, tmp_path_factory))
     if not is_trained(request.param):
         return class_of(request.param)(plan.model)
-    encoder = class_of(request.param).tokenizer(small_data.splits["train"], plan.words, plan.model)
+    encoder = class_of(request.param).tokenizer(data_with_statements.splits["train"], plan.words, plan.model)
     return PoolRanker(build_model(plan, encoder), encoder)
 
 
@@ -26,8 +26,8 @@ def matrix(ranker, corpus, queries) -> np.ndarray:
     return np.concatenate([block.copy() for block in ranker.scores(queries)])
 
 
-def test_every_query_is_scored_against_the_whole_pool_in_order(ranker, small_data):
-    test = small_data.splits["test"]
+def test_every_query_is_scored_against_the_whole_pool_in_order(ranker, data_with_statements):
+    test = data_with_statements.splits["test"]
     scores = matrix(ranker, test, test)
     assert scores.shape == (len(test), len(test))
     assert np.isfinite(scores).all()
@@ -35,8 +35,8 @@ def test_every_query_is_scored_against_the_whole_pool_in_order(ranker, small_dat
     np.testing.assert_allclose(matrix(ranker, test, test.take(some)), scores[some], rtol=1e-4, atol=1e-5)
 
 
-def test_the_score_of_a_method_stays_with_it(ranker, small_data):
-    test = small_data.splits["test"]
+def test_the_score_of_a_method_stays_with_it(ranker, data_with_statements):
+    test = data_with_statements.splits["test"]
     order = np.random.default_rng(0).permutation(len(test))
     some = test.take(np.arange(10))
     np.testing.assert_allclose(
@@ -44,14 +44,14 @@ def test_the_score_of_a_method_stays_with_it(ranker, small_data):
     )
 
 
-def test_indexing_again_forgets_the_pool_before(ranker, small_data):
-    test, few = small_data.splits["test"], small_data.splits["test"].take(np.arange(5))
+def test_indexing_again_forgets_the_pool_before(ranker, data_with_statements):
+    test, few = data_with_statements.splits["test"], data_with_statements.splits["test"].take(np.arange(5))
     alone = matrix(ranker, few, few)
     ranker.index(test)
     np.testing.assert_array_equal(matrix(ranker, few, few), alone)
 
 
-def test_the_evaluator_takes_it(ranker, small_data):
-    evaluation = evaluate(ranker, small_data.splits["test"], EvaluateConfig(pool=50), progress=False)
+def test_the_evaluator_takes_it(ranker, data_with_statements):
+    evaluation = evaluate(ranker, data_with_statements.splits["test"], EvaluateConfig(pool=50), progress=False)
     assert evaluation.ranks.shape == (50,)
     assert 1 <= evaluation.ranks.min() <= evaluation.ranks.max() <= 50

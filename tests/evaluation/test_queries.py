@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from data_prep.records import CODE_FIELDS, UNKNOWN, Method, Pair
+from data_prep.records import UNKNOWN, Method, Pair
 from data_prep.store.prepared_data import Split
 from evaluation.comparison import by_pool
 from evaluation.config import EvaluateConfig
@@ -26,7 +26,9 @@ def facts_of(split: Split):
 
 def one(query: str, name: str = "", tokens: str = "", api: str = "", ast: str = ""):
     """The facts of a single query: words, distinct stems, those shared."""
-    fields = dict(zip(CODE_FIELDS, map(tuple, map(str.split, (name, tokens, api, ast))), strict=True))
+    fields = dict(
+        zip(("name", "tokens", "api", "ast"), map(tuple, map(str.split, (name, tokens, api, ast))), strict=True)
+    )
     place = {"origin": "a", "path": "b", "start_line": 1, "end_line": 2, "type_name": "C", "kind": "method"}
     method = Method(**place, name="m", source="", javadoc="", fields=fields)
     facts = facts_of(Split.of("test", [Pair(method, query, tuple(query.split()))]))

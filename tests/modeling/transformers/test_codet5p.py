@@ -210,7 +210,8 @@ def test_a_run_that_was_stopped_goes_on(base, tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         fine_tune(TRAIN, VALID, str(base), tmp_path / "half", options, tell=lambda _: None)
     record = fine_tune(TRAIN, VALID, str(base), tmp_path / "half", options, tell=lambda _: None)
-    assert record["history"] == whole["history"]
+    for epoch, other in zip(record["history"], whole["history"], strict=True):
+        assert {**epoch, "seconds": 0} == {**other, "seconds": 0}
 
 
 def test_a_base_without_a_trained_head_is_refused(base):
