@@ -48,8 +48,8 @@ def prepare(arguments: Sequence[str]) -> None:
         if not name.startswith("data."):
             raise ValueError(f"bash run.sh prepare takes options of section data, such as --data.path=, not --{name}")
     plan = config.resolve(words[0], "galm", typed)
+    from experiments.run.data import add_training_sets, drop_test_overlap, prepare_stage
     from experiments.run.named_parts import check_named
-    from experiments.run.stages import add_training_sets, drop_test_overlap, prepare_stage
 
     check_named(plan, trains=True)
     command = shlex.join(["bash", "run.sh", "prepare", *words, *(f"--{name}={text}" for name, text in typed.items())])

@@ -172,3 +172,10 @@ def config_type_of(model: str) -> type:
 def class_of(model: str) -> Any:
     """The class of a model; imports what it needs."""
     return resolve_name(recipe_of(model).target)
+
+
+def is_trained(model: str) -> bool:
+    """Whether a model is a neural one, which learns; other rankers need no training. Imports what it needs."""
+    from modeling.contract import Matcher
+
+    return issubclass(class_of(model), Matcher)

@@ -12,25 +12,16 @@ from data_prep.store.checksum import words_sha256
 from data_prep.store.prepared_data import PreparedData
 from evaluation.results import Result, Seconds, load_result, save_result
 from evaluation.tables import render_table
+from experiments.run.data import add_training_sets, drop_test_overlap, prepare_others, prepare_stage
 from experiments.run.launch import together
 from experiments.run.named_parts import check_named
 from experiments.run.run import command_line, parameters_of, result_from, saved_counts
-from experiments.run.stages import (
-    add_training_sets,
-    also_stage,
-    device,
-    drop_test_overlap,
-    is_trained,
-    mixed,
-    prepare_others,
-    prepare_stage,
-    test_stage,
-)
+from experiments.run.stages import also_stage, device, mixed, test_stage
 from modeling import distributed as processes
 from modeling.contract import Ranker
 from modeling.pool_ranker import PoolRanker
 from recipes.config import CHANGEABLE, Configuration, change
-from recipes.models import class_of
+from recipes.models import class_of, is_trained
 from recipes.run_folder import RunFolder
 from recipes.trained_run import check_finished, load_run
 from terminal.console import logged_to, show

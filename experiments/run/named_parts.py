@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from data_prep.registry import DATASETS, data_set
-from experiments.run.stages import CONTROLS, config_of_other, is_trained
+from experiments.run.data import config_of_other
+from experiments.run.stages import CONTROLS
 from recipes.config import Configuration
-from recipes.models import recipe_of
+from recipes.models import is_trained, recipe_of
 from terminal.console import say
 from terminal.options import unknown
 

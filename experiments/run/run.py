@@ -17,29 +17,22 @@ from evaluation.saved_counts import SavedCounts
 from evaluation.tables import render_table
 from evaluation.trec import write_trec
 from experiments.run.board_pages import Pages
-from experiments.run.named_parts import check_named, tell_without_part
-from experiments.run.resume import resumed
-from experiments.run.stages import (
-    Outcome,
+from experiments.run.data import (
     add_training_sets,
-    also_stage,
-    build_model,
     check_fields,
     check_trainable,
-    device,
     drop_test_overlap,
-    is_trained,
-    mixed,
     prepare_others,
     prepare_stage,
-    test_stage,
-    train_stage,
 )
+from experiments.run.named_parts import check_named, tell_without_part
+from experiments.run.resume import resumed
+from experiments.run.stages import Outcome, also_stage, build_model, device, mixed, test_stage, train_stage
 from modeling import distributed as processes
 from modeling.contract import Matcher, PairTokenizer, Ranker
 from modeling.pool_ranker import PoolRanker
 from recipes.config import REPOSITORY, SECTIONS, Configuration, as_lines
-from recipes.models import class_of
+from recipes.models import class_of, is_trained
 from recipes.run_folder import RunFolder, named_folder, new_run_folder
 from terminal.console import complain, logged_to, say, show
 from training.board import Board

@@ -23,8 +23,8 @@ from data_prep.store.prepared_data import PreparedData
 from evaluation.json_records import to_json
 from evaluation.provenance import code_version, machine, without_paths
 from evaluation.results import DataSource
+from experiments.run.data import prepare_stage
 from experiments.run.run import command_line
-from experiments.run.stages import prepare_stage
 from experiments.speed.config import SpeedConfig
 from experiments.speed.extraction import Extraction, measure_extraction
 from experiments.speed.picture import picture

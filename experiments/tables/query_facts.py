@@ -32,8 +32,8 @@ def write_query_facts(cells: Sequence[Cell], results: Path, typed: Mapping[str, 
     Raises:
         ValueError: the data cannot be prepared, or what is saved cannot be read.
     """
+    from experiments.run.data import prepare_stage
     from experiments.run.run import command_line
-    from experiments.run.stages import prepare_stage
 
     for dataset, config in _wanted(cells, results, typed).items():
         data = prepare_stage(dataset, config, command_line("compare", cells[0].dataset, typed))

@@ -46,35 +46,35 @@ def jcg(java_folder, root) -> PreparedData:
     return prepared(java_folder, root, profile="jcg")[0]
 
 
-def test_statement_trees_change_nothing_else(java_folder, root, small_data):
-    plain, trees = words(prepared(java_folder, root)[0]), words(small_data)
+def test_statement_trees_change_nothing_else(java_folder, root, data_with_statements):
+    plain, trees = words(prepared(java_folder, root)[0]), words(data_with_statements)
     assert plain.keys() == trees.keys()
     with_trees = 0
     for place, fields in plain.items():
         assert fields["statements"] == []
         with_trees += bool(trees[place]["statements"])
         assert fields | {"statements": trees[place]["statements"]} == trees[place]
-    unread = small_data.manifest["counts"]["not_parsed_by_javalang"]
+    unread = data_with_statements.manifest["counts"]["not_parsed_by_javalang"]
     assert 0 < len(plain) - with_trees <= unread
-    assert len(small_data.manifest["not_parsed_by_javalang"]) == unread
+    assert len(data_with_statements.manifest["not_parsed_by_javalang"]) == unread
 
 
-def test_each_choice_of_fields_has_a_folder_of_its_own(java_folder, root, small_data, jcg):
+def test_each_choice_of_fields_has_a_folder_of_its_own(java_folder, root, data_with_statements, jcg):
     plain, _ = prepared(java_folder, root)
     name = plain.folder.name
-    assert (small_data.folder.name, jcg.folder.name) == (f"{name}-statements", f"{name}-jcg")
+    assert (data_with_statements.folder.name, jcg.folder.name) == (f"{name}-statements", f"{name}-jcg")
     for settings in ({}, {"profile": "jcg"}, {"profile": "jcg", "statements": True}):
         assert prepared(java_folder, root, **settings)[1] == []  # none was overwritten
 
 
-def test_what_javalang_cannot_parse_is_left_out_and_told(jcg, small_data):
+def test_what_javalang_cannot_parse_is_left_out_and_told(jcg, data_with_statements):
     counts, told = jcg.manifest["counts"], jcg.manifest["not_parsed_by_javalang"]
     assert [*counts["dropped"]] == [*FILTERS, NOT_PARSED]
     assert counts["dropped"][NOT_PARSED] == counts["not_parsed_by_javalang"] == len(told) > 0
     assert counts["documented_methods"] == (
         sum(counts["dropped"].values()) + sum(counts["duplicates"].values()) + counts["pairs"]
     )
-    assert NOT_PARSED not in small_data.manifest["counts"]["dropped"]
+    assert NOT_PARSED not in data_with_statements.manifest["counts"]["dropped"]
     assert all(":" in each["path"] and "Java method" in each["reason"] for each in told)
     left_out = {tuple(each["path"].rsplit(":", 1)) for each in told}
     assert not left_out & {(path, str(line)) for path, line in words(jcg)}

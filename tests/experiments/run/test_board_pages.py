@@ -36,9 +36,9 @@ def pictures(data, model: str, **options: str) -> tuple[Drawn, WordTokenizer]:
 
 
 @pytest.mark.parametrize("model", sorted(DRAWN))
-def test_a_picture_has_the_words_of_its_pair(small_data, model):
-    board, encoder = pictures(small_data, model)
-    ids = encoder.encode(small_data.splits["train"])
+def test_a_picture_has_the_words_of_its_pair(data_with_statements, model):
+    board, encoder = pictures(data_with_statements, model)
+    ids = encoder.encode(data_with_statements.splits["train"])
     for row in (0, 1):
         axes = board.pictures[f"alignment/{row}"].axes[0]
         asked = [encoder.vocabularies.query.word(int(each)) for each in ids.fields["query"][row]]
@@ -57,5 +57,5 @@ def test_a_picture_has_the_words_of_its_pair(small_data, model):
         ("carlcs_cnn", {"model.parity": "true"}),
     ],
 )
-def test_no_picture_where_what_is_read_is_not_the_words(small_data, model, options):
-    assert pictures(small_data, model, **options)[0].pictures == {}
+def test_no_picture_where_what_is_read_is_not_the_words(data_with_statements, model, options):
+    assert pictures(data_with_statements, model, **options)[0].pictures == {}

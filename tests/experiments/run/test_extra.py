@@ -15,7 +15,7 @@ from data_prep.config import DataConfig
 from data_prep.records import WORD_FIELDS
 from data_prep.store.prepared_data import PreparedData, Split, limit_pairs
 from data_prep.store.vocabulary import Vocabularies
-from experiments.run import stages
+from experiments.run import data as run_data
 from recipes.config import resolve
 
 LIMIT = 240
@@ -96,14 +96,14 @@ def test_prepare_tells_what_is_added(extra, options, drawn, capsys):
 def other(small_data, monkeypatch) -> PreparedData:
     """Another data set: all pairs of this one, and some of each split again, in a lexicon of its own."""
     pieces = [small_data.splits[name] for name in ("test", "train", "valid")]
-    both = stages.joined(stages.joined(pieces[0], pieces[1].take(np.arange(60))), pieces[2])
+    both = run_data.joined(run_data.joined(pieces[0], pieces[1].take(np.arange(60))), pieces[2])
     backwards = dict(zip(range(len(both.lexicon)), range(len(both.lexicon))[::-1], strict=True))
     numbers = np.array(list(backwards.values()), np.int32)
     fields = {field: replace(lists, values=numbers[lists.values]) for field, lists in both.words.items()}
     split = replace(both, name="train", lexicon=both.lexicon[::-1], words=fields)
     data = replace(small_data, splits={**small_data.splits, "train": split})
-    monkeypatch.setattr(stages, "_also_data", lambda *_: data)
-    monkeypatch.setattr(stages, "say", lambda _: None)
+    monkeypatch.setattr(run_data, "prepared_beside", lambda *_: data)
+    monkeypatch.setattr(run_data, "say", lambda _: None)
     return data
 
 
@@ -127,15 +127,15 @@ def test_no_pair_of_validation_or_test_is_added(other, small_data):
     assert 0 < len(expected) <= 60
 
     plan = resolve("folder", "galm", {"data.extra": "folder:elsewhere"})
-    found = stages.add_training_sets(plan, small_data, "")
+    found = run_data.add_training_sets(plan, small_data, "")
     train = small_data.splits["train"]
     assert rows_of(found.splits["train"]) == rows_of(train) + rows_of(added.take(np.array(expected)))
     assert all(found.splits[name] is small_data.splits[name] for name in ("valid", "test"))
 
 
 def test_several_are_added_one_after_the_other(other, small_data):
-    once = stages.add_training_sets(resolve("folder", "galm", {"data.extra": "folder:a"}), small_data, "")
-    twice = stages.add_training_sets(resolve("folder", "galm", {"data.extra": "folder:a, jdk"}), small_data, "")
+    once = run_data.add_training_sets(resolve("folder", "galm", {"data.extra": "folder:a"}), small_data, "")
+    twice = run_data.add_training_sets(resolve("folder", "galm", {"data.extra": "folder:a, jdk"}), small_data, "")
     before, after = len(small_data.splits["train"]), len(once.splits["train"])
     assert len(twice.splits["train"]) - after == after - before > 0
     assert other.splits["test"] is small_data.splits["test"]
@@ -144,25 +144,25 @@ def test_several_are_added_one_after_the_other(other, small_data):
 @pytest.mark.usefixtures("other")
 @pytest.mark.parametrize(("model", "extra"), [("galm", ""), ("bm25", "folder:elsewhere")])
 def test_nothing_is_added_where_none_is_named_or_nothing_is_trained(small_data, model, extra):
-    assert stages.add_training_sets(resolve("folder", model, {"data.extra": extra}), small_data, "") is small_data
+    assert run_data.add_training_sets(resolve("folder", model, {"data.extra": extra}), small_data, "") is small_data
 
 
 def test_what_stands_in_another_test_is_left_out_of_what_was_added(other, small_data):
     """``--evaluate.also`` comes after ``--data.extra``."""
     plan = resolve("folder", "galm", {"data.extra": "folder:a", "evaluate.also": "folder:a"})
-    whole = stages.add_training_sets(plan, small_data, "")
-    found = stages.drop_test_overlap(plan, whole, "")
-    assert stages.overlap(whole.splits["train"], [other.splits["test"]]).rows.size > 0
-    assert stages.overlap(found.splits["train"], [other.splits["test"]]).rows.size == 0
+    whole = run_data.add_training_sets(plan, small_data, "")
+    found = run_data.drop_test_overlap(plan, whole, "")
+    assert run_data.overlap(whole.splits["train"], [other.splits["test"]]).rows.size > 0
+    assert run_data.overlap(found.splits["train"], [other.splits["test"]]).rows.size == 0
 
 
 def test_the_extra_set_is_prepared_whole_and_adds_nothing_itself(small_data, monkeypatch, tmp_path):
     asked: list[tuple[str, DataConfig]] = []
-    monkeypatch.setattr(stages, "prepare_stage", lambda name, data, _: asked.append((name, data)) or small_data)
-    monkeypatch.setattr(stages, "say", lambda _: None)
+    monkeypatch.setattr(run_data, "prepare_stage", lambda name, data, _: asked.append((name, data)) or small_data)
+    monkeypatch.setattr(run_data, "say", lambda _: None)
     monkeypatch.chdir(tmp_path)
     plan = resolve("jdk", "galm", {"data.extra": "folder:my code, csn", "data.limit": "9", "data.path": "/jdk"})
-    stages.add_training_sets(plan, small_data, "")
+    run_data.add_training_sets(plan, small_data, "")
     whole = replace(plan.data, limit=0, extra="")
     here = replace(whole, path=str(tmp_path / "my code"))
     assert asked == [("folder", here), ("csn", replace(whole, path=""))]
@@ -192,6 +192,6 @@ def test_mistakes_are_one_line(extra, options, tmp_path, capsys, arguments, mess
 
 def test_a_set_without_training_pairs_is_refused(small_data, monkeypatch):
     empty = replace(small_data, splits={**small_data.splits, "train": Split.of("train", [])})
-    monkeypatch.setattr(stages, "_also_data", lambda *_: empty)
+    monkeypatch.setattr(run_data, "prepared_beside", lambda *_: empty)
     with pytest.raises(ValueError, match="csn_tabcs has no training pairs to add by --data"):
-        stages.add_training_sets(resolve("folder", "galm", {"data.extra": "csn_tabcs:here"}), small_data, "")
+        run_data.add_training_sets(resolve("folder", "galm", {"data.extra": "csn_tabcs:here"}), small_data, "")

@@ -9,6 +9,7 @@ import pytest
 from cli.main import main
 from data_prep.pairs.overlap import overlap
 from data_prep.store.prepared_data import PreparedData, Split
+from experiments.run import data as run_data
 from experiments.run import stages
 from recipes.config import resolve
 
@@ -27,10 +28,12 @@ def pools(monkeypatch) -> list[Split]:
 @pytest.fixture
 def other(small_data, monkeypatch) -> PreparedData:
     """Another data set, whose validation pairs are this one's, ten of its training and ten of its test pairs."""
-    seen = stages.joined(small_data.splits["train"].take(np.arange(10)), small_data.splits["test"].take(np.arange(10)))
-    split = replace(stages.joined(small_data.splits["valid"], seen), name="valid")
+    seen = run_data.joined(
+        small_data.splits["train"].take(np.arange(10)), small_data.splits["test"].take(np.arange(10))
+    )
+    split = replace(run_data.joined(small_data.splits["valid"], seen), name="valid")
     data = replace(small_data, splits={**small_data.splits, "valid": split})
-    monkeypatch.setattr(stages, "_also_data", lambda *_: data)
+    monkeypatch.setattr(run_data, "prepared_beside", lambda *_: data)
     return data
 
 
@@ -54,7 +57,7 @@ def test_pairs_of_another_test_choose_no_weight(small_data, monkeypatch):
     """All of them stand in it."""
     valid = replace(small_data.splits["valid"], name="test")
     tested = replace(small_data, splits={**small_data.splits, "test": valid})
-    monkeypatch.setattr(stages, "_also_tests", lambda *_: tested)
+    monkeypatch.setattr(stages, "tests_beside", lambda *_: tested)
     plan = resolve("folder", "unif", {**MIX, "evaluate.also": "csn:there"})
     with pytest.raises(ValueError, match=r"folder has no validation pairs of its own for --evaluate\.mix_on=folder:"):
         stages.mixed(plan, stages._control("bm25", "jdk"), small_data, "")

@@ -7,19 +7,19 @@ import pytest
 
 from data_prep.store.batching import WordTokenizer
 from data_prep.store.ragged_lists import Ragged
-from experiments.run import stages
+from experiments.run import data, stages
 from recipes.config import resolve
 
 
 @pytest.mark.parametrize(("model", "options"), [("fcarcs", {}), ("galm", {"model.fields": "name,statements"})])
-def test_a_field_without_words_is_refused_where_a_model_would_train_on_it(small_data, model, options):
-    plan, train = resolve("folder", model, options), small_data.splits["train"]
+def test_a_field_without_words_is_refused_where_a_model_would_train_on_it(data_with_statements, model, options):
+    plan, train = resolve("folder", model, options), data_with_statements.splits["train"]
     known = WordTokenizer.build(train, plan.words)
-    stages.check_fields(plan, stages.build_model(plan, known), known)
+    data.check_fields(plan, stages.build_model(plan, known), known)
     without = replace(train, words={**train.words, "statements": Ragged.of([()] * len(train))})
     empty = WordTokenizer.build(without, plan.words)
     with pytest.raises(ValueError, match=rf"{model} reads the field statements, .+--data\.statements=true") as error:
-        stages.check_fields(plan, stages.build_model(plan, empty), empty)
+        data.check_fields(plan, stages.build_model(plan, empty), empty)
     assert "\n" not in str(error.value)
 
 
@@ -27,16 +27,16 @@ def test_a_field_without_words_is_refused_where_a_model_would_train_on_it(small_
 def tested_elsewhere(small_data, monkeypatch):
     """Another data set whose test holds five pairs of the training split."""
     other = replace(small_data, splits={**small_data.splits, "test": small_data.splits["train"].take(np.arange(5))})
-    monkeypatch.setattr(stages, "_also_data", lambda *_: other)
+    monkeypatch.setattr(data, "prepared_beside", lambda *_: other)
     return other
 
 
 @pytest.mark.usefixtures("tested_elsewhere")
 def test_pairs_of_another_test_are_not_trained_on(small_data, monkeypatch):
     said: list[str] = []
-    monkeypatch.setattr(stages, "say", said.append)
+    monkeypatch.setattr(data, "say", said.append)
     plan = resolve("folder", "galm", {"evaluate.also": "folder:elsewhere"})
-    found = stages.drop_test_overlap(plan, small_data, "bash run.sh folder galm")
+    found = data.drop_test_overlap(plan, small_data, "bash run.sh folder galm")
     before, after = small_data.splits["train"], found.splits["train"]
     asked = {before.text(row).query_text for row in range(5)}
     assert not asked & {after.text(row).query_text for row in range(len(after))}
@@ -50,16 +50,16 @@ def test_pairs_of_another_test_are_not_trained_on(small_data, monkeypatch):
 @pytest.mark.parametrize(("model", "also"), [("galm", ""), ("bm25", "folder:elsewhere")])
 def test_all_is_kept_where_nothing_is_tested_elsewhere_or_trained(small_data, model, also):
     plan = resolve("folder", model, {"evaluate.also": also, "data.apart": also})
-    assert stages.drop_test_overlap(plan, small_data, "") is small_data
+    assert data.drop_test_overlap(plan, small_data, "") is small_data
 
 
 @pytest.mark.usefixtures("tested_elsewhere")
 def test_pairs_of_a_set_apart_are_left_out_whatever_their_split_there(small_data, monkeypatch):
     """The other data set's validation and test splits are this one's, so of training only its own pairs may go."""
     said: list[str] = []
-    monkeypatch.setattr(stages, "say", said.append)
+    monkeypatch.setattr(data, "say", said.append)
     plan = resolve("folder", "galm", {"data.apart": "folder:elsewhere"})
-    found = stages.drop_test_overlap(plan, small_data, "bash run.sh folder galm")
+    found = data.drop_test_overlap(plan, small_data, "bash run.sh folder galm")
     assert not len(found.splits["train"])
     assert not len(found.splits["valid"])
     assert found.splits["test"] is small_data.splits["test"]

@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.queries import load_query_facts, query_facts, save_query_facts
 from evaluation.results import DataSource
-from experiments.run import stages
+from experiments.run import data
 from experiments.tables import query_facts as kept
 from experiments.tables.cells import Cell
 from experiments.tables.query_facts import facts_path, known_pools, write_query_facts
@@ -26,8 +26,8 @@ def typed(java_folder, small_data):
 @pytest.fixture
 def prepared(monkeypatch):
     """How often data were prepared."""
-    calls, stage = [], stages.prepare_stage
-    monkeypatch.setattr(stages, "prepare_stage", lambda *given: (calls.append(given), stage(*given))[1])
+    calls, stage = [], data.prepare_stage
+    monkeypatch.setattr(data, "prepare_stage", lambda *given: (calls.append(given), stage(*given))[1])
     return calls
 
 

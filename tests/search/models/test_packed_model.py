@@ -16,12 +16,11 @@ from data_prep.store.batching import TokenizedPairs, WordTokenizer
 from data_prep.store.manifest import file_sha256
 from data_prep.store.prepared_data import Split
 from data_prep.store.vocabulary import FIRST_UNKNOWN
-from experiments.run.stages import is_trained
 from modeling.contract import Matcher
 from modeling.losses import build_loss
 from modeling.pool_ranker import PoolRanker
 from recipes.config import Configuration, resolve
-from recipes.models import MODELS, class_of
+from recipes.models import MODELS, class_of, is_trained
 from recipes.run_folder import RunFolder
 from search.models import packed_model
 from search.models.folder import DEFAULT_BI_ENCODER, DEFAULT_MODEL, model_hash

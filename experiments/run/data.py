@@ -1,0 +1,180 @@
+"""The data of a run: its own data set, training pairs added to it, and those left out that stand in a test."""
+
+from dataclasses import replace
+from typing import Final
+
+from data_prep.config import DataConfig
+from data_prep.files.named_paths import named_path
+from data_prep.pairs.overlap import overlap, without
+from data_prep.prepare import prepare
+from data_prep.records import STRUCTURE_FIELDS, SplitName
+from data_prep.store.concatenation import joined
+from data_prep.store.prepared_data import PreparedData, Split
+from modeling import distributed as processes
+from modeling.contract import Matcher, PairTokenizer
+from recipes.config import REPOSITORY, Configuration
+from recipes.models import is_trained
+from terminal.console import say
+
+_TRAINED: Final[tuple[SplitName, ...]] = ("train", "valid")
+"""Splits that have a part in training."""
+
+
+def prepare_stage(dataset: str, config: DataConfig, command: str) -> PreparedData:
+    """The prepared data set, made where it is missing or stale, cut to ``--data.limit``."""
+    config = replace(config, root=str(REPOSITORY / config.root))  # an absolute root stays what it is
+    if processes.is_first():
+        data = prepare(dataset, config, command=command, say=say)
+        processes.broadcast(None)
+        return data
+    processes.broadcast(None)  # what the first process prepared is there now
+    return prepare(dataset, config, command=command, say=say)
+
+
+def check_trainable(plan: Configuration, data: PreparedData) -> None:
+    """Refuse a data set without test pairs, and to train a model on one that only has test pairs.
+
+    Raises:
+        ValueError: the message says what is missing.
+    """
+    if not len(data.splits["test"]):
+        raise ValueError(
+            f"{plan.dataset} has training pairs only: add them to those of a data set that has test pairs too, by "
+            f"--data.extra={plan.dataset}"
+        )
+    if is_trained(plan.model_name) and not len(data.splits["train"]):
+        missing = ", ".join(data.manifest.get("missing_files", [])) or "training pairs"
+        raise ValueError(
+            f"{plan.dataset} has test pairs only, without {missing}: put these there too, or train on another data set "
+            f"with --evaluate.also={plan.dataset}"
+        )
+    least = max(2, plan.train.processes)
+    if is_trained(plan.model_name) and len(data.splits["train"]) < least and not plan.data.extra_sets:
+        raise ValueError(
+            f"training takes {least} pairs or more, of which --data.limit={plan.data.limit} leaves "
+            f"{len(data.splits['train'])}: raise it, or give more data"
+        )
+
+
+def check_fields(plan: Configuration, matcher: Matcher, encoder: PairTokenizer) -> None:
+    """Refuse to train a model that reads a field of the syntax tree of which it would know no word.
+
+    Raises:
+        ValueError: the message names the field and what can be done.
+    """
+    for field in matcher.code_fields:
+        if field in STRUCTURE_FIELDS and not encoder.vocabulary.of(field).words:
+            trees = " prepare them with --data.statements=true," if field == "statements" else ""
+            raise ValueError(
+                f"{plan.model_name} reads the field {field}, of which the training pairs have no word that "
+                f"--words.min_count={plan.words.min_count} leaves:{trees} train on other data, or leave the field out"
+            )
+
+
+def add_training_sets(plan: Configuration, data: PreparedData, command: str) -> PreparedData:
+    """``data`` with the training pairs of ``--data.extra``, but for those in its own validation or test split.
+
+    Raises:
+        ValueError: one of these data sets has no training pairs.
+    """
+    if not plan.data.extra_sets or not is_trained(plan.model_name):
+        return data
+    train = data.splits["train"]
+    for name, path in plan.data.extra_sets:
+        extra = _extra_pairs(plan, name, path, command)
+        found = overlap(extra, [data.splits["valid"], data.splits["test"]])
+        train = joined(train, without(extra, found.rows))
+        say(
+            f"train: added {len(extra) - len(found.rows):,} pairs of {name}, without {len(found.rows):,} that stand in "
+            f"valid or test too, {len(found.queries):,} by their query and {len(found.codes):,} by name and tokens"
+        )
+    return replace(data, splits={**data.splits, "train": train})
+
+
+def drop_test_overlap(plan: Configuration, data: PreparedData, command: str) -> PreparedData:
+    """``data`` without the training and validation pairs that stand elsewhere too.
+
+    Elsewhere is a test of ``--evaluate.also``, and any split of a data set of ``--data.apart``.
+    """
+    if not is_trained(plan.model_name):
+        return data
+    others = [tests_beside(plan, name, path, command).splits["test"] for name, path in plan.evaluate.also_sets]
+    for name, path in plan.data.apart_sets:
+        others += prepared_beside(plan, name, path, command).splits.values()
+    if not others:
+        return data
+    where = " or ".join(filter(None, (plan.evaluate.also, plan.data.apart)))
+    splits = dict(data.splits)
+    for split in _TRAINED:
+        found = overlap(splits[split], others)
+        splits[split] = without(splits[split], found.rows)
+        say(
+            f"{split}: left out {len(found.rows):,} pairs that stand in {where} too, "
+            f"{len(found.queries):,} by their query and {len(found.codes):,} by name and tokens"
+        )
+    return replace(data, splits=splits)
+
+
+def prepared_beside(plan: Configuration, dataset: str, path: str, command: str) -> PreparedData:
+    """A data set that is named beside the run's own, whole."""
+    return prepare_stage(dataset, config_of_other(plan.data, path), command)
+
+
+def config_of_other(config: DataConfig, path: str) -> DataConfig:
+    """The configuration of a data set that is named beside that of ``config``."""
+    return replace(config, path=str(named_path(path)) if path else "", limit=0, extra="", apart="")
+
+
+def tests_beside(plan: Configuration, dataset: str, path: str, command: str) -> PreparedData:
+    """A data set of ``--evaluate.also``.
+
+    Raises:
+        ValueError: it has no test pairs.
+    """
+    data = prepared_beside(plan, dataset, path, command)
+    if not len(data.splits["test"]):
+        raise ValueError(f"{dataset} has no test pairs for --evaluate.also={plan.evaluate.also}")
+    return data
+
+
+def _extra_pairs(plan: Configuration, dataset: str, path: str, command: str) -> Split:
+    extra = prepared_beside(plan, dataset, path, command).splits["train"]
+    if not len(extra):
+        raise ValueError(f"{dataset} has no training pairs to add by --data.extra={plan.data.extra}")
+    return extra
+
+
+def prepare_others(plan: Configuration, data: PreparedData, command: str, *, trains: bool) -> None:
+    """Prepare what a run needs beside ``data``, so that what it lacks is told before it trains or ranks.
+
+    Args:
+        plan: of the run.
+        data: its own.
+        command: as typed.
+        trains: whether what is trained on counts too.
+
+    Raises:
+        ValueError: a data set cannot be had, or has none of the pairs that it is named for.
+    """
+    for also in plan.evaluate.also_sets:
+        tests_beside(plan, *also, command)
+    if plan.evaluate.mix:
+        fusion_pairs(plan, data, command)
+    if trains and is_trained(plan.model_name):
+        for extra in plan.data.extra_sets:
+            _extra_pairs(plan, *extra, command)
+        for apart in plan.data.apart_sets:
+            prepared_beside(plan, *apart, command)
+
+
+def fusion_pairs(plan: Configuration, data: PreparedData, command: str) -> Split:
+    """The validation pairs of ``--evaluate.mix_on``, or those of ``data`` where it names nothing."""
+    valid, name = data.splits["valid"], plan.dataset
+    for name, path in plan.evaluate.mix_sets:
+        valid = prepared_beside(plan, name, path, command).splits["valid"]
+    if not len(valid):
+        raise ValueError(
+            f"{name} has no validation pairs to choose the weight of --evaluate.mix={plan.evaluate.mix} by: name a "
+            "data set that has some by --evaluate.mix_on="
+        )
+    return valid
