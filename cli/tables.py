@@ -1,10 +1,22 @@
 """The commands about many runs: ``compare``, ``ablate``, ``tune``, ``table``, and ``speed``."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pkgutil import resolve_name
 
 from terminal import console
 from terminal.options import split_arguments
+
+
+def _named(arguments: Sequence[str], names: Collection[str], expected: str) -> tuple[str, dict[str, str]]:
+    """The one name of a command line, and its options.
+
+    Raises:
+        ValueError: there is not just one, or another than ``names`` has.
+    """
+    words, typed = split_arguments(arguments)
+    if len(words) != 1 or words[0] not in names:
+        raise ValueError(f"{expected} {'|'.join(names)}")
+    return words[0], typed
 
 
 def compare(arguments: Sequence[str]) -> None:
@@ -15,16 +27,14 @@ def compare(arguments: Sequence[str]) -> None:
     """
     from experiments.tables.main_table import CELLS
 
-    words, typed = split_arguments(arguments)
-    if len(words) != 1 or words[0] not in CELLS:
-        raise ValueError(f"expected a part of the main table: bash run.sh compare {'|'.join(CELLS)}")
+    part, typed = _named(arguments, CELLS, "expected a part of the main table: bash run.sh compare")
     from experiments.tables.cells import check_cells, run_cells
     from experiments.tables.query_facts import write_query_facts
     from experiments.tables.write import RESULTS
 
-    check_cells(CELLS[words[0]], typed)
-    write_query_facts(CELLS[words[0]], RESULTS, typed)
-    run_cells(CELLS[words[0]], RESULTS / "main", typed)
+    check_cells(CELLS[part], typed)
+    write_query_facts(CELLS[part], RESULTS, typed)
+    run_cells(CELLS[part], RESULTS / "main", typed)
 
 
 def ablate(arguments: Sequence[str]) -> None:
@@ -35,16 +45,14 @@ def ablate(arguments: Sequence[str]) -> None:
     """
     from experiments.ablations.catalogue import ABLATIONS
 
-    words, typed = split_arguments(arguments)
-    if len(words) != 1 or words[0] not in ABLATIONS:
-        raise ValueError(f"expected an ablation: bash run.sh ablate {'|'.join(ABLATIONS)}")
+    name, typed = _named(arguments, ABLATIONS, "expected an ablation: bash run.sh ablate")
     from experiments.ablations.pages import ablation_page, found_by
     from experiments.tables.cells import run_cells
     from experiments.tables.write import RESULTS, saved_results
 
-    cells, folder = ABLATIONS[words[0]].cells, RESULTS / "ablations"
+    cells, folder = ABLATIONS[name].cells, RESULTS / "ablations"
     run_cells(cells, folder, typed)
-    if found := found_by(words[0], list(saved_results(cells, folder))):
+    if found := found_by(name, list(saved_results(cells, folder))):
         console.show(ablation_page(found))
 
 
@@ -56,13 +64,11 @@ def tune(arguments: Sequence[str]) -> None:
     """
     from experiments.ablations.tuning import TUNED, tuning_cells
 
-    words, typed = split_arguments(arguments)
-    if len(words) != 1 or words[0] not in TUNED:
-        raise ValueError(f"expected a model that is tuned: bash run.sh tune {'|'.join(TUNED)}")
+    model, typed = _named(arguments, TUNED, "expected a model that is tuned: bash run.sh tune")
     from experiments.tables.cells import run_cells
     from experiments.tables.write import RESULTS, tuning
 
-    run_cells(tuning_cells(words[0]), RESULTS / "tuning", typed)
+    run_cells(tuning_cells(model), RESULTS / "tuning", typed)
     console.show(tuning(RESULTS))
 
 

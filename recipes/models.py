@@ -64,7 +64,8 @@ _TRANSFORMER: Final = {
     "train.weight_decay": "0.01",
     "train.gradient_clip": "1",
 }
-"""What sentence-transformers trains bi-encoders with (its MultipleNegativesRankingLoss has a scale of 20)."""
+"""Usual settings for fine-tuning, none of them tuned here; the temperature is the scale of 20 of
+MultipleNegativesRankingLoss in sentence-transformers."""
 
 _BM25_TUNED: Final = {
     "model.k1": "2",

@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -38,7 +38,7 @@ class PairTask:
     measure: Validate
     config: TrainConfig
     device: torch.device | str = "cpu"
-    hard_negatives: Int[np.ndarray, "pairs negatives"] | None = field(default=None)  # by row of ``pairs``
+    hard_negatives: Int[np.ndarray, "pairs negatives"] | None = None  # by row of ``pairs``
 
     def __len__(self) -> int:
         return len(self.pairs)

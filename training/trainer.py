@@ -58,8 +58,8 @@ def train(
     """Train the task's model, and leave the weights of its best validation epoch in it.
 
     Random numbers go on from where they are (:func:`training.seeding.seed_everything`). A checkpoint is saved in
-    ``run_dir``. With ``config.resume`` the run goes on from there and ends with the numbers of
-    one that was never stopped; one that was stopped before its first checkpoint begins anew.
+    ``run_dir``. With ``config.resume`` the run goes on from there and ends with the numbers of one that was never
+    stopped; one that was stopped before its first checkpoint begins anew.
 
     Args:
         task: model, examples, loss and validation; for a resumed run built the same way.
@@ -165,10 +165,8 @@ class _Run:
             return
         done, config = self.state.progress, self.config
         what = f"the gradient's norm is {norm}" if math.isfinite(loss) else f"the loss is {loss}"
-        where, option = (
-            f"epoch {done.epoch + 1}, batch {done.batch + 1} of {self.task.batch_count}",
-            f"--{self.section}",
-        )
+        where = f"epoch {done.epoch + 1}, batch {done.batch + 1} of {self.task.batch_count}"
+        option = f"--{self.section}"
         raise DivergedError(
             f"{what} in {where} (step {done.step + 1}): "
             f"try {option}learning_rate={config.learning_rate / 3:.1g} (was {config.learning_rate:g}), "

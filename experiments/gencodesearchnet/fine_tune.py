@@ -33,9 +33,9 @@ from data_prep.gencodesearchnet.records import Example
 from evaluation.provenance import code_version, machine
 from experiments.gencodesearchnet.fine_tune_options import FineTuneOptions
 from experiments.gencodesearchnet.training_rows import TrainingRows, Validation, fingerprint
+from modeling.device import best_device
 from modeling.transformers.cross_encoder import CrossEncoder, kinds_of, load_classifier, load_tokenizer, save_tokenizer
 from modeling.transformers.pair_tokens import PairTokens
-from modeling.transformers.pretrained import best_device
 from recipes.config import REPOSITORY
 from terminal.console import say
 from training.checkpoint import load_checkpoint, weights_copy

@@ -18,7 +18,7 @@ from experiments.gencodesearchnet.config import BenchmarkOptions
 from experiments.gencodesearchnet.fine_tune import RECORD
 from experiments.gencodesearchnet.fused_scorer import FusedScorer
 from experiments.gencodesearchnet.word_scorer import WordScorer
-from experiments.run.stages import device
+from modeling.device import best_device
 from modeling.text_scorer import BlockScores, TextScorer
 from modeling.transformers.cross_encoder import load_cross_encoder
 from modeling.transformers.sentence_encoder import SentenceEncoder, SentenceEncoderConfig
@@ -86,7 +86,7 @@ def load_scorer(name: str, options: BenchmarkOptions, valid: Sequence[Example]) 
         return _always(load_cross_encoder(str(folder), options.max_length, options.batch_size))
     if (folder / "vocabulary.json").exists() or _is_run(folder):
         matcher, encoder = load_run(folder)
-        return _always(WordScorer(matcher.to(device()), encoder))
+        return _always(WordScorer(matcher.to(best_device()), encoder))
     config = SentenceEncoderConfig(name, batch_size=options.batch_size)
     return _always(SentenceEncoder(replace(config, max_length=options.max_length or config.max_length)))
 

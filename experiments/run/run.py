@@ -27,9 +27,10 @@ from experiments.run.data import (
 )
 from experiments.run.named_parts import check_named, tell_without_part
 from experiments.run.resume import resumed
-from experiments.run.stages import Outcome, also_stage, build_model, device, mixed, test_stage, train_stage
+from experiments.run.stages import Outcome, also_stage, build_model, mixed, test_stage, train_stage
 from modeling import distributed as processes
 from modeling.contract import Matcher, PairTokenizer, Ranker
+from modeling.device import best_device
 from modeling.pool_ranker import PoolRanker
 from recipes.config import REPOSITORY, SECTIONS, Configuration, as_lines
 from recipes.models import class_of, is_trained
@@ -150,13 +151,13 @@ def _trained(
     if processes.is_first():
         _keep_vocabulary(encoder, plan, folder)
         pages = Pages(Board(folder.events), encoder)
-    say(f"{plan.model_name}: {parameters_of(matcher):,} parameters, on {device()}")
+    say(f"{plan.model_name}: {parameters_of(matcher):,} parameters, on {best_device()}")
     report = train_stage(plan, matcher, encoder, data, folder, pages)
     if pages:
         save_weights(matcher, folder.weights, folder.made_with)
         pages.finish(matcher)
     processes.broadcast(None)  # the weights are there now
-    return PoolRanker(matcher, encoder, device(), bfloat16=plan.evaluate.products == "bfloat16"), report, pages
+    return PoolRanker(matcher, encoder, best_device(), bfloat16=plan.evaluate.products == "bfloat16"), report, pages
 
 
 def _keep_vocabulary(encoder: PairTokenizer, plan: Configuration, folder: RunFolder) -> None:

@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 import numpy as np
-import torch
 from jaxtyping import Float
 
 from data_prep.pairs.overlap import overlap, without
@@ -20,6 +19,7 @@ from evaluation.saved_counts import SavedCounts
 from experiments.run.board_pages import Pages
 from experiments.run.data import fusion_pairs, tests_beside
 from modeling.contract import Matcher, PairTokenizer, Ranker
+from modeling.device import best_device
 from modeling.losses import build_loss
 from modeling.pool_ranker import PoolRanker
 from recipes.config import Configuration, resolve
@@ -44,16 +44,11 @@ class Outcome:
     seconds: float  # of the model's evaluation
 
 
-def device() -> str:
-    """Where models compute: a GPU where torch finds one."""
-    return "cuda" if torch.cuda.is_available() else "cpu"
-
-
 def build_model(plan: Configuration, encoder: PairTokenizer) -> Matcher:
     """The model with random starting weights, which depend on ``--train.seed``."""
     seed_everything(plan.train.seed, plan.train.threads)
     matcher: Matcher = class_of(plan.model_name)(plan.model, encoder.vocabulary)
-    return matcher.to(device())
+    return matcher.to(best_device())
 
 
 def train_stage(
@@ -73,7 +68,7 @@ def train_stage(
         ids,
         _validation(plan, encoder, data.splits["valid"], pages),
         plan.train,
-        device(),
+        best_device(),
     )
     seed_everything(plan.train.seed, plan.train.threads)
     return train(task, plan.train, folder.path, board=pages.board if pages else None, say=say)
@@ -85,7 +80,7 @@ def _validation(
     config = EvaluateConfig(pool=min(plan.train.validate_pool, len(valid)), run_depth=1)
 
     def validate(matcher: Matcher) -> Mapping[str, float]:
-        evaluation = evaluate(PoolRanker(matcher, encoder, device()), valid, config, progress=False)
+        evaluation = evaluate(PoolRanker(matcher, encoder, best_device()), valid, config, progress=False)
         if pages:
             pages.show(matcher, evaluation)
         return asdict(exact(evaluation.ranks))

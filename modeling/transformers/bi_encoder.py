@@ -56,8 +56,8 @@ class TransformerBiEncoder(BiEncoder):
         try:
             architecture = library.AutoConfig.for_model(kept.pop("model_type"), **kept)
             self.transformer: nn.Module = library.AutoModel.from_config(architecture)
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"transformers knows no such architecture: {error}") from error
+        except (ArithmeticError, AttributeError, ImportError, LookupError, TypeError) as error:
+            raise ValueError(f"transformers cannot build this architecture: {error}") from error
         if max(config.query_length, config.code_length) > (most := most_tokens(architecture)):
             raise ValueError(
                 f"--model.query_length={config.query_length} and --model.code_length={config.code_length} take "

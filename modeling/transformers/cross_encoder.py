@@ -21,9 +21,10 @@ import torch
 from jaxtyping import Float, Float32, Int64
 from torch import Tensor
 
+from modeling.device import best_device
 from modeling.transformers.codet5p import is_codet5p, load_codet5p_classifier, load_codet5p_tokenizer
 from modeling.transformers.pair_tokens import SPECIAL, PairTokens, Rows
-from modeling.transformers.pretrained import best_device, extra, load_pretrained, most_tokens
+from modeling.transformers.pretrained import extra, load_pretrained, most_tokens
 
 _LONGEST: Final = 512
 """Tokens of a pair unless the model reads fewer."""

@@ -62,13 +62,6 @@ def model_folder(name: str) -> Path | None:
     return folder if any((folder / mark).is_file() for mark in _MARKS) else None
 
 
-def best_device() -> str:
-    """The GPU if there is one."""
-    import torch  # slow to import, and not needed to tell a model from a name
-
-    return "cuda" if torch.cuda.is_available() else "cpu"
-
-
 def load_pretrained(name: str, load: Callable[[str, bool], Loaded]) -> Loaded:
     """Call ``load`` with the place of model ``name``, and whether only local files may be used.
 

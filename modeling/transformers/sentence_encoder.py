@@ -14,8 +14,9 @@ from jaxtyping import Float32, Int64
 from tqdm import tqdm
 
 from data_prep.files.printable import one_line
+from modeling.device import best_device
 from modeling.transformers.codet5p import is_codet5p, load_codet5p_sentences
-from modeling.transformers.pretrained import best_device, extra, load_pretrained, most_tokens
+from modeling.transformers.pretrained import extra, load_pretrained, most_tokens
 
 _AT_ONCE: Final = 1 << 13
 """Most candidates of a query whose vectors are gathered in one go."""

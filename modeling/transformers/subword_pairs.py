@@ -19,6 +19,14 @@ from modeling.transformers.pretrained import extra, load_pretrained
 _AT_ONCE: Final = 1024
 """Texts that are tokenized in one call."""
 _KEYS: Final = ("architecture", "tokenizer")
+_KINDS: Final = frozenset(("albert", "bert", "camembert", "distilbert", "electra", "mpnet", "roberta", "xlm-roberta"))
+"""Architectures that are built from a run's own file; a checkpoint of one of them is what a base may be."""
+_TEXTS: Final = frozenset(("activation", "hidden_act", "model_type", "position_embedding_type"))
+"""Settings that are texts; others could name code, kernels or other files, and are left behind."""
+_LAYERS: Final = ("num_hidden_layers", "n_layers")
+_MOST_LAYERS: Final = 256
+_LARGEST: Final = 1 << 20
+"""Of all whole numbers of an architecture, such as words and widths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +61,7 @@ class SubwordTokenizer:
             content = parse_json(read_whole(path))
             if not isinstance(content, dict) or not all(isinstance(content.get(key), dict) for key in _KEYS):
                 raise ValueError(f"expected {' and '.join(_KEYS)}")
-            subwords = Subwords(json.dumps(content["tokenizer"]), content["architecture"])
+            subwords = Subwords(json.dumps(content["tokenizer"]), checked_architecture(content["architecture"]))
             found = cls(subwords, query_length, code_length)
             found._reader(query_length)
         except (OSError, ValueError) as error:
@@ -109,9 +117,30 @@ class SubwordTokenizer:
             reader = library.Tokenizer.from_str(self.vocabulary.tokenizer)
         except Exception as error:  # the library raises Exception itself
             raise ValueError(f"no tokenizer: {error}") from error
+        except BaseException as error:  # what a failure inside of it becomes, which is no Exception
+            if type(error).__name__ != "PanicException":
+                raise
+            raise ValueError("no tokenizer: the library failed on it") from error
         reader.no_padding()
         reader.enable_truncation(length)
         return reader
+
+
+def checked_architecture(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The numbers, switches and known names of an architecture, without all else.
+
+    Raises:
+        ValueError: it is none of those known here, or larger than any that is.
+    """
+    kind = settings.get("model_type")
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise ValueError(f"expected one of {', '.join(sorted(_KINDS))}, not {kind!r:.40}")
+    for name, value in settings.items():
+        most = _MOST_LAYERS if name in _LAYERS else _LARGEST
+        if isinstance(value, int | float) and not -most <= value <= most:
+            raise ValueError(f"{name}={value!r:.20} is larger than of any architecture known here")
+    plain = {name: value for name, value in settings.items() if isinstance(value, bool | int | float)}
+    return plain | {name: settings[name] for name in sorted(_TEXTS & {*settings}) if isinstance(settings[name], str)}
 
 
 def subwords_of(name: str) -> Subwords:
@@ -128,6 +157,7 @@ def subwords_of(name: str) -> Subwords:
         if backend is None:
             raise ValueError("its tokenizer has no fast form")
         config = library.AutoConfig.from_pretrained(place, local_files_only=local)
-        return Subwords(json.dumps(json.loads(backend.to_str())), json.loads(config.to_json_string(use_diff=False)))
+        architecture = checked_architecture(json.loads(config.to_json_string(use_diff=False)))
+        return Subwords(json.dumps(json.loads(backend.to_str())), architecture)
 
     return load_pretrained(name, load)

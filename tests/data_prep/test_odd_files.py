@@ -149,8 +149,8 @@ def test_what_was_fetched_before_is_known_without_them(kind, tmp_path, monkeypat
 @pytest.mark.parametrize("kind", KINDS)
 def test_entries_of_apt_that_are_no_files_are_passed_over(kind, tmp_path):
     (tmp_path / "sources.list.d").mkdir()
-    (tmp_path / "sources.list").write_text("deb http://deb.debian.org/debian bookworm main\n")
+    (tmp_path / "sources.list").write_text("deb http://mirror.example/debian bookworm main\n")
     odd_thing(kind, tmp_path / "sources.list.d/a.sources")
     odd_thing(kind, tmp_path / "sources.list.d/a.list")
     with deadline():
-        assert source_entries(tmp_path) == {"list": "deb-src http://deb.debian.org/debian bookworm main\n"}
+        assert source_entries(tmp_path) == {"list": "deb-src http://mirror.example/debian bookworm main\n"}

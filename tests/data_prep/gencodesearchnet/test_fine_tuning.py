@@ -1,4 +1,4 @@
-"""The fine-tuning set: what is saved, and that the two sides share neither projects nor codes."""
+"""The fine-tuning set: what is kept, and that the two sides share neither projects nor codes."""
 
 import gzip
 import json

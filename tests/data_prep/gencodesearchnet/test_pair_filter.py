@@ -1,4 +1,4 @@
-"""The category filter: what is asked, how answers are read, what is saved and counted."""
+"""The category filter: what is asked, how answers are read, what is kept and counted."""
 
 import pytest
 
