@@ -47,7 +47,8 @@ def published_split(name: str) -> Split:
         pytest.skip(f"needs the published test set {name}/test.jsonl.gz beside the repository, in ../shared/data")
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
-    words = [[[word for word in row[field] if word != "<unk>"] for field in ("query", *CODE_FIELDS)] for row in rows]
+    fields = ("query", *CODE_FIELDS)  # the releases have no statement trees
+    words = [[[word for word in row.get(field, []) if word != "<unk>"] for field in fields] for row in rows]
     return Split.of("test", [_pair(name, row, *lists) for row, lists in enumerate(words)])
 
 
