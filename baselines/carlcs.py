@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from baselines.field_matcher import CoAttentionMatcher
+from baselines.field_ranker import CoAttentionRanker
 from baselines.word_vectors import BaselineConfig, WordVectors
 from data_prep.bounds import WIDTH, check_bounds
 from data_prep.store.batching import Batch
@@ -116,7 +116,7 @@ class LstmRows(nn.Module):
         return Rows(rows, mask, torch.diag_embed(mask))
 
 
-class Carlcs(CoAttentionMatcher):
+class Carlcs(CoAttentionRanker):
     """Scores a query against a method by the co-attention of their windows."""
 
     config_type = CarlcsConfig

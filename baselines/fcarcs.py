@@ -25,7 +25,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from baselines.field_matcher import FieldMatcher
+from baselines.field_ranker import FieldRanker
 from baselines.word_vectors import BaselineConfig, WordVectors
 from data_prep.bounds import WIDTH, check_bounds
 from data_prep.store.batching import Batch
@@ -103,7 +103,7 @@ class AffinityReader(nn.Module):
         return masked_softmax(logits, column_mask, dim=0)
 
 
-class Fcarcs(FieldMatcher):
+class Fcarcs(FieldRanker):
     """Scores a query against a method by the cosine of what each side is in the light of the other."""
 
     config_type = FcarcsConfig

@@ -23,6 +23,8 @@ from tqdm import tqdm
 from baselines.answer_journal import AnswerJournal
 from baselines.chat_endpoint import ChatEndpoint, EndpointError, TooLongError
 from data_prep.files.printable import one_line
+from data_prep.store.prepared_data import Split
+from modeling.ranker import Ranker, Scores
 
 TextKind = Literal["code comment", "search query"]
 
@@ -91,7 +93,7 @@ def read_answer(answer: str) -> bool | None:
     return said == {"true"} if len(said) == 1 else None
 
 
-class PromptedModel:
+class PromptedModel(Ranker):
     """Asks a model about pairs of a text and a code."""
 
     def __init__(self, config: PromptedModelConfig) -> None:
@@ -110,9 +112,10 @@ class PromptedModel:
         """One half: True is 1."""
         return 0.5
 
-    def over(self, texts: Sequence[str], codes: Sequence[str]) -> "AnswerScores":
+    def over(self, queries: Split, corpus: Split) -> "AnswerScores":
         """Nothing is asked yet."""
-        return AnswerScores(self, texts, codes)
+        texts = [queries.text(row).query_text for row in range(len(queries))]
+        return AnswerScores(self, texts, [corpus.text(row).source for row in range(len(corpus))])
 
     def answers(self, pairs: Sequence[tuple[str, str]]) -> list[bool | None]:
         """What the model says of each pair of a text and a code: True, False or, None, neither.
@@ -151,21 +154,21 @@ class PromptedModel:
                     raise EndpointError(f"{config.url} finds even a short input too long: {error}") from error
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerScores:
+class AnswerScores(Scores):
     """Answers as scores: 1 for True, 0 for False, NaN for no answer, which is wrong whatever the truth is."""
 
-    model: PromptedModel
-    texts: Sequence[str]
-    codes: Sequence[str]
+    def __init__(self, model: PromptedModel, texts: Sequence[str], codes: Sequence[str]) -> None:
+        """What ``model`` is asked about."""
+        super().__init__(len(texts), len(codes))
+        self._model, self._texts, self._codes = model, texts, codes
 
     def __call__(
         self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
     ) -> Float32[np.ndarray, "block candidates"]:
         """Ask about every candidate of each query."""
         rows = zip(queries.tolist(), candidates.tolist(), strict=True)
-        pairs = [(self.texts[query], self.codes[code]) for query, codes in rows for code in codes]
-        scores = [np.nan if answer is None else float(answer) for answer in self.model.answers(pairs)]
+        pairs = [(self._texts[query], self._codes[code]) for query, codes in rows for code in codes]
+        scores = [np.nan if answer is None else float(answer) for answer in self._model.answers(pairs)]
         return np.array(scores, np.float32).reshape(candidates.shape)
 
 

@@ -20,7 +20,7 @@ from typing import Literal
 
 from torch import nn
 
-from baselines.field_matcher import CoAttentionMatcher
+from baselines.field_ranker import CoAttentionRanker
 from baselines.word_vectors import BaselineConfig, WordVectors
 from data_prep.store.batching import Batch
 from data_prep.store.vocabulary import Vocabularies
@@ -43,7 +43,7 @@ class TabcsConfig(BaselineConfig):
         return self.parity or self.attention == "position"
 
 
-class Tabcs(CoAttentionMatcher):
+class Tabcs(CoAttentionRanker):
     """Scores a query against a method by co-attention over weighted word vectors."""
 
     config_type = TabcsConfig

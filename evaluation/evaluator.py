@@ -17,7 +17,7 @@ from evaluation.config import EvaluateConfig
 from evaluation.metrics import count_better_and_tied
 from evaluation.saved_counts import Counts, SavedCounts
 from modeling import distributed as processes
-from modeling.contract import Ranker
+from modeling.ranker import Ranker, Scores
 
 _log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ class Evaluation:
     tied: Int64[np.ndarray, " queries"]  # other codes that scored as high as the gold
     top_codes: Int64[np.ndarray, "queries depth"]  # best first, as rows of ``pool``; a gold stands last among its ties
     top_scores: Float32[np.ndarray, "queries depth"]
-    index_seconds: float
+    read_seconds: float  # of the queries and codes
     score_seconds: float
 
     @property
@@ -47,8 +47,8 @@ class Evaluation:
 
     @property
     def seconds(self) -> float:
-        """Time of indexing and scoring together."""
-        return self.index_seconds + self.score_seconds
+        """Time of reading and scoring together."""
+        return self.read_seconds + self.score_seconds
 
     @property
     def pairs_per_second(self) -> float:
@@ -83,38 +83,46 @@ def evaluate(
         raise ValueError(f"split {split.name} has no pairs to test on; prepare more data or raise --data.limit")
     rows = pool_rows(len(split), config)
     pool = split if len(rows) == len(split) else split.take(rows)
-    start = time.perf_counter()
-    ranker.index(pool)
-    indexed = time.perf_counter()
-    counts = _counts(ranker, pool, config.run_depth, kept, progress=progress and processes.is_first())
-    found = Counts.joined(processes.gathered(counts))
-    seconds = time.perf_counter() - indexed + (kept.seconds if kept else 0)
-    return Evaluation(pool, rows, found.better, found.tied, found.codes, found.scores, indexed - start, seconds)
-
-
-def _counts(ranker: Ranker, pool: Split, depth: int, kept: SavedCounts | None, *, progress: bool) -> Counts:
-    """Better, tied, best codes and their scores for this process's share of the queries."""
     mine = processes.share(len(pool))
-    listed = min(depth, len(pool))
-    done = [(kept and kept.load(mine.stop - mine.start, len(pool), listed)) or Counts.none(listed)]
-    at = mine.start + len(done[0])
-    queries = pool if (at, mine.stop) == (0, len(pool)) else pool.take(np.arange(at, mine.stop))
-    what, total = f"ranking {pool.name}", (mine.stop - mine.start) * len(pool)
-    before = (at - mine.start) * len(pool)
+    done = (kept and kept.load(mine.stop - mine.start, len(pool), min(config.run_depth, len(pool)))) or None
+    left = np.arange(mine.start + (len(done) if done else 0), mine.stop)
+    start = time.perf_counter()
+    scores = ranker.over(pool if len(left) == len(pool) else pool.take(left), pool)
+    read = time.perf_counter()
+    counts = _counts(scores, pool, left, config.run_depth, done, kept, progress=progress and processes.is_first())
+    found = Counts.joined(processes.gathered(counts))
+    seconds = time.perf_counter() - read + (kept.seconds if kept else 0)
+    return Evaluation(pool, rows, found.better, found.tied, found.codes, found.scores, read - start, seconds)
+
+
+def _counts(
+    scores: Scores,
+    pool: Split,
+    rows: Int64[np.ndarray, " rows"],
+    depth: int,
+    done: Counts | None,
+    kept: SavedCounts | None,
+    *,
+    progress: bool,
+) -> Counts:
+    """Better, tied, best codes and their scores for the queries ``rows``, after those that are ``done``."""
+    counted = [done or Counts.none(min(depth, len(pool)))]
+    before, at = len(counted[0]) * len(pool), 0
     with tqdm(
-        total=total, initial=before, desc=what, unit=" pairs", unit_scale=True, disable=not progress, leave=False
-    ) as bar:
-        for block in ranker.scores(queries) if len(queries) else ():
+        total=before + len(rows) * len(pool), initial=before, desc=f"ranking {pool.name}",
+        unit=" pairs", unit_scale=True, disable=not progress, leave=False,
+    ) as bar:  # fmt: skip
+        for block in scores.blocks() if len(rows) else ():
             assert block.shape[1] == len(pool), f"scores are {block.shape}, but the pool has {len(pool)} codes"
-            gold = np.arange(at, at + len(block))
+            gold = rows[at : at + len(block)]
             better, tied = count_better_and_tied(block, gold)
-            done.append(Counts(better.astype(np.int64), tied.astype(np.int64), *_top(block, gold, depth)))
+            counted.append(Counts(better.astype(np.int64), tied.astype(np.int64), *_top(block, gold, depth)))
             at += len(block)
             bar.update(block.size)
             if kept:
-                kept.save(done)
-    assert at == mine.stop, f"the ranker scored {at - mine.start} of {mine.stop - mine.start} queries"
-    return Counts.joined(done)
+                kept.save(counted)
+    assert at == len(rows), f"the ranker scored {at} of {len(rows)} queries"
+    return Counts.joined(counted)
 
 
 def _top(

@@ -23,11 +23,11 @@ from galm.all_pairs import EncodedWords, Nodes, all_scores, distinct_words, ever
 from galm.config import GalmConfig
 from galm.dense_gcn import GlobalAlignment
 from galm.word_tables import WordTables
-from modeling.contract import Encoded, Matcher
+from modeling.contract import Encoded, NeuralRanker
 from modeling.layers import masked_softmax
 
 
-class Galm(Matcher):
+class Galm(NeuralRanker):
     """Scores a query against a method by the alignment graph of their words."""
 
     config_type = GalmConfig

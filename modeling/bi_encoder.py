@@ -8,10 +8,10 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from data_prep.store.batching import Batch
-from modeling.contract import Encoded, Matcher
+from modeling.contract import Encoded, NeuralRanker
 
 
-class BiEncoder(Matcher):
+class BiEncoder(NeuralRanker):
     """A model of ``query_vectors`` and ``code_vectors``; a vector of zeros has a score of 0 with everything."""
 
     @abstractmethod

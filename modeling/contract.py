@@ -1,15 +1,15 @@
-"""What every model promises: encode each side once, then score pairs of them.
+"""What every neural model promises: encode each side once, then score pairs of them.
 
-The trainer, the evaluator and the search know these classes and no model.
+The trainer, the evaluator and the search know these classes and no model. What is not trained here keeps
+:mod:`modeling.ranker` alone.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
-import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
@@ -35,8 +35,13 @@ class Encoded:
         return self.states.shape[0]
 
     @property
+    def nbytes(self) -> int:
+        """Memory of all tensors."""
+        return sum(getattr(self, each.name).nbytes for each in fields(self))
+
+    @property
     def shown(self) -> Bool[Tensor, "batch words"]:
-        """Where words stand in :meth:`Matcher.alignment` and :meth:`Matcher.edges`."""
+        """Where words stand in :meth:`NeuralRanker.alignment` and :meth:`NeuralRanker.edges`."""
         return self.mask
 
     def rows(self: Side, rows: slice | Int[Tensor, " rows"]) -> Side:
@@ -73,13 +78,15 @@ class PairTokenizer(Protocol):
         """
 
 
-class Matcher(nn.Module, ABC):
+class NeuralRanker(nn.Module, ABC):
     """A neural model that scores queries against codes; higher is better."""
 
     config_type: ClassVar[type]
     """The frozen dataclass that ``__init__`` takes: section ``model`` of the configuration."""
     reads: ClassVar[Literal["words", "subwords"]] = "words"
     """What a tokenizer makes of pairs for it."""
+    natural_threshold: ClassVar[float | None] = None
+    """The score from which on a pair is a match; None: training compares codes with each other, and fixes none."""
 
     def __init__(self, config: Any, vocabularies: Any) -> None:
         """Build the model; ``config`` is a ``config_type``. Reads the global torch seed.
@@ -167,17 +174,3 @@ class Matcher(nn.Module, ABC):
             ]
             blocks.append(torch.cat(scores).view(len(rows), len(codes)))
         return torch.cat(blocks)
-
-
-@runtime_checkable
-class Ranker(Protocol):
-    """What the evaluator and the search see; BM25 is one without being a :class:`Matcher`."""
-
-    def index(self, corpus: Split) -> None:
-        """Take the methods of ``corpus`` as the pool that queries are ranked over."""
-
-    def scores(self, queries: Split) -> Iterator[Float[np.ndarray, "block codes"]]:
-        """Score the queries of ``queries`` against the whole pool, some rows at a time, in order.
-
-        The caller is done with a block before it asks for the next.
-        """

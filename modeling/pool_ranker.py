@@ -1,74 +1,146 @@
-"""Any matcher as a ranker: a corpus encoded once, queries scored against all of it block by block."""
+"""Any neural model as a ranker: a corpus encoded once, queries scored against all of it or against some candidates."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Final
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Float32, Int, Int64
 
 from data_prep.store.batching import Batch, TokenizedPairs
 from data_prep.store.prepared_data import Split
-from modeling.contract import Encoded, Matcher, PairTokenizer
+from modeling.bi_encoder import BiEncoder
+from modeling.contract import Encoded, NeuralRanker, PairTokenizer
+from modeling.ranker import SCORES_PER_BLOCK, Ranker, Scores
+from modeling.row_scores import RowScores, ScoreMatrix
 
-CODES_PER_CHUNK = 512
-QUERIES_PER_BLOCK = 512
-SCORES_PER_BLOCK = 1 << 22
-"""Scores held at a time: 16 MiB in float32."""
-ENCODED_BYTES = 1 << 27
+CODES_PER_CHUNK: Final = 512
+QUERIES_PER_BLOCK: Final = 512
+ENCODED_BYTES: Final = 1 << 27
 """Encoded code kept between blocks of queries, 128 MiB; what is beyond is encoded again for each block."""
 
 
-class PoolRanker:
-    """A :class:`modeling.contract.Ranker` over a matcher; memory stays bounded whatever the corpus."""
+class PoolRanker(Ranker):
+    """A neural model as a :class:`modeling.ranker.Ranker`; memory stays bounded whatever the corpus."""
 
     def __init__(
-        self, matcher: Matcher, encoder: PairTokenizer, device: torch.device | str = "cpu", *, bfloat16: bool = False
+        self,
+        model: NeuralRanker,
+        tokenizer: PairTokenizer,
+        device: torch.device | str = "cpu",
+        *,
+        bfloat16: bool = False,
     ) -> None:
-        """Score with ``matcher`` on ``device``, over words that ``encoder`` turns into ids; by bfloat16 products?"""
-        self.matcher = matcher.to(device)
-        self.encoder = encoder
-        self.device = device
-        self.bfloat16 = bfloat16
-        self._corpus = TokenizedPairs({})
-        self._chunks: list[Int[np.ndarray, " rows"]] = []
-        self._kept: list[Encoded | None] = []
+        """Score with ``model`` on ``device``, over ids that ``tokenizer`` makes; by bfloat16 products?"""
+        self.model, self.tokenizer = model.to(device), tokenizer
+        self.device, self.bfloat16 = torch.device(device), bfloat16
 
-    @torch.inference_mode()
-    def index(self, corpus: Split) -> None:
-        """Take ``corpus`` as the pool; methods of like length are encoded together, so that little is padding."""
-        self.matcher.eval()
-        self._corpus = self.encoder.encode(corpus)
-        order = np.argsort(self._corpus.code_lengths, kind="stable")
-        self._chunks = [order[at : at + CODES_PER_CHUNK] for at in range(0, len(order), CODES_PER_CHUNK)]
-        self._kept, left = [], ENCODED_BYTES
-        for number in range(len(self._chunks)):
-            encoded = self._encode(number) if left > 0 else None
-            left -= 0 if encoded is None else encoded.states.nbytes
-            self._kept.append(encoded)
+    @property
+    def natural_threshold(self) -> float | None:
+        """The model's."""
+        return self.model.natural_threshold
 
-    def scores(self, queries: Split) -> Iterator[Float[np.ndarray, "block codes"]]:
-        """Scores of the queries in order, some rows at a time."""
-        self.matcher.eval()
-        ids, pool = self.encoder.encode(queries), len(self._corpus)
-        step = max(1, min(QUERIES_PER_BLOCK, SCORES_PER_BLOCK // max(1, pool)))
-        for start in range(0, len(ids), step):
-            yield self._block(ids, np.arange(start, min(start + step, len(ids))))
+    def over(self, queries: Split, corpus: Split) -> "NeuralScores":
+        """Turn both into ids."""
+        asked = self.tokenizer.encode(queries)
+        codes = asked if queries is corpus else self.tokenizer.encode(corpus)
+        return NeuralScores(self.model, asked, codes, bfloat16=self.bfloat16)
 
-    @torch.inference_mode()
-    def _block(self, ids: TokenizedPairs, rows: Int[np.ndarray, " rows"]) -> Float[np.ndarray, "rows codes"]:
-        by_length = np.argsort(ids.query_lengths[rows], kind="stable")
-        queries = self.matcher.encode_query(self._moved(ids.queries(rows[by_length])))
-        scores = np.empty((len(rows), len(self._corpus)), dtype=np.float32)
+
+class NeuralScores(Scores):
+    """A neural model over pairs that a tokenizer has read."""
+
+    def __init__(
+        self, model: NeuralRanker, queries: TokenizedPairs, corpus: TokenizedPairs, *, bfloat16: bool = False
+    ) -> None:
+        """``model`` on the device where it is; codes are encoded when they are first asked for."""
+        super().__init__(len(queries), len(corpus))
+        self.model, self._queries, self._corpus, self._bfloat16 = model, queries, corpus, bfloat16
+        self._device = next(model.parameters()).device
+
+    def __call__(
+        self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
+    ) -> Float32[np.ndarray, "block candidates"]:
+        """The score of every candidate of each query."""
+        if isinstance(self.model, BiEncoder):
+            return self._cosines(queries, candidates)
+        return self.outputs(queries, candidates, self.model.score_matrix)
+
+    def outputs(
+        self,
+        queries: Int64[np.ndarray, " block"],
+        candidates: Int64[np.ndarray, "block candidates"],
+        matrix: ScoreMatrix,
+    ) -> Float32[np.ndarray, "block candidates ..."]:
+        """What ``matrix``, a method of the model, says of every candidate of each query; at least one query."""
+        with _scoring(self.model):
+            rows = RowScores(self.model, self._corpus)
+            asked = (self._queries.queries([query]) for query in queries.tolist())
+            return np.stack([rows.outputs(query, some, matrix) for query, some in zip(asked, candidates, strict=True)])
+
+    def blocks(self) -> Iterator[Float32[np.ndarray, "block codes"]]:
+        """Every query against every code; what fits in memory of encoded code serves all blocks of queries."""
+        saved: dict[int, Encoded] = {}
+        step = max(1, min(QUERIES_PER_BLOCK, SCORES_PER_BLOCK // max(1, self.codes)))
+        for start in range(0, self.queries, step):
+            with _scoring(self.model):
+                block = self._block(np.arange(start, min(start + step, self.queries)), saved)
+            yield block
+
+    def _block(self, rows: Int[np.ndarray, " rows"], saved: dict[int, Encoded]) -> Float32[np.ndarray, "rows codes"]:
+        by_length = np.argsort(self._queries.query_lengths[rows], kind="stable")
+        queries = self._encoded_queries(rows[by_length])
+        scores = np.empty((len(rows), self.codes), dtype=np.float32)
         for number, chunk in enumerate(self._chunks):
-            kept = self._kept[number]
-            codes = self._encode(number) if kept is None else kept
-            with torch.autocast(torch.device(self.device).type, torch.bfloat16, enabled=self.bfloat16):
-                found = self.matcher.score_matrix(queries, codes)
+            codes = saved[number] if number in saved else self._encoded_codes(chunk)
+            if sum(each.nbytes for each in saved.values()) < ENCODED_BYTES:
+                saved[number] = codes
+            with torch.autocast(self._device.type, torch.bfloat16, enabled=self._bfloat16):
+                found = self.model.score_matrix(queries, codes)
             scores[np.ix_(by_length, chunk)] = found.float().cpu().numpy()
         return scores
 
-    def _encode(self, number: int) -> Encoded:
-        return self.matcher.encode_code(self._moved(self._corpus.codes(self._chunks[number])))
+    def _cosines(
+        self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
+    ) -> Float32[np.ndarray, "block candidates"]:
+        with _scoring(self.model):
+            asked = self._encoded_queries(queries).states  # [block, 1, dim]
+            among = self._vectors[torch.from_numpy(candidates)].to(self._device)  # [block, candidates, dim]
+            cosines: Float32[np.ndarray, "block candidates"] = (asked * among).sum(-1).cpu().numpy()
+        return cosines
+
+    @cached_property
+    def _vectors(self) -> Float[torch.Tensor, "codes dim"]:
+        """Of every code, for a model that makes one without the query."""
+        parts = [self._encoded_codes(chunk).states[:, 0].cpu() for chunk in self._chunks]
+        by_length = torch.cat(parts)
+        return by_length[torch.from_numpy(np.argsort(np.concatenate(self._chunks), kind="stable"))]
+
+    @cached_property
+    def _chunks(self) -> list[Int[np.ndarray, " rows"]]:
+        """All codes; those of a chunk are of like length, so that little is padding."""
+        order = np.argsort(self._corpus.code_lengths, kind="stable")
+        return [order[at : at + CODES_PER_CHUNK] for at in range(0, len(order), CODES_PER_CHUNK)]
+
+    def _encoded_queries(self, rows: Int[np.ndarray, " rows"]) -> Encoded:
+        return self.model.encode_query(self._moved(self._queries.queries(rows)))
+
+    def _encoded_codes(self, rows: Int[np.ndarray, " rows"]) -> Encoded:
+        return self.model.encode_code(self._moved(self._corpus.codes(rows)))
 
     def _moved(self, batch: Batch) -> Batch:
-        return {field: words.to(self.device) for field, words in batch.items()}
+        return {field: words.to(self._device) for field, words in batch.items()}
+
+
+@contextmanager
+def _scoring(model: NeuralRanker) -> Iterator[None]:
+    """Without dropout and gradients; a model in training is in training again afterwards."""
+    training = model.training
+    model.eval()
+    try:
+        with torch.inference_mode():
+            yield
+    finally:
+        model.train(training)

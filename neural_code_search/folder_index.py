@@ -63,7 +63,7 @@ class CodeIndex:
         """The index in the file ``path``, and the model that reads what its first stage finds."""
         self.path: Final = path
         """The file."""
-        self._live = LiveIndex(path, lambda index: ModelReranker(model.matcher, model.encoder, index.split))
+        self._live = LiveIndex(path, lambda index: ModelReranker(model.model, model.tokenizer, index.split))
 
     def __len__(self) -> int:
         """Methods and types."""

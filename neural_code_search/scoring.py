@@ -11,13 +11,13 @@ from jaxtyping import Float32, Int64
 from data_prep.files.named_paths import named_path
 from data_prep.store.batching import WordTokenizer
 from data_prep.store.prepared_data import Split
-from modeling.contract import Matcher
+from modeling.contract import NeuralRanker
 from modeling.row_scores import AT_ONCE
 from neural_code_search.snippets import read_codes, read_pairs
 from search.engine.engine import words_of
 from search.engine.reranker import ModelReranker
 from search.models.folder import DEFAULT_MODEL
-from search.models.packed_model import load_model as load_matcher
+from search.models.packed_model import load_model as load_saved
 
 
 class RankedCodes(NamedTuple):
@@ -38,16 +38,16 @@ def load_model(path: str | os.PathLike[str] | None = None) -> "CodeModel":
     Raises:
         ValueError: there is no model, it is damaged, or its run is not finished.
     """
-    return CodeModel(*load_matcher(DEFAULT_MODEL if path is None else named_path(os.fspath(path))))
+    return CodeModel(*load_saved(DEFAULT_MODEL if path is None else named_path(os.fspath(path))))
 
 
 class CodeModel:
     """A trained model; :func:`load_model` makes one."""
 
-    def __init__(self, matcher: Matcher, encoder: WordTokenizer) -> None:
-        """``matcher`` over the words that ``encoder`` turns into ids."""
-        self.matcher: Final = matcher.eval()
-        self.encoder: Final = encoder
+    def __init__(self, model: NeuralRanker, tokenizer: WordTokenizer) -> None:
+        """``model`` over the words that ``tokenizer`` turns into ids."""
+        self.model: Final = model.eval()
+        self.tokenizer: Final = tokenizer
 
     @torch.inference_mode()
     def score_pairs(self, queries: Sequence[str], codes: Sequence[str]) -> Float32[np.ndarray, " pairs"]:
@@ -60,13 +60,13 @@ class CodeModel:
         Raises:
             ValueError: there are not as many queries as codes, a query has no words, or a code is no Java method.
         """
-        ids = self.encoder.encode(Split.of("pairs", read_pairs(queries, codes)))
+        ids = self.tokenizer.encode(Split.of("pairs", read_pairs(queries, codes)))
         order = np.argsort(ids.code_lengths, kind="stable")  # of like length, little is padding
         found = np.empty(len(order), dtype=np.float32)
         for start in range(0, len(order), AT_ONCE):
             rows = order[start : start + AT_ONCE]
-            asked, read = self.matcher.encode_query(ids.queries(rows)), self.matcher.encode_code(ids.codes(rows))
-            found[rows] = self.matcher.score_pairs(asked, read).float().numpy()
+            asked, read = self.model.encode_query(ids.queries(rows)), self.model.encode_code(ids.codes(rows))
+            found[rows] = self.model.score_pairs(asked, read).float().numpy()
         return found
 
     def pool(self, codes: Sequence[str]) -> "CodePool":
@@ -91,7 +91,7 @@ class CodePool:
 
     def __init__(self, model: CodeModel, codes: Sequence[str]) -> None:
         self._rows = Split.of("pool", read_codes(codes))
-        self._reader = ModelReranker(model.matcher, model.encoder, self._rows)
+        self._reader = ModelReranker(model.model, model.tokenizer, self._rows)
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -13,7 +13,7 @@ class Recipe:
     """How a named model is built and trained."""
 
     target: str
-    """The class: a ``Matcher``, which is trained, or another ``Ranker``, which is not."""
+    """The class: a ``NeuralRanker``, which is trained, or another ``Ranker``, which is not."""
     config: str
     """The dataclass of its section ``model``."""
     about: str
@@ -144,6 +144,17 @@ MODELS: Final[dict[str, Recipe]] = {
         "a sentence-transformers model, fine-tuned as a bi-encoder over subwords (requirements-sentences.txt)",
         _TRANSFORMER,
     ),
+    "cross_encoder": Recipe(
+        "modeling.transformers.cross_encoder:CrossEncoder",
+        "modeling.transformers.cross_encoder:CrossEncoderConfig",
+        "a pretrained transformer that reads query and code together: for small pools, such as --evaluate.pool=100",
+        {**_TRANSFORMER, "loss.temperature": "1", "train.batch_size": "8", "train.validate_pool": "30"},
+    ),
+    "sentence_encoder": Recipe(
+        "modeling.transformers.sentence_encoder:SentenceEncoder",
+        "modeling.transformers.sentence_encoder:SentenceEncoderConfig",
+        "a sentence-transformers model as it comes: no training",
+    ),
     "bm25": Recipe("retrieval.bm25:Bm25", "retrieval.bm25:Bm25Config", "BM25 over split identifiers: no training"),
     "bm25_no_stems": Recipe(
         "retrieval.bm25:Bm25", "retrieval.bm25:Bm25Config", "the form most papers mean", {"model.stem": "false"}
@@ -177,6 +188,6 @@ def class_of(model: str) -> Any:
 
 def is_trained(model: str) -> bool:
     """Whether a model is a neural one, which learns; other rankers need no training. Imports what it needs."""
-    from modeling.contract import Matcher
+    from modeling.contract import NeuralRanker
 
-    return issubclass(class_of(model), Matcher)
+    return issubclass(class_of(model), NeuralRanker)

@@ -8,14 +8,14 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from modeling.contract import Matcher, PairTokenizer
+from modeling.contract import NeuralRanker, PairTokenizer
 from recipes.config import Configuration
 from recipes.models import class_of
 from recipes.run_folder import RunFolder
 from training.checkpoint import check_weights, put_weights, saved_weights
 
 
-def load_run(path: Path) -> tuple[Matcher, PairTokenizer]:
+def load_run(path: Path) -> tuple[NeuralRanker, PairTokenizer]:
     """The model of the finished run in ``path``, on the processor and ready to score.
 
     Raises:
@@ -23,18 +23,18 @@ def load_run(path: Path) -> tuple[Matcher, PairTokenizer]:
     """
     folder = RunFolder(path)
     plan = Configuration.load(folder.config)
-    if not issubclass(class_of(plan.model_name), Matcher):
+    if not issubclass(class_of(plan.model_name), NeuralRanker):
         raise ValueError(
             f"the run in {folder.path} is of {plan.model_name}, which has nothing trained to load: name a run of a "
             "trained model, such as galm_plus"
         )
     check_finished(folder)
-    encoder: PairTokenizer = class_of(plan.model_name).saved_tokenizer(folder.vocabulary, plan.words, plan.model)
+    tokenizer: PairTokenizer = class_of(plan.model_name).saved_tokenizer(folder.vocabulary, plan.words, plan.model)
     weights = saved_weights(folder.weights, folder.made_with)
-    check_weights(weights, weights_of(plan, encoder), str(folder.weights))  # before memory is asked for them
-    matcher = without_weights(plan, encoder)
-    put_weights(matcher, weights, str(folder.weights))
-    return matcher.eval(), encoder
+    check_weights(weights, weights_of(plan, tokenizer), str(folder.weights))  # before memory is asked for them
+    model = without_weights(plan, tokenizer)
+    put_weights(model, weights, str(folder.weights))
+    return model.eval(), tokenizer
 
 
 def check_finished(folder: RunFolder) -> None:
@@ -56,7 +56,7 @@ class _NoStartingValues(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-def weights_of(plan: Configuration, encoder: PairTokenizer) -> Mapping[str, Tensor]:
+def weights_of(plan: Configuration, tokenizer: PairTokenizer) -> Mapping[str, Tensor]:
     """The weights that the model has, as shapes and types alone: they take no memory, however many there are.
 
     Raises:
@@ -64,14 +64,14 @@ def weights_of(plan: Configuration, encoder: PairTokenizer) -> Mapping[str, Tens
     """
     try:
         with torch.device("meta"):
-            return without_weights(plan, encoder).state_dict()
+            return without_weights(plan, tokenizer).state_dict()
     except (RuntimeError, TypeError, OverflowError, MemoryError) as error:
         why = " ".join(str(error).split())
         raise ValueError(f"there is no {plan.model_name} with such settings and vocabularies: {why:.200}") from error
 
 
-def without_weights(plan: Configuration, encoder: PairTokenizer) -> Matcher:
+def without_weights(plan: Configuration, tokenizer: PairTokenizer) -> NeuralRanker:
     """The model with whatever stood in memory as its weights."""
     with _NoStartingValues():
-        matcher: Matcher = class_of(plan.model_name)(plan.model, encoder.vocabulary)
-    return matcher
+        model: NeuralRanker = class_of(plan.model_name)(plan.model, tokenizer.vocabulary)
+    return model

@@ -9,7 +9,7 @@ is read as its name (``name_weight`` times), its tokens, and its API words split
 Words that a release has lost (``UNKNOWN``) are left out on both sides.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import ClassVar, Final, Literal
@@ -18,13 +18,14 @@ import bm25s
 import numpy as np
 import Stemmer
 from bm25s.stopwords import STOPWORDS_EN
-from jaxtyping import Float32
+from jaxtyping import Float32, Int64
 
 from data_prep.bounds import check_bounds, real, whole
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import UNKNOWN
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged
+from modeling.ranker import Ranker, Scores
 
 _BLOCK_BYTES: Final = 1 << 25
 """Largest block of scores, 32 MiB."""
@@ -53,49 +54,40 @@ class Bm25Config:
         check_bounds(self, {"k1": real(0, 1000), "b": real(0, 1), "name_weight": whole(0, 1000)}, "model")
 
 
-class Bm25:
+class Bm25(Ranker):
     """Ranks the methods of a corpus by BM25."""
 
     config_type: ClassVar[type] = Bm25Config
 
     def __init__(self, config: Bm25Config) -> None:
-        """Nothing is learnt; :meth:`index` counts words."""
+        """Nothing is learnt; :meth:`over` counts words."""
         self.config = config
         self._stem: Callable[[str], str] = Stemmer.Stemmer("english").stemWord if config.stem else str
-        self._terms: dict[str, int] = {}
-        self._codes = 0
 
-    def index(self, corpus: Split) -> None:
-        """Count the words of ``corpus``, which becomes the pool.
+    def over(self, queries: Split, corpus: Split) -> "Bm25Scores":
+        """Count the words of ``corpus``, and read the queries.
 
         Raises:
             ValueError: when ``corpus`` is empty.
         """
         if not len(corpus):
             raise ValueError(f"BM25 ranks at least one method, but split {corpus.name} has none")
-        self._terms = {"": 0}  # a term of no method, so that there is one even where all methods are empty
-        fields = [self._read(corpus, field, grow=True) for field in ("name", "tokens", "api")]
+        terms = {"": 0}  # a term of no method, so that there is one even where all methods are empty
+        fields = [self._read(corpus, field, terms, grow=True) for field in ("name", "tokens", "api")]
         name, tokens, api = fields
         if self.config.distinct:
             tokens, api = ([list(dict.fromkeys(words)) for words in field] for field in (tokens, api))
         methods = [[*n * self.config.name_weight, *t, *a] for n, t, a in zip(name, tokens, api, strict=True)]
-        self._codes = len(methods)
-        self._scorer = bm25s.BM25(
+        scorer = bm25s.BM25(
             k1=self.config.k1, b=self.config.b, method=self.config.method, dtype="float32", auto_compile=False
         )
         with np.errstate(invalid="ignore"):  # lengths relative to an average of 0, where all methods are empty
-            self._scorer.index((methods, self._terms), create_empty_token=False, show_progress=False)
+            scorer.index((methods, terms), create_empty_token=False, show_progress=False)
+        asked = [sorted(set(query)) for query in self._read(queries, "query", terms, grow=False)]
+        return Bm25Scores(scorer, asked, len(methods))
 
-    def scores(self, queries: Split) -> Iterator[Float32[np.ndarray, "block codes"]]:
-        """Score the queries of ``queries`` against the whole pool, some rows at a time, in order."""
-        terms = self._read(queries, "query", grow=False)
-        step = max(1, _BLOCK_BYTES // (4 * self._codes))  # queries a block
-        for start in range(0, len(terms), step):
-            block = terms[start : start + step]
-            yield np.stack([self._scorer.get_scores_from_ids(sorted(set(query))) for query in block])
-
-    def _read(self, split: Split, field: str, *, grow: bool) -> list[list[int]]:
-        """The lists of ``field`` as term numbers; words never seen get new ones or, without ``grow``, are left out."""
+    def _read(self, split: Split, field: str, terms: dict[str, int], *, grow: bool) -> list[list[int]]:
+        """The lists of ``field`` as numbers of ``terms``; new words get new ones or, without ``grow``, are left out."""
         lists: Ragged = split.words[field]
         forms: dict[int, list[int]] = {}
         for number in np.unique(lists.values).tolist():
@@ -106,7 +98,35 @@ class Bm25:
                 continue
             parts = [self._stem(part) for part in (split_identifier(word) if field == "api" else (word,))]
             if grow:
-                forms[number] = [self._terms.setdefault(part, len(self._terms)) for part in parts]
+                forms[number] = [terms.setdefault(part, len(terms)) for part in parts]
             else:
-                forms[number] = [self._terms[part] for part in parts if part in self._terms]
+                forms[number] = [terms[part] for part in parts if part in terms]
         return [list(chain.from_iterable(forms[number] for number in lists[row].tolist())) for row in range(len(lists))]
+
+
+class Bm25Scores(Scores):
+    """What bm25s makes of the terms of queries."""
+
+    def __init__(self, scorer: bm25s.BM25, asked: Sequence[Sequence[int]], codes: int) -> None:
+        """``asked``: the distinct terms of each query, over so many ``codes``."""
+        super().__init__(len(asked), codes)
+        self._scorer, self._asked = scorer, asked
+
+    def __call__(
+        self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
+    ) -> Float32[np.ndarray, "block candidates"]:
+        """Of the scores of all codes those of the candidates."""
+        scores = np.empty(candidates.shape, np.float32)
+        for row, query in enumerate(queries.tolist()):
+            scores[row] = self._scores(query)[candidates[row]]
+        return scores
+
+    def blocks(self) -> Iterator[Float32[np.ndarray, "block codes"]]:
+        """Every query against every code, some queries at a time."""
+        step = max(1, _BLOCK_BYTES // (4 * self.codes))  # queries a block
+        for start in range(0, self.queries, step):
+            yield np.stack([self._scores(query) for query in range(start, min(start + step, self.queries))])
+
+    def _scores(self, query: int) -> Float32[np.ndarray, " codes"]:
+        found: Float32[np.ndarray, " codes"] = self._scorer.get_scores_from_ids(self._asked[query])
+        return found

@@ -16,7 +16,9 @@ from jaxtyping import Float32, Int32, Int64
 from tqdm import tqdm
 
 from data_prep.languages.identifiers import split_identifier
+from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import edges
+from modeling.ranker import Ranker, Scores
 from retrieval.bm25_formula import gains, idf, length_norms
 
 _RUN: Final = re.compile(r"\w+")
@@ -30,7 +32,7 @@ def text_words(text: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class TextBm25:
+class TextBm25(Ranker):
     """Scores texts against codes by BM25."""
 
     k1: float = 1.2
@@ -44,17 +46,13 @@ class TextBm25:
         if not 0 <= self.b <= 1:
             raise ValueError(f"b takes a number from 0 to 1, not {self.b}")
 
-    @property
-    def natural_threshold(self) -> None:
-        """None: a score of BM25 says nothing by itself."""
-        return
-
-    def over(self, texts: Sequence[str], codes: Sequence[str]) -> "Bm25Scores":
-        """Count the words of ``codes``, which give each word its weight, and read ``texts``."""
-        counts = _Counts.of(codes)
+    def over(self, queries: Split, corpus: Split) -> "TextBm25Scores":
+        """Count the words of all code, which give each word its weight, and read the queries."""
+        counts = _Counts.of([corpus.text(row).source for row in range(len(corpus))])
         known = counts.terms
-        queries = [Counter(known[word] for word in text_words(text) if word in known) for text in texts]
-        return Bm25Scores(counts.numbers, counts.offsets, self._weights(counts), queries, len(known))
+        texts = (queries.text(row).query_text for row in range(len(queries)))
+        asked = [Counter(known[word] for word in text_words(text) if word in known) for text in texts]
+        return TextBm25Scores(counts, self._weights(counts), asked)
 
     def _weights(self, counts: "_Counts") -> Float32[np.ndarray, " entries"]:
         """What a word adds to a code, for each word of each code."""
@@ -88,24 +86,25 @@ class _Counts:
         return cls(terms, np.concatenate(numbers), np.concatenate(often), offsets)
 
 
-@dataclass(frozen=True, slots=True)
-class Bm25Scores:
+class TextBm25Scores(Scores):
     """Scores of candidates: the weights of their words that the text holds, summed."""
 
-    numbers: Int32[np.ndarray, " entries"]
-    offsets: Int64[np.ndarray, " edges"]
-    weights: Float32[np.ndarray, " entries"]
-    queries: Sequence[Counter[int]]  # terms and how often each stands in the text
-    terms: int
+    def __init__(
+        self, counts: "_Counts", weights: Float32[np.ndarray, " entries"], asked: Sequence[Counter[int]]
+    ) -> None:
+        """``weights``: of each entry of ``counts``; ``asked``: how often each word stands in each text."""
+        super().__init__(len(asked), len(counts.offsets) - 1)
+        self._numbers, self._offsets, self._terms = counts.numbers, counts.offsets, len(counts.terms)
+        self._weights, self._asked = weights, asked
 
     def __call__(
         self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
     ) -> Float32[np.ndarray, "block candidates"]:
         """The score of every candidate of each query."""
         scores = np.zeros(candidates.shape, np.float32)
-        times = np.zeros(self.terms, np.float32)  # of each term in the query at hand
+        times = np.zeros(self._terms, np.float32)  # of each term in the query at hand
         for row, query in enumerate(queries.tolist()):
-            asked = self.queries[query]
+            asked = self._asked[query]
             places = np.fromiter(asked, np.int64, len(asked))
             times[places] = np.fromiter(asked.values(), np.float32, len(asked))
             for part in self._parts(candidates[row]):
@@ -115,7 +114,7 @@ class Bm25Scores:
 
     def _parts(self, codes: Int64[np.ndarray, " candidates"]) -> Iterator[slice]:
         """Slices of ``codes`` of a bounded number of words each."""
-        lengths = self.offsets[codes + 1] - self.offsets[codes]
+        lengths = self._offsets[codes + 1] - self._offsets[codes]
         part = np.cumsum(lengths) // _AT_ONCE
         cuts = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(codes)]
         return (slice(start, end) for start, end in pairwise(cuts) if start < end)
@@ -123,8 +122,8 @@ class Bm25Scores:
     def _sums(
         self, times: Float32[np.ndarray, " terms"], codes: Int64[np.ndarray, " part"]
     ) -> Float32[np.ndarray, " part"]:
-        starts, lengths = self.offsets[codes], self.offsets[codes + 1] - self.offsets[codes]
+        starts, lengths = self._offsets[codes], self._offsets[codes + 1] - self._offsets[codes]
         ends = np.cumsum(lengths)
         entries = np.repeat(starts - ends + lengths, lengths) + np.arange(ends[-1])
-        added = times[self.numbers[entries]] * self.weights[entries]
+        added = times[self._numbers[entries]] * self._weights[entries]
         return np.bincount(np.repeat(np.arange(len(codes)), lengths), added, len(codes)).astype(np.float32)

@@ -224,5 +224,5 @@ def _reader_maker(model: str) -> "Callable[[Index], Reranker]":
     from search.models.folder import DEFAULT_MODEL
     from search.models.packed_model import load_model
 
-    matcher, encoder = load_model(named_path(model) if model else DEFAULT_MODEL)
-    return lambda index: ModelReranker(matcher, encoder, index.split)
+    ranker, tokenizer = load_model(named_path(model) if model else DEFAULT_MODEL)
+    return lambda index: ModelReranker(ranker, tokenizer, index.split)

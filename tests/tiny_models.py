@@ -34,10 +34,13 @@ def tiny_bert(folder: Path, *, positions: int = 64, dropout: float = 0.1) -> Pat
 
 def smaller(model: str, folders: pytest.TempPathFactory) -> dict[str, str]:
     """Options that make a model of the registry small enough for a test: of a transformer, another base."""
-    if model != "minilm":
-        return {}
-    base = tiny_bert(folders.mktemp("tiny") / "base", dropout=0.0)
-    return {"model.base": str(base), "model.query_length": "16", "model.code_length": "48"}
+    lengths = {
+        "minilm": {"base": "", "query_length": "16", "code_length": "48"},
+        "cross_encoder": {"base": "", "query_length": "16", "max_length": "64"},
+        "sentence_encoder": {"model": "", "max_length": "48"},
+    }.get(model, {})
+    base = str(tiny_bert(folders.mktemp("tiny") / "base", dropout=0.0)) if lengths else ""
+    return {f"model.{name}": value or base for name, value in lengths.items()}
 
 
 def tiny_roberta(folder: Path, *, positions: int = 66) -> Path:

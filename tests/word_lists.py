@@ -41,16 +41,16 @@ def codes(width: int = 0, **changed: Sequence[Sequence[int]]) -> Batch:
     return {field: words(changed.get(field, lists), width) for field, lists in CODES.items()}
 
 
-def randomised(matcher: torch.nn.Module) -> None:
+def randomised(model: torch.nn.Module) -> None:
     """Weights far from 0, so that nothing hides behind small numbers; double, without dropout."""
-    matcher.double().eval()
+    model.double().eval()
     torch.manual_seed(1)
-    for weight in matcher.parameters():
+    for weight in model.parameters():
         torch.nn.init.uniform_(weight, -1, 1)
 
 
-def scores_of(matcher: torch.nn.Module, query: Batch, code: Batch) -> torch.Tensor:
-    return matcher.score_matrix(matcher.encode_query(query), matcher.encode_code(code))
+def scores_of(model: torch.nn.Module, query: Batch, code: Batch) -> torch.Tensor:
+    return model.score_matrix(model.encode_query(query), model.encode_code(code))
 
 
 def as_read(lists: Sequence[int], length: int, *, parity: bool) -> list[int]:

@@ -113,28 +113,28 @@ def _shape(weight: Tensor | None) -> list[int] | str:
     return "absent" if weight is None else list(weight.shape)
 
 
-def save_weights(matcher: nn.Module, path: Path, made_with: Mapping[str, str] | None = None) -> None:
+def save_weights(model: nn.Module, path: Path, made_with: Mapping[str, str] | None = None) -> None:
     """Write the weights as safetensors, with a checksum.
 
     Args:
-        matcher: the model.
+        model: the model.
         path: where.
         made_with: names and checksums of what else the model is made of.
 
     Raises:
         OSError: they cannot be written; an older file is as it was.
     """
-    write_atomically(path, sealed_weights(weights_copy(matcher), _ABOUT, {"made_with": dict(made_with or {})}))
+    write_atomically(path, sealed_weights(weights_copy(model), _ABOUT, {"made_with": dict(made_with or {})}))
 
 
-def load_weights(matcher: nn.Module, path: Path) -> None:
+def load_weights(model: nn.Module, path: Path) -> None:
     """Set the model's weights from what :func:`save_weights` wrote.
 
     Raises:
         ValueError: the file is damaged, or its names, shapes or types are not the model's.
         OSError: it cannot be read.
     """
-    put_weights(matcher, saved_weights(path), str(path))
+    put_weights(model, saved_weights(path), str(path))
 
 
 def saved_weights(path: Path, made_with: Mapping[str, str] | None = None) -> dict[str, Tensor]:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from data_prep.store.batching import Batch, TokenizedPairs
 from modeling import distributed as processes
-from modeling.contract import Matcher
+from modeling.contract import NeuralRanker
 from training.batches import batch_count, epoch_batches, negatives_mask
 from training.config import TrainConfig
 from training.task import Rows
@@ -20,7 +20,7 @@ from training.task import Rows
 Loss = Callable[[Float[Tensor, "queries codes"], Bool[Tensor, "queries codes"], float], Float[Tensor, ""]]
 """(scores, negatives, epochs passed) -> the batch's loss; query i's own code is code i."""
 
-Validate = Callable[[Matcher], Mapping[str, float]]
+Validate = Callable[[NeuralRanker], Mapping[str, float]]
 """Model -> measures on validation pairs, ``mrr`` among them; higher is better."""
 
 
@@ -32,7 +32,7 @@ class PairTask:
     like it, is no negative even there.
     """
 
-    model: Matcher
+    model: NeuralRanker
     compute_loss: Loss
     pairs: TokenizedPairs
     measure: Validate

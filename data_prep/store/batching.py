@@ -101,7 +101,7 @@ class WordTokenizer:
 
     @classmethod
     def build(cls, train: Split, config: WordsConfig) -> "WordTokenizer":
-        """An encoder whose vocabularies come from ``train`` alone."""
+        """A tokenizer whose vocabularies come from ``train`` alone."""
         lexicon, words = _as_read(train, config)
 
         def vocabulary(fields: Sequence[str], largest: int, buckets: int) -> Vocabulary:
@@ -120,7 +120,7 @@ class WordTokenizer:
 
     @classmethod
     def load(cls, path: Path, config: WordsConfig) -> "WordTokenizer":
-        """The encoder of the vocabularies that :meth:`save` wrote.
+        """The tokenizer of the vocabularies that :meth:`save` wrote.
 
         Raises:
             ValueError: the file is missing or is not such a file.

@@ -27,12 +27,12 @@ def benchmark(arguments: Sequence[str]) -> None:
         raise ValueError("expected a model, such as bm25: bash run.sh gencodesearchnet MODEL [MODEL ...]")
     check_folder_place(named_path(options.out), "--out")
     from experiments.gencodesearchnet.report import pages
-    from experiments.gencodesearchnet.scorers import load_scorer
+    from experiments.gencodesearchnet.scorers import load_ranker
     from experiments.gencodesearchnet.suite import find_data, run_benchmark
 
     data = find_data(options)
     for model in models[1:]:
-        load_scorer(model, options, data.valid)  # what cannot be had is told before the first one is tested
+        load_ranker(model, options, data.valid)  # what cannot be had is told before the first one is tested
     results = [run_benchmark(model, data, options, _command("gencodesearchnet", arguments)) for model in models]
     show(f"\n{pages(results)}\n\nresults and TREC files: {options.out}")
 

@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int64
 from safetensors.torch import save as safetensors_save
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from data_prep.files.atomic import naming, write_atomically
@@ -30,12 +30,20 @@ from data_prep.files.folder_lock import sole_writer
 from data_prep.files.json_text import parse_json
 from data_prep.files.reading import read_whole
 from data_prep.gencodesearchnet.records import Example
+from data_prep.store.batching import TokenizedPairs
 from evaluation.provenance import code_version, machine
 from experiments.gencodesearchnet.fine_tune_options import FineTuneOptions
 from experiments.gencodesearchnet.training_rows import TrainingRows, Validation, fingerprint
 from modeling.device import best_device
-from modeling.transformers.cross_encoder import CrossEncoder, kinds_of, load_classifier, load_tokenizer, save_tokenizer
-from modeling.transformers.pair_tokens import PairTokens
+from modeling.pool_ranker import PoolRanker
+from modeling.transformers.cross_encoder import (
+    CrossEncoder,
+    CrossEncoderConfig,
+    load_classifier,
+    load_tokenizer,
+    save_tokenizer,
+)
+from modeling.transformers.subword_pairs import subwords_in
 from recipes.config import REPOSITORY
 from terminal.console import say
 from training.checkpoint import load_checkpoint, weights_copy
@@ -175,8 +183,9 @@ def _check(out: Path, plan: _Plan) -> None:
 class ClassifierTask:
     """Rows of a text and a code that match or do not, told apart by the cross-entropy of two logits."""
 
-    encoder: CrossEncoder
-    tokens: PairTokens
+    model: CrossEncoder
+    tokenizer: Any  # of transformers, to be saved beside the model
+    tokens: TokenizedPairs
     rows: TrainingRows
     validation: Validation
     options: FineTuneOptions
@@ -189,23 +198,19 @@ class ClassifierTask:
         """Load ``base`` with a new head, and read the pairs; the seed is that of the options from here on."""
         seed_everything(options.seed, options.threads)
         tokenizer = load_tokenizer(base)
-        model = load_classifier(base, new_head=True).to(best_device())
-        encoder = CrossEncoder(model, tokenizer, options.max_length)
+        classifier = load_classifier(base, new_head=True)
+        config = CrossEncoderConfig(base, max_length=options.max_length)
+        model = CrossEncoder(config, subwords_in(tokenizer), classifier).to(best_device())
         if options.freeze_words:
-            model.get_input_embeddings().weight.requires_grad_(False)
-        texts, codes = [pair.text for pair in train], [pair.code for pair in train]
-        tokens = PairTokens.of(tokenizer, texts, codes, options.max_length)
+            classifier.get_input_embeddings().weight.requires_grad_(False)
+        reader = config.tokenizer(model.vocabularies)
+        tokens = reader.read([pair.text for pair in train], [pair.code for pair in train])
         validation = Validation.of(
-            encoder, valid, options.seed,
+            PoolRanker(model, reader, best_device()), valid, options.seed,
             most=options.valid_pairs, queries=options.valid_queries, distractors=options.valid_distractors,
         )  # fmt: skip
-        rows = TrainingRows.of(train, tokens, options.seed)
-        return cls(encoder, tokens, rows, validation, options, fingerprint(train))
-
-    @property
-    def model(self) -> nn.Module:
-        found: nn.Module = self.encoder.model
-        return found
+        rows = TrainingRows.of(train, tokens, config.room, options.seed)
+        return cls(model, tokenizer, tokens, rows, validation, options, fingerprint(train))
 
     def __len__(self) -> int:
         return len(self.rows.texts)
@@ -218,10 +223,11 @@ class ClassifierTask:
         return self.rows.batches(self.options.batch_size, self.options.seed, epoch, self.options.sort_window)
 
     def loss(self, rows: Int64[np.ndarray, " batch"], epochs: float, step: int) -> Float[Tensor, ""]:  # noqa: ARG002
-        model = self.encoder.model
-        batch = self.tokens.batch(self.rows.texts[rows], self.rows.codes[rows], kinds_of(model))
-        logits = model(**{name: ids.to(model.device) for name, ids in batch.items()}).logits  # [batch, 2]
-        return cross_entropy(logits.float(), torch.from_numpy(self.rows.labels[rows]).to(model.device))
+        texts, codes = self.tokens.queries(self.rows.texts[rows]), self.tokens.codes(self.rows.codes[rows])
+        device = next(self.model.parameters()).device
+        read = [{field: words.to(device) for field, words in each.items()} for each in (texts, codes)]
+        logits = self.model.pair_logits(self.model.encode_query(read[0]), self.model.encode_code(read[1]))  # [batch, 2]
+        return cross_entropy(logits, torch.from_numpy(self.rows.labels[rows]).to(device))
 
     def validate(self) -> Mapping[str, float]:
         return self.validation.measure()
@@ -232,8 +238,8 @@ def _keep(task: ClassifierTask, out: Path) -> None:
     for left in out.glob(f"{_ARRIVING}*"):
         shutil.rmtree(left, ignore_errors=True)
     with TemporaryDirectory(dir=out, prefix=_ARRIVING) as arriving, naming(out, Path(arriving)):
-        save_tokenizer(task.encoder.tokenizer, Path(arriving), task.options.max_length)
-        task.encoder.model.config.save_pretrained(arriving)
+        save_tokenizer(task.tokenizer, Path(arriving), task.options.max_length)
+        task.model.classifier.config.save_pretrained(arriving)
         for path in Path(arriving).iterdir():
             path.replace(out / path.name)
-    write_atomically(out / WEIGHTS, safetensors_save(weights_copy(task.model), {"format": "pt"}))
+    write_atomically(out / WEIGHTS, safetensors_save(weights_copy(task.model.classifier), {"format": "pt"}))

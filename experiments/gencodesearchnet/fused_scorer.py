@@ -9,56 +9,63 @@ from jaxtyping import Float32, Int64
 
 from data_prep.gencodesearchnet.records import Example
 from data_prep.gencodesearchnet.sampling import DISTRACTORS, ranking_blocks
+from data_prep.gencodesearchnet.words import as_split
+from data_prep.store.prepared_data import Split
 from evaluation.metrics import count_better_and_tied, mrr
-from modeling.text_scorer import BlockScores, TextScorer
+from modeling.ranker import Ranker, Scores
 from retrieval.score_scales import Scale, weighted
 
 _WEIGHTS: Final = tuple(step / 10 for step in range(11))
 
 
 @dataclass(frozen=True, slots=True)
-class FusedScorer:
+class FusedScorer(Ranker):
     """``weight`` of the first scorer's score and the rest of the second's, each on its scale."""
 
-    scorers: tuple[TextScorer, TextScorer]
+    scorers: tuple[Ranker, Ranker]
     scales: tuple[Scale, Scale]
     weight: float
 
     @classmethod
-    def fitted(cls, first: TextScorer, second: TextScorer, pairs: Sequence[Example], seed: int) -> "FusedScorer":
+    def fitted(cls, first: Ranker, second: Ranker, pairs: Sequence[Example], seed: int) -> "FusedScorer":
         """The mixture of the best MRR on validation ``pairs``; of equally good ones that of the least weight.
 
         Raises:
             ValueError: there are too few pairs.
         """
-        texts, codes = [pair.text for pair in pairs], [pair.code for pair in pairs]
+        split = as_split("validation", pairs)
         blocks = list(ranking_blocks(len(pairs), min(DISTRACTORS, len(pairs) - 1), seed))
-        found = [_scored(scorer.over(texts, codes), blocks) for scorer in (first, second)]
+        found = [_scored(scorer.over(split, split), blocks) for scorer in (first, second)]
         scales = Scale.of(found[0]), Scale.of(found[1])
         one, two = scales[0](found[0]), scales[1](found[1])
         best = max(_WEIGHTS, key=lambda weight: _mrr(weighted(one, two, weight)))
         return cls((first, second), scales, best)
 
-    @property
-    def natural_threshold(self) -> None:
-        """None: no training fixed which sum is a match."""
-        return
-
-    def over(self, texts: Sequence[str], codes: Sequence[str]) -> BlockScores:
+    def over(self, queries: Split, corpus: Split) -> "ScaledSum":
         """Both scorers over a test set."""
-        first, second = (scorer.over(texts, codes) for scorer in self.scorers)
+        first, second = (scorer.over(queries, corpus) for scorer in self.scorers)
+        return ScaledSum(first, second, self)
 
-        def scores(
-            queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
-        ) -> Float32[np.ndarray, "block candidates"]:
-            one, two = self.scales[0](first(queries, candidates)), self.scales[1](second(queries, candidates))
-            return weighted(one, two, self.weight).astype(np.float32)
 
-        return scores
+class ScaledSum(Scores):
+    """Two scores on the scales of a :class:`FusedScorer`, weighted."""
+
+    def __init__(self, first: Scores, second: Scores, fused: FusedScorer) -> None:
+        """``fused``: has scales and weight."""
+        super().__init__(first.queries, first.codes)
+        self._first, self._second, self._fused = first, second, fused
+
+    def __call__(
+        self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
+    ) -> Float32[np.ndarray, "block candidates"]:
+        """The weighted sum for every candidate of each query."""
+        scales = self._fused.scales
+        one, two = scales[0](self._first(queries, candidates)), scales[1](self._second(queries, candidates))
+        return weighted(one, two, self._fused.weight).astype(np.float32)
 
 
 def _scored(
-    score: BlockScores, blocks: Sequence[Int64[np.ndarray, "block candidates"]]
+    score: Scores, blocks: Sequence[Int64[np.ndarray, "block candidates"]]
 ) -> Float32[np.ndarray, "queries candidates"]:
     return np.concatenate([score(block[:, 0], block) for block in blocks])
 

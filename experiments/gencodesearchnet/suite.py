@@ -18,15 +18,21 @@ from data_prep.gencodesearchnet.fine_tuning import find_fine_tuning
 from data_prep.gencodesearchnet.records import Example
 from data_prep.gencodesearchnet.sampling import Block
 from data_prep.gencodesearchnet.subsets import SUBSETS, Subset, find_subsets
+from data_prep.gencodesearchnet.words import as_split
+from data_prep.store.prepared_data import Split
 from evaluation.benchmark import BenchmarkResult, MatchingResult, RankingResult, SubsetResult, means
 from evaluation.generalisation import CSN
 from evaluation.json_records import to_json
 from evaluation.provenance import code_version, machine, without_paths
 from evaluation.trec import strictly_decreasing
 from experiments.gencodesearchnet.config import BenchmarkOptions
-from experiments.gencodesearchnet.scorers import ScorerOf, folder_name, load_scorer
+from experiments.gencodesearchnet.scorers import RankerOf, folder_name, load_ranker
 from experiments.gencodesearchnet.tasks import (
-    Scores,
+    Found as FoundScores,
+)
+from experiments.gencodesearchnet.tasks import (
+    Logits,
+    Score,
     Threshold,
     blocks_of,
     choose_threshold,
@@ -36,8 +42,9 @@ from experiments.gencodesearchnet.tasks import (
     match,
     rank,
 )
-from modeling.text_scorer import BlockScores, TextScorer
-from modeling.transformers.cross_encoder import CrossEncoderScores
+from modeling.pool_ranker import NeuralScores
+from modeling.ranker import Ranker, Scores
+from modeling.transformers.cross_encoder import CrossEncoder
 from recipes.config import REPOSITORY
 from terminal.console import say
 from terminal.options import unknown
@@ -99,9 +106,9 @@ def run_benchmark(model: str, data: Data, options: BenchmarkOptions, command: st
 
 
 def _tested(model: str, data: Data, options: BenchmarkOptions, command: str, folder: Path) -> BenchmarkResult:
-    scorer_of = load_scorer(model, options, data.valid)
+    ranker_of = load_ranker(model, options, data.valid)
     version = code_version(REPOSITORY)  # of what runs, whatever becomes of the files meanwhile
-    run = _ModelRun(scorer_of, data, options, folder, {}, {})
+    run = _ModelRun(ranker_of, data, options, folder, {}, {})
     results = [run.result(subset) for subset in data.subsets]
     by_rank, by_match = means(results, released="D-1" in options.errors)
     result = BenchmarkResult(
@@ -123,15 +130,16 @@ def _tested(model: str, data: Data, options: BenchmarkOptions, command: str, fol
 
 @dataclass(frozen=True, slots=True)
 class _ModelRun:
-    scorer_of: ScorerOf
+    ranker_of: RankerOf
     data: Data
     options: BenchmarkOptions
     folder: Path
-    thresholds: dict[TextScorer, Threshold]  # of the scorers seen so far
-    read: dict[tuple[TextScorer, tuple[str, ...], tuple[str, ...]], BlockScores]  # what was read last
+    thresholds: dict[Ranker, Threshold]  # of the rankers seen so far
+    read: dict[tuple[Ranker, Split, Split], Scores]  # what was read last
 
     def result(self, subset: Subset) -> SubsetResult:
         notes: list[str] = []
+        pairs = as_split(subset.name, subset.examples)
         return SubsetResult(
             name=subset.name,
             language=subset.language,
@@ -139,62 +147,68 @@ class _ModelRun:
             pairs=len(subset.texts),
             stand_in=subset.stand_in,
             dropped=dict(subset.dropped),
-            ranking=self._task("ranking", self._ranking, subset, notes),
-            matching=self._task("matching", self._matching, subset, notes),
+            ranking=self._task("ranking", self._ranking, subset, pairs, notes),
+            matching=self._task("matching", self._matching, subset, pairs, notes),
             notes=notes,
         )
 
-    def _task(self, name: str, run: Callable[[Subset], Found], subset: Subset, notes: list[str]) -> Found | None:
+    def _task(
+        self, name: str, run: Callable[[Subset, Split], Found], subset: Subset, pairs: Split, notes: list[str]
+    ) -> Found | None:
         if self.options.tasks not in ("both", name):
             return None
         try:
-            return run(subset)
+            return run(subset, pairs)
         except NotPossibleError as error:
             notes.append(f"no {name}: {error}")
             say(f"{subset.name}: {notes[-1]}")
             return None
 
-    def _ranking(self, subset: Subset) -> RankingResult:
+    def _ranking(self, subset: Subset, pairs: Split) -> RankingResult:
         options = self.options
         if len(subset.texts) <= options.distractors:
             raise NotPossibleError(f"{options.distractors} distractors need more than its {len(subset.texts)} pairs")
-        score = self._over(self.scorer_of(subset), subset.texts, subset.codes)
+        scores = self._over(self.ranker_of(subset), pairs, pairs)
+        score: Score = scores
         released = "D-6" in options.errors
         blocks = blocks_of(subset, options.distractors, options.seed, options.limit, released=released)
         queries = min(options.limit or len(subset.texts), len(subset.texts))
-        if isinstance(score, CrossEncoderScores) and "D-7" in options.errors:
-            return rank(blocks, count_by_both_logits(score), queries, subset.name)
-        if isinstance(score, CrossEncoderScores) and "D-5" in options.errors:
-            score = gold_logit(score)
+        if isinstance(scores, NeuralScores) and isinstance(scores.model, CrossEncoder):
+            logits: Logits = partial(scores.outputs, matrix=scores.model.logit_matrix)
+            if "D-7" in options.errors:
+                return rank(blocks, count_by_both_logits(logits), queries, subset.name)
+            if "D-5" in options.errors:
+                score = gold_logit(logits)
         with trec_files(self.folder, subset.name) as lines:
             return rank(blocks, count_by(score, lines.add), queries, subset.name)
 
-    def _matching(self, subset: Subset) -> MatchingResult:
-        options, scorer = self.options, self.scorer_of(subset)
-        threshold = self.thresholds.get(scorer) or self._threshold(scorer)
-        self.thresholds[scorer] = threshold
+    def _matching(self, subset: Subset, pairs: Split) -> MatchingResult:
+        options, ranker = self.options, self.ranker_of(subset)
+        threshold = self.thresholds.get(ranker) or self._threshold(ranker)
+        self.thresholds[ranker] = threshold
         typography = "D-4" in options.errors and subset.name in CSN
         return match(
-            partial(self._over, scorer),
+            partial(self._over, ranker),
             subset,
             threshold,
             options.seed,
             typography=typography,
             positives_only="D-8" in options.errors,
+            pairs=pairs,
         )
 
-    def _over(self, scorer: TextScorer, texts: Sequence[str], codes: Sequence[str]) -> BlockScores:
-        """What ``scorer`` has read; both tasks of a subset read the same."""
-        key = scorer, tuple(texts), tuple(codes)
+    def _over(self, ranker: Ranker, queries: Split, corpus: Split) -> Scores:
+        """What ``ranker`` has read; both tasks of a subset read the same."""
+        key = ranker, queries, corpus
         if key not in self.read:
             self.read.clear()
-            self.read[key] = scorer.over(texts, codes)
+            self.read[key] = ranker.over(queries, corpus)
         return self.read[key]
 
-    def _threshold(self, scorer: TextScorer) -> Threshold:
-        if scorer.natural_threshold is None and not self.data.valid:
+    def _threshold(self, ranker: Ranker) -> Threshold:
+        if ranker.natural_threshold is None and not self.data.valid:
             raise NotPossibleError("its scores need a threshold, and the fine-tuning set is not there to choose it by")
-        return choose_threshold(scorer, self.data.valid, self.data.valid_origin, self.options.seed)
+        return choose_threshold(ranker, self.data.valid, self.data.valid_origin, self.options.seed)
 
 
 class NotPossibleError(Exception):
@@ -220,7 +234,7 @@ class TrecLines:
     qrels: IO[str]
     tag: str
 
-    def add(self, block: Block, scores: Scores) -> None:
+    def add(self, block: Block, scores: FoundScores) -> None:
         """Write the candidates of each query of a block, the first of which is its gold."""
         gold = np.arange(block.shape[1]) == 0
         for candidates, row in zip(block, scores, strict=True):

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from jaxtyping import Float32, Int, Int64
@@ -18,18 +19,24 @@ from data_prep.gencodesearchnet.sampling import (
     released_typography,
 )
 from data_prep.gencodesearchnet.subsets import Subset
+from data_prep.gencodesearchnet.words import as_split
+from data_prep.store.prepared_data import Split
 from evaluation.benchmark import MatchingResult, RankingResult
 from evaluation.matching import best_threshold, matching
 from evaluation.metrics import count_better_and_tied
-from modeling.text_scorer import BlockScores, TextScorer
-from modeling.transformers.cross_encoder import CrossEncoderScores, both_logits_ranks, gold_logit_scores
+from modeling.ranker import Ranker
+from modeling.transformers.cross_encoder import both_logits_ranks, gold_logit_scores
 
 _ROWS = 64
 """Queries scored at a time, so that the progress is seen."""
 
-Over = Callable[[Sequence[str], Sequence[str]], BlockScores]
-"""Reads a test set: :meth:`modeling.text_scorer.TextScorer.over`."""
-Scores = Float32[np.ndarray, "block candidates"]
+Found = Float32[np.ndarray, "block candidates"]
+Score = Callable[[Int64[np.ndarray, " block"], Block], Found]
+"""Of every candidate of each query: a :class:`modeling.ranker.Scores`."""
+Logits = Callable[[Int64[np.ndarray, " block"], Block], Float32[np.ndarray, "block candidates 2"]]
+"""Of a cross-encoder, "no match" and "match"."""
+Over = Callable[[Split, Split], Score]
+"""Reads a test set: :meth:`modeling.ranker.Ranker.over`."""
 Counted = tuple[Int[np.ndarray, " block"], Int[np.ndarray, " block"]]
 Count = Callable[[Block], Counted]
 """How many candidates of each query stand before its gold, and how many beside it."""
@@ -66,7 +73,7 @@ def rank(blocks: Iterable[Block], count: Count, queries: int, name: str) -> Rank
     return RankingResult.of(better, tied, candidates, time.perf_counter() - started)
 
 
-def count_by(score: BlockScores, each: Callable[[Block, Scores], None] = lambda *_: None) -> Count:
+def count_by(score: Score, each: Callable[[Block, Found], None] = lambda *_: None) -> Count:
     """Count by scores, which ``each`` is shown too."""
 
     def count(block: Block) -> Counted:
@@ -77,33 +84,40 @@ def count_by(score: BlockScores, each: Callable[[Block, Scores], None] = lambda 
     return count
 
 
-def count_by_both_logits(score: CrossEncoderScores) -> Count:
+def count_by_both_logits(logits: Logits) -> Count:
     """Count as the task package's example does with a cross-encoder (D-7), nothing tied."""
 
     def count(block: Block) -> Counted:
-        ranks = both_logits_ranks(score.logits(block[:, 0], block))
+        ranks = both_logits_ranks(logits(block[:, 0], block))
         return ranks - 1, np.zeros(len(block), dtype=np.int64)
 
     return count
 
 
-def gold_logit(score: CrossEncoderScores) -> BlockScores:
+def gold_logit(logits: Logits) -> Score:
     """Scores as the released ranking script has them (D-5)."""
-    return lambda queries, candidates: gold_logit_scores(score.logits(queries, candidates))
+    return lambda queries, candidates: gold_logit_scores(logits(queries, candidates))
 
 
-def choose_threshold(scorer: TextScorer, pairs: Sequence[Example], source: str, seed: int) -> Threshold:
+def choose_threshold(ranker: Ranker, pairs: Sequence[Example], source: str, seed: int) -> Threshold:
     """What training fixed; else what is best on ``pairs``, each with a negative."""
-    if scorer.natural_threshold is not None:
-        return Threshold(scorer.natural_threshold, "training")
-    texts, codes = [pair.text for pair in pairs], [pair.code for pair in pairs]
-    scores = pair_scores(scorer.over(texts, codes), matching_negatives(pairs, seed), source)
+    if ranker.natural_threshold is not None:
+        return Threshold(ranker.natural_threshold, "training")
+    split = as_split("validation", pairs)
+    scores = pair_scores(ranker.over(split, split), matching_negatives(pairs, seed), source)
     true = np.tile([True, False], len(pairs))
     return Threshold(best_threshold(scores.ravel(), true), source)
 
 
 def match(
-    over: Over, subset: Subset, threshold: Threshold, seed: int, *, typography: bool, positives_only: bool
+    over: Over,
+    subset: Subset,
+    threshold: Threshold,
+    seed: int,
+    *,
+    typography: bool,
+    positives_only: bool,
+    pairs: Split | None = None,
 ) -> MatchingResult:
     """Tell the pairs of a subset from as many that do not match.
 
@@ -114,13 +128,15 @@ def match(
         seed: of the negatives.
         typography: write negatives as the released scripts for CodeSearchNet do.
         positives_only: leave the negatives out, as the released evaluation of one model does.
+        pairs: the subset as a split; None: it is made.
     """
     negatives = matching_negatives(subset.examples, seed)
-    codes = list(subset.codes)
+    corpus = pairs = pairs or as_split(subset.name, subset.examples)
     if typography:
-        codes += [released_typography(subset.codes[row]) for row in negatives.tolist()]
-        negatives = np.arange(len(subset.texts), len(codes), dtype=np.int64)
-    scores = pair_scores(over(subset.texts, codes), negatives, subset.name)
+        rewritten = (Example("", released_typography(subset.codes[row])) for row in negatives.tolist())
+        corpus = as_split(subset.name, chain(subset.examples, rewritten))
+        negatives = np.arange(len(pairs), len(corpus), dtype=np.int64)
+    scores = pair_scores(over(pairs, corpus), negatives, subset.name)
     true = np.tile([True, False], (len(scores), 1))
     if positives_only:
         scores, true = scores[:, :1], true[:, :1]
@@ -136,7 +152,7 @@ def match(
     )
 
 
-def pair_scores(score: BlockScores, negatives: Negatives, name: str) -> Float32[np.ndarray, "texts 2"]:
+def pair_scores(score: Score, negatives: Negatives, name: str) -> Float32[np.ndarray, "texts 2"]:
     """The scores of each text with its own code and with its negative."""
     own: Int64[np.ndarray, " texts"] = np.arange(len(negatives), dtype=np.int64)
     candidates = np.stack([own, negatives], axis=1)

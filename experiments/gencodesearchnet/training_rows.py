@@ -6,13 +6,17 @@ from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
+import torch
 from jaxtyping import Int64
 
 from data_prep.gencodesearchnet.records import Example
 from data_prep.gencodesearchnet.sampling import matching_negatives, ranking_blocks
+from data_prep.gencodesearchnet.words import as_split
+from data_prep.store.batching import TokenizedPairs
 from evaluation.metrics import count_better_and_tied, mrr
-from modeling.transformers.cross_encoder import CrossEncoder, CrossEncoderScores
-from modeling.transformers.pair_tokens import PairTokens
+from modeling.pool_ranker import PoolRanker
+from modeling.ranker import Scores
+from modeling.transformers.joined_pairs import joined_lengths
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +29,14 @@ class TrainingRows:
     lengths: Int64[np.ndarray, " rows"]  # tokens of the two together
 
     @classmethod
-    def of(cls, pairs: Sequence[Example], tokens: PairTokens, seed: int) -> "TrainingRows":
+    def of(cls, pairs: Sequence[Example], tokens: TokenizedPairs, room: int, seed: int) -> "TrainingRows":
         """Each pair, and after it its text with a code of another pair that is not equal to its own.
+
+        Args:
+            pairs: matching ones.
+            tokens: theirs.
+            room: most tokens of a text and a code together.
+            seed: of the draws.
 
         Raises:
             ValueError: all pairs have one code.
@@ -34,7 +44,9 @@ class TrainingRows:
         own = np.arange(len(pairs))
         codes = np.stack((own, matching_negatives(pairs, seed, exclude_equal_code=True)), axis=1).ravel()
         texts = np.repeat(own, 2)
-        return cls(texts, codes, np.tile([1, 0], len(pairs)), tokens.lengths(texts, codes))
+        both = tokens.query_lengths[texts], tokens.code_lengths[codes]
+        lengths = joined_lengths(torch.from_numpy(both[0]), torch.from_numpy(both[1]), room).numpy()
+        return cls(texts, codes, np.tile([1, 0], len(pairs)), lengths)
 
     def batches(self, size: int, seed: int, epoch: int, window: int) -> list[Int64[np.ndarray, " batch"]]:
         """The rows of each batch of an epoch: shuffled, and sorted by length among those of ``window`` batches."""
@@ -51,13 +63,13 @@ class TrainingRows:
 class Validation:
     """Measures a model on validation pairs: accuracy over them and as many that do not match, and MRR."""
 
-    scores: CrossEncoderScores
+    scores: Scores
     negatives: Int64[np.ndarray, " pairs"]
     blocks: Int64[np.ndarray, "queries candidates"]  # the pair's own code first
 
     @classmethod
     def of(
-        cls, model: CrossEncoder, pairs: Sequence[Example], seed: int, *, most: int, queries: int, distractors: int
+        cls, model: PoolRanker, pairs: Sequence[Example], seed: int, *, most: int, queries: int, distractors: int
     ) -> "Validation":
         """Draw negatives and distractors once.
 
@@ -72,7 +84,8 @@ class Validation:
         Raises:
             ValueError: all pairs have one code.
         """
-        scores = model.over([pair.text for pair in pairs], [pair.code for pair in pairs])
+        split = as_split("validation", pairs)
+        scores = model.over(split, split)
         negatives = matching_negatives(pairs, seed, exclude_equal_code=True)[:most]
         blocks = ranking_blocks(len(pairs), min(distractors, len(pairs) - 1), seed, rows=min(queries, len(pairs)))
         return cls(scores, negatives, next(blocks))

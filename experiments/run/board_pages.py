@@ -12,7 +12,7 @@ from torch import Tensor
 from data_prep.store.batching import Batch
 from data_prep.store.prepared_data import Split
 from evaluation.evaluator import Evaluation
-from modeling.contract import Encoded, Matcher, PairTokenizer
+from modeling.contract import Encoded, NeuralRanker, PairTokenizer
 from training.board import Board, Sample
 from training.pictures import alignment_picture, edges_picture
 
@@ -23,31 +23,31 @@ MOST_VECTORS: Final = 5_000  # of a table in the projector, which draws no more 
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """Fills a board from evaluations of a matcher."""
+    """Fills a board from evaluations of a model."""
 
     board: Board
-    encoder: PairTokenizer
+    tokenizer: PairTokenizer
 
-    def show(self, matcher: Matcher, evaluation: Evaluation) -> None:
+    def show(self, model: NeuralRanker, evaluation: Evaluation) -> None:
         """Samples of the evaluated pairs, spread over them, and pictures of a few."""
         pool = evaluation.pool
         rows = np.linspace(0, len(pool) - 1, min(SAMPLES, len(pool)), dtype=int).tolist()
         self.board.samples("valid/samples", [_sample(evaluation, row) for row in rows])
         for number, row in enumerate(rows[:PICTURES]):
-            self._pictures(matcher, pool.take(np.array([row])), number)
+            self._pictures(model, pool.take(np.array([row])), number)
 
     @torch.inference_mode()
-    def _pictures(self, matcher: Matcher, pair: Split, number: int) -> None:
-        ids, where, title = self.encoder.encode(pair), next(matcher.parameters()).device, pair.text(0).query_text
+    def _pictures(self, model: NeuralRanker, pair: Split, number: int) -> None:
+        ids, where, title = self.tokenizer.encode(pair), next(model.parameters()).device, pair.text(0).query_text
         queries = {field: words.to(where) for field, words in ids.queries([0]).items()}
         codes = {field: words.to(where) for field, words in ids.codes([0]).items()}
-        query, code = matcher.encode_query(queries), matcher.encode_code(codes)
+        query, code = model.encode_query(queries), model.encode_code(codes)
         if not (query.mask.any() and code.mask.any()):
             return
         asked = self._read(queries, "query")
-        weights, edges = matcher.alignment(query, code), matcher.edges(query)
+        weights, edges = model.alignment(query, code), model.edges(query)
         if weights is not None:
-            read, fields = self._read_code(codes, matcher.code_fields), _field_of_each(codes, matcher.code_fields)
+            read, fields = self._read_code(codes, model.code_fields), _field_of_each(codes, model.code_fields)
             found = _unpadded(weights, query, code)
             if found.shape == (len(asked), len(read)):  # not where a model reads pads or cuts a field
                 self.board.picture(f"alignment/{number}", alignment_picture(found, asked, read, fields, title))
@@ -58,11 +58,11 @@ class Pages:
         return [word for field in fields for word in self._read(codes, field)]
 
     def _read(self, batch: Batch, field: str) -> list[str]:
-        return self.encoder.words(field, batch[field].ids[batch[field].mask].tolist())
+        return self.tokenizer.words(field, batch[field].ids[batch[field].mask].tolist())
 
-    def finish(self, matcher: Matcher) -> None:
+    def finish(self, model: NeuralRanker) -> None:
         """The most frequent words of every table of word vectors."""
-        tables = matcher.word_vectors()
+        tables = model.word_vectors()
         self.board.word_vectors(
             {
                 name.replace(" ", "-"): (vectors[:MOST_VECTORS], words[:MOST_VECTORS])

@@ -11,7 +11,7 @@ from data_prep.records import STRUCTURE_FIELDS, SplitName
 from data_prep.store.concatenation import joined
 from data_prep.store.prepared_data import PreparedData, Split
 from modeling import distributed as processes
-from modeling.contract import Matcher, PairTokenizer
+from modeling.contract import NeuralRanker, PairTokenizer
 from recipes.config import REPOSITORY, Configuration
 from recipes.models import is_trained
 from terminal.console import say
@@ -56,14 +56,14 @@ def check_trainable(plan: Configuration, data: PreparedData) -> None:
         )
 
 
-def check_fields(plan: Configuration, matcher: Matcher, encoder: PairTokenizer) -> None:
+def check_fields(plan: Configuration, model: NeuralRanker, tokenizer: PairTokenizer) -> None:
     """Refuse to train a model that reads a field of the syntax tree of which it would know no word.
 
     Raises:
         ValueError: the message names the field and what can be done.
     """
-    for field in matcher.code_fields:
-        if field in STRUCTURE_FIELDS and not encoder.vocabulary.of(field).words:
+    for field in model.code_fields:
+        if field in STRUCTURE_FIELDS and not tokenizer.vocabulary.of(field).words:
             trees = " prepare them with --data.statements=true," if field == "statements" else ""
             raise ValueError(
                 f"{plan.model_name} reads the field {field}, of which the training pairs have no word that "

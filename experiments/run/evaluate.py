@@ -18,9 +18,9 @@ from experiments.run.named_parts import check_named
 from experiments.run.run import command_line, parameters_of, result_from, saved_counts
 from experiments.run.stages import also_stage, mixed, test_stage
 from modeling import distributed as processes
-from modeling.contract import Ranker
 from modeling.device import best_device
 from modeling.pool_ranker import PoolRanker
+from modeling.ranker import Ranker
 from recipes.config import CHANGEABLE, Configuration, change
 from recipes.models import class_of, is_trained
 from recipes.run_folder import RunFolder
@@ -91,8 +91,8 @@ def _has_changed(folder: RunFolder, data: PreparedData) -> bool:
 def _ranker(plan: Configuration, folder: RunFolder) -> Ranker:
     if not is_trained(plan.model_name):
         return class_of(plan.model_name)(plan.model)
-    matcher, encoder = load_run(folder.path)
-    return PoolRanker(matcher, encoder, best_device(), bfloat16=plan.evaluate.products == "bfloat16")
+    model, tokenizer = load_run(folder.path)
+    return PoolRanker(model, tokenizer, best_device(), bfloat16=plan.evaluate.products == "bfloat16")
 
 
 def _mixed(plan: Configuration, ranker: Ranker, data: PreparedData, command: str) -> Ranker:

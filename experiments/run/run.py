@@ -29,9 +29,10 @@ from experiments.run.named_parts import check_named, tell_without_part
 from experiments.run.resume import resumed
 from experiments.run.stages import Outcome, also_stage, build_model, mixed, test_stage, train_stage
 from modeling import distributed as processes
-from modeling.contract import Matcher, PairTokenizer, Ranker
+from modeling.contract import NeuralRanker, PairTokenizer
 from modeling.device import best_device
 from modeling.pool_ranker import PoolRanker
+from modeling.ranker import Ranker
 from recipes.config import REPOSITORY, SECTIONS, Configuration, as_lines
 from recipes.models import class_of, is_trained
 from recipes.run_folder import RunFolder, named_folder, new_run_folder
@@ -143,27 +144,27 @@ def saved_counts(plan: Configuration, folder: RunFolder, data: PreparedData) -> 
 def _trained(
     plan: Configuration, data: PreparedData, folder: RunFolder
 ) -> tuple[PoolRanker, TrainingReport, Pages | None]:
-    encoder: PairTokenizer = class_of(plan.model_name).tokenizer(data.splits["train"], plan.words, plan.model)
-    encoder.check()
-    matcher = build_model(plan, encoder)
-    check_fields(plan, matcher, encoder)
+    tokenizer: PairTokenizer = class_of(plan.model_name).tokenizer(data.splits["train"], plan.words, plan.model)
+    tokenizer.check()
+    model = build_model(plan, tokenizer)
+    check_fields(plan, model, tokenizer)
     pages = None
     if processes.is_first():
-        _keep_vocabulary(encoder, plan, folder)
-        pages = Pages(Board(folder.events), encoder)
-    say(f"{plan.model_name}: {parameters_of(matcher):,} parameters, on {best_device()}")
-    report = train_stage(plan, matcher, encoder, data, folder, pages)
+        _keep_vocabulary(tokenizer, plan, folder)
+        pages = Pages(Board(folder.events), tokenizer)
+    say(f"{plan.model_name}: {parameters_of(model):,} parameters, on {best_device()}")
+    report = train_stage(plan, model, tokenizer, data, folder, pages)
     if pages:
-        save_weights(matcher, folder.weights, folder.made_with)
-        pages.finish(matcher)
+        save_weights(model, folder.weights, folder.made_with)
+        pages.finish(model)
     processes.broadcast(None)  # the weights are there now
-    return PoolRanker(matcher, encoder, best_device(), bfloat16=plan.evaluate.products == "bfloat16"), report, pages
+    return PoolRanker(model, tokenizer, best_device(), bfloat16=plan.evaluate.products == "bfloat16"), report, pages
 
 
-def _keep_vocabulary(encoder: PairTokenizer, plan: Configuration, folder: RunFolder) -> None:
+def _keep_vocabulary(tokenizer: PairTokenizer, plan: Configuration, folder: RunFolder) -> None:
     if not folder.vocabulary.exists():
-        encoder.save(folder.vocabulary)
-    elif class_of(plan.model_name).saved_tokenizer(folder.vocabulary, plan.words, plan.model) != encoder:
+        tokenizer.save(folder.vocabulary)
+    elif class_of(plan.model_name).saved_tokenizer(folder.vocabulary, plan.words, plan.model) != tokenizer:
         raise ValueError(f"the data have changed since the run in {folder.path} began: start a new run")
 
 
@@ -199,10 +200,10 @@ def result_from(
     )
 
 
-def parameters_of(ranker: Ranker | Matcher) -> int:
+def parameters_of(ranker: Ranker | NeuralRanker) -> int:
     """Trainable numbers of a model, 0 where it has none."""
-    matcher = ranker.matcher if isinstance(ranker, PoolRanker) else ranker
-    return sum(weight.numel() for weight in matcher.parameters()) if isinstance(matcher, Matcher) else 0
+    model = ranker.model if isinstance(ranker, PoolRanker) else ranker
+    return sum(weight.numel() for weight in model.parameters()) if isinstance(model, NeuralRanker) else 0
 
 
 def _flat(plan: Configuration) -> dict[str, Any]:

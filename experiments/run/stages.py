@@ -18,10 +18,11 @@ from evaluation.results import DataSource, Tested, measure
 from evaluation.saved_counts import SavedCounts
 from experiments.run.board_pages import Pages
 from experiments.run.data import fusion_pairs, tests_beside
-from modeling.contract import Matcher, PairTokenizer, Ranker
+from modeling.contract import NeuralRanker, PairTokenizer
 from modeling.device import best_device
 from modeling.losses import build_loss
 from modeling.pool_ranker import PoolRanker
+from modeling.ranker import Ranker
 from recipes.config import Configuration, resolve
 from recipes.models import class_of, is_trained
 from recipes.run_folder import RunFolder
@@ -44,29 +45,29 @@ class Outcome:
     seconds: float  # of the model's evaluation
 
 
-def build_model(plan: Configuration, encoder: PairTokenizer) -> Matcher:
+def build_model(plan: Configuration, tokenizer: PairTokenizer) -> NeuralRanker:
     """The model with random starting weights, which depend on ``--train.seed``."""
     seed_everything(plan.train.seed, plan.train.threads)
-    matcher: Matcher = class_of(plan.model_name)(plan.model, encoder.vocabulary)
-    return matcher.to(best_device())
+    model: NeuralRanker = class_of(plan.model_name)(plan.model, tokenizer.vocabulary)
+    return model.to(best_device())
 
 
 def train_stage(
     plan: Configuration,
-    matcher: Matcher,
-    encoder: PairTokenizer,
+    model: NeuralRanker,
+    tokenizer: PairTokenizer,
     data: PreparedData,
     folder: RunFolder,
     pages: Pages | None,
 ) -> TrainingReport:
-    """Train; the weights of the best validation epoch are in ``matcher`` afterwards."""
-    ids = encoder.encode(data.splits["train"])
-    matcher.start_from(ids)
+    """Train; the weights of the best validation epoch are in ``model`` afterwards."""
+    ids = tokenizer.encode(data.splits["train"])
+    model.start_from(ids)
     task = PairTask(
-        matcher,
+        model,
         build_loss(plan.loss),
         ids,
-        _validation(plan, encoder, data.splits["valid"], pages),
+        _validation(plan, tokenizer, data.splits["valid"], pages),
         plan.train,
         best_device(),
     )
@@ -75,14 +76,14 @@ def train_stage(
 
 
 def _validation(
-    plan: Configuration, encoder: PairTokenizer, valid: Split, pages: Pages | None
-) -> Callable[[Matcher], Mapping[str, float]]:
+    plan: Configuration, tokenizer: PairTokenizer, valid: Split, pages: Pages | None
+) -> Callable[[NeuralRanker], Mapping[str, float]]:
     config = EvaluateConfig(pool=min(plan.train.validate_pool, len(valid)), run_depth=1)
 
-    def validate(matcher: Matcher) -> Mapping[str, float]:
-        evaluation = evaluate(PoolRanker(matcher, encoder, best_device()), valid, config, progress=False)
+    def validate(model: NeuralRanker) -> Mapping[str, float]:
+        evaluation = evaluate(PoolRanker(model, tokenizer, best_device()), valid, config, progress=False)
         if pages:
-            pages.show(matcher, evaluation)
+            pages.show(model, evaluation)
         return asdict(exact(evaluation.ranks))
 
     return validate

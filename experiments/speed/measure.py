@@ -70,12 +70,12 @@ def save(report: SpeedReport, config: SpeedConfig) -> None:
 
 def _measured(config: SpeedConfig, data_config: DataConfig, data: PreparedData, command: str) -> SpeedReport:
     split = split_for(data, config.pools)  # refused before anything is measured
-    encoder = WordTokenizer.build(data.splits["train"], plan_of_width(WIDTH).words)
-    train, test = (encoder.encode(data.splits[name]) for name in ("train", "test"))
+    tokenizer = WordTokenizer.build(data.splits["train"], plan_of_width(WIDTH).words)
+    train, test = (tokenizer.encode(data.splits[name]) for name in ("train", "test"))
     say(f"scoring: pairs per second at graph widths {' and '.join(map(str, WIDTHS))}, and the machine's matrix product")
-    matmul, scored, scoring = measure_scoring(encoder, train, test, config.repeats)
+    matmul, scored, scoring = measure_scoring(tokenizer, train, test, config.repeats)
     say("training: a step of both forms at the same widths")
-    training = measure_training(encoder, train, config.repeats)
+    training = measure_training(tokenizer, train, config.repeats)
     say(f"pools: {', '.join(f'{size:,}' for size in config.pools)} methods of the {split} split")
     pools = measure_pools(data, data_config.limit, config.pools, config.repeats)
     say("lengths: the longest methods, cut to fewer words")

@@ -161,14 +161,14 @@ def perform(task: Task) -> Ranked:
     """Rank the pool of ``task``."""
     data = limit_pairs(open_prepared(Path(task.folder)), task.limit)
     plan, train, split = plan_of_width(WIDTH), data.splits["train"], data.splits[task.split]
-    encoder = WordTokenizer.build(train, plan.words)
-    model = galm_of_width(WIDTH, encoder, encoder.encode(train))
+    tokenizer = WordTokenizer.build(train, plan.words)
+    model = galm_of_width(WIDTH, tokenizer, tokenizer.encode(train))
     if task.longest:
-        split = split.take(longest_rows(split, encoder, task.methods))
-        encoder = WordTokenizer(encoder.vocabularies, cut_to(plan.words, task.longest))
+        split = split.take(longest_rows(split, tokenizer, task.methods))
+        tokenizer = WordTokenizer(tokenizer.vocabularies, cut_to(plan.words, task.longest))
     before = own_peak_mb()
-    evaluation = evaluate(PoolRanker(model, encoder), split, EvaluateConfig(pool=task.methods, run_depth=10))
-    peak, ids = own_peak_mb(), encoder.encode(evaluation.pool)
+    evaluation = evaluate(PoolRanker(model, tokenizer), split, EvaluateConfig(pool=task.methods, run_depth=10))
+    peak, ids = own_peak_mb(), tokenizer.encode(evaluation.pool)
     return Ranked(
         methods=len(evaluation.pool),
         query_words=float(ids.query_lengths.mean()),
@@ -185,9 +185,9 @@ def cut_to(words: WordsConfig, longest: int) -> WordsConfig:
     return replace(words, name_length=name, tokens_length=tokens, api_length=longest - name - tokens)
 
 
-def longest_rows(split: Split, encoder: WordTokenizer, count: int) -> Int[np.ndarray, " rows"]:
+def longest_rows(split: Split, tokenizer: WordTokenizer, count: int) -> Int[np.ndarray, " rows"]:
     """The methods that have most words when all are cut to the largest of ``LENGTHS``."""
-    widest = WordTokenizer(encoder.vocabularies, cut_to(encoder.config, max(LENGTHS)))
+    widest = WordTokenizer(tokenizer.vocabularies, cut_to(tokenizer.config, max(LENGTHS)))
     return np.sort(np.argsort(-widest.encode(split).code_lengths, kind="stable")[:count])
 
 

@@ -24,10 +24,10 @@ class Rounding:
     farthest: int  # the most places that one moved
 
 
-def measure_rounding(model: Galm, encoder: WordTokenizer, split: Split, pool: EvaluateConfig) -> Rounding:
+def measure_rounding(model: Galm, tokenizer: WordTokenizer, split: Split, pool: EvaluateConfig) -> Rounding:
     """Rank ``pool`` of ``split`` in both precisions."""
     exact, rounded = (
-        evaluate(PoolRanker(model, encoder, bfloat16=bfloat16), split, pool, progress=False).ranks
+        evaluate(PoolRanker(model, tokenizer, bfloat16=bfloat16), split, pool, progress=False).ranks
         for bfloat16 in (False, True)
     )
     return Rounding(

@@ -27,7 +27,7 @@ from experiments.speed.timing import Spread, in_turn, timed
 from galm.all_pairs import EncodedWords, distinct_words
 from galm.config import GalmConfig
 from galm.model import Galm
-from modeling.contract import Matcher
+from modeling.contract import NeuralRanker
 from recipes.config import Configuration, resolve
 from training.seeding import seed_everything
 
@@ -87,11 +87,11 @@ def plan_of_width(width: int) -> Configuration:
     return resolve("jdk", "galm", {"model.graph_width": str(width)})
 
 
-def galm_of_width(width: int, encoder: WordTokenizer, train: TokenizedPairs) -> Galm:
+def galm_of_width(width: int, tokenizer: WordTokenizer, train: TokenizedPairs) -> Galm:
     """GALM before training, on the processor."""
     plan = plan_of_width(width)
     seed_everything(plan.train.seed)
-    model = Galm(plan.model, encoder.vocabularies)
+    model = Galm(plan.model, tokenizer.vocabularies)
     model.start_from(train)
     return model
 
@@ -181,13 +181,13 @@ def plain_scores(model: Galm, batches: Sequence[Batch], size: int) -> Float[Tens
     """Scores by the equations as they stand; NaN where no batch has the pair."""
     scores = torch.full((size, size), float("nan"))
     for batch in batches:
-        scores[batch.rows, batch.columns] = Matcher.score_matrix(model, batch.queries, batch.codes)
+        scores[batch.rows, batch.columns] = NeuralRanker.score_matrix(model, batch.queries, batch.codes)
     return scores
 
 
 @torch.inference_mode()
 def measure_scoring(
-    encoder: WordTokenizer, train: TokenizedPairs, test: TokenizedPairs, repeats: int
+    tokenizer: WordTokenizer, train: TokenizedPairs, test: TokenizedPairs, repeats: int
 ) -> tuple[Product, Scored, dict[int, Scoring]]:
     """Pairs per second at every width, in turn with the machine's matrix product."""
     block = Block.drawn(test, BLOCK)
@@ -196,7 +196,7 @@ def measure_scoring(
     product = partial(timed, partial(torch.mm, left, right, out=torch.empty_like(left)))
     forms, distinct = {}, 0
     for width in WIDTHS:
-        model = galm_of_width(width, encoder, train).eval()
+        model = galm_of_width(width, tokenizer, train).eval()
         queries, codes = (model.encode_query(test.queries(block.queries)), model.encode_code(test.codes(block.codes)))
         distinct = len(distinct_words(queries)[0])
         forms[f"matrix product {width}"] = product

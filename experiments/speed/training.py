@@ -23,7 +23,7 @@ from experiments.speed.scoring import WIDTHS, galm_of_width, plan_of_width
 from experiments.speed.timing import Spread, in_turn
 from galm.all_pairs import EncodedWords
 from galm.model import Galm
-from modeling.contract import Matcher
+from modeling.contract import NeuralRanker
 from modeling.losses import build_loss
 from modeling.pool_ranker import PoolRanker
 from recipes.config import resolve
@@ -43,7 +43,7 @@ EPOCHS: Final = 2
 
 Score = Callable[[Galm, EncodedWords, EncodedWords], Float[Tensor, "queries codes"]]
 
-FORMS: Final[dict[str, Score]] = {"fast": Galm.score_matrix, "plain": Matcher.score_matrix}
+FORMS: Final[dict[str, Score]] = {"fast": Galm.score_matrix, "plain": NeuralRanker.score_matrix}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,12 +136,12 @@ class Steps:
         return np.diff([*marks, time.perf_counter()])
 
 
-def measure_training(encoder: WordTokenizer, ids: TokenizedPairs, repeats: int) -> dict[int, Training]:
+def measure_training(tokenizer: WordTokenizer, ids: TokenizedPairs, repeats: int) -> dict[int, Training]:
     """Seconds of a step at every width."""
     batches = epoch_batches(ids, BATCH, seed=0, epoch=0)[:BATCHES]
     forms, differences = {}, {}
     for width in WIDTHS:
-        steps = Steps(galm_of_width(width, encoder, ids), ids, width)
+        steps = Steps(galm_of_width(width, tokenizer, ids), ids, width)
         differences[width] = max(_difference(steps, rows) for rows in batches)
         for name, score in FORMS.items():
             forms[f"{name} step {width}"] = partial(steps.seconds, batches, score)
@@ -183,16 +183,16 @@ def measure_reached(data: PreparedData) -> Reached:
     valid = data.splits["valid"]
     pool = EvaluateConfig(pool=min(plan.train.validate_pool, len(valid)), run_depth=1)
     bm25 = exact(evaluate(Bm25(Bm25Config()), valid, pool, progress=False).ranks).mrr
-    encoder = WordTokenizer.build(data.splits["train"], plan.words)
-    ids = encoder.encode(data.splits["train"])
-    model = galm_of_width(plan.model.graph_width, encoder, ids)
+    tokenizer = WordTokenizer.build(data.splits["train"], plan.words)
+    ids = tokenizer.encode(data.splits["train"])
+    model = galm_of_width(plan.model.graph_width, tokenizer, ids)
 
-    def validate(matcher: Matcher) -> dict[str, float]:
-        return {"mrr": exact(evaluate(PoolRanker(matcher, encoder), valid, pool, progress=False).ranks).mrr}
+    def validate(trained: NeuralRanker) -> dict[str, float]:
+        return {"mrr": exact(evaluate(PoolRanker(trained, tokenizer), valid, pool, progress=False).ranks).mrr}
 
     with tempfile.TemporaryDirectory() as folder:
         task = PairTask(model, build_loss(plan.loss), ids, validate, plan.train)
         seed_everything(plan.train.seed, plan.train.threads)
         report = train(task, plan.train, Path(folder), say=say)
     history = [Epoch(epoch=int(each["epoch"]), seconds=each["seconds"], mrr=each["mrr"]) for each in report.history]
-    return Reached.of(pool.pool, bm25, history, measure_rounding(model, encoder, valid, pool))
+    return Reached.of(pool.pool, bm25, history, measure_rounding(model, tokenizer, valid, pool))

@@ -52,13 +52,8 @@ class TransformerBiEncoder(BiEncoder):
             ValueError: the libraries are missing, or they know no such architecture.
         """
         super().__init__(config, vocabularies)
-        library, kept = extra("transformers"), dict(vocabularies.architecture)
-        try:
-            architecture = library.AutoConfig.for_model(kept.pop("model_type"), **kept)
-            self.transformer: nn.Module = library.AutoModel.from_config(architecture)
-        except (ArithmeticError, AttributeError, ImportError, LookupError, TypeError) as error:
-            raise ValueError(f"transformers cannot build this architecture: {error}") from error
-        if max(config.query_length, config.code_length) > (most := most_tokens(architecture)):
+        self.transformer: nn.Module = vocabularies.build("AutoModel")
+        if max(config.query_length, config.code_length) > (most := most_tokens(self.transformer.config)):
             raise ValueError(
                 f"--model.query_length={config.query_length} and --model.code_length={config.code_length} take "
                 f"{most:,} tokens at most with this model"

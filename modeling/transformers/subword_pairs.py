@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from modeling.transformers.pretrained import extra, load_pretrained
 _AT_ONCE: Final = 1024
 """Texts that are tokenized in one call."""
 _KEYS: Final = ("architecture", "tokenizer")
+_MARKS: Final = ("start", "separator")
 _KINDS: Final = frozenset(("albert", "bert", "camembert", "distilbert", "electra", "mpnet", "roberta", "xlm-roberta"))
 """Architectures that are built from a run's own file; a checkpoint of one of them is what a base may be."""
 _TEXTS: Final = frozenset(("activation", "hidden_act", "model_type", "position_embedding_type"))
@@ -35,23 +36,56 @@ class Subwords:
 
     tokenizer: str  # JSON of the tokenizers library
     architecture: Mapping[str, Any]  # of transformers: model_type, sizes, padding
+    start: int | None = None  # id of the token before a text, None where there is none
+    separator: int | None = None  # id of the token between two texts and after the last
 
     @property
     def padding(self) -> int:
         """The id of padding, which positions of some models are counted from."""
         return int(self.architecture.get("pad_token_id") or 0)
 
+    @property
+    def marks(self) -> tuple[int, int, int]:
+        """The ids of start, separator and padding.
+
+        Raises:
+            ValueError: the tokenizer lacks one of them.
+        """
+        ids = (self.start, self.separator, self.architecture.get("pad_token_id"))
+        if None in ids:
+            raise ValueError("a cross-encoder needs a tokenizer with a start, a separator and padding: take an encoder")
+        return ids  # type: ignore[return-value]
+
+    def build(self, kind: str, **settings: Any) -> Any:
+        """A model of this architecture with random weights.
+
+        Args:
+            kind: a class of transformers that has ``from_config``.
+            settings: of the architecture, beside its own.
+
+        Raises:
+            ValueError: the library is missing, or it knows no such architecture.
+        """
+        library, own = extra("transformers"), dict(self.architecture)
+        try:
+            return getattr(library, kind).from_config(
+                library.AutoConfig.for_model(own.pop("model_type"), **{**own, **settings})
+            )
+        except (ArithmeticError, AttributeError, ImportError, LookupError, TypeError) as error:
+            raise ValueError(f"transformers cannot build this architecture: {error}") from error
+
 
 @dataclass(frozen=True, slots=True)
 class SubwordTokenizer:
-    """Reads the query's sentence and the method's source, special tokens included."""
+    """Reads the query's sentence and the method's source."""
 
     vocabulary: Subwords
     query_length: int  # most tokens
     code_length: int
+    special: bool = True  # whether special tokens stand around each side; else texts that spell one are plain text
 
     @classmethod
-    def load(cls, path: Path, query_length: int, code_length: int) -> "SubwordTokenizer":
+    def load(cls, path: Path, query_length: int, code_length: int, *, special: bool = True) -> "SubwordTokenizer":
         """Read what :meth:`save` wrote.
 
         Raises:
@@ -61,8 +95,13 @@ class SubwordTokenizer:
             content = parse_json(read_whole(path))
             if not isinstance(content, dict) or not all(isinstance(content.get(key), dict) for key in _KEYS):
                 raise ValueError(f"expected {' and '.join(_KEYS)}")
-            subwords = Subwords(json.dumps(content["tokenizer"]), checked_architecture(content["architecture"]))
-            found = cls(subwords, query_length, code_length)
+            architecture = checked_architecture(content["architecture"])
+            marks = {name: content.get(name) for name in _MARKS}
+            for name, token in marks.items():
+                if token is not None and not (type(token) is int and 0 <= token < architecture.get("vocab_size", 0)):
+                    raise ValueError(f"{name} is {token!r:.20}, no token of {architecture.get('vocab_size', 0):,}")
+            subwords = Subwords(json.dumps(content["tokenizer"]), architecture, **marks)
+            found = cls(subwords, query_length, code_length, special)
             found._reader(query_length)
         except (OSError, ValueError) as error:
             raise ValueError(f"expected the tokenizer of a run in {path}, but it cannot be read: {error}") from error
@@ -77,6 +116,7 @@ class SubwordTokenizer:
         content = {
             "architecture": dict(self.vocabulary.architecture),
             "tokenizer": json.loads(self.vocabulary.tokenizer),
+            **{name: getattr(self.vocabulary, name) for name in _MARKS},
         }
         write_atomically(path, json.dumps(content, ensure_ascii=False))
 
@@ -91,10 +131,11 @@ class SubwordTokenizer:
     def encode(self, split: Split) -> TokenizedPairs:
         """``split`` as ids of subwords; pairs of equal ids read the same."""
         texts = [split.text(row) for row in range(len(split))]
-        fields = {
-            "query": self._ids([text.query_text for text in texts], self.query_length),
-            "code": self._ids([text.source for text in texts], self.code_length),
-        }
+        return self.read([text.query_text for text in texts], [text.source for text in texts])
+
+    def read(self, queries: Sequence[str], codes: Sequence[str]) -> TokenizedPairs:
+        """Queries and codes as ids, without the white space around them."""
+        fields = {"query": self._ids(queries, self.query_length), "code": self._ids(codes, self.code_length)}
         return TokenizedPairs(fields, code_fields=("code",), key_fields=("code",))
 
     def _ids(self, texts: Sequence[str], length: int) -> Ragged:
@@ -103,8 +144,9 @@ class SubwordTokenizer:
     def _lists(self, texts: Sequence[str], length: int) -> Iterator[Sequence[int]]:
         reader = self._reader(length)
         for start in range(0, len(texts), _AT_ONCE):
-            for encoding in reader.encode_batch(list(texts[start : start + _AT_ONCE])):
-                yield np.asarray(encoding.ids, np.int64).tolist()
+            part = [text.strip() for text in texts[start : start + _AT_ONCE]]
+            for encoding in reader.encode_batch(part, add_special_tokens=self.special):
+                yield np.asarray(encoding.ids, np.int32).tolist()
 
     def _reader(self, length: int) -> Any:
         """The library's tokenizer, which cuts to ``length`` and does not pad.
@@ -123,6 +165,7 @@ class SubwordTokenizer:
             raise ValueError("no tokenizer: the library failed on it") from error
         reader.no_padding()
         reader.enable_truncation(length)
+        reader.encode_special_tokens = not self.special
         return reader
 
 
@@ -153,11 +196,21 @@ def subwords_of(name: str) -> Subwords:
 
     def load(place: str, local: bool) -> Subwords:
         tokenizer = library.AutoTokenizer.from_pretrained(place, local_files_only=local)
-        backend = getattr(tokenizer, "backend_tokenizer", None)
-        if backend is None:
-            raise ValueError("its tokenizer has no fast form")
         config = library.AutoConfig.from_pretrained(place, local_files_only=local)
         architecture = checked_architecture(json.loads(config.to_json_string(use_diff=False)))
-        return Subwords(json.dumps(json.loads(backend.to_str())), architecture)
+        return replace(subwords_in(tokenizer), architecture=architecture)
 
     return load_pretrained(name, load)
+
+
+def subwords_in(tokenizer: Any) -> Subwords:
+    """A tokenizer of transformers, of whose architecture only the padding is known.
+
+    Raises:
+        ValueError: it is none of the tokenizers library.
+    """
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        raise ValueError("its tokenizer has no fast form")
+    padding = {"pad_token_id": tokenizer.pad_token_id}
+    return Subwords(json.dumps(json.loads(backend.to_str())), padding, tokenizer.cls_token_id, tokenizer.sep_token_id)

@@ -13,18 +13,18 @@ from data_prep.records import WORD_FIELDS
 from data_prep.store.batching import Batch, WordTokenizer
 from data_prep.store.prepared_data import Split, Texts
 from data_prep.store.ragged_lists import Ragged
-from modeling.contract import Matcher
+from modeling.contract import NeuralRanker
 from modeling.row_scores import RowScores
 from search.engine.engine import Alignment
 
 
 class ModelReranker:
-    """Any matcher as the second stage of a search."""
+    """Any model as the second stage of a search."""
 
-    def __init__(self, matcher: Matcher, encoder: WordTokenizer, rows: Split) -> None:
+    def __init__(self, model: NeuralRanker, tokenizer: WordTokenizer, rows: Split) -> None:
         """``rows``: of the index, turned into word ids once."""
-        self.matcher, self.encoder, self._split = matcher.eval(), encoder, rows
-        self._rows = RowScores(matcher, encoder, rows)
+        self.model, self.tokenizer, self._split = model.eval(), tokenizer, rows
+        self._rows = RowScores(model, tokenizer.encode(rows))
 
     def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
         """The score of each of ``rows`` for the words of a query."""
@@ -33,9 +33,9 @@ class ModelReranker:
     @torch.inference_mode()
     def alignment(self, query: Sequence[str], row: int) -> Alignment | None:
         """What each word of a query attended to in a row; None where the model does not align words."""
-        asked, code = self.matcher.encode_query(self._query(query)), self._rows.encoded(np.array([row]))
-        weights = self.matcher.alignment(asked, code)
-        labels = {field: self._labels(row, field) for field in self.matcher.code_fields}
+        asked, code = self.model.encode_query(self._query(query)), self._rows.encoded(np.array([row]))
+        weights = self.model.alignment(asked, code)
+        labels = {field: self._labels(row, field) for field in self.model.code_fields}
         words, names = self._read(query, "query"), [*chain.from_iterable(labels.values())]
         rows, columns = asked.shown[0], code.shown[0]
         if weights is None or (int(rows.sum()), int(columns.sum())) != (len(words), len(names)):
@@ -49,13 +49,13 @@ class ModelReranker:
         return self._read(self._split.word_list(field, row), field)
 
     def _read(self, words: Sequence[str], field: str) -> list[str]:
-        config = self.encoder.config
+        config = self.tokenizer.config
         parted = field == "api" and config.api == "split"
         read = chain.from_iterable(map(split_identifier, words)) if parted else words
         return [*read][: getattr(config, f"{field}_length")]
 
     def _query(self, words: Sequence[str]) -> Batch:
-        return self.encoder.encode(query_split(words)).queries([0])
+        return self.tokenizer.encode(query_split(words)).queries([0])
 
 
 def query_split(words: Sequence[str]) -> Split:

@@ -70,9 +70,9 @@ class RowEncoder:
         """
         folder = run or DEFAULT_BI_ENCODER
         check_bi_encoder(folder)
-        matcher, encoder = load_model(folder)
-        assert isinstance(matcher, BiEncoder)
-        self.run, self._matcher, self._encoder = str(run or ""), matcher, encoder
+        ranker, encoder = load_model(folder)
+        assert isinstance(ranker, BiEncoder)
+        self.run, self._ranker, self._encoder = str(run or ""), ranker, encoder
         self.model = model_hash(folder)
         self.dim = self.query(("a",)).shape[1]
 
@@ -80,7 +80,7 @@ class RowEncoder:
     def query(self, words: Sequence[str]) -> Float32[np.ndarray, "1 dim"]:
         """The vector of a query, of length 1."""
         ids = self._encoder.encode(query_split(words))
-        return self._matcher.encode_query(ids.queries([0])).states[:, 0].float().numpy()
+        return self._ranker.encode_query(ids.queries([0])).states[:, 0].float().numpy()
 
     def ids(self, rows: Split) -> TokenizedPairs:
         """The rows as the model reads them."""
@@ -88,7 +88,7 @@ class RowEncoder:
 
     def keys(self, ids: TokenizedPairs) -> UInt8[np.ndarray, "rows bytes"]:
         """A hash of what the model reads of each row."""
-        fields = [ids.fields[field] for field in self._matcher.code_fields]
+        fields = [ids.fields[field] for field in self._ranker.code_fields]
         lengths = np.stack([field.lengths for field in fields], axis=1)
         found = np.empty((len(ids), KEY), np.uint8)
         for row in range(len(ids)):
@@ -104,7 +104,7 @@ class RowEncoder:
             ValueError: the model gives NaN.
         """
         full = np.resize(rows, BATCH)  # repeated
-        states = self._matcher.encode_code(self._full_width(ids.codes(full))).states[: len(rows), 0].float().numpy()
+        states = self._ranker.encode_code(self._full_width(ids.codes(full))).states[: len(rows), 0].float().numpy()
         if not np.isfinite(states).all():
             raise ValueError(
                 f"the model in {self.run or DEFAULT_BI_ENCODER} gives vectors that are not finite: train it anew"

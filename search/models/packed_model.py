@@ -29,7 +29,7 @@ from data_prep.store.batching import WordTokenizer
 from data_prep.store.manifest import file_sha256
 from data_prep.store.vocabulary import Vocabularies, Vocabulary
 from evaluation.config import EvaluateConfig
-from modeling.contract import Matcher
+from modeling.contract import NeuralRanker
 from recipes.config import Configuration
 from recipes.trained_run import load_run, weights_of, without_weights
 from search.models.folder import CONFIG, PACKED, is_packed, no_model
@@ -85,7 +85,7 @@ class PackedTable:
         return table
 
 
-def load_model(path: Path) -> tuple[Matcher, WordTokenizer]:
+def load_model(path: Path) -> tuple[NeuralRanker, WordTokenizer]:
     """The model in ``path``, a packed folder or a finished run, on the processor and ready to score.
 
     Raises:
@@ -95,10 +95,10 @@ def load_model(path: Path) -> tuple[Matcher, WordTokenizer]:
         return load_packed(path)
     if not (path / CONFIG).exists():
         raise no_model(path, CONFIG)
-    matcher, encoder = load_run(path)
-    if not isinstance(encoder, WordTokenizer):
+    model, tokenizer = load_run(path)
+    if not isinstance(tokenizer, WordTokenizer):
         raise ValueError(f"the model in {path} reads subwords, but an index holds words: name a run of a word model")
-    return matcher, encoder
+    return model, tokenizer
 
 
 def pack(run: Path, target: Path, *, words: int, offset_words: int) -> None:
@@ -113,15 +113,15 @@ def pack(run: Path, target: Path, *, words: int, offset_words: int) -> None:
     """
     if words < 1 or offset_words < 0:
         raise ValueError(f"pack takes 1 word or more and 0 offset_words or more, not {words} and {offset_words}")
-    matcher, encoder = load_model(run)
+    model, tokenizer = load_model(run)
     plan = Configuration.load(run / CONFIG)
-    tables = any(name.startswith(_TABLES) for name in matcher.state_dict())
-    if not plan.words.joint or not tables or not {*matcher.code_fields}.isdisjoint(STRUCTURE_FIELDS):
+    tables = any(name.startswith(_TABLES) for name in model.state_dict())
+    if not plan.words.joint or not tables or not {*model.code_fields}.isdisjoint(STRUCTURE_FIELDS):
         raise ValueError(
             f"the run in {run} cannot be packed: that needs --words.joint=true, tables of words that a model finds by "
             "its fields, as galm_plus and unif have them, and neither ast nor statements among these"
         )
-    known = encoder.vocabularies.code
+    known = tokenizer.vocabularies.code
     few = Vocabulary(known.words[:words], known.unknown_buckets)
     rows = len(Vocabulary(few.words[:offset_words], few.unknown_buckets))
     target.mkdir(parents=True, exist_ok=True)
@@ -129,10 +129,10 @@ def pack(run: Path, target: Path, *, words: int, offset_words: int) -> None:
         _shareable(plan).save(new)
     content = {"unknown_buckets": few.unknown_buckets, "words": few.words}
     write_atomically(target / _WORDS, json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n")
-    write_atomically(target / _WEIGHTS, _as_bytes(target, weights_copy(matcher), len(few), rows))
+    write_atomically(target / _WEIGHTS, _as_bytes(target, weights_copy(model), len(few), rows))
 
 
-def load_packed(folder: Path) -> tuple[Matcher, WordTokenizer]:
+def load_packed(folder: Path) -> tuple[NeuralRanker, WordTokenizer]:
     """The model that :func:`pack` wrote, in float32, on the processor and ready to score.
 
     Raises:
@@ -145,17 +145,17 @@ def load_packed(folder: Path) -> tuple[Matcher, WordTokenizer]:
     try:
         few = Vocabulary.checked(parse_json(read_whole(folder / _WORDS)))
         plan = Configuration.load(folder / CONFIG)
-        encoder = WordTokenizer(Vocabularies(few, few, ast=Vocabulary(())), plan.words)
-        own = weights_of(plan, encoder)
+        tokenizer = WordTokenizer(Vocabularies(few, few, ast=Vocabulary(())), plan.words)
+        own = weights_of(plan, tokenizer)
         check_finite({name: weight for name, weight in weights.items() if weight.is_floating_point()}, _WEIGHTS)
         for table in about["tables"]:
             weights[table] = _unpacked(weights, table, own)
         check_weights(weights, own, str(folder / _WEIGHTS))
     except ValueError as error:
         raise _unusable(folder, str(error)) from error
-    matcher = without_weights(plan, encoder)
-    matcher.load_state_dict(weights, assign=True)  # in place of the model's own memory, which is never touched
-    return matcher.eval(), encoder
+    model = without_weights(plan, tokenizer)
+    model.load_state_dict(weights, assign=True)  # in place of the model's own memory, which is never touched
+    return model.eval(), tokenizer
 
 
 def _unpacked(weights: dict[str, Tensor], table: str, own: Mapping[str, Tensor]) -> Float[Tensor, "words dim"]:

@@ -115,8 +115,8 @@ def reader_maker(model: str) -> Callable[[Index], ModelReranker | None]:
     """
     if model == "none":
         return lambda _: None
-    matcher, encoder = load_model(named_path(model) if model else DEFAULT_MODEL)
-    return lambda index: ModelReranker(matcher, encoder, index.split)
+    ranker, tokenizer = load_model(named_path(model) if model else DEFAULT_MODEL)
+    return lambda index: ModelReranker(ranker, tokenizer, index.split)
 
 
 def _stamp(path: Path) -> tuple[int, ...]:

@@ -20,33 +20,33 @@ QUERIES = [[2, 3, 4, 5, 6], [7]]
 
 def model(seed: int = 0, **choices: object) -> Carlcs:
     torch.manual_seed(seed)
-    matcher = Carlcs(CarlcsConfig(**choices), Vocabularies(VOCABULARY, VOCABULARY, VOCABULARY))  # type: ignore[arg-type]
-    for name, weight in matcher.named_parameters():
+    ranker = Carlcs(CarlcsConfig(**choices), Vocabularies(VOCABULARY, VOCABULARY, VOCABULARY))  # type: ignore[arg-type]
+    for name, weight in ranker.named_parameters():
         if "tables" in name or "bias" in name:
             torch.nn.init.uniform_(weight, -1, 1)  # far from 0, so that nothing hides behind small numbers
-    return matcher.double().eval()
+    return ranker.double().eval()
 
 
 def sides(queries: Sequence[Sequence[int]], codes: dict[str, list[list[int]]]) -> tuple[Batch, Batch]:
     return {"query": words(queries)}, {field: words(lists) for field, lists in codes.items()}
 
 
-def scores(matcher: Carlcs, queries: Sequence[Sequence[int]], codes: dict[str, list[list[int]]]) -> torch.Tensor:
+def scores(ranker: Carlcs, queries: Sequence[Sequence[int]], codes: dict[str, list[list[int]]]) -> torch.Tensor:
     query, code = sides(queries, codes)
-    return matcher.score_matrix(matcher.encode_query(query), matcher.encode_code(code))
+    return ranker.score_matrix(ranker.encode_query(query), ranker.encode_code(code))
 
 
 def lists_of(count: int, **lengths: int) -> dict[str, list[list[int]]]:
     return {field: [[2] * length] * count for field, length in lengths.items()}
 
 
-def plain_rows(matcher: Carlcs, field: str, ids: Sequence[int]) -> list[list[float]]:
+def plain_rows(ranker: Carlcs, field: str, ids: Sequence[int]) -> list[list[float]]:
     """The rows of a field, window by window."""
-    config, table = matcher.config, matcher.words.tables[field].weight.tolist()
+    config, table = ranker.config, ranker.words.tables[field].weight.tolist()
     if config.parity:
         ids = [PAD if each == FIRST_UNKNOWN else each for each in ids] + [PAD] * (config.length(field) - len(ids))
     vectors, rows = [table[each] for each in ids], []
-    for kernel, convolution in zip(KERNELS, matcher.rows[field].convolutions, strict=True):
+    for kernel, convolution in zip(KERNELS, ranker.rows[field].convolutions, strict=True):
         weight, bias = convolution.weight.tolist(), convolution.bias.tolist()
         for start in range(max(len(ids) - kernel + 1, min(1, len(ids)))):
             row = []
@@ -60,11 +60,11 @@ def plain_rows(matcher: Carlcs, field: str, ids: Sequence[int]) -> list[list[flo
     return rows
 
 
-def plain_score(matcher: Carlcs, query: Sequence[int], code: dict[str, Sequence[int]]) -> float:
+def plain_score(ranker: Carlcs, query: Sequence[int], code: dict[str, Sequence[int]]) -> float:
     """The co-attention of the rows, pair by pair."""
-    rows = [row for field in matcher.code_fields for row in plain_rows(matcher, field, code[field])]
-    others, weight = plain_rows(matcher, "query", query), matcher.co_attention.weight.tolist()
-    width = range(matcher.config.filters)
+    rows = [row for field in ranker.code_fields for row in plain_rows(ranker, field, code[field])]
+    others, weight = plain_rows(ranker, "query", query), ranker.co_attention.weight.tolist()
+    width = range(ranker.config.filters)
     affinity = [
         [math.tanh(sum(row[a] * weight[a][b] * other[b] for a in width for b in width)) for other in others]
         for row in rows
@@ -83,12 +83,12 @@ def plain_score(matcher: Carlcs, query: Sequence[int], code: dict[str, Sequence[
     "choices", [{}, {"parity": True}, {"ast": True, "ast_length": 4}, {"ast": True, "ast_length": 4, "parity": True}]
 )
 def test_scores_are_those_of_plain_loops(choices):
-    matcher = model(**SMALL, **choices)
+    ranker = model(**SMALL, **choices)
     codes = CODES | {"ast": [[3, 1, 4], []]}
-    found = scores(matcher, QUERIES, codes)
+    found = scores(ranker, QUERIES, codes)
     for i, query in enumerate(QUERIES):
         for j in range(2):
-            expected = plain_score(matcher, query, {field: lists[j] for field, lists in codes.items()})
+            expected = plain_score(ranker, query, {field: lists[j] for field, lists in codes.items()})
             assert found[i, j].item() == pytest.approx(expected, rel=1e-9)
 
 
@@ -106,8 +106,8 @@ def test_full_fields_have_the_rows_of_the_release_in_both_readings(choices, rows
     full = lists_of(2, **{field: config.length(field) for field in ("name", "api", "tokens", "ast")})
     short = lists_of(2, name=1, api=1, tokens=1, ast=1)
     for parity, codes in ((True, full), (True, short), (False, full)):
-        matcher = model(**choices, parity=parity)
-        encoded = matcher.encode_code({field: words(lists) for field, lists in codes.items()})
+        ranker = model(**choices, parity=parity)
+        encoded = ranker.encode_code({field: words(lists) for field, lists in codes.items()})
         assert encoded.states.shape == (2, rows, 100)
         assert encoded.mask.all()
     query = model(parity=True).encode_query({"query": words([[2]])})
@@ -132,46 +132,46 @@ def test_parameters_are_as_many_as_counted_by_hand():
 
 @pytest.mark.parametrize("length", [1, 2, 4])
 def test_the_bilstm_reads_a_sequence_as_if_it_were_alone(length):
-    matcher = model(**SMALL, api_encoder="bilstm")
+    ranker = model(**SMALL, api_encoder="bilstm")
     api = [[5, 6, 7, 8][:length], [9, 10, 11, 12]]
-    found = matcher.rows["api"](*matcher.words("api", words(api, width=7)))
-    alone, _ = matcher.rows["api"].lstm(matcher.words.tables["api"](torch.tensor([api[0]])))
+    found = ranker.rows["api"](*ranker.words("api", words(api, width=7)))
+    alone, _ = ranker.rows["api"].lstm(ranker.words.tables["api"](torch.tensor([api[0]])))
     torch.testing.assert_close(found.states[:1, :length], alone)
     assert found.mask[0].tolist() == [True] * length + [False] * (7 - length)
-    assert scores(matcher, QUERIES, CODES).isfinite().all()  # a method without API words
+    assert scores(ranker, QUERIES, CODES).isfinite().all()  # a method without API words
 
 
 @pytest.mark.parametrize("choices", [{}, {"ast": True}, {"api_encoder": "bilstm"}, {"parity": True}])
 def test_gradients_are_finite_where_fields_are_empty(choices):
-    matcher = model(**SMALL, **choices).train()
+    ranker = model(**SMALL, **choices).train()
     empty = lists_of(2, name=0, api=0, tokens=0, ast=0)
     for queries, codes in ((QUERIES, empty), ([[], []], CODES | {"ast": [[], [2]]}), ([[], []], empty)):
-        matcher.zero_grad()
-        scores(matcher, queries, codes).sum().backward()
-        gradients = [weight.grad for weight in matcher.parameters() if weight.grad is not None]
+        ranker.zero_grad()
+        scores(ranker, queries, codes).sum().backward()
+        gradients = [weight.grad for weight in ranker.parameters() if weight.grad is not None]
         assert all(gradient.isfinite().all() for gradient in gradients)
         assert gradients
 
 
 def test_dropout_acts_in_training_alone():
-    matcher = model(**SMALL, dropout=0.5)
-    assert torch.equal(scores(matcher, QUERIES, CODES), scores(matcher, QUERIES, CODES))
-    matcher.train()
+    ranker = model(**SMALL, dropout=0.5)
+    assert torch.equal(scores(ranker, QUERIES, CODES), scores(ranker, QUERIES, CODES))
+    ranker.train()
     for field in ("query", "name"):
-        for convolution in matcher.rows[field].convolutions:
+        for convolution in ranker.rows[field].convolutions:
             torch.nn.init.constant_(convolution.bias, 50.0)  # so that only dropout makes a row's entry 0
         batch = {field: words([[2, 3, 4, 5]])}
-        states, mask = matcher.words(field, batch[field])
-        rows = matcher.rows[field](states, mask).states
+        states, mask = ranker.words(field, batch[field])
+        rows = ranker.rows[field](states, mask).states
         assert (states == 0).any()
         assert (rows != 0).all()
-        assert (matcher.encode_field(batch, field).states == 0).any()
+        assert (ranker.encode_field(batch, field).states == 0).any()
 
 
-def read_words(matcher: Carlcs, batch: Batch, field: str, pair: int) -> list[set[tuple[str, int]]]:
+def read_words(ranker: Carlcs, batch: Batch, field: str, pair: int) -> list[set[tuple[str, int]]]:
     """Of each row of a field the words that it was read from; none where it does not count."""
     width, length = batch[field].mask.shape[1], int(batch[field].mask[pair].sum())
-    kernels = (1,) if isinstance(matcher.rows[field], LstmRows) else KERNELS
+    kernels = (1,) if isinstance(ranker.rows[field], LstmRows) else KERNELS
     found = []
     for kernel in kernels:
         for start in range(max(1, width - kernel + 1)):
@@ -183,17 +183,17 @@ def read_words(matcher: Carlcs, batch: Batch, field: str, pair: int) -> list[set
 @torch.no_grad()
 @pytest.mark.parametrize("choices", [{}, {"api_encoder": "bilstm"}, {"ast": True, "ast_length": 4}], ids=str)
 def test_what_the_board_shows_is_the_mean_affinity_of_the_windows_that_hold_two_words(choices):
-    matcher = model(**SMALL, **choices)
+    ranker = model(**SMALL, **choices)
     query, code = sides(QUERIES, CODES | {"ast": [[3, 1, 4], []]})
-    asked, read = matcher.encode_query(query), matcher.encode_code(code)
-    found, read_fields = matcher.alignment(asked, read), matcher.code_fields
+    asked, read = ranker.encode_query(query), ranker.encode_code(code)
+    found, read_fields = ranker.alignment(asked, read), ranker.code_fields
     places = [(field, place) for field in read_fields for place in range(code[field].mask.shape[1])]
     assert asked.shown.tolist() == query["query"].mask.tolist()
     assert read.shown.tolist() == torch.cat([code[field].mask for field in read_fields], 1).tolist()
     for pair in (0, 1):
-        affinity = torch.tanh(asked.states[pair] @ (read.states[pair] @ matcher.co_attention.weight).T).tolist()
-        of_query = read_words(matcher, query, "query", pair)
-        of_code = [row for field in read_fields for row in read_words(matcher, code, field, pair)]
+        affinity = torch.tanh(asked.states[pair] @ (read.states[pair] @ ranker.co_attention.weight).T).tolist()
+        of_query = read_words(ranker, query, "query", pair)
+        of_code = [row for field in read_fields for row in read_words(ranker, code, field, pair)]
         for row, (column, word) in itertools.product(range(5), enumerate(places)):
             held = [
                 affinity[i][j]

@@ -16,13 +16,13 @@ Vector = list[float]
 
 
 def build(**choices: object) -> Deepcs:
-    matcher = Deepcs(DeepcsConfig(dim=DIM, hidden=HIDDEN, **LENGTHS, **choices), VOCABULARIES)  # type: ignore[arg-type]
-    randomised(matcher)
-    return matcher
+    model = Deepcs(DeepcsConfig(dim=DIM, hidden=HIDDEN, **LENGTHS, **choices), VOCABULARIES)  # type: ignore[arg-type]
+    randomised(model)
+    return model
 
 
-def parameters(matcher: nn.Module) -> int:
-    return sum(weight.numel() for weight in matcher.parameters())
+def parameters(model: nn.Module) -> int:
+    return sum(weight.numel() for weight in model.parameters())
 
 
 def linear(weight: list[Vector], bias: Vector, inputs: Vector) -> Vector:
@@ -51,20 +51,20 @@ def plain_maximum(words: list[Vector], width: int) -> Vector:
     return [math.tanh(max((word[k] for word in words), default=0.0)) for k in range(width)]
 
 
-def plain_field(matcher: Deepcs, field: str, ids: list[int]) -> Vector:
-    config, table = matcher.config, matcher.words.tables[field].weight.tolist()
+def plain_field(model: Deepcs, field: str, ids: list[int]) -> Vector:
+    config, table = model.config, model.words.tables[field].weight.tolist()
     words = [table[each] for each in as_read(ids, config.length(field), parity=config.parity)]
     if field == "tokens":
         return plain_maximum(words, DIM)
-    lstm = matcher.readers[field].lstm
+    lstm = model.readers[field].lstm
     forward, backward = plain_lstm(lstm, "", words), plain_lstm(lstm, "_reverse", words[::-1])
     return plain_maximum(forward, HIDDEN) + plain_maximum(backward, HIDDEN)
 
 
-def plain_score(matcher: Deepcs, query: list[int], code: dict[str, list[int]]) -> float:
-    joined = [x for field in FIELDS for x in plain_field(matcher, field, code[field])]
-    join = linear(matcher.join.weight.tolist(), matcher.join.bias.tolist(), joined)
-    return cosine([math.tanh(x) for x in join], plain_field(matcher, "query", query))
+def plain_score(model: Deepcs, query: list[int], code: dict[str, list[int]]) -> float:
+    joined = [x for field in FIELDS for x in plain_field(model, field, code[field])]
+    join = linear(model.join.weight.tolist(), model.join.bias.tolist(), joined)
+    return cosine([math.tanh(x) for x in join], plain_field(model, "query", query))
 
 
 def test_the_number_of_parameters() -> None:
@@ -90,49 +90,49 @@ def test_it_starts_as_keras_does_with_open_forget_gates() -> None:
 
 @pytest.mark.parametrize("parity", [False, True])
 def test_scores_are_the_equations_step_by_step(parity: bool) -> None:
-    matcher = build(parity=parity)
-    found = scores_of(matcher, queries(), codes())
+    model = build(parity=parity)
+    found = scores_of(model, queries(), codes())
     for q in range(3):
         for c in range(3):
             code = {field: lists[c] for field, lists in CODES.items()}
-            assert found[q, c].item() == pytest.approx(plain_score(matcher, QUERIES[q], code), rel=1e-9)
+            assert found[q, c].item() == pytest.approx(plain_score(model, QUERIES[q], code), rel=1e-9)
 
 
 def test_a_field_without_words_is_read_as_zeros() -> None:
-    matcher = build()
-    found = scores_of(matcher, queries(), codes(api=[[], [2], []], tokens=[[], [], [4, 5]]))
+    model = build()
+    found = scores_of(model, queries(), codes(api=[[], [2], []], tokens=[[], [], [4, 5]]))
     for c, (api, tokens) in enumerate((([], []), ([2], []), ([], [4, 5]))):
         code = {"name": CODES["name"][c], "api": api, "tokens": tokens}
-        assert found[0, c].item() == pytest.approx(plain_score(matcher, QUERIES[0], code), rel=1e-9)
+        assert found[0, c].item() == pytest.approx(plain_score(model, QUERIES[0], code), rel=1e-9)
 
 
 @pytest.mark.parametrize("width", [6, 11])
 def test_pads_change_nothing_by_default(width: int) -> None:
-    matcher = build()
-    plain = scores_of(matcher, queries(), codes())
-    assert torch.allclose(scores_of(matcher, queries(width=width), codes(width=width)), plain, rtol=1e-12)
+    model = build()
+    plain = scores_of(model, queries(), codes())
+    assert torch.allclose(scores_of(model, queries(width=width), codes(width=width)), plain, rtol=1e-12)
 
 
 @pytest.mark.parametrize("parity", [False, True])
 def test_a_pads_vector_counts_in_parity_only(parity: bool) -> None:
-    matcher = build(parity=parity)
-    plain = scores_of(matcher, queries(), codes(width=6))
+    model = build(parity=parity)
+    plain = scores_of(model, queries(), codes(width=6))
     for field in ("query", *FIELDS):
         with torch.no_grad():
-            matcher.words.tables[field].weight[PAD] += 1.0
-        moved = scores_of(matcher, queries(), codes(width=6))
+            model.words.tables[field].weight[PAD] += 1.0
+        moved = scores_of(model, queries(), codes(width=6))
         assert torch.equal(moved, plain) != parity
         plain = moved
 
 
 @pytest.mark.parametrize("parity", [False, True])
 def test_word_order_counts_in_all_but_the_tokens(parity: bool) -> None:
-    matcher = build(parity=parity)
-    plain = scores_of(matcher, queries(), codes())
+    model = build(parity=parity)
+    plain = scores_of(model, queries(), codes())
     for field in FIELDS:
-        turned = scores_of(matcher, queries(), codes(**{field: [row[::-1] for row in CODES[field]]}))
+        turned = scores_of(model, queries(), codes(**{field: [row[::-1] for row in CODES[field]]}))
         assert torch.allclose(turned, plain, rtol=1e-10) == (field == "tokens")
-    assert not torch.allclose(scores_of(matcher, queries([row[::-1] for row in QUERIES]), codes()), plain)
+    assert not torch.allclose(scores_of(model, queries([row[::-1] for row in QUERIES]), codes()), plain)
 
 
 def test_the_maximum_over_words_leaves_pads_out() -> None:
@@ -143,12 +143,12 @@ def test_the_maximum_over_words_leaves_pads_out() -> None:
 
 @pytest.mark.parametrize("parity", [False, True])
 def test_nothing_to_read_has_finite_scores_and_gradients(parity: bool) -> None:
-    matcher = build(parity=parity)
+    model = build(parity=parity)
     empty = codes(name=[[]] * 3, tokens=[[], [2], []], api=[[]] * 3)
-    found = scores_of(matcher, queries([[], [2, 3], []]), empty)
+    found = scores_of(model, queries([[], [2, 3], []]), empty)
     found.sum().backward()
     assert found.isfinite().all()
-    assert all(each.grad is None or each.grad.isfinite().all() for each in matcher.parameters())
+    assert all(each.grad is None or each.grad.isfinite().all() for each in model.parameters())
     if not parity:
         assert (found != 0).tolist() == [[False] * 3, [True] * 3, [False] * 3]  # code is the dense layer's bias then
 

@@ -11,7 +11,7 @@ from baselines import fcarcs
 from baselines.fcarcs import Fcarcs, FcarcsConfig
 from data_prep.store.batching import Words
 from data_prep.store.vocabulary import FIRST_UNKNOWN, PAD, Vocabularies, Vocabulary
-from modeling.contract import Matcher
+from modeling.contract import NeuralRanker
 
 Vector = list[float]
 
@@ -32,16 +32,16 @@ QUERIES = [[2, 3, 4, 5], [6]]
 
 def model(**choices: object) -> Fcarcs:
     torch.manual_seed(0)
-    matcher = Fcarcs(FcarcsConfig(**choices), Vocabularies(*[VOCABULARY] * 4))  # type: ignore[arg-type]
-    for name, weight in matcher.named_parameters():
+    ranker = Fcarcs(FcarcsConfig(**choices), Vocabularies(*[VOCABULARY] * 4))  # type: ignore[arg-type]
+    for name, weight in ranker.named_parameters():
         if "dense" not in name:
             torch.nn.init.uniform_(weight, -1, 1)  # far from 0, so that nothing hides behind small numbers
-    return matcher.double().eval()
+    return ranker.double().eval()
 
 
-def scores(matcher: Matcher, queries: Sequence[Sequence[int]], codes: dict[str, list[list[int]]]) -> torch.Tensor:
-    code = matcher.encode_code({field: words(lists) for field, lists in codes.items()})
-    return matcher.score_matrix(matcher.encode_query({"query": words(queries)}), code)
+def scores(ranker: NeuralRanker, queries: Sequence[Sequence[int]], codes: dict[str, list[list[int]]]) -> torch.Tensor:
+    code = ranker.encode_code({field: words(lists) for field, lists in codes.items()})
+    return ranker.score_matrix(ranker.encode_query({"query": words(queries)}), code)
 
 
 def softmax(logits: Vector) -> Vector:
@@ -67,12 +67,12 @@ def attended(layer: torch.nn.Module, states: list[Vector], parity: bool) -> list
     return [list(state) for state in zip(*columns, strict=True)]
 
 
-def plain_words(matcher: Fcarcs, field: str, ids: Sequence[int]) -> list[Vector]:
-    config, table = matcher.config, matcher.words.tables[field].weight.tolist()
+def plain_words(ranker: Fcarcs, field: str, ids: Sequence[int]) -> list[Vector]:
+    config, table = ranker.config, ranker.words.tables[field].weight.tolist()
     ids = list(ids)[: config.length(field)]
     if config.parity:
         ids = [PAD if each == FIRST_UNKNOWN else each for each in ids] + [PAD] * (config.length(field) - len(ids))
-    return attended(matcher.attention[field], [table[each] for each in ids], config.parity) if ids else []
+    return attended(ranker.attention[field], [table[each] for each in ids], config.parity) if ids else []
 
 
 def plain_weights(reader: torch.nn.Module, affinity: list[Vector]) -> Vector:
@@ -91,52 +91,52 @@ def plain_weights(reader: torch.nn.Module, affinity: list[Vector]) -> Vector:
     return softmax(logits)
 
 
-def plain_score(matcher: Fcarcs, query: Sequence[int], code: dict[str, Sequence[int]]) -> float:
-    others, weight = plain_words(matcher, "query", query), matcher.affinity.tolist()
-    width, vectors, query_vectors = range(matcher.config.dim), [], []
-    for field in matcher.code_fields:
-        states = plain_words(matcher, field, code[field])
+def plain_score(ranker: Fcarcs, query: Sequence[int], code: dict[str, Sequence[int]]) -> float:
+    others, weight = plain_words(ranker, "query", query), ranker.affinity.tolist()
+    width, vectors, query_vectors = range(ranker.config.dim), [], []
+    for field in ranker.code_fields:
+        states = plain_words(ranker, field, code[field])
         if not states:
             continue
         affinity = [
             [math.tanh(sum(state[a] * weight[a][b] * other[b] for a in width for b in width)) for other in others]
             for state in states
         ]
-        of_code = plain_weights(matcher.of_code[field], [list(column) for column in zip(*affinity, strict=True)])
-        of_query = plain_weights(matcher.of_query[field], affinity)
+        of_code = plain_weights(ranker.of_code[field], [list(column) for column in zip(*affinity, strict=True)])
+        of_query = plain_weights(ranker.of_query[field], affinity)
         vectors.append([dot(of_code, [state[d] for state in states]) for d in width])
         query_vectors.append([dot(of_query, [other[d] for other in others]) for d in width])
-    parity = matcher.config.parity
-    left = [sum(column) for column in zip(*attended(matcher.fusion["code"], vectors, parity), strict=True)]
-    right = [sum(column) for column in zip(*attended(matcher.fusion["query"], query_vectors, parity), strict=True)]
+    parity = ranker.config.parity
+    left = [sum(column) for column in zip(*attended(ranker.fusion["code"], vectors, parity), strict=True)]
+    right = [sum(column) for column in zip(*attended(ranker.fusion["query"], query_vectors, parity), strict=True)]
     return dot(left, right) / math.hypot(*left) / math.hypot(*right)
 
 
 @pytest.mark.parametrize("parity", [False, True])
 @pytest.mark.parametrize("structure", ["statements", "ast", "none"])
 def test_scores_are_those_of_plain_loops(structure, parity):
-    matcher = model(**SMALL, structure=structure, parity=parity)
-    found = scores(matcher, QUERIES, CODES)
+    ranker = model(**SMALL, structure=structure, parity=parity)
+    found = scores(ranker, QUERIES, CODES)
     for i, query in enumerate(QUERIES):
         for j in range(3):
-            expected = plain_score(matcher, query, {field: lists[j] for field, lists in CODES.items()})
+            expected = plain_score(ranker, query, {field: lists[j] for field, lists in CODES.items()})
             assert found[i, j].item() == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("parity", [False, True])
 def test_words_beyond_the_length_of_a_field_are_not_read(parity):
-    matcher = model(**SMALL, parity=parity)
+    ranker = model(**SMALL, parity=parity)
     longer = CODES | {"name": [[2, 3, 9], [4], [5]]}
-    assert torch.equal(scores(matcher, QUERIES, longer), scores(matcher, QUERIES, CODES))
+    assert torch.equal(scores(ranker, QUERIES, longer), scores(ranker, QUERIES, CODES))
     code = {field: lists[0] for field, lists in longer.items()}
-    assert scores(matcher, QUERIES, longer)[0, 0].item() == pytest.approx(plain_score(matcher, QUERIES[0], code))
+    assert scores(ranker, QUERIES, longer)[0, 0].item() == pytest.approx(plain_score(ranker, QUERIES[0], code))
 
 
 @pytest.mark.parametrize("parity", [False, True])
 def test_sides_have_the_lengths_of_the_configuration(parity):
-    matcher = model(parity=parity)
-    code = matcher.encode_code({field: words(lists) for field, lists in CODES.items()})
-    query = matcher.encode_query({"query": words(QUERIES)})
+    ranker = model(parity=parity)
+    code = ranker.encode_code({field: words(lists) for field, lists in CODES.items()})
+    query = ranker.encode_query({"query": words(QUERIES)})
     assert code.states.shape == (3, 6 + 30 + 40 + 20, 100)
     assert query.states.shape == (2, 30, 100)
     assert code.mask.sum().item() == (3 * 96 if parity else 4 + 4 + 9 + 5)
@@ -179,17 +179,17 @@ def drawn(count: int, seed: int, **longest: int) -> dict[str, Words]:
 def test_scores_and_gradients_of_the_matrix_are_those_of_pairs(choices, pairs_per_block, queries, monkeypatch):
     monkeypatch.setattr(fcarcs, "_QUERIES", queries)
     monkeypatch.setattr(fcarcs, "_PAIRS", 40)
-    matcher = model(**SMALL, **choices)
+    ranker = model(**SMALL, **choices)
     query, code = drawn(13, 0, query=5), drawn(11, 1, name=2, api=3, tokens=6, ast=4, statements=3)
     results = []
-    for form in (Matcher.score_matrix, Fcarcs.score_matrix):  # pair by pair, in blocks
-        matcher.zero_grad()
-        scores = form(matcher, matcher.encode_query(query), matcher.encode_code(code), pairs_per_block=pairs_per_block)
+    for form in (NeuralRanker.score_matrix, Fcarcs.score_matrix):  # pair by pair, in blocks
+        ranker.zero_grad()
+        scores = form(ranker, ranker.encode_query(query), ranker.encode_code(code), pairs_per_block=pairs_per_block)
         (scores * torch.linspace(-1, 1, scores.numel()).view_as(scores)).sum().backward()
-        gradients = [weight.grad for weight in matcher.parameters() if weight.grad is not None]
+        gradients = [weight.grad for weight in ranker.parameters() if weight.grad is not None]
         results.append((scores.detach(), *gradients))
     assert len(results[0]) > 10
-    assert any(score == 0 for score in results[0][0].flatten().tolist()) != matcher.config.parity
+    assert any(score == 0 for score in results[0][0].flatten().tolist()) != ranker.config.parity
     for by_pairs, by_blocks in zip(*results, strict=True):
         torch.testing.assert_close(by_blocks, by_pairs, rtol=1e-9, atol=1e-12)
 
@@ -204,37 +204,37 @@ def test_no_block_has_more_pairs_than_asked(monkeypatch, pairs_per_block):
         return found
 
     monkeypatch.setattr(Fcarcs, "_block", counted)
-    matcher = model(**SMALL)
+    ranker = model(**SMALL)
     query, code = drawn(70, 0, query=5), drawn(20, 1, name=2, api=3, tokens=6, ast=4, statements=3)
-    matcher.score_matrix(matcher.encode_query(query), matcher.encode_code(code), pairs_per_block=pairs_per_block)
+    ranker.score_matrix(ranker.encode_query(query), ranker.encode_code(code), pairs_per_block=pairs_per_block)
     assert max(pairs) <= min(pairs_per_block, 512)
     assert sum(pairs) == 70 * 20
 
 
 @pytest.mark.parametrize("choices", [{}, {"structure": "none"}, {"structure": "ast"}, {"parity": True}], ids=str)
 def test_gradients_are_finite_where_fields_are_empty(choices):
-    matcher = model(**SMALL, **choices).train()
+    ranker = model(**SMALL, **choices).train()
     empty = {field: [[], []] for field in CODES}
     for queries, codes in ((QUERIES, empty), ([[], []], CODES), ([[], []], empty)):
-        matcher.zero_grad()
-        scores(matcher, queries, codes).sum().backward()
-        gradients = [weight.grad for weight in matcher.parameters() if weight.grad is not None]
+        ranker.zero_grad()
+        scores(ranker, queries, codes).sum().backward()
+        gradients = [weight.grad for weight in ranker.parameters() if weight.grad is not None]
         assert all(gradient.isfinite().all() for gradient in gradients)
         assert gradients
 
 
 def test_a_side_without_words_scores_nothing():
-    matcher = model(**SMALL)
-    assert scores(matcher, [[], [2]], {field: [[]] for field in CODES}).tolist() == [[0.0], [0.0]]
-    assert scores(matcher, [[]], CODES).tolist() == [[0.0, 0.0, 0.0]]
+    ranker = model(**SMALL)
+    assert scores(ranker, [[], [2]], {field: [[]] for field in CODES}).tolist() == [[0.0], [0.0]]
+    assert scores(ranker, [[]], CODES).tolist() == [[0.0, 0.0, 0.0]]
 
 
 @pytest.mark.parametrize("structure", ["statements", "ast", "none"])
 def test_of_the_structure_it_reads_what_it_is_told(structure):
-    matcher = model(**SMALL, structure=structure)
+    ranker = model(**SMALL, structure=structure)
     for field in ("ast", "statements"):
-        other = scores(matcher, QUERIES, CODES | {field: [[5, 6, 7], [8], [9]]})
-        assert torch.equal(other, scores(matcher, QUERIES, CODES)) == (field != structure)
+        other = scores(ranker, QUERIES, CODES | {field: [[5, 6, 7], [8], [9]]})
+        assert torch.equal(other, scores(ranker, QUERIES, CODES)) == (field != structure)
 
 
 @pytest.mark.parametrize(("choices", "message"), [({"filters": 0}, r"--model\.filters"), ({"dim": 0}, r"--model\.dim")])

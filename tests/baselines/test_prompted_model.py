@@ -20,9 +20,10 @@ from baselines.prompted_model import (
     read_answer,
 )
 from data_prep.files.folder_lock import sole_user
-from modeling.text_scorer import TextScorer
+from modeling.ranker import Ranker
 from tests.local_server import send, serving
 from tests.odd_files import KINDS, deadline, odd_thing
+from tests.raw_pairs import read
 
 PAIRS = [(f" text {number} ", f" code{number}(x)") for number in range(6)]
 KEY = "sk-very-secret-0123456789"
@@ -118,8 +119,8 @@ def test_nonsense_is_no_answer_and_is_kept(config, said):
 def test_answers_are_scores(config):
     with serving(lambda h, asked: completion(h, "hm") if "text 5" in _prompt(asked) else right(h, asked)) as asked:
         model = PromptedModel(config(asked))
-        assert isinstance(model, TextScorer)
-        scores = model.over([text for text, _ in PAIRS], [code for _, code in PAIRS])
+        assert isinstance(model, Ranker)
+        scores = model.over(*read([text for text, _ in PAIRS], [code for _, code in PAIRS]))
         found = scores(np.array([2, 5]), np.array([[2, 1], [5, 0]]))
     np.testing.assert_array_equal(found, [[1, 0], [np.nan, np.nan]])
     assert model.natural_threshold == 0.5

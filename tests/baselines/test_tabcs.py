@@ -14,13 +14,13 @@ READINGS = [{}, {"ast": False}, {"attention": "position"}, {"parity": True}, {"p
 
 
 def build(**choices: object) -> Tabcs:
-    matcher = Tabcs(TabcsConfig(dim=DIM, **LENGTHS, **choices), VOCABULARIES)  # type: ignore[arg-type]
-    randomised(matcher)
-    return matcher
+    model = Tabcs(TabcsConfig(dim=DIM, **LENGTHS, **choices), VOCABULARIES)  # type: ignore[arg-type]
+    randomised(model)
+    return model
 
 
-def parameters(matcher: Tabcs) -> int:
-    return sum(weight.numel() for weight in matcher.parameters())
+def parameters(model: Tabcs) -> int:
+    return sum(weight.numel() for weight in model.parameters())
 
 
 def softmax(logits: list[float]) -> list[float]:
@@ -28,18 +28,18 @@ def softmax(logits: list[float]) -> list[float]:
     return [term / sum(terms) for term in terms]
 
 
-def plain_words(matcher: Tabcs, field: str, ids: list[int]) -> list[list[float]]:
+def plain_words(model: Tabcs, field: str, ids: list[int]) -> list[list[float]]:
     """The weighted words of a field."""
-    config, table = matcher.config, matcher.words.tables[field].weight.tolist()
+    config, table = model.config, model.words.tables[field].weight.tolist()
     vectors = [table[each] for each in as_read(ids, config.length(field), parity=config.parity)]
     if not vectors:
         return []
     if not config.by_position:
-        vector = matcher.attention[field].vector.tolist()
+        vector = model.attention[field].vector.tolist()
         weights = softmax([sum(a * x for a, x in zip(vector, word, strict=True)) for word in vectors])
         return [[weight * x for x in word] for weight, word in zip(weights, vectors, strict=True)]
     real = len(vectors)
-    matrix, bias = matcher.attention[field].weight.tolist(), matcher.attention[field].bias.tolist()
+    matrix, bias = model.attention[field].weight.tolist(), model.attention[field].bias.tolist()
     found = [[0.0] * DIM for _ in range(real)]
     for d in range(DIM):
         logits = [
@@ -51,10 +51,10 @@ def plain_words(matcher: Tabcs, field: str, ids: list[int]) -> list[list[float]]
     return found
 
 
-def plain_score(matcher: Tabcs, query: list[int], code: dict[str, list[int]]) -> float:
+def plain_score(model: Tabcs, query: list[int], code: dict[str, list[int]]) -> float:
     """The formulas of the module, one word after the other."""
-    left = [word for field in matcher.code_fields for word in plain_words(matcher, field, code[field])]
-    right, weight = plain_words(matcher, "query", query), matcher.co_attention.weight.tolist()
+    left = [word for field in model.code_fields for word in plain_words(model, field, code[field])]
+    right, weight = plain_words(model, "query", query), model.co_attention.weight.tolist()
     affinity = [
         [math.tanh(sum(c[i] * weight[i][j] * q[j] for i in range(DIM) for j in range(DIM))) for q in right]
         for c in left
@@ -76,53 +76,53 @@ def test_the_number_of_parameters() -> None:
 
 
 def test_with_the_lengths_of_the_release_a_method_has_96_words_and_a_query_30() -> None:
-    matcher = Tabcs(TabcsConfig(parity=True), VOCABULARIES).eval()
-    assert matcher.encode_code(codes()).states.shape == (3, 6 + 30 + 40 + 20, 100)
-    assert matcher.encode_query(queries()).states.shape == (3, 30, 100)
+    model = Tabcs(TabcsConfig(parity=True), VOCABULARIES).eval()
+    assert model.encode_code(codes()).states.shape == (3, 6 + 30 + 40 + 20, 100)
+    assert model.encode_query(queries()).states.shape == (3, 30, 100)
     assert Tabcs(TabcsConfig(parity=True, ast=False), VOCABULARIES).encode_code(codes()).mask.shape == (3, 76)
 
 
 @pytest.mark.parametrize("choices", READINGS, ids=str)
 def test_scores_are_the_formulas_word_by_word(choices: dict[str, object]) -> None:
-    matcher = build(**choices)
-    found = scores_of(matcher, queries(), codes())
+    model = build(**choices)
+    found = scores_of(model, queries(), codes())
     for q in range(3):
         for c in range(3):
             code = {field: lists[c] for field, lists in CODES.items()}
-            assert found[q, c].item() == pytest.approx(plain_score(matcher, QUERIES[q], code), rel=1e-8)
+            assert found[q, c].item() == pytest.approx(plain_score(model, QUERIES[q], code), rel=1e-8)
 
 
 @pytest.mark.parametrize("choices", READINGS, ids=str)
 def test_word_order_counts_where_positions_have_weights(choices: dict[str, object]) -> None:
-    matcher = build(**choices)
-    plain = scores_of(matcher, queries(), codes())
-    asked = scores_of(matcher, queries([row[::-1] for row in QUERIES]), codes())
-    assert torch.allclose(asked, plain, rtol=1e-10) != matcher.config.by_position
-    for field in matcher.code_fields:
-        turned = scores_of(matcher, queries(), codes(**{field: [row[::-1] for row in CODES[field]]}))
-        assert torch.allclose(turned, plain, rtol=1e-10) != matcher.config.by_position
+    model = build(**choices)
+    plain = scores_of(model, queries(), codes())
+    asked = scores_of(model, queries([row[::-1] for row in QUERIES]), codes())
+    assert torch.allclose(asked, plain, rtol=1e-10) != model.config.by_position
+    for field in model.code_fields:
+        turned = scores_of(model, queries(), codes(**{field: [row[::-1] for row in CODES[field]]}))
+        assert torch.allclose(turned, plain, rtol=1e-10) != model.config.by_position
 
 
 @pytest.mark.parametrize("choices", READINGS, ids=str)
 def test_a_pads_vector_counts_in_parity_only(choices: dict[str, object]) -> None:
-    matcher = build(**choices)
-    plain = scores_of(matcher, queries(), codes(width=6))
-    for field in ("query", *matcher.code_fields):
+    model = build(**choices)
+    plain = scores_of(model, queries(), codes(width=6))
+    for field in ("query", *model.code_fields):
         with torch.no_grad():
-            matcher.words.tables[field].weight[PAD] += 1.0
-        moved = scores_of(matcher, queries(), codes(width=6))
-        assert torch.equal(moved, plain) != matcher.config.parity
+            model.words.tables[field].weight[PAD] += 1.0
+        moved = scores_of(model, queries(), codes(width=6))
+        assert torch.equal(moved, plain) != model.config.parity
         plain = moved
 
 
 def test_the_same_word_weighs_apart_in_each_field() -> None:
-    matcher = build()
+    model = build()
     code = codes(name=[[5]] * 3, tokens=[[5]] * 3, api=[[5]] * 3, ast=[[]] * 3)
-    states = matcher.encode_code(code)
+    states = model.encode_code(code)
     assert int(states.mask[0].sum()) == 3
     kept = states.states[0][states.mask[0]]
     for place, field in enumerate(("name", "api", "tokens")):  # alone in its field a word has weight 1
-        assert torch.equal(kept[place], matcher.words.tables[field].weight[5])
+        assert torch.equal(kept[place], model.words.tables[field].weight[5])
 
 
 def test_without_the_ast_it_is_not_read() -> None:
@@ -134,10 +134,10 @@ def test_without_the_ast_it_is_not_read() -> None:
 
 @pytest.mark.parametrize("choices", READINGS, ids=str)
 def test_nothing_to_read_has_finite_scores_and_gradients(choices: dict[str, object]) -> None:
-    matcher = build(**choices)
+    model = build(**choices)
     empty = codes(name=[[]] * 3, tokens=[[], [2], []], api=[[]] * 3, ast=[[]] * 3)
-    found = scores_of(matcher, queries([[], [2, 3], []]), empty)
+    found = scores_of(model, queries([[], [2, 3], []]), empty)
     found.sum().backward()
-    assert all(each.grad is None or each.grad.isfinite().all() for each in matcher.parameters())
-    if not matcher.config.parity:
+    assert all(each.grad is None or each.grad.isfinite().all() for each in model.parameters())
+    if not model.config.parity:
         assert (found != 0).tolist() == [[False] * 3, [False, True, False], [False] * 3]

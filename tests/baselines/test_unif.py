@@ -14,22 +14,22 @@ READINGS = [{}, {"fields": "all"}, {"attention": "position"}, {"parity": True}, 
 
 
 def build(**choices: object) -> Unif:
-    matcher = Unif(UnifConfig(dim=DIM, **LENGTHS, **choices), VOCABULARIES)  # type: ignore[arg-type]
-    randomised(matcher)
-    return matcher
+    model = Unif(UnifConfig(dim=DIM, **LENGTHS, **choices), VOCABULARIES)  # type: ignore[arg-type]
+    randomised(model)
+    return model
 
 
-def parameters(matcher: Unif) -> int:
-    return sum(weight.numel() for weight in matcher.parameters())
+def parameters(model: Unif) -> int:
+    return sum(weight.numel() for weight in model.parameters())
 
 
-def plain_score(matcher: Unif, query: list[int], code: dict[str, list[int]]) -> float:
+def plain_score(model: Unif, query: list[int], code: dict[str, list[int]]) -> float:
     """The formula of the module, one word after the other."""
-    config, tables = matcher.config, {field: table.weight.tolist() for field, table in matcher.words.tables.items()}
+    config, tables = model.config, {field: table.weight.tolist() for field, table in model.words.tables.items()}
     asked = [tables["query"][each] for each in as_read(query, config.query_length, parity=config.parity)]
     mean = [sum(vector[d] for vector in asked) / len(asked) for d in range(DIM)]
     words, real = [], []
-    for field in matcher.fields:
+    for field in model.fields:
         length = config.length(field)
         ids = as_read(code[field], length, parity=config.parity)
         fill = length - len(ids) if config.by_position else 0
@@ -38,15 +38,13 @@ def plain_score(matcher: Unif, query: list[int], code: dict[str, list[int]]) -> 
     total = [0.0] * DIM
     for d in range(DIM):
         if config.by_position:
-            weight, bias = matcher.attention.weight.tolist(), matcher.attention.bias.tolist()
+            weight, bias = model.attention.weight.tolist(), model.attention.bias.tolist()
             logits = [
                 math.tanh(sum(word[d] * weight[i][place] for i, word in enumerate(words)) + bias[place])
                 for place in range(len(words))
             ]
         else:
-            logits = [
-                sum(a * x for a, x in zip(matcher.attention.vector.tolist(), word, strict=True)) for word in words
-            ]
+            logits = [sum(a * x for a, x in zip(model.attention.vector.tolist(), word, strict=True)) for word in words]
         terms = [math.exp(logit) if here else 0.0 for logit, here in zip(logits, real, strict=True)]
         total[d] = sum(term * word[d] for term, word in zip(terms, words, strict=True)) / sum(terms)
     return cosine(total, mean)
@@ -61,8 +59,8 @@ def test_the_number_of_parameters() -> None:
 
 
 def test_each_side_is_one_vector_of_length_1() -> None:
-    matcher = build()
-    for side in (matcher.encode_query(queries()), matcher.encode_code(codes())):
+    model = build()
+    for side in (model.encode_query(queries()), model.encode_code(codes())):
         assert side.states.shape == (3, 1, DIM)
         assert side.mask.all()
         assert torch.allclose(side.states.norm(dim=-1), torch.ones(3, 1, dtype=torch.float64))
@@ -70,41 +68,41 @@ def test_each_side_is_one_vector_of_length_1() -> None:
 
 @pytest.mark.parametrize("parity", [False, True])
 def test_a_query_is_the_mean_of_its_words_and_in_parity_of_its_pads_too(parity: bool) -> None:
-    matcher = build(parity=parity)
-    table = matcher.words.tables["query"].weight
+    model = build(parity=parity)
+    table = model.words.tables["query"].weight
     expected = table[[2, 3, PAD, PAD]].mean(0) if parity else table[[2, 3]].mean(0)
-    assert torch.allclose(matcher.query_vectors(queries([[2, 3]]))[0], expected, rtol=1e-12)
+    assert torch.allclose(model.query_vectors(queries([[2, 3]]))[0], expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("choices", READINGS, ids=str)
 def test_scores_are_the_formula_word_by_word(choices: dict[str, object]) -> None:
-    matcher = build(**choices)
-    found = scores_of(matcher, queries(), codes())
+    model = build(**choices)
+    found = scores_of(model, queries(), codes())
     for q in range(3):
         for c in range(3):
             code = {field: lists[c] for field, lists in CODES.items()}
-            assert found[q, c].item() == pytest.approx(plain_score(matcher, QUERIES[q], code), rel=1e-9)
+            assert found[q, c].item() == pytest.approx(plain_score(model, QUERIES[q], code), rel=1e-9)
 
 
 @pytest.mark.parametrize("choices", READINGS, ids=str)
 def test_word_order_counts_where_positions_have_weights(choices: dict[str, object]) -> None:
-    matcher = build(**choices)
-    plain = scores_of(matcher, queries(), codes())
-    turned = scores_of(matcher, queries(), codes(tokens=[row[::-1] for row in CODES["tokens"]]))
-    assert torch.allclose(turned, plain, rtol=1e-10) != matcher.config.by_position
-    asked = scores_of(matcher, queries([row[::-1] for row in QUERIES]), codes())
+    model = build(**choices)
+    plain = scores_of(model, queries(), codes())
+    turned = scores_of(model, queries(), codes(tokens=[row[::-1] for row in CODES["tokens"]]))
+    assert torch.allclose(turned, plain, rtol=1e-10) != model.config.by_position
+    asked = scores_of(model, queries([row[::-1] for row in QUERIES]), codes())
     assert torch.allclose(asked, plain, rtol=1e-10)  # the mean has no order in any reading
 
 
 @pytest.mark.parametrize("choices", READINGS, ids=str)
 def test_a_pads_vector_counts_in_parity_only(choices: dict[str, object]) -> None:
-    matcher = build(**choices)
-    plain = scores_of(matcher, queries(), codes())
+    model = build(**choices)
+    plain = scores_of(model, queries(), codes())
     for field in ("query", "tokens"):
         with torch.no_grad():
-            matcher.words.tables[field].weight[PAD] += 1.0
-        moved = scores_of(matcher, queries(), codes())
-        assert torch.equal(moved, plain) != matcher.config.parity
+            model.words.tables[field].weight[PAD] += 1.0
+        moved = scores_of(model, queries(), codes())
+        assert torch.equal(moved, plain) != model.config.parity
         plain = moved
 
 
@@ -119,10 +117,10 @@ def test_only_what_is_named_is_read() -> None:
 
 @pytest.mark.parametrize("choices", READINGS, ids=str)
 def test_nothing_to_read_has_finite_scores_and_gradients(choices: dict[str, object]) -> None:
-    matcher = build(**choices)
+    model = build(**choices)
     empty = codes(name=[[]] * 3, tokens=[[], [2], []], api=[[]] * 3)
-    found = scores_of(matcher, queries([[], [2, 3], []]), empty)
+    found = scores_of(model, queries([[], [2, 3], []]), empty)
     found.sum().backward()
-    assert all(each.grad is None or each.grad.isfinite().all() for each in matcher.parameters())
-    if not matcher.config.parity:
+    assert all(each.grad is None or each.grad.isfinite().all() for each in model.parameters())
+    if not model.config.parity:
         assert (found != 0).tolist() == [[False] * 3, [False, True, False], [False] * 3]

@@ -17,41 +17,47 @@ def ranker(request, data_with_statements, tmp_path_factory):
     plan = resolve("folder", request.param, smaller(request.param, tmp_path_factory))
     if not is_trained(request.param):
         return class_of(request.param)(plan.model)
-    encoder = class_of(request.param).tokenizer(data_with_statements.splits["train"], plan.words, plan.model)
-    return PoolRanker(build_model(plan, encoder), encoder)
+    tokenizer = class_of(request.param).tokenizer(data_with_statements.splits["train"], plan.words, plan.model)
+    return PoolRanker(build_model(plan, tokenizer), tokenizer)
+
+
+@pytest.fixture(scope="module")
+def pool(data_with_statements):
+    """Few enough that pairs can be read one by one."""
+    return data_with_statements.splits["test"].take(np.arange(60))
 
 
 def matrix(ranker, corpus, queries) -> np.ndarray:
-    ranker.index(corpus)
-    return np.concatenate([block.copy() for block in ranker.scores(queries)])
+    return np.concatenate([block.copy() for block in ranker.over(queries, corpus).blocks()])
 
 
-def test_every_query_is_scored_against_the_whole_pool_in_order(ranker, data_with_statements):
-    test = data_with_statements.splits["test"]
-    scores = matrix(ranker, test, test)
-    assert scores.shape == (len(test), len(test))
+def test_every_query_is_scored_against_the_whole_pool_in_order(ranker, pool):
+    scores = matrix(ranker, pool, pool)
+    assert scores.shape == (len(pool), len(pool))
     assert np.isfinite(scores).all()
     some = np.array([3, 0, 7])
-    np.testing.assert_allclose(matrix(ranker, test, test.take(some)), scores[some], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(matrix(ranker, pool, pool.take(some)), scores[some], rtol=1e-4, atol=1e-5)
 
 
-def test_the_score_of_a_method_stays_with_it(ranker, data_with_statements):
-    test = data_with_statements.splits["test"]
-    order = np.random.default_rng(0).permutation(len(test))
-    some = test.take(np.arange(10))
+def test_the_score_of_a_method_stays_with_it(ranker, pool):
+    order = np.random.default_rng(0).permutation(len(pool))
+    some = pool.take(np.arange(10))
     np.testing.assert_allclose(
-        matrix(ranker, test.take(order), some), matrix(ranker, test, some)[:, order], rtol=1e-4, atol=1e-5
+        matrix(ranker, pool.take(order), some), matrix(ranker, pool, some)[:, order], rtol=1e-4, atol=1e-5
     )
 
 
-def test_indexing_again_forgets_the_pool_before(ranker, data_with_statements):
-    test, few = data_with_statements.splits["test"], data_with_statements.splits["test"].take(np.arange(5))
-    alone = matrix(ranker, few, few)
-    ranker.index(test)
-    np.testing.assert_array_equal(matrix(ranker, few, few), alone)
+def test_candidates_have_the_scores_that_they_have_among_all(ranker, pool):
+    scores = ranker.over(pool, pool)
+    whole = np.concatenate([block.copy() for block in scores.blocks()])
+    draws = np.random.default_rng(1)
+    queries, candidates = np.array([5, 0, 5]), draws.integers(0, len(pool), (3, 12))
+    found = scores(queries, candidates)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, whole[queries[:, None], candidates], rtol=1e-4, atol=1e-5)
 
 
-def test_the_evaluator_takes_it(ranker, data_with_statements):
-    evaluation = evaluate(ranker, data_with_statements.splits["test"], EvaluateConfig(pool=50), progress=False)
+def test_the_evaluator_takes_it(ranker, pool):
+    evaluation = evaluate(ranker, pool, EvaluateConfig(pool=50), progress=False)
     assert evaluation.ranks.shape == (50,)
     assert 1 <= evaluation.ranks.min() <= evaluation.ranks.max() <= 50

@@ -19,7 +19,7 @@ from data_prep.store.batching import TokenizedPairs, WordTokenizer
 from data_prep.store.checksum import words_sha256
 from data_prep.store.manifest import manifest_sha256, sealed_file
 from data_prep.store.prepared_data import open_prepared
-from modeling.contract import Matcher
+from modeling.contract import NeuralRanker
 from modeling.losses import build_loss
 from recipes.config import resolve
 from recipes.models import class_of
@@ -141,13 +141,13 @@ class RunFiles(Subject):
         super().__init__(folder, name)
 
     def answer(self) -> Any:
-        matcher, encoder = load_run(self.folder)
+        model, tokenizer = load_run(self.folder)
         rows = np.arange(6)
         with torch.no_grad():
-            asked, codes = matcher.encode_query(self.ids.queries(rows)), matcher.encode_code(self.ids.codes(rows))
-            scores = matcher.score_matrix(asked, codes)
-        words = [encoder.vocabularies.of(side).ids(["returns", "stream", "nosuchword"]) for side in ("query", "code")]
-        weights = [weight.numpy().tobytes() for weight in matcher.state_dict().values()]
+            asked, codes = model.encode_query(self.ids.queries(rows)), model.encode_code(self.ids.codes(rows))
+            scores = model.score_matrix(asked, codes)
+        words = [tokenizer.vocabularies.of(side).ids(["returns", "stream", "nosuchword"]) for side in ("query", "code")]
+        weights = [weight.numpy().tobytes() for weight in model.state_dict().values()]
         return digest(scores.tolist(), [each.tolist() for each in words], weights)
 
     def make_up(self, random: Random) -> None:
@@ -172,13 +172,13 @@ class RunFiles(Subject):
 
 
 class CheckpointFile(Subject):
-    def __init__(self, folder: Path, encoder: WordTokenizer, ids: TokenizedPairs) -> None:
-        self.encoder, self.ids = encoder, ids
+    def __init__(self, folder: Path, tokenizer: WordTokenizer, ids: TokenizedPairs) -> None:
+        self.tokenizer, self.ids = tokenizer, ids
         super().__init__(folder)
 
     def state(self) -> RunState:
         torch.manual_seed(0)
-        return run_state(self.encoder, self.ids)
+        return run_state(self.tokenizer, self.ids)
 
     def answer(self) -> Any:
         state = self.state()
@@ -248,16 +248,16 @@ class PreparedFiles(Subject):
             (self.folder / "manifest.json").write_text(json.dumps(manifest))
 
 
-def new_matcher(encoder: WordTokenizer) -> Matcher:
+def new_model(tokenizer: WordTokenizer) -> NeuralRanker:
     torch.manual_seed(1)
-    matcher: Matcher = class_of(PLAN.model_name)(PLAN.model, encoder.vocabularies)
-    return matcher
+    model: NeuralRanker = class_of(PLAN.model_name)(PLAN.model, tokenizer.vocabularies)
+    return model
 
 
-def run_state(encoder: WordTokenizer, ids: TokenizedPairs) -> RunState:
+def run_state(tokenizer: WordTokenizer, ids: TokenizedPairs) -> RunState:
     """That of a run which has just begun."""
     config = TrainConfig()
-    return RunState(PairTask(new_matcher(encoder), build_loss(PLAN.loss), ids, lambda _: {}, config), config)
+    return RunState(PairTask(new_model(tokenizer), build_loss(PLAN.loss), ids, lambda _: {}, config), config)
 
 
 def learn(state: RunState, ids: TokenizedPairs) -> None:

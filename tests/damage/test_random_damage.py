@@ -19,7 +19,7 @@ from subjects import (
     Subject,
     VectorsFile,
     learn,
-    new_matcher,
+    new_model,
     run_state,
 )
 
@@ -66,16 +66,16 @@ def prepared(sources, tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def encoder(prepared) -> WordTokenizer:
+def tokenizer(prepared) -> WordTokenizer:
     return WordTokenizer.build(open_prepared(prepared).splits["train"], subjects.PLAN.words)
 
 
 @pytest.fixture(scope="module")
-def run(encoder, tmp_path_factory) -> Path:
+def run(tokenizer, tmp_path_factory) -> Path:
     folder = RunFolder(tmp_path_factory.mktemp("run"))
     subjects.PLAN.save(folder.config)
-    encoder.vocabularies.save(folder.vocabulary)
-    save_weights(new_matcher(encoder), folder.weights, folder.made_with)
+    tokenizer.vocabularies.save(folder.vocabulary)
+    save_weights(new_model(tokenizer), folder.weights, folder.made_with)
     return folder.path
 
 
@@ -88,21 +88,21 @@ def index(sources, run, tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def subject(request, tmp_path, prepared, encoder, run, index) -> Subject:
-    kind, ids = request.param, encoder.encode(open_prepared(prepared).splits["train"])
+def subject(request, tmp_path, prepared, tokenizer, run, index) -> Subject:
+    kind, ids = request.param, tokenizer.encode(open_prepared(prepared).splits["train"])
     if kind in ("index", "vectors"):
         shutil.copytree(index.parent, tmp_path / "index")
         return (IndexFile if kind == "index" else VectorsFile)(tmp_path / "index", *_FILES[kind])
     if kind == "prepared":
         return PreparedFiles(Path(shutil.copytree(prepared, tmp_path / "data")))
     if kind == "checkpoint":
-        state = run_state(encoder, ids)
+        state = run_state(tokenizer, ids)
         learn(state, ids)
         state.progress.epoch = 1
         state.progress.history.append({"epoch": 1, "loss": 0.5, "learning_rate": 1e-3, "seconds": 1.0, "mrr": 0.5})
         state.validated(0.5)
         state.save(tmp_path / "checkpoint.pt")
-        return CheckpointFile(tmp_path, encoder, ids)
+        return CheckpointFile(tmp_path, tokenizer, ids)
     shutil.copytree(run, tmp_path / "run")
     return RunFiles(tmp_path / "run", *_FILES[kind], ids)
 

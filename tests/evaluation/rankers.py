@@ -6,18 +6,31 @@ from dataclasses import dataclass
 import numpy as np
 
 from data_prep.store.prepared_data import Split
+from modeling.ranker import Ranker, Scores
+
+
+class ChosenScores(Scores):
+    """The rows of a matrix, some at a time."""
+
+    def __init__(self, matrix: np.ndarray, rows_per_block: int) -> None:
+        super().__init__(*matrix.shape)
+        self.matrix, self.rows_per_block = matrix, rows_per_block
+
+    def __call__(self, queries: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+        return self.matrix[queries[:, None], candidates]
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        for start in range(0, len(self.matrix), self.rows_per_block):
+            yield self.matrix[start : start + self.rows_per_block]
 
 
 @dataclass
-class Chosen:
+class Chosen(Ranker):
     """Gives the rows of a matrix, some at a time."""
 
     matrix: np.ndarray  # [queries codes]
     rows_per_block: int = 3
 
-    def index(self, corpus: Split) -> None:
+    def over(self, queries: Split, corpus: Split) -> Scores:
         assert len(corpus) == self.matrix.shape[1]
-
-    def scores(self, queries: Split) -> Iterator[np.ndarray]:
-        for start in range(0, len(queries), self.rows_per_block):
-            yield self.matrix[start : start + self.rows_per_block]
+        return ChosenScores(self.matrix[: len(queries)], self.rows_per_block)

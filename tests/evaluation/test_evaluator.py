@@ -9,8 +9,9 @@ from hypothesis.extra import numpy as npst
 from evaluation import metrics
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate, pool_rows
+from modeling.ranker import Ranker
 from retrieval.bm25 import Bm25, Bm25Config
-from tests.evaluation.rankers import Chosen
+from tests.evaluation.rankers import Chosen, ChosenScores
 from tests.evaluation.real_data import jdk_split
 
 SCORES = st.integers(1, 14).flatmap(lambda n: npst.arrays(np.float32, (n, n), elements=st.integers(-2, 2)))
@@ -65,14 +66,17 @@ def test_a_pool_larger_than_the_split_is_the_split_and_said(caplog):
 def test_memory_holds_blocks_not_the_matrix():
     size = 3000
 
-    class Lazy(Chosen):
-        def scores(self, queries):
+    class LazyScores(ChosenScores):
+        def blocks(self):
             rng = np.random.default_rng(0)
-            for _ in range(0, len(queries), 20):
+            for _ in range(0, size, 20):
                 yield rng.random((20, size), dtype=np.float32)
 
-    split = jdk_split(size)
-    ranker = Lazy(np.empty((0, size)))
+    class Lazy(Ranker):
+        def over(self, *_):
+            return LazyScores(np.empty((0, size)), 20)
+
+    split, ranker = jdk_split(size), Lazy()
     tracemalloc.start()
     evaluate(ranker, split, EvaluateConfig(run_depth=10), progress=False)
     peak = tracemalloc.get_traced_memory()[1]

@@ -71,8 +71,7 @@ def test_a_query_without_known_words_overlaps_with_nothing():
 
 def test_nothing_is_shared_where_bm25_finds_nothing():
     split, ranker = jdk_split(), Bm25(Bm25Config())
-    ranker.index(split)
-    scores = np.concatenate(list(ranker.scores(split))).diagonal()
+    scores = np.concatenate([*ranker.over(split, split).blocks()]).diagonal()
     assert [shared == 0 for shared in facts_of(split).shared] == (scores == 0).tolist()
 
 

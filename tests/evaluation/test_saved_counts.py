@@ -7,7 +7,9 @@ from evaluation import saved_counts
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.saved_counts import SavedCounts
+from modeling.ranker import Ranker
 from retrieval.bm25 import Bm25, Bm25Config
+from tests.evaluation.rankers import ChosenScores
 from tests.evaluation.real_data import jdk_split
 from tests.odd_files import KINDS, deadline, odd_thing
 
@@ -18,22 +20,29 @@ class StoppedError(Exception):
     """As by Ctrl-C."""
 
 
-class InBlocks:
+class InBlocks(Ranker):
     """BM25, one query a block; stops after some, and notes how many it was asked for."""
 
     def __init__(self, most: int = 100) -> None:
         self.inner, self.most, self.asked = Bm25(Bm25Config()), most, 0
 
-    def index(self, corpus) -> None:
-        self.inner.index(corpus)
+    def over(self, queries, corpus):
+        scores = self.inner.over(queries, corpus)
+        found = np.concatenate([*scores.blocks()]) if len(queries) else np.zeros((0, len(corpus)), np.float32)
+        return Stopping(found, self)
 
-    def scores(self, queries):
-        for block in self.inner.scores(queries):
-            for row in block:
-                if self.asked == self.most:
-                    raise StoppedError
-                self.asked += 1
-                yield row[None]
+
+class Stopping(ChosenScores):
+    def __init__(self, matrix: np.ndarray, ranker: InBlocks) -> None:
+        super().__init__(matrix, 1)
+        self.ranker = ranker
+
+    def blocks(self):
+        for block in super().blocks():
+            if self.ranker.asked == self.ranker.most:
+                raise StoppedError
+            self.ranker.asked += 1
+            yield block
 
 
 @pytest.fixture(autouse=True)

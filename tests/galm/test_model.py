@@ -12,7 +12,7 @@ from galm.all_pairs import is_fast
 from galm.config import GalmConfig
 from galm.model import Galm
 from galm.native import kernels
-from modeling.contract import Matcher
+from modeling.contract import NeuralRanker
 from modeling.starting_vectors import mutual_information
 
 VOCABULARIES = Vocabularies(
@@ -101,7 +101,7 @@ def test_the_fast_matrix_equals_the_plain_one_in_values_and_gradients(
     choices: dict[str, object], pairs_per_block: int
 ) -> None:
     model, results = build(**choices), []
-    for form in (Galm.score_matrix, Matcher.score_matrix):
+    for form in (Galm.score_matrix, NeuralRanker.score_matrix):
         model.zero_grad()
         scores = form(model, model.encode_query(QUERIES), model.encode_code(CODES), pairs_per_block=pairs_per_block)
         (scores * torch.linspace(-1, 1, scores.numel(), dtype=scores.dtype).view_as(scores)).sum().backward()
@@ -119,7 +119,7 @@ def test_the_fast_matrix_equals_the_plain_one_in_values_and_gradients(
 def test_the_kernels_agree_with_the_plain_form(choices: dict[str, object], pairs_per_block: int) -> None:
     model, results = build(**{"dim": 32, "blocks": 16, "graph_width": 16} | choices).float(), []
     assert is_fast(model.config, torch.zeros(1)) == (kernels() is not None)
-    for form in (Galm.score_matrix, Matcher.score_matrix):
+    for form in (Galm.score_matrix, NeuralRanker.score_matrix):
         model.zero_grad()
         scores = form(model, model.encode_query(QUERIES), model.encode_code(CODES), pairs_per_block=pairs_per_block)
         (scores * torch.linspace(-1, 1, scores.numel()).view_as(scores)).sum().backward()

@@ -95,15 +95,15 @@ def test_a_top_that_is_none_is_refused(model):
 
 def test_a_finished_run_is_loaded(small_data, tmp_path):
     plan = resolve("folder", "unif", {"model.dim": "16"})
-    encoder = WordTokenizer.build(small_data.splits["train"], WordsConfig(**plan.section("words")))
-    matcher = class_of("unif")(plan.model, encoder.vocabularies)
+    tokenizer = WordTokenizer.build(small_data.splits["train"], WordsConfig(**plan.section("words")))
+    model = class_of("unif")(plan.model, tokenizer.vocabularies)
     folder = RunFolder(tmp_path)
     plan.save(folder.config)
-    encoder.vocabularies.save(folder.vocabulary)
-    save_weights(matcher, folder.weights)
+    tokenizer.vocabularies.save(folder.vocabulary)
+    save_weights(model, folder.weights)
     loaded = load_model(tmp_path)
-    assert isinstance(loaded.matcher, class_of("unif"))
-    assert torch.equal(next(loaded.matcher.parameters()), next(matcher.parameters()))
+    assert isinstance(loaded.model, class_of("unif"))
+    assert torch.equal(next(loaded.model.parameters()), next(model.parameters()))
     scores = loaded.score_pairs(["get the next element"], ["Object next() { return queue.element(); }"])
     assert -1 <= scores[0] <= 1
 

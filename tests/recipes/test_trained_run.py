@@ -25,12 +25,12 @@ TYPED = {"model.dim": "16", "model.blocks": "4", "model.layers": "1", "data.root
 def run(small_data, tmp_path) -> RunFolder:
     """A run of a model that has not learnt anything."""
     plan, folder = resolve("folder", "galm", TYPED), RunFolder(tmp_path / "run")
-    encoder = WordTokenizer.build(small_data.splits["valid"], plan.words)
+    tokenizer = WordTokenizer.build(small_data.splits["valid"], plan.words)
     folder.path.mkdir()
     plan.save(folder.config)
-    encoder.vocabularies.save(folder.vocabulary)
+    tokenizer.vocabularies.save(folder.vocabulary)
     torch.manual_seed(0)
-    save_weights(class_of("galm")(plan.model, encoder.vocabularies), folder.weights, folder.made_with)
+    save_weights(class_of("galm")(plan.model, tokenizer.vocabularies), folder.weights, folder.made_with)
     return folder
 
 

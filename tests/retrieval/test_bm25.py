@@ -15,16 +15,14 @@ from data_prep.store.ragged_lists import Ragged
 from evaluation import metrics
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
-from modeling.contract import Ranker
+from modeling.ranker import Ranker
 from recipes.config import resolve
 from retrieval.bm25 import Bm25, Bm25Config
 from tests.evaluation.real_data import jdk_split, published_split
 
 
 def all_scores(config: Bm25Config, corpus: Split, queries: Split | None = None) -> np.ndarray:
-    ranker = Bm25(config)
-    ranker.index(corpus)
-    return np.concatenate(list(ranker.scores(corpus if queries is None else queries)))
+    return np.concatenate([*Bm25(config).over(corpus if queries is None else queries, corpus).blocks()])
 
 
 def plain_bm25(config: Bm25Config, split: Split) -> np.ndarray:
@@ -137,9 +135,7 @@ def test_methods_and_queries_without_words_score_zero():
 def test_blocks_are_bounded_and_make_the_whole(monkeypatch):
     whole = all_scores(Bm25Config(), jdk_split(40))
     monkeypatch.setattr("retrieval.bm25._BLOCK_BYTES", 4 * 40 * 7)
-    ranker = Bm25(Bm25Config())
-    ranker.index(jdk_split(40))
-    blocks = list(ranker.scores(jdk_split(40)))
+    blocks = [*Bm25(Bm25Config()).over(jdk_split(40), jdk_split(40)).blocks()]
     assert [block.shape for block in blocks] == [(7, 40)] * 5 + [(5, 40)]
     assert np.array_equal(np.concatenate(blocks), whole)
 
@@ -165,4 +161,4 @@ def test_bad_settings_name_the_flag(settings, message):
 
 def test_an_empty_corpus_is_refused():
     with pytest.raises(ValueError, match="at least one method"):
-        Bm25(Bm25Config()).index(jdk_split(0))
+        Bm25(Bm25Config()).over(jdk_split(), jdk_split(0))

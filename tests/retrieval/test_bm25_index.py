@@ -11,8 +11,7 @@ def test_scores_are_those_of_the_tuned_control_where_no_comment_is_read(small_da
     settings = {name.removeprefix("model."): text for name, text in recipe_of("bm25_tuned").settings.items()}
     assert settings == {"k1": "2", "b": "1", "name_weight": "10", "distinct": "true", "common_words": "false"}
     control = Bm25(Bm25Config(k1=2.0, b=1.0, name_weight=10, distinct=True, common_words=False))
-    control.index(split)
-    expected = np.concatenate(list(control.scores(split)))
+    expected = np.concatenate([*control.over(split, split).blocks()])
     lexical = Bm25Index.of(split, {**WEIGHTS, "query": 0})
     queries = [split.word_list("query", row) for row in range(len(split))]
     asked = [row for row, words in enumerate(queries) if set(terms_of(words)) != set(words)]

@@ -1,30 +1,15 @@
 """Two rankers as one: scales, blocks of different sizes, and the weight that ranks best."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
 from data_prep.store.prepared_data import Split
-from modeling.contract import Ranker
+from modeling.ranker import Ranker
 from retrieval.fusion import WEIGHTS, FusedRanker, best_weight
+from tests.evaluation.rankers import Chosen
 from tests.evaluation.real_data import jdk_split
 
 SIZE = 12
-
-
-class Fixed:
-    """Gives scores that are known, some rows at a time."""
-
-    def __init__(self, scores: np.ndarray, step: int) -> None:
-        self.all, self.step = scores, step
-
-    def index(self, corpus: Split) -> None:
-        assert len(corpus) == SIZE
-
-    def scores(self, queries: Split) -> Iterator[np.ndarray]:
-        for start in range(0, len(queries), self.step):
-            yield self.all[start : start + self.step]
 
 
 @pytest.fixture(scope="module")
@@ -32,12 +17,12 @@ def pool() -> Split:
     return jdk_split(SIZE)
 
 
-def rankers(first_step: int, second_step: int) -> tuple[Fixed, Fixed]:
+def rankers(first_step: int, second_step: int) -> tuple[Chosen, Chosen]:
     rng = np.random.default_rng(0)
     gold = np.eye(SIZE, dtype=np.float32)
     first = (rng.random((SIZE, SIZE)) + 0.4 * gold).astype(np.float32)
     second = (100 * (rng.random((SIZE, SIZE)) + 0.4 * gold)).astype(np.float32)
-    return Fixed(first, first_step), Fixed(second, second_step)
+    return Chosen(first, first_step), Chosen(second, second_step)
 
 
 def z(scores: np.ndarray) -> np.ndarray:
@@ -49,16 +34,18 @@ def test_scores_are_the_weighted_sum_of_standard_scores(pool, first_step, second
     first, second = rankers(first_step, second_step)
     mixture = FusedRanker(first, second, 0.3)
     assert isinstance(mixture, Ranker)
-    mixture.index(pool)
-    found = np.concatenate(list(mixture.scores(pool)))
-    np.testing.assert_allclose(found, 0.3 * z(first.all) + 0.7 * z(second.all), rtol=1e-4, atol=1e-5)
+    scores = mixture.over(pool, pool)
+    found = np.concatenate([*scores.blocks()])
+    np.testing.assert_allclose(found, 0.3 * z(first.matrix) + 0.7 * z(second.matrix), rtol=1e-4, atol=1e-5)
+    some = np.array([[3, 3, 0], [11, 5, 2]])
+    np.testing.assert_allclose(scores(np.array([4, 0]), some), found[[[4], [0]], some], rtol=1e-4, atol=1e-5)
 
 
 def test_equal_scores_add_nothing(pool):
     first, _ = rankers(4, 4)
-    mixture = FusedRanker(first, Fixed(np.full((SIZE, SIZE), 7, np.float32), 5), 0.5)
-    found = np.concatenate(list(mixture.scores(pool)))
-    np.testing.assert_allclose(found, 0.5 * z(first.all), rtol=1e-4, atol=1e-5)
+    mixture = FusedRanker(first, Chosen(np.full((SIZE, SIZE), 7, np.float32), 5), 0.5)
+    found = np.concatenate([*mixture.over(pool, pool).blocks()])
+    np.testing.assert_allclose(found, 0.5 * z(first.matrix), rtol=1e-4, atol=1e-5)
 
 
 def reciprocal_ranks(block: np.ndarray, row: int) -> float:
@@ -68,7 +55,7 @@ def reciprocal_ranks(block: np.ndarray, row: int) -> float:
 
 def test_the_best_weight_is_that_of_the_best_whole_ranking(pool):
     first, second = rankers(5, 3)
-    by_hand = {w: reciprocal_ranks(w * z(first.all) + (1 - w) * z(second.all), 0) for w in WEIGHTS}
+    by_hand = {w: reciprocal_ranks(w * z(first.matrix) + (1 - w) * z(second.matrix), 0) for w in WEIGHTS}
     found = best_weight(first, second, pool, reciprocal_ranks)
     assert by_hand[found] == pytest.approx(max(by_hand.values()))
     assert by_hand[found] > max(by_hand[0.0], by_hand[1.0])
@@ -76,7 +63,7 @@ def test_the_best_weight_is_that_of_the_best_whole_ranking(pool):
 
 def test_a_ranker_that_knows_is_left_alone(pool):
     first, _ = rankers(5, 3)
-    knows = Fixed(np.eye(SIZE, dtype=np.float32), 4)
-    assert best_weight(knows, Fixed(-knows.all, 4), pool, reciprocal_ranks) == 1
-    assert best_weight(Fixed(-knows.all, 4), knows, pool, reciprocal_ranks) < 0.5
-    assert best_weight(first, Fixed(np.zeros((SIZE, SIZE), np.float32), 4), pool, reciprocal_ranks) == 1
+    knows = Chosen(np.eye(SIZE, dtype=np.float32), 4)
+    assert best_weight(knows, Chosen(-knows.matrix, 4), pool, reciprocal_ranks) == 1
+    assert best_weight(Chosen(-knows.matrix, 4), knows, pool, reciprocal_ranks) < 0.5
+    assert best_weight(first, Chosen(np.zeros((SIZE, SIZE), np.float32), 4), pool, reciprocal_ranks) == 1

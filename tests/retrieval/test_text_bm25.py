@@ -10,9 +10,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from modeling.text_scorer import TextScorer
+from modeling.ranker import Ranker
 from retrieval.text_bm25 import TextBm25, text_words
 from tests.evaluation.real_data import SHARED
+from tests.raw_pairs import read
 
 CODES = (
     " d <- read.csv('myFile2') summary(d)",
@@ -70,7 +71,7 @@ def test_words_are_split_like_identifiers_in_any_language():
 @pytest.mark.parametrize(("k1", "b"), [(1.2, 0.75), (0.9, 0.4), (0.0, 1.0)])
 def test_scores_are_those_of_the_plain_formula(k1, b):
     everything = np.tile(np.arange(len(CODES)), (len(TEXTS), 1))
-    found = TextBm25(k1, b).over(TEXTS, CODES)(np.arange(len(TEXTS)), everything)
+    found = TextBm25(k1, b).over(*read(TEXTS, CODES))(np.arange(len(TEXTS)), everything)
     np.testing.assert_allclose(found, plain(TEXTS, CODES, k1, b), rtol=1e-5, atol=1e-7)
     assert found[0, 0] > 0
     assert not found[2:4].any()
@@ -80,12 +81,12 @@ def test_scores_are_those_of_the_plain_formula_on_r_code():
     texts, codes = pairs("statcodesearch/test_70.jsonl.gz")
     texts, codes = texts[:40], codes[:150]
     everything = np.tile(np.arange(150), (40, 1))
-    found = TextBm25().over(texts, codes)(np.arange(40), everything)
+    found = TextBm25().over(*read(texts, codes))(np.arange(40), everything)
     np.testing.assert_allclose(found, plain(texts, codes), rtol=1e-4, atol=1e-6)
 
 
 def test_candidates_are_scored_where_they_stand(monkeypatch):
-    scores = TextBm25().over(TEXTS, CODES)
+    scores = TextBm25().over(*read(TEXTS, CODES))
     whole = scores(np.arange(len(TEXTS)), np.tile(np.arange(len(CODES)), (len(TEXTS), 1)))
     queries, candidates = np.array([1, 0, 1]), np.array([[5, 2, 2, 4], [3, 0, 1, 5], [0, 1, 2, 3]])
     expected = whole[queries[:, None], candidates]
@@ -100,7 +101,7 @@ def test_the_known_number_of_the_released_cosqa_subset_and_its_speed():
     texts, codes = pairs("cosqa/gencsn_mrr_test.jsonl.gz")
     candidates = blocks(len(texts))
     started = time.process_time()
-    scores = TextBm25().over(texts, codes)
+    scores = TextBm25().over(*read(texts, codes))
     found = scores(np.arange(1000), candidates[:1000])
     assert time.process_time() - started < 5
     found = np.concatenate((found, scores(np.arange(1000, len(texts)), candidates[1000:])))
@@ -109,12 +110,12 @@ def test_the_known_number_of_the_released_cosqa_subset_and_its_speed():
 
 def test_statcodesearch_stands_well_above_chance():
     texts, codes = pairs("statcodesearch/test_70.jsonl.gz")
-    found = TextBm25().over(texts, codes)(np.arange(len(texts)), blocks(len(texts)))
+    found = TextBm25().over(*read(texts, codes))(np.arange(len(texts)), blocks(len(texts)))
     assert mrr(found) == pytest.approx(0.6447, abs=0.005)
 
 
 def test_it_is_a_text_scorer_and_needs_no_torch():
-    assert isinstance(TextBm25(), TextScorer)
+    assert isinstance(TextBm25(), Ranker)
     assert TextBm25().natural_threshold is None
     code = "import sys, retrieval.text_bm25; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -36,10 +36,10 @@ def losses_of_a_word_model(name: str, store: Path, run: Path) -> list[float]:
     """The first steps of the named model by its recipe, on the pairs in ``store``."""
     plan = resolve("folder", name, {**SIZES, "data.path": str(store)})
     pairs = open_prepared(store).splits["train"]
-    encoder = WordTokenizer.build(pairs, plan.words)
-    ids = encoder.encode(pairs)
+    tokenizer = WordTokenizer.build(pairs, plan.words)
+    ids = tokenizer.encode(pairs)
     seed_everything(plan.train.seed, plan.train.threads)
-    model = class_of(name)(plan.model, encoder.vocabularies)
+    model = class_of(name)(plan.model, tokenizer.vocabularies)
     model.start_from(ids)
     found = Losses()
     run.mkdir()

@@ -75,9 +75,9 @@ def test_ctrl_c_leaves_a_checkpoint_and_says_where(unbroken, setting, tmp_path, 
 
 
 def test_ctrl_c_in_the_validation_waits_for_its_end(setting, tmp_path):
-    def interrupted(matcher):
+    def interrupted(model):
         signal.raise_signal(signal.SIGINT)
-        return setting.validate(matcher)
+        return setting.validate(model)
 
     with pytest.raises(KeyboardInterrupt):
         setting.run(tmp_path, validate=interrupted)

@@ -23,10 +23,10 @@ def test_a_few_pairs_are_learnt_by_heart(setting, tmp_path):
 def test_the_best_epoch_is_what_remains(setting, tmp_path):
     scores, seen = iter([0.2, 0.5, 0.4, 0.45]), []
 
-    def validate(matcher):
-        assert not matcher.training
+    def validate(ranker):
+        assert not ranker.training
         assert not torch.is_grad_enabled()
-        seen.append({name: weight.clone() for name, weight in matcher.state_dict().items()})
+        seen.append({name: weight.clone() for name, weight in ranker.state_dict().items()})
         return {"mrr": next(scores)}
 
     model, report = setting.run(tmp_path, replace(SMALL, epochs=4), validate=validate)

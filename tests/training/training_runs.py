@@ -18,7 +18,7 @@ from data_prep.config import WordsConfig
 from data_prep.records import Method, Pair
 from data_prep.store.batching import TokenizedPairs, WordTokenizer
 from data_prep.store.prepared_data import open_prepared, write_prepared
-from modeling.contract import Encoded, Matcher
+from modeling.contract import Encoded, NeuralRanker
 from training.checkpoint import save_weights
 from training.config import TrainConfig
 from training.pair_task import PairTask
@@ -35,7 +35,7 @@ class MeanConfig:
     dropout: float = 0.2
 
 
-class MeanPool(Matcher):
+class MeanPool(NeuralRanker):
     """The product of the mean word vectors, with dropout between: what a bi-encoder is at the least."""
 
     config_type = MeanConfig
@@ -72,7 +72,7 @@ def hinge(scores, negatives, _epoch):
 class Setting:
     """What a run is made of."""
 
-    encoder: WordTokenizer
+    tokenizer: WordTokenizer
     train: TokenizedPairs
     valid: TokenizedPairs
 
@@ -80,17 +80,17 @@ class Setting:
     def open(cls, store: Path, most: int = 400) -> "Setting":
         splits = open_prepared(store).splits
         train_split = splits["train"].take(np.arange(min(most, len(splits["train"]))))
-        encoder = WordTokenizer.build(train_split, WordsConfig(min_count=1))
-        return cls(encoder, encoder.encode(train_split), encoder.encode(splits["valid"]))
+        tokenizer = WordTokenizer.build(train_split, WordsConfig(min_count=1))
+        return cls(tokenizer, tokenizer.encode(train_split), tokenizer.encode(splits["valid"]))
 
     def model(self, config: MeanConfig | None = None) -> MeanPool:
         seed_everything(0, 1)
-        return MeanPool(config or MeanConfig(), self.encoder.vocabularies)
+        return MeanPool(config or MeanConfig(), self.tokenizer.vocabularies)
 
-    def validate(self, matcher: Matcher) -> dict[str, float]:
+    def validate(self, model: NeuralRanker) -> dict[str, float]:
         rows = np.arange(len(self.valid))
-        scores = matcher.score_matrix(
-            matcher.encode_query(self.valid.queries(rows)), matcher.encode_code(self.valid.codes(rows))
+        scores = model.score_matrix(
+            model.encode_query(self.valid.queries(rows)), model.encode_code(self.valid.codes(rows))
         )
         ranks = (scores >= scores.diagonal()[:, None]).sum(1).double()
         return {"mrr": (1 / ranks).mean().item(), "top1": (ranks == 1).double().mean().item()}

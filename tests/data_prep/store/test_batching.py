@@ -51,8 +51,8 @@ def test_padding_keeps_every_word_in_place(lists: list[list[int]]) -> None:
 
 
 def test_vocabularies_come_from_training_words_alone() -> None:
-    encoder = WordTokenizer.build(TRAIN, WordsConfig(min_count=1))
-    vocabularies = encoder.vocabularies
+    tokenizer = WordTokenizer.build(TRAIN, WordsConfig(min_count=1))
+    vocabularies = tokenizer.vocabularies
     assert set(vocabularies.query.words) == {"returns", "the", "month", "of", "year", "number", "keys", "names"}
     assert set(vocabularies.code.words) == {
         "get",
@@ -68,7 +68,7 @@ def test_vocabularies_come_from_training_words_alone() -> None:
         "names",
         "getDisplayName",
     }
-    test = encoder.encode(TEST)
+    test = tokenizer.encode(TEST)
     read = [vocabularies.query.word(int(number)) for number in test.fields["query"][0]]
     assert read == ["<unk>", "the", "<unk>", "of", "year"]
 
@@ -104,22 +104,22 @@ def test_rare_words_are_unknown_and_frequent_ones_come_first() -> None:
     ],
 )
 def test_api_words_are_read_in_the_configured_form(form: str, expected: str) -> None:
-    encoder = WordTokenizer.build(TRAIN, WordsConfig(min_count=1, api=form))  # type: ignore[arg-type]
-    api = encoder.encode(TRAIN).fields["api"][1]
-    assert " ".join(encoder.vocabularies.code.word(int(number)) for number in api) == expected
+    tokenizer = WordTokenizer.build(TRAIN, WordsConfig(min_count=1, api=form))  # type: ignore[arg-type]
+    api = tokenizer.encode(TRAIN).fields["api"][1]
+    assert " ".join(tokenizer.vocabularies.code.word(int(number)) for number in api) == expected
 
 
 def test_stems_make_forms_of_a_word_one() -> None:
-    encoder = WordTokenizer.build(TRAIN, WordsConfig(min_count=1, stem=True))
-    train, test = encoder.encode(TRAIN), encoder.encode(TEST)
+    tokenizer = WordTokenizer.build(TRAIN, WordsConfig(min_count=1, stem=True))
+    train, test = tokenizer.encode(TRAIN), tokenizer.encode(TEST)
     assert train.fields["query"][0][0] == test.fields["query"][0][0]  # returns, returned
     months, month = train.fields["name"][2][1], train.fields["name"][0][1]
     assert months == month
 
 
 def test_lists_are_cut_to_their_lengths() -> None:
-    encoder = WordTokenizer.build(TRAIN, WordsConfig(query_length=2, api_length=1))
-    ids = encoder.encode(TRAIN)
+    tokenizer = WordTokenizer.build(TRAIN, WordsConfig(query_length=2, api_length=1))
+    ids = tokenizer.encode(TRAIN)
     assert ids.query_lengths.tolist() == [2, 2, 2]
     assert ids.fields["api"].lengths.tolist() == [1, 1, 1]
     assert ids.code_lengths.tolist() == [2 + 2 + 1, 1 + 2 + 1, 2 + 2 + 1]

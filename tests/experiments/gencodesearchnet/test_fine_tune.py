@@ -13,12 +13,14 @@ from safetensors.torch import load_file
 from torch.nn.functional import cross_entropy
 
 from data_prep.gencodesearchnet.records import example
+from data_prep.gencodesearchnet.words import as_split
 from experiments.gencodesearchnet import fine_tune as module
-from experiments.gencodesearchnet.fine_tune import CHECKPOINT, RECORD, WEIGHTS, fine_tune
+from experiments.gencodesearchnet.fine_tune import CHECKPOINT, RECORD, WEIGHTS, ClassifierTask, fine_tune
 from experiments.gencodesearchnet.fine_tune_options import FineTuneOptions
 from experiments.gencodesearchnet.training_rows import TrainingRows, Validation, fingerprint
-from modeling.transformers.cross_encoder import CrossEncoder, load_classifier, load_cross_encoder, load_tokenizer
-from modeling.transformers.pair_tokens import PairTokens
+from modeling.contract import Encoded
+from modeling.transformers.cross_encoder import CrossEncoderConfig, load_classifier, load_cross_encoder, load_tokenizer
+from modeling.transformers.subword_pairs import subwords_in
 from tests.tiny_models import library, tiny_bert
 from training.checkpoint import load_checkpoint
 
@@ -42,8 +44,9 @@ def unbroken(base, tmp_path_factory):
 
 @pytest.fixture
 def rows(base):
-    tokens = PairTokens.of(load_tokenizer(base), [pair.text for pair in TRAIN], [pair.code for pair in TRAIN], 16)
-    return TrainingRows.of(TRAIN, tokens, seed=42)
+    reader = CrossEncoderConfig(max_length=16).tokenizer(subwords_in(load_tokenizer(base)))
+    tokens = reader.read([pair.text for pair in TRAIN], [pair.code for pair in TRAIN])
+    return TrainingRows.of(TRAIN, tokens, 13, seed=42)
 
 
 def stopping(number: int):
@@ -61,6 +64,12 @@ def stopping(number: int):
 def same_model(out: Path, other: Path) -> bool:
     left, right = load_file(out / WEIGHTS), load_file(other / WEIGHTS)
     return left.keys() == right.keys() and all(torch.equal(left[name], right[name]) for name in left)
+
+
+def encoded(task: ClassifierTask, row: int) -> tuple[Encoded, Encoded]:
+    """Both sides of a training row."""
+    texts, codes = task.tokens.queries(task.rows.texts[[row]]), task.tokens.codes(task.rows.codes[[row]])
+    return task.model.encode_query(texts), task.model.encode_code(codes)
 
 
 def numbers(history: list[dict]) -> list[dict]:
@@ -102,9 +111,8 @@ def test_training_is_that_of_the_plain_loop(tmp_path):
     record = fine_tune(TRAIN, VALID, base, tmp_path / "out", replace(SMALL, epochs=1), tell=lambda _: None)
 
     torch.manual_seed(SMALL.seed)
-    model, tokenizer = load_classifier(base, new_head=True), load_tokenizer(base)
-    tokens = PairTokens.of(tokenizer, [pair.text for pair in TRAIN], [pair.code for pair in TRAIN], 16)
-    rows = TrainingRows.of(TRAIN, tokens, SMALL.seed)
+    task = ClassifierTask.of(TRAIN, VALID, base, SMALL)
+    model, rows = task.model.classifier, task.rows
     steps = rows.batches(6, SMALL.seed, 0, 0)
     optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.01, fused=False)
     falling = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: 1 - step / len(steps))
@@ -112,7 +120,7 @@ def test_training_is_that_of_the_plain_loop(tmp_path):
     model.train()
     for step in steps:
         logits = torch.cat(
-            [model(**tokens.batch(rows.texts[[row]], rows.codes[[row]], 2)).logits for row in step]  # one by one
+            [task.model.pair_logits(*encoded(task, row)) for row in step]  # one by one
         )
         wanted = torch.tensor(rows.labels[step])
         loss = -logits.log_softmax(dim=1)[torch.arange(len(step)), wanted].mean()
@@ -144,17 +152,19 @@ def test_the_folder_is_a_cross_encoder_and_says_how_it_was_made(unbroken, base):
     assert record["best_epoch"] == best["epoch"]
     assert sum("best so far" in line for line in lines) >= 1
     encoder = load_cross_encoder(str(out))
-    assert encoder.max_length == 16
+    assert encoder.model.config.max_length == 16
     validation = Validation.of(encoder, VALID, 42, most=500, queries=100, distractors=7)
     assert validation.measure() == {name: best[name] for name in ("accuracy", "mrr")}
 
 
-def test_validation_measures_what_its_names_say(base):
+def test_validation_measures_what_its_names_say(base, tmp_path):
     torch.manual_seed(1)
-    encoder = CrossEncoder(load_classifier(base, new_head=True), load_tokenizer(base), 16)
+    load_classifier(base, new_head=True).save_pretrained(tmp_path)
+    load_tokenizer(base).save_pretrained(tmp_path)
+    encoder = load_cross_encoder(str(tmp_path), 16)
     validation = Validation.of(encoder, VALID, 42, most=10, queries=5, distractors=7)
-    texts, codes = [pair.text for pair in VALID], [pair.code for pair in VALID]
-    scores = encoder.over(texts, codes)(np.arange(16), np.tile(np.arange(16), (16, 1)))
+    pairs = as_split("valid", VALID)
+    scores = encoder.over(pairs, pairs)(np.arange(16), np.tile(np.arange(16), (16, 1)))
     assert validation.negatives.shape == (10,)
     assert validation.blocks.shape == (5, 8)
     assert validation.blocks[:, 0].tolist() == [0, 1, 2, 3, 4]

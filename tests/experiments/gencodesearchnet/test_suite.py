@@ -22,10 +22,11 @@ from experiments.gencodesearchnet.config import BenchmarkOptions
 from experiments.gencodesearchnet.fused_scorer import FusedScorer
 from experiments.gencodesearchnet.scorers import Chance
 from experiments.gencodesearchnet.suite import find_data, run_benchmark
-from experiments.gencodesearchnet.word_scorer import WordScorer
 from experiments.run.stages import build_model
+from modeling.pool_ranker import PoolRanker
 from recipes.config import resolve
 from retrieval.text_bm25 import TextBm25
+from tests.raw_pairs import read
 
 ROWS = 150
 
@@ -64,7 +65,7 @@ def subset_of(found, name):
 
 def test_ranks_are_those_of_the_plain_definition(bm25, folder):
     java = next(each for each in find_subsets(folder)[0] if each.name == "java")
-    score = TextBm25().over(java.texts, java.codes)
+    score = TextBm25().over(*read(java.texts, java.codes))
     (candidates,) = ranking_blocks(len(java.texts))
     expected = []
     for row in candidates.tolist():
@@ -130,14 +131,14 @@ def test_a_mixture_is_on_one_scale_and_no_worse_than_its_parts_on_validation(dat
     texts, codes = [pair.text for pair in data.valid], [pair.code for pair in data.valid]
     mixed = FusedScorer.fitted(TextBm25(), Chance(0), data.valid, 42)
     assert mixed.weight >= 0.8  # the other one says nothing
-    own, other = (FusedScorer(mixed.scorers, mixed.scales, weight).over(texts, codes) for weight in (1.0, 0.0))
+    own, other = (FusedScorer(mixed.scorers, mixed.scales, weight).over(*read(texts, codes)) for weight in (1.0, 0.0))
     block = next(ranking_blocks(len(texts), 9))
-    plain = TextBm25().over(texts, codes)(block[:, 0], block)
+    plain = TextBm25().over(*read(texts, codes))(block[:, 0], block)
     np.testing.assert_allclose(
         own(block[:, 0], block), (plain - mixed.scales[0].mean) / mixed.scales[0].spread, atol=1e-5
     )
     assert not np.allclose(other(block[:, 0], block), own(block[:, 0], block))
-    half = FusedScorer((TextBm25(), TextBm25()), (mixed.scales[0],) * 2, 0.5).over(texts, codes)
+    half = FusedScorer((TextBm25(), TextBm25()), (mixed.scales[0],) * 2, 0.5).over(*read(texts, codes))
     np.testing.assert_allclose(half(block[:, 0], block), own(block[:, 0], block), atol=1e-5)
 
 
@@ -146,7 +147,8 @@ class Spaces:
 
     natural_threshold = -0.4
 
-    def over(self, _, codes):
+    def over(self, _, corpus):
+        codes = [corpus.text(row).source for row in range(len(corpus))]
         shares = np.array([-code.count(" ") / max(1, len(code)) for code in codes], np.float32)
         return lambda _, candidates: shares[candidates]
 
@@ -195,19 +197,17 @@ def test_what_is_not_answered_is_wrong(folder):
     assert ROWS / 2 < found.unanswered < 2 * ROWS  # the other half, and those of all whose negative is there
 
 
-class Perfect:
+def perfect(queries, candidates):
     """Logits of a cross-encoder that is always right."""
-
-    def logits(self, queries, candidates):
-        right = (candidates == queries[:, None]).astype(np.float32)
-        return np.stack([1 - right, right], axis=-1)
+    right = (candidates == queries[:, None]).astype(np.float32)
+    return np.stack([1 - right, right], axis=-1)
 
 
 def test_the_released_scores_rank_a_perfect_model_last():
     """D-5 and D-7: below chance, whatever the model says; the same model with the right logit is perfect."""
-    fair = tasks.rank(ranking_blocks(200), tasks.count_by(lambda q, c: Perfect().logits(q, c)[..., 1]), 200, "")
-    wrong = tasks.rank(ranking_blocks(200), tasks.count_by(tasks.gold_logit(Perfect())), 200, "")
-    both = tasks.rank(ranking_blocks(200), tasks.count_by_both_logits(Perfect()), 200, "")
+    fair = tasks.rank(ranking_blocks(200), tasks.count_by(lambda q, c: perfect(q, c)[..., 1]), 200, "")
+    wrong = tasks.rank(ranking_blocks(200), tasks.count_by(tasks.gold_logit(perfect)), 200, "")
+    both = tasks.rank(ranking_blocks(200), tasks.count_by_both_logits(perfect), 200, "")
     assert fair.mrr == 1.0
     assert wrong.mrr == pytest.approx(1 / 100)
     assert both.mrr < both.chance_mrr
@@ -225,20 +225,20 @@ def test_the_released_draws_are_others(folder):
     assert len(np.concatenate([*tasks.blocks_of(java, 9, 42, 70, released=False)])) == 70
 
 
-def test_a_matcher_reads_any_language_by_letters(small_data):
+def test_a_model_over_words_reads_any_language_by_letters(small_data):
     plan = resolve("folder", "unif", {})
-    encoder = WordTokenizer.build(small_data.splits["train"], plan.words)
-    matcher = build_model(plan, encoder).eval()
+    tokenizer = WordTokenizer.build(small_data.splits["train"], plan.words)
+    model = build_model(plan, tokenizer).eval()
     texts = ["returns the length of a list", "sorts the elements"]
     codes = ["def length(list): return len(list)", "sort <- function(x) order(x)", "func (s *S) Size() int { s.n }"]
-    score = WordScorer(matcher, encoder).over(texts, codes)
+    score = PoolRanker(model, tokenizer).over(*read(texts, codes))
     found = score(np.array([1, 0]), np.array([[0, 1, 1], [2, 0, 1]]))
     for query, row, candidates in zip((1, 0), found, ([0, 1, 1], [2, 0, 1]), strict=True):
         for value, code in zip(row.tolist(), candidates, strict=True):
-            ids = encoder.encode(as_split("pair", [Example(texts[query], codes[code])]))
+            ids = tokenizer.encode(as_split("pair", [Example(texts[query], codes[code])]))
             with torch.inference_mode():
-                asked, read = matcher.encode_query(ids.queries([0])), matcher.encode_code(ids.codes([0]))
-                expected = matcher.score_pairs(asked, read)
+                sides = model.encode_query(ids.queries([0])), model.encode_code(ids.codes([0]))
+                expected = model.score_pairs(*sides)
             assert value == pytest.approx(expected.item(), abs=1e-5)
 
 

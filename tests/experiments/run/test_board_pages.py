@@ -28,20 +28,20 @@ class Drawn:
 def pictures(data, model: str, **options: str) -> tuple[Drawn, WordTokenizer]:
     """Of the pairs at rows 0 and 1 of the training split."""
     plan = resolve("folder", model, options)
-    encoder = WordTokenizer.build(data.splits["train"], WordsConfig(**plan.section("words")))
-    board, matcher = Drawn(), build_model(plan, encoder).eval()
+    tokenizer = WordTokenizer.build(data.splits["train"], WordsConfig(**plan.section("words")))
+    board, ranker = Drawn(), build_model(plan, tokenizer).eval()
     for row in (0, 1):
-        Pages(board, encoder)._pictures(matcher, data.splits["train"].take(np.array([row])), row)
-    return board, encoder
+        Pages(board, tokenizer)._pictures(ranker, data.splits["train"].take(np.array([row])), row)
+    return board, tokenizer
 
 
 @pytest.mark.parametrize("model", sorted(DRAWN))
 def test_a_picture_has_the_words_of_its_pair(data_with_statements, model):
-    board, encoder = pictures(data_with_statements, model)
-    ids = encoder.encode(data_with_statements.splits["train"])
+    board, tokenizer = pictures(data_with_statements, model)
+    ids = tokenizer.encode(data_with_statements.splits["train"])
     for row in (0, 1):
         axes = board.pictures[f"alignment/{row}"].axes[0]
-        asked = [encoder.vocabularies.query.word(int(each)) for each in ids.fields["query"][row]]
+        asked = [tokenizer.vocabularies.query.word(int(each)) for each in ids.fields["query"][row]]
         assert [label.get_text() for label in axes.get_yticklabels()] == asked
         fields = [text.get_text() for text in axes.texts]
         assert fields

@@ -41,7 +41,7 @@ ROUNDING = Rounding(float32_mrr=0.6, bfloat16_mrr=0.6, moved=0.0, moved_at_top=0
 
 
 @pytest.fixture(scope="module")
-def encoder(small_data):
+def tokenizer(small_data):
     return WordTokenizer.build(small_data.splits["train"], plan_of_width(32).words)
 
 
@@ -103,8 +103,8 @@ def test_forms_take_turns_and_the_first_round_is_not_kept():
     assert asked == ["a", "b"] * 3
 
 
-def test_a_block_is_in_order_of_length_and_its_sample_spread_over_it(encoder, small_data):
-    ids = encoder.encode(small_data.splits["train"])
+def test_a_block_is_in_order_of_length_and_its_sample_spread_over_it(tokenizer, small_data):
+    ids = tokenizer.encode(small_data.splits["train"])
     block = Block.drawn(ids, 40)
     assert sorted(block.queries) == sorted(block.codes)
     assert len(set(block.queries)) == 40
@@ -115,10 +115,10 @@ def test_a_block_is_in_order_of_length_and_its_sample_spread_over_it(encoder, sm
 
 
 @pytest.mark.usefixtures("small")
-def test_both_forms_give_the_same_scores_and_gradients(encoder, small_data):
-    train, test = (encoder.encode(small_data.splits[name]) for name in ("train", "test"))
-    product, scored, scoring = speed_scoring.measure_scoring(encoder, train, test, 1)
-    training = speed_training.measure_training(encoder, train, 1)
+def test_both_forms_give_the_same_scores_and_gradients(tokenizer, small_data):
+    train, test = (tokenizer.encode(small_data.splits[name]) for name in ("train", "test"))
+    product, scored, scoring = speed_scoring.measure_scoring(tokenizer, train, test, 1)
+    training = speed_training.measure_training(tokenizer, train, 1)
     assert list(scoring) == list(training) == [32, 256]
     assert product.gflops.median > 0
     for width in scoring:
@@ -153,12 +153,12 @@ def test_small_pools_are_ranked_more_often_and_all_in_rounds(monkeypatch):
     assert found[1].pairs_per_second == 5000**2 / 2
 
 
-def test_the_longest_methods_are_cut(encoder, small_data):
+def test_the_longest_methods_are_cut(tokenizer, small_data):
     train = small_data.splits["train"]
-    rows = longest_rows(train, encoder, 5)
-    lengths = WordTokenizer(encoder.vocabularies, speed_pools.cut_to(encoder.config, 80)).encode(train).code_lengths
+    rows = longest_rows(train, tokenizer, 5)
+    lengths = WordTokenizer(tokenizer.vocabularies, speed_pools.cut_to(tokenizer.config, 80)).encode(train).code_lengths
     assert sorted(lengths[rows]) == sorted(lengths)[-5:]
-    cut = WordTokenizer(encoder.vocabularies, speed_pools.cut_to(encoder.config, 10)).encode(train.take(rows))
+    cut = WordTokenizer(tokenizer.vocabularies, speed_pools.cut_to(tokenizer.config, 10)).encode(train.take(rows))
     assert max(cut.code_lengths) == 10
 
 
@@ -184,7 +184,7 @@ def test_both_parsers_find_the_same_methods_and_broken_files_are_skipped():
 
 
 @pytest.mark.parametrize(("rounded", "moved", "at_top", "farthest"), [(False, 0, 0, 0), (True, 0.5, 0.25, 3)])
-def test_rounding_counts_the_golds_that_moved(monkeypatch, small_data, encoder, rounded, moved, at_top, farthest):
+def test_rounding_counts_the_golds_that_moved(monkeypatch, small_data, tokenizer, rounded, moved, at_top, farthest):
     exact, other = np.array([1, 2, 3, 4]), np.array([2, 2, 3, 7])
 
     class Found:
@@ -192,8 +192,8 @@ def test_rounding_counts_the_golds_that_moved(monkeypatch, small_data, encoder, 
             self.ranks = other if ranker.bfloat16 and rounded else exact
 
     monkeypatch.setattr(speed_rounding, "evaluate", Found)
-    model = speed_scoring.galm_of_width(32, encoder, encoder.encode(small_data.splits["train"]))
-    found = measure_rounding(model, encoder, small_data.splits["valid"], EvaluateConfig())
+    model = speed_scoring.galm_of_width(32, tokenizer, tokenizer.encode(small_data.splits["train"]))
+    found = measure_rounding(model, tokenizer, small_data.splits["valid"], EvaluateConfig())
     assert (found.moved, found.moved_at_top, found.farthest) == (moved, at_top, farthest)
     assert (found.float32_mrr == found.bfloat16_mrr) != rounded
 

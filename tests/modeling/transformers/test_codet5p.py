@@ -14,6 +14,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch.nn.functional import cross_entropy, normalize
 
+from data_prep.gencodesearchnet.words import as_split
 from experiments.gencodesearchnet.fine_tune import WEIGHTS, fine_tune
 from experiments.gencodesearchnet.training_rows import Validation
 from modeling.transformers.codet5p import CodeT5pClassifier
@@ -22,6 +23,7 @@ from modeling.transformers.pretrained import most_tokens
 from modeling.transformers.sentence_encoder import SentenceEncoder, SentenceEncoderConfig, load_sentence_model
 from tests.experiments.gencodesearchnet.fine_tuning_runs import SMALL, TRAIN, VALID
 from tests.local_server import send, serving
+from tests.raw_pairs import read
 from tests.tiny_models import library
 from training.checkpoint import weights_copy
 
@@ -129,7 +131,9 @@ def test_a_vector_is_that_of_the_formula(tmp_path, weights, reader):
     assert all(row[0] == 1 and row[-1] == 2 and len(row) <= 40 for row in ids)
     vectors = plain_vectors(folder, ids)
     for pooling in ("own", "cls"):
-        scores = SentenceEncoder(SentenceEncoderConfig(str(folder), 40, pooling, batch_size=3)).over(TEXTS, CODES)
+        scores = SentenceEncoder(SentenceEncoderConfig(str(folder), 40, pooling, batch_size=3)).over(
+            *read(TEXTS, CODES)
+        )
         found = scores(np.arange(len(TEXTS)), np.tile(np.arange(len(CODES)), (len(TEXTS), 1)))
         expected = vectors[: len(TEXTS)] @ vectors[len(TEXTS) :].T
         np.testing.assert_allclose(found, expected, atol=1e-5)
@@ -153,9 +157,9 @@ def test_positions_are_relative_and_512_tokens_are_read_unless_said_otherwise(ba
     tokenizer.save_pretrained(tmp_path)
     save_file(weights_copy(model), tmp_path / WEIGHTS)
     encoder = load_cross_encoder(str(tmp_path))
-    assert encoder.max_length == 512
-    assert load_cross_encoder(str(tmp_path), max_length=600).max_length == 600
-    np.testing.assert_allclose(encoder.model(**ids).logits.detach(), logits.detach(), atol=1e-6)
+    assert encoder.model.config.max_length == 512
+    assert load_cross_encoder(str(tmp_path), max_length=600).model.config.max_length == 600
+    np.testing.assert_allclose(encoder.model.classifier(**ids).logits.detach(), logits.detach(), atol=1e-6)
 
 
 def test_logits_are_those_of_two_dense_layers_on_the_vector(base):
@@ -181,19 +185,18 @@ def test_it_is_fine_tuned_kept_and_loaded_again(base, tmp_path):
     assert (config["model_type"], config["embed_dim"]) == ("codet5p_embedding", 16)
     assert "own" not in (tmp_path / "out" / "tokenizer_config.json").read_text() + json.dumps(config)
     encoder = load_cross_encoder(str(tmp_path / "out"))
-    assert encoder.max_length == 24
+    assert encoder.model.config.max_length == 24
     best = record["history"][record["best_epoch"] - 1]
     validation = Validation.of(encoder, VALID, 42, most=500, queries=100, distractors=7)
     assert validation.measure() == {name: best[name] for name in ("accuracy", "mrr")}
     before, after = kept(base), load_file(tmp_path / "out" / WEIGHTS)
-    assert all(torch.equal(weight, after[name]) for name, weight in encoder.model.state_dict().items())
+    assert all(torch.equal(weight, after[name]) for name, weight in encoder.model.classifier.state_dict().items())
     assert not torch.equal(before["proj.weight"], after["proj.weight"])
-    scores = encoder.over([pair.text for pair in VALID[:3]], [pair.code for pair in VALID[:3]])
-    again = load_cross_encoder(str(tmp_path / "out"), batch_size=1).over(
-        [pair.text for pair in VALID[:3]], [pair.code for pair in VALID[:3]]
-    )
+    pairs = as_split("valid", VALID[:3])
+    scores = encoder.over(pairs, pairs)
+    again = load_cross_encoder(str(tmp_path / "out"), batch_size=1).over(pairs, pairs)
     everything = np.arange(3), np.tile(np.arange(3), (3, 1))
-    np.testing.assert_allclose(scores.logits(*everything), again.logits(*everything), atol=1e-5)
+    np.testing.assert_allclose(scores(*everything), again(*everything), atol=1e-5)
 
 
 def test_a_run_that_was_stopped_goes_on(base, tmp_path, monkeypatch):

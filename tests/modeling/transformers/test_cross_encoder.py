@@ -2,9 +2,11 @@ import numpy as np
 import pytest
 import torch
 
-from modeling.text_scorer import TextScorer
+from modeling.pool_ranker import PoolRanker
+from modeling.ranker import Ranker
 from modeling.transformers.cross_encoder import (
     CrossEncoder,
+    CrossEncoderConfig,
     both_logits_ranks,
     gold_logit_scores,
     load_classifier,
@@ -12,7 +14,9 @@ from modeling.transformers.cross_encoder import (
     load_tokenizer,
     save_tokenizer,
 )
-from modeling.transformers.pair_tokens import PairTokens, kept_lengths
+from modeling.transformers.joined_pairs import joined, kept_lengths
+from modeling.transformers.subword_pairs import subwords_in
+from tests.raw_pairs import read
 from tests.tiny_models import WORDS, library, tiny_bert, tiny_classifier, tiny_roberta
 
 transformers = library("transformers")
@@ -46,6 +50,23 @@ def trained(bert, tmp_path_factory):
     return tiny_classifier(tmp_path_factory.mktemp("trained"), bert)
 
 
+def classifier_of(tokenizer, folder, max_length: int) -> PoolRanker:
+    """The model of a folder, with a head drawn at random where it has none."""
+    config = CrossEncoderConfig(str(folder), max_length=max_length)
+    model = CrossEncoder(config, subwords_in(tokenizer), load_classifier(str(folder), new_head=True))
+    return PoolRanker(model, config.tokenizer(model.vocabularies))
+
+
+def batch_of(encoder: PoolRanker, texts: list[str], codes: list[str]) -> dict[str, torch.Tensor]:
+    """The sequences of text i and code i."""
+    ids, rows = encoder.tokenizer.read(texts, codes), np.arange(len(texts))
+    return joined(ids.queries(rows)["query"], ids.codes(rows)["code"], encoder.model._joining)
+
+
+def logits_of(scores, queries: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+    return scores.outputs(queries, candidates, scores.model.logit_matrix)
+
+
 def popped(text: int, code: int, room: int) -> tuple[int, int]:
     """Token by token."""
     while text + code > room:
@@ -59,17 +80,19 @@ def popped(text: int, code: int, room: int) -> tuple[int, int]:
 @pytest.mark.parametrize("room", [2, 3, 10, 11])
 def test_the_longer_one_loses_its_last_token_until_both_fit(room):
     texts, codes = (side.ravel() for side in np.meshgrid(np.arange(30), np.arange(30)))
-    found = kept_lengths(texts, codes, room)
-    assert list(zip(*found, strict=True)) == [popped(text, code, room) for text, code in zip(texts, codes, strict=True)]
+    found = kept_lengths(torch.from_numpy(texts), torch.from_numpy(codes), room)
+    assert list(zip(*(each.tolist() for each in found), strict=True)) == [
+        popped(text, code, room) for text, code in zip(texts, codes, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("base", ["bert", "roberta"])
 def test_a_pair_is_one_sequence_with_one_separator_in_the_middle(base, request):
     tokenizer = load_tokenizer(str(request.getfixturevalue(base)))
-    tokens = PairTokens.of(tokenizer, TEXTS, CODES, 20)
+    encoder = classifier_of(tokenizer, request.getfixturevalue(base), 20)
     pairs = np.array([0, 3, 2]), np.array([1, 3, 2])
     kinds = 2 if base == "bert" else 1
-    batch = tokens.batch(*pairs, kinds)
+    batch = batch_of(encoder, [TEXTS[row] for row in pairs[0]], [CODES[row] for row in pairs[1]])
     expected = []
     for text, code in zip(*pairs, strict=True):
         t = tokenizer(TEXTS[text].strip(), add_special_tokens=False)["input_ids"][:50]
@@ -88,33 +111,35 @@ def test_a_pair_is_one_sequence_with_one_separator_in_the_middle(base, request):
             assert batch["token_type_ids"][row].tolist() == kind
     assert ("token_type_ids" in batch) == (kinds == 2)
     assert tokenizer.pad_token_id == (0 if base == "bert" else 1)
-    assert tokens.lengths(*pairs).tolist() == [len(first) + len(second) for first, second in expected]
+    assert batch["attention_mask"].sum(1).tolist() == [len(first) + len(second) for first, second in expected]
 
 
 def test_of_a_text_the_first_fifty_tokens_are_read(bert):
     tokenizer = load_tokenizer(str(bert))
-    tokens = PairTokens.of(tokenizer, [" ".join(WORDS * 5)], ["read"], 64)
-    assert tokens.texts[0].tolist() == tokenizer(" ".join((WORDS * 5)[:50]), add_special_tokens=False)["input_ids"]
+    ids = CrossEncoderConfig(max_length=64).tokenizer(subwords_in(tokenizer)).read([" ".join(WORDS * 5)], ["read"])
+    assert (
+        ids.fields["query"][0].tolist() == tokenizer(" ".join((WORDS * 5)[:50]), add_special_tokens=False)["input_ids"]
+    )
 
 
 @pytest.mark.parametrize(("base", "spelled"), [("bert", "[SEP]"), ("roberta", "</s>")])
 def test_a_separator_that_a_text_spells_out_is_none(base, spelled, request):
     tokenizer = load_tokenizer(str(request.getfixturevalue(base)))
-    tokens = PairTokens.of(tokenizer, [f"read {spelled} file"], [f"{spelled}{spelled}"], 64)
-    batch = tokens.batch(np.array([0]), np.array([0]), 1)
+    encoder = classifier_of(tokenizer, request.getfixturevalue(base), 64)
+    batch = batch_of(encoder, [f"read {spelled} file"], [f"{spelled}{spelled}"])
     assert (batch["input_ids"] == tokenizer.sep_token_id).sum() == 2
 
 
 def test_a_score_is_the_log_odds_of_a_match_of_the_pair_alone(trained):
     encoder = load_cross_encoder(str(trained), max_length=40, batch_size=7)
-    assert isinstance(encoder, TextScorer)
-    scores = encoder.over(TEXTS, CODES)
+    assert isinstance(encoder, Ranker)
+    scores = encoder.over(*read(TEXTS, CODES))
     found = scores(np.arange(len(TEXTS)), EVERYTHING)
-    logits = scores.logits(np.arange(len(TEXTS)), EVERYTHING)
+    logits = logits_of(scores, np.arange(len(TEXTS)), EVERYTHING)
     model = transformers.BertForSequenceClassification.from_pretrained(trained).eval()
     for text in range(len(TEXTS)):
         for code in range(len(CODES)):
-            batch = scores.tokens.batch(np.array([text]), np.array([code]), 2)
+            batch = batch_of(encoder, [TEXTS[text]], [CODES[code]])
             with torch.no_grad():
                 alone = model(**batch).logits[0]
             np.testing.assert_allclose(logits[text, code], alone, atol=1e-5)
@@ -125,17 +150,19 @@ def test_a_score_is_the_log_odds_of_a_match_of_the_pair_alone(trained):
 
 def test_a_match_is_where_the_larger_logit_says_so(trained):
     encoder = load_cross_encoder(str(trained))
-    scores = encoder.over(TEXTS, CODES)
-    margins = np.diff(scores.logits(np.arange(len(TEXTS)), EVERYTHING), axis=-1)
-    encoder.model.classifier.bias.data[1] -= float(np.median(margins))  # so that it calls about half of them matches
+    scores = encoder.over(*read(TEXTS, CODES))
+    margins = np.diff(logits_of(scores, np.arange(len(TEXTS)), EVERYTHING), axis=-1)
+    encoder.model.classifier.classifier.bias.data[1] -= float(
+        np.median(margins)
+    )  # so that it calls about half of them matches
     matches = scores(np.arange(len(TEXTS)), EVERYTHING) >= encoder.natural_threshold
-    assert np.array_equal(matches, scores.logits(np.arange(len(TEXTS)), EVERYTHING).argmax(axis=-1) == 1)
+    assert np.array_equal(matches, logits_of(scores, np.arange(len(TEXTS)), EVERYTHING).argmax(axis=-1) == 1)
     assert 0 < matches.sum() < matches.size
 
 
 def test_neither_batches_nor_padding_nor_order_change_a_score(trained):
-    one = load_cross_encoder(str(trained), max_length=40, batch_size=1).over(TEXTS, CODES)
-    many = load_cross_encoder(str(trained), max_length=40, batch_size=64).over(TEXTS, CODES)
+    one = load_cross_encoder(str(trained), max_length=40, batch_size=1).over(*read(TEXTS, CODES))
+    many = load_cross_encoder(str(trained), max_length=40, batch_size=64).over(*read(TEXTS, CODES))
     whole = one(np.arange(len(TEXTS)), EVERYTHING)
     queries, candidates = np.array([4, 1]), np.array([[5, 0, 0], [3, 1, 2]])
     np.testing.assert_allclose(many(queries, candidates), whole[queries[:, None], candidates], atol=1e-5)
@@ -144,7 +171,7 @@ def test_neither_batches_nor_padding_nor_order_change_a_score(trained):
 def test_scoring_leaves_a_model_in_training_as_it_was(trained):
     encoder = load_cross_encoder(str(trained))
     encoder.model.train()
-    scores = encoder.over(TEXTS, CODES)
+    scores = encoder.over(*read(TEXTS, CODES))
     first, again = (scores(np.arange(len(TEXTS)), EVERYTHING) for _ in range(2))
     assert np.array_equal(first, again)  # without dropout
     assert encoder.model.training
@@ -156,8 +183,8 @@ def test_roberta_reads_as_many_tokens_as_it_has_places_for(roberta, tmp_path):
     model.save_pretrained(folder)
     load_tokenizer(str(roberta)).save_pretrained(folder)
     encoder = load_cross_encoder(str(folder))
-    assert encoder.max_length == 64  # of 66 positions, the first two of which are not for tokens
-    assert np.isfinite(encoder.over(TEXTS, CODES)(np.arange(len(TEXTS)), EVERYTHING)).all()
+    assert encoder.model.config.max_length == 64  # of 66 positions, the first two of which are not for tokens
+    assert np.isfinite(encoder.over(*read(TEXTS, CODES))(np.arange(len(TEXTS)), EVERYTHING)).all()
     with pytest.raises(ValueError, match="takes 5 to 64 tokens with this model, not 65"):
         load_cross_encoder(str(folder), max_length=65)
 
@@ -165,7 +192,7 @@ def test_roberta_reads_as_many_tokens_as_it_has_places_for(roberta, tmp_path):
 def test_the_length_of_fine_tuning_is_kept_with_the_tokenizer(trained, tmp_path):
     load_classifier(str(trained)).save_pretrained(tmp_path)
     save_tokenizer(load_tokenizer(str(trained)), tmp_path, 24)
-    assert load_cross_encoder(str(tmp_path)).max_length == 24
+    assert load_cross_encoder(str(tmp_path)).model.config.max_length == 24
 
 
 def test_a_base_without_a_trained_head_is_refused(bert):
@@ -187,7 +214,7 @@ def test_a_tokenizer_without_a_separator_is_refused(roberta):
     tokenizer = load_tokenizer(str(roberta))
     tokenizer.sep_token = None
     with pytest.raises(ValueError, match="needs a tokenizer with a start, a separator and padding"):
-        PairTokens.of(tokenizer, TEXTS, CODES, 20)
+        classifier_of(tokenizer, roberta, 20)
 
 
 def test_released_errors_turn_a_perfect_model_into_a_bad_one():
@@ -206,6 +233,5 @@ def test_released_errors_turn_a_perfect_model_into_a_bad_one():
 
 
 def test_a_cross_encoder_takes_any_model_of_two_logits(trained):
-    model, tokenizer = load_classifier(str(trained)), load_tokenizer(str(trained))
     with pytest.raises(ValueError, match="takes 5 to 64 tokens"):
-        CrossEncoder(model, tokenizer, 4)
+        classifier_of(load_tokenizer(str(trained)), trained, 4)

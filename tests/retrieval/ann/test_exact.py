@@ -66,8 +66,8 @@ def real(index):
 
     torch.manual_seed(0)
     plan = resolve("folder", "unif", {"model.dim": "32"})
-    encoder = WordTokenizer.build(index.split, plan.words)
-    model, ids = build_model(plan, encoder).eval(), encoder.encode(index.split)
+    tokenizer = WordTokenizer.build(index.split, plan.words)
+    model, ids = build_model(plan, tokenizer).eval(), tokenizer.encode(index.split)
     asked = np.flatnonzero(index.asks)[:40]
     with torch.inference_mode():
         rows = model.encode_code(ids.codes(np.arange(len(index)))).states[:, 0].numpy()

@@ -19,8 +19,8 @@ from search.engine.settings import RankingSettings
 def reader(index):
     """A model that has learnt nothing yet: what it prefers is arbitrary, but fixed."""
     plan = resolve("folder", "galm_plus", {"model.dim": "32", "model.blocks": "4"})
-    encoder = WordTokenizer.build(index.split, plan.words)
-    return ModelReranker(build_model(plan, encoder), encoder, index.split)
+    tokenizer = WordTokenizer.build(index.split, plan.words)
+    return ModelReranker(build_model(plan, tokenizer), tokenizer, index.split)
 
 
 @pytest.mark.parametrize(
@@ -63,12 +63,12 @@ def test_the_mixture_is_that_of_both_scores_on_one_scale(index, reader):
     rows = np.sort([hit.row for hit in hits])
     lexical = index.lexical.scores(query.split())
     assert np.sort(lexical[rows])[0] >= np.sort(lexical)[-41]
-    ids = reader.encoder.encode(index.split)
-    asked = reader.encoder.encode(query_split(query.split()))
+    ids = reader.tokenizer.encode(index.split)
+    asked = reader.tokenizer.encode(query_split(query.split()))
     with torch.inference_mode():
-        matcher = reader.matcher
-        queries = matcher.encode_query(asked.queries([0] * 40))
-        neural = matcher.score_pairs(queries, matcher.encode_code(ids.codes(rows))).numpy()
+        model = reader.model
+        queries = model.encode_query(asked.queries([0] * 40))
+        neural = model.score_pairs(queries, model.encode_code(ids.codes(rows))).numpy()
     expected = 0.3 * (neural - neural.mean()) / neural.std() + 0.7 * (
         (lexical[rows] - lexical[rows].mean()) / lexical[rows].std()
     )
@@ -188,7 +188,7 @@ def test_scores_do_not_depend_on_how_many_rows_are_read_at_once(index, reader):
     query, rows = ["sorts", "the", "elements", "of", "an", "array"], np.array([5, 900, 17, 17, 300, *range(40, 90)])
     asked = reader._query(query)
     few, all_at_once = (
-        RowScores(reader.matcher, reader.encoder, index.split, at_once=count).scores(asked, rows)
+        RowScores(reader.model, reader.tokenizer.encode(index.split), at_once=count).scores(asked, rows)
         for count in (7, 10**6)
     )
     np.testing.assert_allclose(few, all_at_once, atol=1e-5)

@@ -16,7 +16,7 @@ from data_prep.store.batching import TokenizedPairs, WordTokenizer
 from data_prep.store.manifest import file_sha256
 from data_prep.store.prepared_data import Split
 from data_prep.store.vocabulary import FIRST_UNKNOWN
-from modeling.contract import Matcher
+from modeling.contract import NeuralRanker
 from modeling.losses import build_loss
 from modeling.pool_ranker import PoolRanker
 from recipes.config import Configuration, resolve
@@ -39,17 +39,17 @@ FILES = ("config.json", "words.json", "model.safetensors")
 @dataclass(frozen=True)
 class Run:
     folder: RunFolder
-    matcher: Matcher
-    encoder: WordTokenizer
+    model: NeuralRanker
+    tokenizer: WordTokenizer
     train: Split
     ids: TokenizedPairs
 
 
-def save_run(folder: RunFolder, plan: Configuration, matcher: Matcher, encoder: WordTokenizer) -> None:
+def save_run(folder: RunFolder, plan: Configuration, model: NeuralRanker, tokenizer: WordTokenizer) -> None:
     folder.path.mkdir()
     plan.save(folder.config)
-    encoder.vocabularies.save(folder.vocabulary)
-    save_weights(matcher, folder.weights)
+    tokenizer.vocabularies.save(folder.vocabulary)
+    save_weights(model, folder.weights)
 
 
 @pytest.fixture(scope="module")
@@ -59,24 +59,24 @@ def run(small_data, tmp_path_factory) -> Run:
     extra = {"data.extra": "csn:/home/somebody/more", "evaluate.also": "folder:/home/somebody/tests"}
     plan = resolve("folder", "galm_plus", {**paths, **extra, "model.dim": "64", "words.unknown_buckets": "8"})
     train = small_data.splits["train"]
-    encoder = WordTokenizer.build(train, WordsConfig(**plan.section("words")))
-    ids = encoder.encode(train)
+    tokenizer = WordTokenizer.build(train, WordsConfig(**plan.section("words")))
+    ids = tokenizer.encode(train)
     seed_everything(0)
-    matcher = class_of("galm_plus")(plan.model, encoder.vocabularies)
-    for table in matcher.words.tables.values():
+    model = class_of("galm_plus")(plan.model, tokenizer.vocabularies)
+    for table in model.words.tables.values():
         torch.nn.init.normal_(table.weight[1:9], std=0.05)  # few unknown words are met in a few steps
-    learn(matcher, plan, ids, steps=12)
+    learn(model, plan, ids, steps=12)
     folder = RunFolder(tmp_path_factory.mktemp("runs") / "run")
-    save_run(folder, plan, matcher, encoder)
-    return Run(folder, matcher.eval(), encoder, train, ids)
+    save_run(folder, plan, model, tokenizer)
+    return Run(folder, model.eval(), tokenizer, train, ids)
 
 
-def learn(matcher: Matcher, plan: Configuration, ids: TokenizedPairs, steps: int) -> None:
-    optimiser, loss = torch.optim.Adam(matcher.parameters(), lr=0.01), build_loss(plan.loss)
+def learn(model: NeuralRanker, plan: Configuration, ids: TokenizedPairs, steps: int) -> None:
+    optimiser, loss = torch.optim.Adam(model.parameters(), lr=0.01), build_loss(plan.loss)
     for step in range(steps):
         rows = np.arange(step * 64, (step + 1) * 64) % len(ids)
         negatives = torch.from_numpy(negatives_mask(ids.query_keys[rows], ids.code_keys[rows]))
-        scores = matcher.score_matrix(matcher.encode_query(ids.queries(rows)), matcher.encode_code(ids.codes(rows)))
+        scores = model.score_matrix(model.encode_query(ids.queries(rows)), model.encode_code(ids.codes(rows)))
         optimiser.zero_grad()
         loss(scores, negatives, 1.0).backward()
         optimiser.step()
@@ -98,10 +98,10 @@ def copy(whole, tmp_path) -> Path:
     return tmp_path
 
 
-def scores(matcher: Matcher, ids: TokenizedPairs) -> torch.Tensor:
+def scores(model: NeuralRanker, ids: TokenizedPairs) -> torch.Tensor:
     rows = np.arange(min(100, len(ids)))
     with torch.no_grad():
-        return matcher.score_matrix(matcher.encode_query(ids.queries(rows)), matcher.encode_code(ids.codes(rows)))
+        return model.score_matrix(model.encode_query(ids.queries(rows)), model.encode_code(ids.codes(rows)))
 
 
 def test_a_row_is_off_by_half_its_scale_at_most():
@@ -119,43 +119,43 @@ def test_a_row_is_off_by_half_its_scale_at_most():
 
 
 def test_a_packed_model_with_all_words_scores_almost_the_same(run, whole):
-    matcher, encoder = load_model(whole)
-    assert encoder.vocabularies.query.words == run.encoder.vocabularies.query.words
-    assert not matcher.training
-    for name, weight in run.matcher.state_dict().items():
-        again = matcher.state_dict()[name]
+    model, tokenizer = load_model(whole)
+    assert tokenizer.vocabularies.query.words == run.tokenizer.vocabularies.query.words
+    assert not model.training
+    for name, weight in run.model.state_dict().items():
+        again = model.state_dict()[name]
         assert again.dtype == torch.float32
         off = (again - weight).abs()
         if name.startswith("words.tables."):
             assert (off <= weight.abs().amax(1, keepdim=True) / 254 * 1.0001).all()
         else:
             assert torch.equal(again, weight)
-    before, after = scores(run.matcher, run.ids), scores(matcher, encoder.encode(run.train))
+    before, after = scores(run.model, run.ids), scores(model, tokenizer.encode(run.train))
     assert before.std() > 0.1
     assert 0 < (after - before).abs().mean() < 0.01 * before.std()
     assert (after - before).abs().max() < 0.05 * before.std()
 
 
 def test_words_beyond_the_cut_are_unknown_ones(run, tmp_path):
-    known = run.encoder.vocabularies.code.words
+    known = run.tokenizer.vocabularies.code.words
     words, offset_words = len(known) // 2, len(known) // 4
     pack(run.folder.path, tmp_path, words=words, offset_words=offset_words)
-    matcher, encoder = load_packed(tmp_path)
-    for vocabulary in (encoder.vocabularies.query, encoder.vocabularies.code):
+    model, tokenizer = load_packed(tmp_path)
+    for vocabulary in (tokenizer.vocabularies.query, tokenizer.vocabularies.code):
         assert vocabulary.words == known[:words]
         assert vocabulary.id(known[words - 1]) == len(vocabulary) - 1 == 8 + words
         for word in known[words:]:
             assert vocabulary.id(word) == FIRST_UNKNOWN + zlib.crc32(word.encode()) % 8
-    after, before = (each.encode(run.train).fields["tokens"].values for each in (encoder, run.encoder))
+    after, before = (each.encode(run.train).fields["tokens"].values for each in (tokenizer, run.tokenizer))
     assert ((after > 8) == ((before > 8) & (before <= 8 + words))).all()
     assert np.count_nonzero(after != before) > 100
-    assert torch.isfinite(scores(matcher, encoder.encode(run.train))).all()
+    assert torch.isfinite(scores(model, tokenizer.encode(run.train))).all()
 
 
 def test_offsets_stay_of_the_first_words_and_of_the_unknown_ones(run, tmp_path):
-    offset_words = len(run.encoder.vocabularies.code.words) // 4
+    offset_words = len(run.tokenizer.vocabularies.code.words) // 4
     pack(run.folder.path, tmp_path, words=ALL, offset_words=offset_words)
-    after, before = (each.words.tables for each in (load_packed(tmp_path)[0], run.matcher))
+    after, before = (each.words.tables for each in (load_packed(tmp_path)[0], run.model))
     kept = 1 + 8 + offset_words
     assert torch.equal(after["shared"].weight != 0, PackedTable.of(before["shared"].weight).unpacked() != 0)
     for table in ("query", "name", "tokens", "api"):
@@ -183,19 +183,19 @@ def test_no_path_of_the_machine_is_packed(run, whole):
 
 
 def test_a_run_loads_to_the_last_bit(run):
-    matcher, encoder = load_model(run.folder.path)
-    assert not matcher.training
-    assert torch.equal(scores(matcher, encoder.encode(run.train)), scores(run.matcher, run.ids))
+    model, tokenizer = load_model(run.folder.path)
+    assert not model.training
+    assert torch.equal(scores(model, tokenizer.encode(run.train)), scores(run.model, run.ids))
 
 
 @pytest.mark.parametrize("model", [name for name in MODELS if is_trained(name) and class_of(name).reads == "words"])
 def test_a_run_of_any_trained_model_loads(run, model, tmp_path):
     plan = resolve("folder", model, {})
-    encoder = WordTokenizer.build(run.train, plan.words)
-    matcher = class_of(model)(plan.model, encoder.vocabularies).eval()
-    save_run(RunFolder(tmp_path / "run"), plan, matcher, encoder)
+    tokenizer = WordTokenizer.build(run.train, plan.words)
+    ranker = class_of(model)(plan.model, tokenizer.vocabularies).eval()
+    save_run(RunFolder(tmp_path / "run"), plan, ranker, tokenizer)
     again, other = load_model(tmp_path / "run")
-    assert torch.equal(scores(again, other.encode(run.train)), scores(matcher, encoder.encode(run.train)))
+    assert torch.equal(scores(again, other.encode(run.train)), scores(ranker, tokenizer.encode(run.train)))
 
 
 @pytest.mark.parametrize(
@@ -209,8 +209,8 @@ def test_a_run_of_any_trained_model_loads(run, model, tmp_path):
 )
 def test_models_of_other_tables_are_not_packed(run, tmp_path, model, typed):
     plan = resolve("folder", model, {**typed, "model.dim": "16"})
-    encoder = WordTokenizer.build(run.train, plan.words)
-    save_run(RunFolder(tmp_path / "run"), plan, class_of(model)(plan.model, encoder.vocabularies), encoder)
+    tokenizer = WordTokenizer.build(run.train, plan.words)
+    save_run(RunFolder(tmp_path / "run"), plan, class_of(model)(plan.model, tokenizer.vocabularies), tokenizer)
     with pytest.raises(ValueError, match=r"run cannot be packed: that needs --words\.joint=true, tables of words"):
         pack(tmp_path / "run", tmp_path / "packed", words=5, offset_words=5)
     assert not (tmp_path / "packed").exists()
@@ -219,16 +219,16 @@ def test_models_of_other_tables_are_not_packed(run, tmp_path, model, typed):
 def test_a_bi_encoder_is_packed_whole(run, tmp_path):
     """Its tables are no offsets: all have the words that stay."""
     plan = resolve("folder", "unif", {"words.joint": "true", "words.unknown_buckets": "8", "model.dim": "32"})
-    encoder = WordTokenizer.build(run.train, plan.words)
+    tokenizer = WordTokenizer.build(run.train, plan.words)
     torch.manual_seed(0)
-    matcher = class_of("unif")(plan.model, encoder.vocabularies).eval()
-    save_run(RunFolder(tmp_path / "run"), plan, matcher, encoder)
-    few = len(encoder.vocabularies.code.words) // 2
+    model = class_of("unif")(plan.model, tokenizer.vocabularies).eval()
+    save_run(RunFolder(tmp_path / "run"), plan, model, tokenizer)
+    few = len(tokenizer.vocabularies.code.words) // 2
     pack(tmp_path / "run", tmp_path / "packed", words=few, offset_words=0)
     again, other = load_model(tmp_path / "packed")
-    assert other.vocabularies.code.words == encoder.vocabularies.code.words[:few]
+    assert other.vocabularies.code.words == tokenizer.vocabularies.code.words[:few]
     for name in ("query", "tokens"):
-        before, after = (each.words.tables[name].weight for each in (matcher, again))
+        before, after = (each.words.tables[name].weight for each in (model, again))
         assert len(after) == 1 + 8 + few
         assert ((after - before[: len(after)]).abs() <= before[: len(after)].abs().amax(1, keepdim=True) / 250).all()
     assert torch.isfinite(scores(again, other.encode(run.train))).all()
@@ -440,7 +440,7 @@ ASKED = {
 
 
 @pytest.fixture(scope="module")
-def shipped() -> tuple[Matcher, WordTokenizer]:
+def shipped() -> tuple[NeuralRanker, WordTokenizer]:
     return load_model(DEFAULT_MODEL)
 
 
@@ -448,9 +448,9 @@ def shipped() -> tuple[Matcher, WordTokenizer]:
 def test_the_shipped_model_finds_what_is_asked_for(shipped, query, wanted):
     methods = list(methods_of(JavaFile("test", "Samples.java", JAVA.encode())))
     assert len(methods) == 7
-    ranker = PoolRanker(*shipped)
-    ranker.index(Split.of("pool", [Pair(method, "", ()) for method in methods]))
-    (scores,) = ranker.scores(Split.of("asked", [Pair(methods[0], query, query_words(query))]))
+    pool = Split.of("pool", [Pair(method, "", ()) for method in methods])
+    asked = Split.of("asked", [Pair(methods[0], query, query_words(query))])
+    (scores,) = PoolRanker(*shipped).over(asked, pool).blocks()
     assert methods[scores[0].argmax()].name == wanted
 
 
@@ -462,8 +462,8 @@ def test_the_shipped_model_is_small_whole_and_of_no_machine(shipped):
     plan = Configuration.load(DEFAULT_MODEL / "config.json")
     assert (plan.model_name, plan.out, plan.data.root) == ("galm_plus", "", "data")
     card = (DEFAULT_MODEL / "README.md").read_text(encoding="utf-8")
-    for encoder in (shipped[1], load_model(DEFAULT_BI_ENCODER)[1]):
-        assert f"{len(encoder.vocabularies.code.words):,} words" in card
+    for tokenizer in (shipped[1], load_model(DEFAULT_BI_ENCODER)[1]):
+        assert f"{len(tokenizer.vocabularies.code.words):,} words" in card
     assert f"--train.seed={plan.train.seed}" in card
     assert f"--data.extra={plan.data.extra}" in card
     for text in (card, *((folder / "config.json").read_text() for folder in (DEFAULT_MODEL, DEFAULT_BI_ENCODER))):

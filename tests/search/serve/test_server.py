@@ -52,8 +52,8 @@ def live(tmp_path_factory):
     plan = resolve("folder", "galm_plus", {"model.dim": "32", "model.blocks": "4"})
 
     def reader_of(index):
-        encoder = WordTokenizer.build(index.split, plan.words)
-        return ModelReranker(build_model(plan, encoder), encoder, index.split)
+        tokenizer = WordTokenizer.build(index.split, plan.words)
+        return ModelReranker(build_model(plan, tokenizer), tokenizer, index.split)
 
     return LiveIndex(index_of(write(folder / "tree", FILES), folder / "index"), reader_of)
 

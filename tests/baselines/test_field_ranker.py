@@ -9,11 +9,11 @@ from word_lists import CODES, LENGTHS, QUERIES, VOCABULARIES, codes, queries, ra
 
 from baselines.carlcs import Carlcs, CarlcsConfig
 from baselines.fcarcs import Fcarcs, FcarcsConfig
-from baselines.field_matcher import FieldMatcher
+from baselines.field_ranker import FieldRanker
 from baselines.tabcs import Tabcs, TabcsConfig
 from data_prep.store.vocabulary import FIRST_UNKNOWN, PAD
 
-Build = Callable[..., FieldMatcher]
+Build = Callable[..., FieldRanker]
 FIELDS = ("name", "api", "tokens")
 
 
@@ -22,55 +22,55 @@ def fields_of(build: Build, *, structure: bool = True) -> tuple[str, ...]:
     return (*FIELDS, "statements" if build is fcarcs else "ast") if structure else FIELDS
 
 
-def carlcs(**choices: object) -> FieldMatcher:
+def carlcs(**choices: object) -> FieldRanker:
     return Carlcs(CarlcsConfig(**{"dim": 4, "filters": 4, "ast": True, **LENGTHS, **choices}), VOCABULARIES)  # type: ignore[arg-type]
 
 
-def fcarcs(ast: bool = True, **choices: object) -> FieldMatcher:
+def fcarcs(ast: bool = True, **choices: object) -> FieldRanker:
     options = {"dim": 4, "filters": 4, "structure": "statements" if ast else "none", **LENGTHS, **choices}
     return Fcarcs(FcarcsConfig(**options), VOCABULARIES)  # type: ignore[arg-type]
 
 
-def tabcs(**choices: object) -> FieldMatcher:
+def tabcs(**choices: object) -> FieldRanker:
     return Tabcs(TabcsConfig(**{"dim": 4, **LENGTHS, **choices}), VOCABULARIES)  # type: ignore[arg-type]
 
 
 each_model = pytest.mark.parametrize("build", [carlcs, fcarcs, tabcs], ids=lambda build: build.__name__)
 
 
-def built(build: Build, **choices: object) -> FieldMatcher:
-    matcher = build(**choices)
-    randomised(matcher)
-    return matcher
+def built(build: Build, **choices: object) -> FieldRanker:
+    model = build(**choices)
+    randomised(model)
+    return model
 
 
 @each_model
 @pytest.mark.parametrize("ast", [False, True])
 def test_a_method_is_its_fields_one_after_the_other(build: Build, ast: bool) -> None:
-    matcher = built(build, ast=ast)
-    assert matcher.code_fields == fields_of(build, structure=ast)
-    whole, parts = matcher.encode_code(codes()), [matcher.encode_field(codes(), field) for field in matcher.code_fields]
+    model = built(build, ast=ast)
+    assert model.code_fields == fields_of(build, structure=ast)
+    whole, parts = model.encode_code(codes()), [model.encode_field(codes(), field) for field in model.code_fields]
     assert torch.equal(whole.states, torch.cat([each.states for each in parts], 1))
     assert torch.equal(whole.mask, torch.cat([each.mask for each in parts], 1))
-    assert torch.equal(matcher.encode_query(queries()).states, matcher.encode_field(queries(), "query").states)
-    assert list(matcher.word_vectors()) == [f"{field} words" for field in (*matcher.code_fields, "query")]
+    assert torch.equal(model.encode_query(queries()).states, model.encode_field(queries(), "query").states)
+    assert list(model.word_vectors()) == [f"{field} words" for field in (*model.code_fields, "query")]
 
 
 @each_model
 @pytest.mark.parametrize("parity", [False, True])
 def test_the_vector_of_pads_counts_in_parity_alone(build: Build, parity: bool) -> None:
-    matcher = built(build, parity=parity)
-    before = scores_of(matcher, queries(), codes())
-    for table in matcher.words.tables.values():
+    model = built(build, parity=parity)
+    before = scores_of(model, queries(), codes())
+    for table in model.words.tables.values():
         table.weight.data[PAD] += 1
-    assert torch.equal(scores_of(matcher, queries(), codes()), before) != parity
+    assert torch.equal(scores_of(model, queries(), codes()), before) != parity
 
 
 @each_model
 @pytest.mark.parametrize("parity", [False, True])
 def test_an_unknown_word_is_a_pad_in_parity_alone(build: Build, parity: bool) -> None:
-    matcher = built(build, parity=parity)
-    states = [matcher.encode_query(queries([[2, each, 3]])).states for each in (PAD, FIRST_UNKNOWN)]
+    model = built(build, parity=parity)
+    states = [model.encode_query(queries([[2, each, 3]])).states for each in (PAD, FIRST_UNKNOWN)]
     assert torch.equal(*states) == parity
 
 
@@ -78,10 +78,10 @@ def test_an_unknown_word_is_a_pad_in_parity_alone(build: Build, parity: bool) ->
 @pytest.mark.parametrize("ast", [False, True])
 @pytest.mark.parametrize("build", [fcarcs, tabcs])
 def test_what_the_board_shows_is_the_affinity_of_the_score(build: Build, ast: bool) -> None:
-    matcher = built(build, ast=ast)
-    asked, read = matcher.encode_query(queries()), matcher.encode_code(codes())
-    weight = matcher.affinity if isinstance(matcher, Fcarcs) else matcher.co_attention.weight
-    found = matcher.alignment(asked, read)
+    model = built(build, ast=ast)
+    asked, read = model.encode_query(queries()), model.encode_code(codes())
+    weight = model.affinity if isinstance(model, Fcarcs) else model.co_attention.weight
+    found = model.alignment(asked, read)
     assert found is not None
     for pair in range(len(QUERIES)):
         for i, asked_word in enumerate(asked.states[pair]):
@@ -93,9 +93,9 @@ def test_what_the_board_shows_is_the_affinity_of_the_score(build: Build, ast: bo
 @torch.no_grad()
 @each_model
 def test_the_board_has_a_row_a_query_word_and_a_column_a_code_word(build: Build) -> None:
-    matcher = built(build)
-    asked, read = matcher.encode_query(queries()), matcher.encode_code(codes())
-    found = matcher.alignment(asked, read)
+    model = built(build)
+    asked, read = model.encode_query(queries()), model.encode_code(codes())
+    found = model.alignment(asked, read)
     assert found is not None
     for pair, query in enumerate(QUERIES):
         shown = found[pair][asked.shown[pair]][:, read.shown[pair]]

@@ -10,11 +10,11 @@ from torch import Tensor
 from baselines.word_vectors import BaselineConfig, WordVectors
 from data_prep.store.batching import Batch
 from data_prep.store.vocabulary import Vocabularies
-from modeling.contract import Encoded, Matcher
+from modeling.contract import Encoded, NeuralRanker
 from modeling.layers import CoAttention
 
 
-class FieldMatcher(Matcher):
+class FieldRanker(NeuralRanker):
     """A model of ``encode_field``, which sets ``words``; unless it says otherwise, ``config.ast`` adds the AST."""
 
     words: WordVectors
@@ -45,7 +45,7 @@ class FieldMatcher(Matcher):
         return self.words.known_words()
 
 
-class CoAttentionMatcher(FieldMatcher):
+class CoAttentionRanker(FieldRanker):
     """One whose words :class:`modeling.layers.CoAttention` makes a score of."""
 
     def __init__(self, config: BaselineConfig, vocabularies: Vocabularies, width: int) -> None:

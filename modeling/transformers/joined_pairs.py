@@ -1,0 +1,70 @@
+"""A text and a code as one sequence of tokens, ``<s> text </s> code </s>``, whatever the tokenizer's own way is.
+
+Where both are too long the longer one loses its last token, again and again, until they fit (Diera et al., GenBench
+2023; their released code).
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import torch
+from jaxtyping import Int64
+from torch import Tensor
+
+from data_prep.store.batching import Words
+
+SPECIAL: Final = 3
+"""The start, the separator and the end."""
+Lengths = Int64[Tensor, " pairs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Joining:
+    """How texts and codes become sequences."""
+
+    start: int  # ids of tokens
+    separator: int
+    padding: int
+    kinds: int  # of tokens that the model tells apart: 2 for BERT, 1 for RoBERTa
+    room: int  # most tokens of a text and a code together
+
+
+def kept_lengths(texts: Lengths, codes: Lengths, room: int) -> tuple[Lengths, Lengths]:
+    """How many tokens of each text and code stay, where both together may have ``room``.
+
+    The longer one loses its last token, and of two equal ones the code, until both fit.
+    """
+    half = room // 2
+    kept_texts = torch.where(codes <= half, texts.minimum(room - codes), texts.clamp(max=room - half))
+    kept_codes = torch.where(texts <= room - half, codes.minimum(room - texts), codes.clamp(max=half))
+    return kept_texts, kept_codes
+
+
+def joined_lengths(texts: Lengths, codes: Lengths, room: int) -> Lengths:
+    """Tokens of each sequence, with the special ones."""
+    kept_texts, kept_codes = kept_lengths(texts, codes, room)
+    return kept_texts + kept_codes + SPECIAL
+
+
+def joined(texts: Words, codes: Words, how: Joining) -> dict[str, Int64[Tensor, "pairs tokens"]]:
+    """Text i and code i as a sequence: ids, mask and, for models with two kinds of tokens, these.
+
+    The second kind is what stands after the separator.
+    """
+    kept = kept_lengths(texts.mask.sum(1), codes.mask.sum(1), how.room)
+    text, code = kept[0][:, None], kept[1][:, None]  # [pairs, 1]
+    last = text + code + 2  # where the second separator stands
+    places = torch.arange(int(last.max()) + 1, device=last.device)[None]  # [1, tokens]
+    of_text, of_code = (places >= 1) & (places <= text), (places > text + 1) & (places < last)
+    ids = torch.full(of_text.shape, how.padding, dtype=torch.int64, device=last.device)
+    ids[:, 0] = how.start
+    ids[(places == text + 1) | (places == last)] = how.separator
+    ids = torch.where(of_text, _at(texts.ids, places - 1), ids)
+    ids = torch.where(of_code, _at(codes.ids, places - text - 2), ids)
+    found = {"input_ids": ids, "attention_mask": (places <= last).long()}
+    return found | ({"token_type_ids": ((places > text + 1) & (places <= last)).long()} if how.kinds > 1 else {})
+
+
+def _at(ids: Int64[Tensor, "pairs words"], places: Int64[Tensor, "some tokens"]) -> Int64[Tensor, "pairs tokens"]:
+    """The ids at ``places`` of each row; anything where there is no such place."""
+    return ids.gather(1, places.clamp(0, ids.shape[1] - 1).expand(len(ids), -1))

@@ -1,0 +1,12 @@
+"""Raw texts and codes as a ranker reads them."""
+
+from collections.abc import Sequence
+
+from data_prep.gencodesearchnet.records import Example
+from data_prep.gencodesearchnet.words import as_split
+from data_prep.store.prepared_data import Split
+
+
+def read(texts: Sequence[str], codes: Sequence[str]) -> tuple[Split, Split]:
+    """The queries and the corpus."""
+    return as_split("texts", [Example(text, "") for text in texts]), as_split("codes", [Example("", c) for c in codes])
