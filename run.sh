@@ -1,27 +1,27 @@
 #!/usr/bin/env bash
-# The one entry: bash run.sh ...
+# The single entry point: bash run.sh ...
 #
-#   DATASET MODEL [--section.field=value ...]   prepare, train, test; leaves a folder in runs/
+#   DATASET MODEL [--section.field=value ...]   prepare, train, test; writes a folder in runs/
 #   prepare DATASET [--data.field=value ...]    only prepare the data set (a run does it when needed)
 #   evaluate RUN_DIR [--evaluate.field=value]   test a finished run again, on another pool or data set
 #   board [TensorBoard options]                 curves and pictures of all runs, at http://localhost:6006
-#   compare PART                                train the models of the main table without a saved result
-#   ablate NAME                                 train the variants of an ablation without a saved result
-#   tune MODEL                                  which initialization and loss suit a model, on validation
-#   table                                       write the tables of the saved results, README's included
+#   compare PART                                train the models of the main table that have no saved result
+#   ablate NAME                                 train the variants of an ablation that have no saved result
+#   tune MODEL                                  compare initializations and losses of a model on validation
+#   table                                       write the tables of the saved results, including README's
 #   speed [search | --speed.field=value ...]    measure scoring, training, extraction; or the search
 #   index DIR [--out=FILE] [--vectors=RUN]      index the methods and types of a folder of Java
-#   search "QUESTION" [--explain] [--json]      ask an index in words, or for a name
+#   search "QUESTION" [--explain] [--json]      search an index by a question in words or by a name
 #   serve [--port=8765]                         a web page that searches, at http://127.0.0.1:8765
-#   quality DIR                                 how well the search does on one's own documented methods
+#   quality DIR                                 measure the search on your own documented methods
 #   gencodesearchnet MODEL [MODEL ...]          rank and match GenCodeSearchNet's test sets
 #   fine_tune BASE --out=FOLDER                 fine-tune a cross-encoder, as GenCodeSearchNet's baselines
-#   statistics                                  tokens and distances of GenCodeSearchNet's sets
-#   format_pairs FORM FILE [...] --out=FILE     files of an origin as GenCodeSearchNet's raw files
-#   sample_pairs FILE --task=T --out=FILE       a raw file as the task package's ranking or matching
-#   r_pairs SOURCE [...] --out=FOLDER           comments and their code from R files or packages
-#   test [pytest options]                       every check there is
-#   help [NAME ...]                             this, or all about a command, data set, model or section
+#   statistics                                  token counts and distances of GenCodeSearchNet's sets
+#   format_pairs FORM FILE [...] --out=FILE     convert source files to GenCodeSearchNet's raw form
+#   sample_pairs FILE --task=T --out=FILE       sample a ranking or matching file from a raw file
+#   r_pairs SOURCE [...] --out=FOLDER           extract comments and their code from R files or packages
+#   test [pytest options]                       run all checks
+#   help [NAME ...]                             this list, or the details of a command, data set, model or section
 #
 # `bash run.sh help NAME` describes a command, data set, model or section, with its options.
 set -euo pipefail
@@ -29,8 +29,8 @@ set -euo pipefail
 root=$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 . "$root/cli/environment.sh"
 
-# The tools run where you are, so that paths you type mean what you expect. Ctrl-C is held back until they listen, where
-# env can do so: Python would answer it with a traceback while it starts.
+# The tools run in the current folder, so that relative paths mean what you expect. Where env supports it, Ctrl-C is
+# blocked until they can handle it: Python would print a traceback while it starts.
 experiments() {
   if env --block-signal=INT --version >/dev/null 2>&1; then
     exec env --block-signal=INT "$python" -m cli.main "$@"
@@ -38,14 +38,14 @@ experiments() {
   exec "$python" -m cli.main "$@"
 }
 
-# Curves, texts and pictures of every run, on this machine only.
+# TensorBoard over all runs, on this machine only.
 board() {
   mkdir -p "$root/runs"
   echo "showing $root/runs; stop with Ctrl-C"
   exec "$python" -m tensorboard.main --logdir "$root/runs" --host localhost "$@"
 }
 
-# Green is: no lint, formatted, typed, imports point one way, every test passes.
+# Lint, format, types, import directions, tests.
 check() {
   local imports
   cd "$root"

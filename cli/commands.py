@@ -1,6 +1,7 @@
-"""The one list of commands: the help, the comment of run.sh and the README's list are made of it.
+"""The one list of commands, from which the help and the comment of run.sh are made.
 
-By name only: nothing is imported before a command is run. A new command costs a function and an entry here.
+Functions are given by name, so nothing is imported before a command is run. A new command is a function and an entry
+here.
 """
 
 from dataclasses import dataclass
@@ -14,26 +15,26 @@ class Command:
     """A word after ``bash run.sh``."""
 
     usage: str
-    """What follows its name."""
+    """The arguments after its name."""
     about: str
-    """What it does, in a line."""
+    """What it does, in one line."""
     run: str = ""
-    """The function that takes its words and options as typed; "" where run.sh does it."""
+    """The function that takes its words and options as typed; "" if run.sh runs it itself."""
     options: str = ""
-    """The dataclass of its options, ``--field=value``; "" where it has none of its own."""
+    """The dataclass of its options, ``--field=value``; "" if it has none of its own."""
     sections: tuple[str, ...] = ()
-    """Sections of a run's configuration that it takes options of, ``--section.field=value``."""
+    """Sections of a run's configuration whose options it takes, ``--section.field=value``."""
     needs: str = ""
-    """What is not installed by the first set-up."""
+    """What the first set-up does not install."""
 
 
 TRAIN: Final = Command(
     "[--section.field=value ...]",
-    "prepare, train, test; leaves a folder in runs/",
+    "prepare, train, test; writes a folder in runs/",
     "cli.runs:train",
     sections=("data", "words", "model", "loss", "train", "evaluate"),
 )
-"""What a data set and a model stand for."""
+"""What is run when a data set and a model are named."""
 
 COMMANDS: Final[dict[str, Command]] = {
     "prepare": Command(
@@ -49,10 +50,10 @@ COMMANDS: Final[dict[str, Command]] = {
         sections=("evaluate",),
     ),
     "board": Command("[TensorBoard options]", "curves and pictures of all runs, at http://localhost:6006"),
-    "compare": Command("PART", "train the models of the main table without a saved result", "cli.tables:compare"),
-    "ablate": Command("NAME", "train the variants of an ablation without a saved result", "cli.tables:ablate"),
-    "tune": Command("MODEL", "which initialization and loss suit a model, on validation", "cli.tables:tune"),
-    "table": Command("", "write the tables of the saved results, README's included", "cli.tables:table"),
+    "compare": Command("PART", "train the models of the main table that have no saved result", "cli.tables:compare"),
+    "ablate": Command("NAME", "train the variants of an ablation that have no saved result", "cli.tables:ablate"),
+    "tune": Command("MODEL", "compare initializations and losses of a model on validation", "cli.tables:tune"),
+    "table": Command("", "write the tables of the saved results, including README's", "cli.tables:table"),
     "speed": Command(
         "[search | --speed.field=value ...]",
         "measure scoring, training, extraction; or the search",
@@ -67,7 +68,7 @@ COMMANDS: Final[dict[str, Command]] = {
     ),
     "search": Command(
         '"QUESTION" [--explain] [--json]',
-        "ask an index in words, or for a name",
+        "search an index by a question in words or by a name",
         "search.cli:search",
         "search.options:SearchOptions",
     ),
@@ -79,7 +80,7 @@ COMMANDS: Final[dict[str, Command]] = {
     ),
     "quality": Command(
         "DIR",
-        "how well the search does on one's own documented methods",
+        "measure the search on your own documented methods",
         "search.cli:quality",
         "search.options:QualityOptions",
     ),
@@ -99,30 +100,30 @@ COMMANDS: Final[dict[str, Command]] = {
     ),
     "statistics": Command(
         "",
-        "tokens and distances of GenCodeSearchNet's sets",
+        "token counts and distances of GenCodeSearchNet's sets",
         f"{_GENCODESEARCHNET}.cli:statistics",
         f"{_GENCODESEARCHNET}.config:StatisticsOptions",
     ),
     "format_pairs": Command(
         "FORM FILE [...] --out=FILE",
-        "files of an origin as GenCodeSearchNet's raw files",
+        "convert source files to GenCodeSearchNet's raw form",
         f"{_GENCODESEARCHNET}.cli:format_pairs",
         f"{_GENCODESEARCHNET}.config:FormatOptions",
     ),
     "sample_pairs": Command(
         "FILE --task=T --out=FILE",
-        "a raw file as the task package's ranking or matching",
+        "sample a ranking or matching file from a raw file",
         f"{_GENCODESEARCHNET}.cli:sample_pairs",
         f"{_GENCODESEARCHNET}.config:SampleOptions",
     ),
     "r_pairs": Command(
         "SOURCE [...] --out=FOLDER",
-        "comments and their code from R files or packages",
+        "extract comments and their code from R files or packages",
         f"{_GENCODESEARCHNET}.cli:r_pairs",
         f"{_GENCODESEARCHNET}.config:RPairsOptions",
     ),
-    "test": Command("[pytest options]", "every check there is", needs="what the tests need; it is added to .venv"),
-    "help": Command("[NAME ...]", "this, or all about a command, data set, model or section"),
+    "test": Command("[pytest options]", "run all checks", needs="the packages of the tests, which are added to .venv"),
+    "help": Command("[NAME ...]", "this list, or the details of a command, data set, model or section"),
 }
 """Name -> command."""
 
@@ -130,7 +131,7 @@ _WIDTH: Final = 44
 
 
 def usage_lines() -> list[str]:
-    """A line a command: how it is typed, and what it does."""
+    """One line per command: how it is typed, and what it does."""
     lines = [_line(f"DATASET MODEL {TRAIN.usage}", TRAIN.about)]
     return [*lines, *(_line(f"{name} {each.usage}".rstrip(), each.about) for name, each in COMMANDS.items())]
 

@@ -1,11 +1,11 @@
-"""The command ``galm`` of an installed wheel: what ``run.sh`` is in a checkout."""
+"""The command ``galm`` of an installed wheel, which corresponds to ``run.sh`` in a checkout."""
 
 from terminal.interruption import end_silently, run_interruptibly
 
 
 def run() -> int:
-    """Run the command line of this process; the exit code."""
-    end_silently()  # nothing has begun yet that Ctrl-C could break
+    """Run the command line of this process; returns the exit code."""
+    end_silently()  # nothing has started yet that Ctrl-C could break
     import os
     import sys
 

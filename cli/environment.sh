@@ -1,6 +1,6 @@
 # Sourced by run.sh: sets $python to the interpreter of .venv, which `set_up FILE...` fills with the pinned
-# requirements once. A stamp of the files' checksum and Python's version decides; a set-up that was cut is redone.
-# GALM_PYTHON=/path/to/python uses that interpreter as it is, and sets nothing up.
+# requirements once. A stamp of the files' checksums and Python's version decides whether that is done; an interrupted
+# set-up is repeated. GALM_PYTHON=/path/to/python uses that interpreter as it is, without a set-up.
 
 export PYTHONPATH="$root" PYTHONSAFEPATH=1 PYTHONUTF8=1
 
@@ -9,7 +9,7 @@ set_up() {
   venv=$root/.venv python=$root/.venv/bin/python
   if is_set_up "$@"; then return; fi
   lock
-  if ! is_set_up "$@"; then install "$@"; fi  # another run may have done it while this one waited
+  if ! is_set_up "$@"; then install "$@"; fi  # another process may have done it while this one waited
   unlock
 }
 
@@ -30,11 +30,11 @@ install() {
   fi
   touch "$venv/unfinished"
   for file in "$@"; do
-    wanted=$(stamp "$file")  # as pip reads it now, whatever becomes of the file meanwhile
+    wanted=$(stamp "$file")  # of the file as pip reads it now, even if it changes meanwhile
     [ "$wanted" = "$(cat "$venv/$file.stamp" 2>/dev/null)" ] && continue
     "$python" -m pip install --quiet --disable-pip-version-check --no-input -r "$root/$file" >"$venv/pip.log" 2>&1 || {
       tail -n 15 "$venv/pip.log" >&2
-      fail "could not install $file (above: the last lines of $venv/pip.log); mend the cause and run this again"
+      fail "could not install $file (above: the last lines of $venv/pip.log); fix the cause and run this again"
     }
     printf '%s\n' "$wanted" >"$venv/$file.stamp"
   done
@@ -57,10 +57,10 @@ find_python() {
       fail "$name lacks its venv module; on Debian or Ubuntu: sudo apt install $("$name" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')"
     echo "$name"; return
   done
-  fail "Python 3.11 or newer is needed, and none of python3.13, python3.12, python3.11, python3 is"
+  fail "Python 3.11 or newer is needed, but none of python3.13, python3.12, python3.11, python3 is that new"
 }
 
-# One set-up at a time: flock where there is one, else a folder that holds the process id (macOS).
+# One set-up at a time: flock where it is installed, else a folder with the process id (macOS).
 lock() {
   if command -v flock >/dev/null 2>&1; then
     exec 9>"$root/.venv.lock"

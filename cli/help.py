@@ -1,4 +1,4 @@
-"""What ``bash run.sh help`` prints: a screen of what there is, and all about what is named."""
+"""What ``bash run.sh help`` prints: an overview on one screen, or the details of each topic named."""
 
 import ast
 import textwrap
@@ -17,8 +17,8 @@ from terminal.options import Option, named_options, options_of, unknown
 _WIDTH: Final = 104
 _SECTIONS: Final = {
     "data": "which pairs, and how they are prepared",
-    "words": "what of their words models read",
-    "model": "the model; each has options of its own: help MODEL",
+    "words": "how texts become the words that models read",
+    "model": "the model; each has its own options: help MODEL",
     "loss": "what training minimizes",
     "train": "epochs, batches, learning rate, processes, resuming",
     "evaluate": "pool, controls, fusion, tests on other data sets",
@@ -27,10 +27,10 @@ _SECTIONS: Final = {
 
 
 def help_lines(topics: Sequence[str] = ()) -> list[str]:
-    """The help about ``topics``; without any a screen of what there is.
+    """The help about ``topics``; an overview if there are none.
 
     Raises:
-        ValueError: a topic is no command, data set, model or section.
+        ValueError: a topic is not a command, data set, model or section.
     """
     if not topics:
         return _overview()
@@ -93,7 +93,7 @@ def _about_dataset(name: str) -> list[str]:
 
 def _about_model(name: str) -> list[str]:
     recipe = recipe_of(name)
-    lines = [f"model {name}: {recipe.about}", "  its recipe, beside the defaults:"]
+    lines = [f"model {name}: {recipe.about}", "  its recipe, where it differs from the defaults:"]
     lines += [f"    --{option}={value}" for option, value in recipe.settings.items()] or ["    none"]
     others = ", ".join(section for section in SECTIONS if section != "model")
     entries = _entries([*options_of("model", section_types(name)["model"]).values(), OUT])
@@ -101,7 +101,7 @@ def _about_model(name: str) -> list[str]:
 
 
 def _options(section: str) -> list[Option]:
-    """The options of a section; of the model's those of galm."""
+    """The options of a section; for the section model those of galm."""
     if section == "speed":
         from experiments.speed.config import SpeedConfig
 
@@ -118,7 +118,7 @@ def _entries(options: Iterable[Option]) -> list[str]:
 
 
 def _typed(value: object) -> object:
-    """A value as a user types it."""
+    """A value as it is typed on the command line."""
     if isinstance(value, bool):
         return str(value).lower()
     return ",".join(map(str, value)) if isinstance(value, tuple) else value

@@ -1,12 +1,12 @@
-"""What ``run.sh`` calls: reads the command line, runs it, and turns a user's mistake into one line.
+"""What ``run.sh`` calls: parses the command line, runs it, and reports a user's mistake in one line.
 
-Nothing heavy is imported before the command line is known to be right.
+Nothing heavy is imported before the command line has been checked.
 """
 
 from terminal.interruption import end_silently, run_interruptibly
 
 if __name__ == "__main__":
-    end_silently()  # nothing has begun yet that Ctrl-C could break
+    end_silently()  # nothing has started yet that Ctrl-C could break
 
 import errno
 import os
@@ -36,18 +36,18 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _told(error: BaseException) -> int:
-    """The exit code of what ended a command line; what no line can tell is raised again."""
+    """Print why a command line ended, and return its exit code; an error that is no user's mistake is raised again."""
     if isinstance(error, KeyboardInterrupt):
         console.complain("stopped by Ctrl-C")
         return 130
     if isinstance(error, BrokenPipeError) or getattr(error, "filename", None) == console.STANDARD_OUTPUT:
-        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - else Python complains once more at its end
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - else Python complains again at exit
     if isinstance(error, BrokenPipeError):
         return 0
     if os.environ.get("GALM_TRACEBACK"):
         raise error
     if isinstance(error, MemoryError | RuntimeError) and _is_full_memory(error):
-        console.complain("galm: memory is full: take smaller sizes, such as of words, vectors, batches or pools")
+        console.complain("galm: out of memory: choose smaller sizes, such as of words, vectors, batches or pools")
         return 2
     if not isinstance(error, ValueError | OSError):
         raise error
@@ -59,9 +59,9 @@ def run_command(arguments: Sequence[str]) -> None:
     """Run a command line.
 
     Raises:
-        ValueError: it asks for something that there is not.
+        ValueError: it asks for something that does not exist.
     """
-    named_path(".")  # where the current folder was deleted, torch ends the program without a word of ours
+    named_path(".")  # if the current folder was deleted, torch would end the program without a message
     words = [each for each in arguments if not each.startswith("-")]
     if not arguments or arguments[0] == "help" or {"--help", "-h"} & set(arguments):
         console.show("\n".join(help_lines(words[1:] if words[:1] == ["help"] else words)))
@@ -75,7 +75,7 @@ def run_command(arguments: Sequence[str]) -> None:
 
 
 def _without(name: str, arguments: Sequence[str]) -> list[str]:
-    """``arguments`` without the command's name, which may stand after options."""
+    """``arguments`` without the command's name, which may come after options."""
     place = arguments.index(name)
     return [*arguments[:place], *arguments[place + 1 :]]
 
@@ -88,12 +88,12 @@ def _in_one_line(error: Exception) -> str:
 
 
 def _cut(line: str) -> str:
-    """``line`` without the middle of one that is too long to read, such as of a path of thousands of letters."""
+    """``line``, without its middle if it is too long to read, such as one with a path of thousands of characters."""
     return line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE // 2]} ... {line[-_LONGEST_LINE // 3 :]}"
 
 
 def _is_full_memory(error: Exception) -> bool:
-    """Whether Python or torch, on the processor or a GPU, could not get the memory that it asked for."""
+    """Whether Python or torch, on the CPU or a GPU, failed to allocate memory."""
     return isinstance(error, MemoryError) or any(said in str(error) for said in ("allocate memory", "out of memory"))
 
 
@@ -101,7 +101,7 @@ _LONGEST_LINE: Final = 380
 
 
 def _what_to_do(error: BaseException | None) -> str:
-    """Where there was no room for what was written, or for what an error of ours tells of."""
+    """The advice for a full disk, whether the error or its cause reports it; "" for other errors."""
     number = getattr(error, "errno", None) or getattr(error and error.__cause__, "errno", None)
     if number not in FULL:
         return ""

@@ -14,7 +14,7 @@ def train(arguments: Sequence[str]) -> None:
     """Train a model on a data set and test it.
 
     Raises:
-        ValueError: there is no such data set, model or option, or the data cannot be had.
+        ValueError: there is no such data set, model or option, or the data are not available.
     """
     words, typed = split_arguments(arguments)
     if len(words) != 2:
@@ -37,7 +37,7 @@ def prepare(arguments: Sequence[str]) -> None:
     """Prepare a data set.
 
     Raises:
-        ValueError: there is no such data set or option, or the data cannot be had.
+        ValueError: there is no such data set or option, or the data are not available.
     """
     words, typed = split_arguments(arguments)
     if len(words) != 1:
@@ -63,7 +63,7 @@ def evaluate(arguments: Sequence[str]) -> None:
     """Test a finished run again.
 
     Raises:
-        ValueError: there is no such run, or it cannot be tested so.
+        ValueError: there is no such run, or it cannot be tested with these options.
     """
     words, typed = split_arguments(arguments)
     if len(words) != 1:

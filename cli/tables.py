@@ -8,10 +8,10 @@ from terminal.options import split_arguments
 
 
 def _named(arguments: Sequence[str], names: Collection[str], expected: str) -> tuple[str, dict[str, str]]:
-    """The one name of a command line, and its options.
+    """The single name on a command line, and its options.
 
     Raises:
-        ValueError: there is not just one, or another than ``names`` has.
+        ValueError: there is not exactly one, or it is not among ``names``.
     """
     words, typed = split_arguments(arguments)
     if len(words) != 1 or words[0] not in names:
@@ -23,7 +23,7 @@ def compare(arguments: Sequence[str]) -> None:
     """Train the models of a part of the main table.
 
     Raises:
-        ValueError: there is no such part or option, or the data cannot be had.
+        ValueError: there is no such part or option, or the data are not available.
     """
     from experiments.tables.main_table import CELLS
 
@@ -41,7 +41,7 @@ def ablate(arguments: Sequence[str]) -> None:
     """Train the variants of an ablation, and show its table.
 
     Raises:
-        ValueError: there is no such ablation or option, or the data cannot be had.
+        ValueError: there is no such ablation or option, or the data are not available.
     """
     from experiments.ablations.catalogue import ABLATIONS
 
@@ -57,10 +57,10 @@ def ablate(arguments: Sequence[str]) -> None:
 
 
 def tune(arguments: Sequence[str]) -> None:
-    """Train a model with each of the settings that all models are tuned over, and show what validation says.
+    """Train a model with each of the settings that all models are tuned over, and show the validation results.
 
     Raises:
-        ValueError: there is no such model or option, or the data cannot be had.
+        ValueError: there is no such model or option, or the data are not available.
     """
     from experiments.ablations.tuning import TUNED, tuning_cells
 
@@ -73,7 +73,7 @@ def tune(arguments: Sequence[str]) -> None:
 
 
 def table(arguments: Sequence[str]) -> None:
-    """Write all tables and pictures of the saved results.
+    """Write all tables and figures of the saved results.
 
     Raises:
         ValueError: there are options.
@@ -86,10 +86,10 @@ def table(arguments: Sequence[str]) -> None:
 
 
 def speed(arguments: Sequence[str]) -> None:
-    """Measure how fast it is.
+    """Measure the speed.
 
     Raises:
-        ValueError: there is no such option, or the data cannot be had.
+        ValueError: there is no such option, or the data are not available.
     """
     from experiments.speed.config import resolve_speed
 

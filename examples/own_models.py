@@ -1,10 +1,10 @@
-"""Two models of one's own: a bi-encoder over word lists, and one over a transformer's subwords.
+"""Two custom models: a bi-encoder over word lists, and one over a transformer's subwords.
 
 A model is a class like these and an entry in ``recipes/models.py``:
 
     "mean_words": Recipe("examples.own_models:MeanWords", "examples.own_models:MeanWordsConfig", "means of words"),
 
-after which ``bash run.sh jdk mean_words`` trains and tests it, ``bash run.sh help mean_words`` describes it, and the
+Then ``bash run.sh jdk mean_words`` trains and tests it, ``bash run.sh help mean_words`` describes it, and the
 contract tests run over it.
 """
 

@@ -1,4 +1,4 @@
-"""Which of these methods answers a question best? The pool is parsed once, and ranked for any number of questions.
+"""Rank a pool of Java methods for questions. The pool is parsed once and ranked for any number of them.
 
 python examples/rank_pool.py [QUESTION ...]
 """

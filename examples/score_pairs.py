@@ -1,4 +1,4 @@
-"""Does this code answer this query? Scores of pairs, by the model that comes with the package: no data is needed.
+"""Score pairs of a query and a Java method with the shipped model, or with that of a run; no data is needed.
 
 python examples/score_pairs.py [RUN_DIR]
 """

@@ -1,4 +1,4 @@
-"""Where in a folder of Java code is it? The index is kept in the user's cache folder, and only changes are read again.
+"""Index a folder of Java code and search it. The index is in the user's cache folder; only changed files are reread.
 
 python examples/search_folder.py FOLDER [QUESTION ...]
 """

@@ -1,6 +1,6 @@
 """Neural code search from Python: score pairs, rank a pool, index a folder and search it (docs/python-api.md).
 
-Names are imported when they are first used, so that importing this package loads no model library.
+Names are imported on first use, so that importing this package loads no model library.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""The index of a folder, as ``galm index`` makes it, and the search in it, as ``galm search`` answers."""
+"""The index of a folder, as ``galm index`` makes it, and the search over it, as ``galm search`` does it."""
 
 import logging
 import os
@@ -25,44 +25,44 @@ _Path = str | os.PathLike[str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchHit:
-    """A method or type that answers a question. Texts are as they stand in the files: print no stranger's unchecked."""
+    """A method or type that answers a question. Texts are as in the files: escape untrusted ones before printing."""
 
     rank: int
     """From 1."""
     path: str
-    """Of its file in the folder, "/" between its parts."""
+    """Path of its file, relative to the folder, with "/" as separator."""
     start_line: int
     """From 1, without the comment."""
     end_line: int
-    """The last line, of a type that of its head."""
+    """The last line; for a type, the last line of its head."""
     name: str
-    """With the types around it, dots between."""
+    """With the enclosing types, separated by dots."""
     signature: str
     """Its declaration on one line."""
     documentation: str
-    """First sentence of its comment, "" where it has none."""
+    """First sentence of its comment, "" if it has none."""
     source: str
-    """Its text, of a type that of its head."""
+    """Its source; for a type, that of its head."""
     score: float
-    """Higher is better; scores of different questions do not compare."""
+    """Higher is better; scores of different questions are not comparable."""
     stage: Stage
-    """Why it stands where it does: its name was asked for ("name"), or the model read it ("model")."""
+    """What determined its rank: its name was asked for ("name"), or the model scored it ("model")."""
     license: str
-    """SPDX, "" where it is not known."""
+    """SPDX expression, "" if not known."""
     url: str
-    """Permanent link to its lines, "" where its file is not in a public commit as it stands."""
+    """Permanent link to its lines, "" if the file as it is now is not in a public commit."""
 
 
 class CodeIndex:
-    """The index of a folder, ready to be searched; :func:`index_folder` and :func:`open_index` make one.
+    """The index of a folder, ready to be searched; :func:`index_folder` and :func:`open_index` return one.
 
-    A newer index that replaces the file, by whatever process, is answered from within a second.
+    If any process replaces the file by a newer index, that one is used within a second.
     """
 
     def __init__(self, path: Path, model: CodeModel) -> None:
-        """The index in the file ``path``, and the model that reads what its first stage finds."""
+        """The index in the file ``path``, and the model that reranks what the first stage retrieves."""
         self.path: Final = path
-        """The file."""
+        """File of the index."""
         self._live = LiveIndex(path, lambda index: ModelReranker(model.model, model.tokenizer, index.split))
 
     def __len__(self) -> int:
@@ -75,12 +75,12 @@ class CodeIndex:
         return [file.path for file in self._live.opened().engine.index.files]
 
     def search(self, question: str, top: int = 10, *, path: str = "", by_file: bool = False) -> list[SearchHit]:
-        """The best methods and types for a question, best first; few or none where few are left to answer.
+        """The best methods and types for a question, best first; fewer than ``top`` if there are not as many.
 
         Args:
             question: in words, such as "read all lines of a file", or a name, such as "JsonReader.nextName".
             top: how many.
-            path: a pattern that the paths of hits match, such as ``src/*``; empty: all.
+            path: a pattern that the paths of hits must match, such as ``src/*``; empty: all.
             by_file: only the best of each file.
 
         Raises:
@@ -98,17 +98,17 @@ def index_folder(
 ) -> CodeIndex:
     """Make the index of a folder of Java files, or bring it up to date, and open it.
 
-    Only files that have changed are read. What cannot be read of a file is logged as a warning, and left out.
+    Only files that have changed are read. Whatever cannot be read is logged as a warning and left out.
 
     Args:
-        folder: it and all folders in it, but for what its ignore files name.
-        out: file of the index; None: one in the user's cache folder, by ``folder``, as the command line has it.
-        model: that reads what is found; None: the one that comes with this package.
-        processes: that read files; 0: one per processor.
+        folder: indexed with all its subfolders, except what its ignore files name.
+        out: file of the index; None: one in the user's cache folder, as with the command line.
+        model: the reranker; None: the shipped model.
+        processes: processes that read files; 0: one per CPU core.
 
     Raises:
-        ValueError: there is no such folder, no Java file in it, or ``out`` is no place for a file.
-        OSError: the index cannot be written; an older one is as it was.
+        ValueError: there is no such folder, no Java file in it, or no file can be written to ``out``.
+        OSError: the index cannot be written; an older one is left unchanged.
     """
     root = named_path(os.fspath(folder))
     if not root.is_dir():
@@ -128,8 +128,8 @@ def open_index(path: _Path, *, model: CodeModel | None = None) -> CodeIndex:
     """Open an index as it is.
 
     Args:
-        path: a file, or a folder that :func:`index_folder` or the command line has made an index of.
-        model: that reads what is found; None: the one that comes with this package.
+        path: the file of an index, or a folder that :func:`index_folder` or the command line has indexed.
+        model: the reranker; None: the shipped model.
 
     Raises:
         ValueError: there is no index, or it cannot be used.
@@ -137,7 +137,7 @@ def open_index(path: _Path, *, model: CodeModel | None = None) -> CodeIndex:
     named = named_path(os.fspath(path))
     found = index_place(named) if named.is_dir() else named
     if not found.exists():
-        raise ValueError(f"there is no index of {named}: make one by index_folder")
+        raise ValueError(f"there is no index of {named}: make one with index_folder")
     return CodeIndex(found, model or load_model())
 
 

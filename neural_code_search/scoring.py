@@ -1,4 +1,4 @@
-"""A trained model over texts: scores of pairs of a query and a Java method, and the ranking of a pool for a query."""
+"""A trained model applied to texts: it scores pairs of a query and a Java method, and ranks a pool for a query."""
 
 import os
 from collections.abc import Sequence
@@ -21,19 +21,19 @@ from search.models.packed_model import load_model as load_saved
 
 
 class RankedCodes(NamedTuple):
-    """The codes of a pool for a query, best first; of equal scores the earlier code."""
+    """The codes of a pool for a query, best first; ties in the order of the pool."""
 
     indices: Int64[np.ndarray, " found"]
-    """Places in the pool, from 0."""
+    """Positions in the pool, from 0."""
     scores: Float32[np.ndarray, " found"]
     """Higher is better."""
 
 
 def load_model(path: str | os.PathLike[str] | None = None) -> "CodeModel":
-    """The trained model in a folder, on the processor.
+    """The trained model in a folder, on the CPU.
 
     Args:
-        path: the folder of a finished run, or of a packed model; None: the model that comes with this package.
+        path: the folder of a finished run or of a packed model; None: the shipped model.
 
     Raises:
         ValueError: there is no model, it is damaged, or its run is not finished.
@@ -42,26 +42,26 @@ def load_model(path: str | os.PathLike[str] | None = None) -> "CodeModel":
 
 
 class CodeModel:
-    """A trained model; :func:`load_model` makes one."""
+    """A trained model; :func:`load_model` returns one."""
 
     def __init__(self, model: NeuralRanker, tokenizer: WordTokenizer) -> None:
-        """``model`` over the words that ``tokenizer`` turns into ids."""
+        """``model``, and the ``tokenizer`` that turns words into its ids."""
         self.model: Final = model.eval()
         self.tokenizer: Final = tokenizer
 
     @torch.inference_mode()
     def score_pairs(self, queries: Sequence[str], codes: Sequence[str]) -> Float32[np.ndarray, " pairs"]:
-        """The score of query i and code i; higher is better. Scores of one model compare with each other only.
+        """The score of query i and code i; higher is better. Scores of different models are not comparable.
 
         Args:
             queries: questions in words.
-            codes: a Java method or constructor each, with or without its comment, which is not read.
+            codes: Java methods or constructors, with or without comments, which are not read.
 
         Raises:
-            ValueError: there are not as many queries as codes, a query has no words, or a code is no Java method.
+            ValueError: the lengths differ, a query has no words, or a code is not one Java method.
         """
         ids = self.tokenizer.encode(Split.of("pairs", read_pairs(queries, codes)))
-        order = np.argsort(ids.code_lengths, kind="stable")  # of like length, little is padding
+        order = np.argsort(ids.code_lengths, kind="stable")  # codes of similar length need little padding
         found = np.empty(len(order), dtype=np.float32)
         for start in range(0, len(order), AT_ONCE):
             rows = order[start : start + AT_ONCE]
@@ -70,24 +70,24 @@ class CodeModel:
         return found
 
     def pool(self, codes: Sequence[str]) -> "CodePool":
-        """Codes to be ranked for several queries: they are parsed once.
+        """A pool to be ranked for several queries; its codes are parsed once.
 
         Raises:
-            ValueError: a code is no Java method.
+            ValueError: a code is not one Java method.
         """
         return CodePool(self, codes)
 
     def rank(self, query: str, codes: Sequence[str], top: int | None = None) -> RankedCodes:
-        """The best ``top`` of ``codes`` for a query, None: all of them.
+        """The best ``top`` of ``codes`` for a query; None: all of them.
 
         Raises:
-            ValueError: the query has no words, a code is no Java method, or ``top`` is below 1.
+            ValueError: the query has no words, a code is not one Java method, or ``top`` is below 1.
         """
         return self.pool(codes).rank(query, top)
 
 
 class CodePool:
-    """Codes that a model ranks for any query; :meth:`CodeModel.pool` makes one."""
+    """Codes that a model ranks for any query; :meth:`CodeModel.pool` returns one."""
 
     def __init__(self, model: CodeModel, codes: Sequence[str]) -> None:
         self._rows = Split.of("pool", read_codes(codes))
@@ -105,7 +105,7 @@ class CodePool:
         return self._reader.scores(words_of(query), np.arange(len(self)))
 
     def rank(self, query: str, top: int | None = None) -> RankedCodes:
-        """The best ``top`` codes for a query, None: all of them.
+        """The best ``top`` codes for a query; None: all of them.
 
         Raises:
             ValueError: the query has no words, or ``top`` is below 1.
@@ -117,7 +117,7 @@ class CodePool:
 
 
 def check_top(top: int | None) -> None:
-    """Refuse a number of hits that is none.
+    """Check a number of hits.
 
     Raises:
         ValueError: it is below 1.

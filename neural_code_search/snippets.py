@@ -1,4 +1,4 @@
-"""Queries and Java methods as their texts -> pairs of words, read as an index reads them."""
+"""Texts of queries and Java methods -> pairs of words, parsed as an index parses them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,14 +10,14 @@ from search.engine.engine import words_of
 from search.files.java import read_java
 
 _TYPE: Final = "_"
-"""The type that a method is put into, which a file has around it: a name without words."""
+"""Name of the type that is put around a method, as in a file; it has no words."""
 
 
 def read_pairs(queries: Sequence[str], codes: Sequence[str]) -> list[Pair]:
-    """Query i with code i.
+    """Pair i of query i and code i.
 
     Raises:
-        ValueError: there are not as many queries as codes, or one of them is not what it should be.
+        ValueError: the lengths differ, a query has no words, or a code is not one Java method.
     """
     check_texts("queries", queries)
     check_texts("codes", codes)
@@ -28,20 +28,20 @@ def read_pairs(queries: Sequence[str], codes: Sequence[str]) -> list[Pair]:
 
 
 def read_codes(codes: Sequence[str]) -> list[Pair]:
-    """Java methods or constructors, each with the first sentence of its comment as its query, where it has one.
+    """Java methods or constructors, each with the first sentence of its comment, if any, as its query.
 
     Raises:
-        ValueError: one of them is no such text; the message has its place.
+        ValueError: one of them is something else; the message has its position.
     """
     check_texts("codes", codes)
     return [_read(code, f"codes[{place}]") for place, code in enumerate(codes)]
 
 
 def check_texts(name: str, texts: Sequence[str]) -> None:
-    """Refuse what is no sequence of texts.
+    """Check that ``texts`` is a sequence of texts.
 
     Raises:
-        ValueError: the message has ``name``.
+        ValueError: it is not; the message has ``name``.
     """
     if isinstance(texts, str | bytes):
         raise ValueError(f"expected a list of texts as {name}, got one text: {shown(texts)}")

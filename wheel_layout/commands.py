@@ -1,4 +1,4 @@
-"""How the rooms of a checkout, packages side by side, become sub-packages of ``neural_code_search`` in a wheel."""
+"""How the top-level packages of a checkout become sub-packages of ``neural_code_search`` in a wheel."""
 
 import shutil
 import tomllib
@@ -19,32 +19,32 @@ ROOT: Final = "neural_code_search"
 CHECKOUT: Final = Path(__file__).resolve().parents[1]
 _IN_CHECKOUT: Final = (b"bash run.sh", b'"bash", "run.sh"')
 _INSTALLED: Final = (b"galm", b'"galm"')
-"""How messages name the program."""
+"""How messages refer to the program."""
 
 
 def rooms() -> Sequence[str]:
-    """The top-level packages of the checkout, but the root's own."""
+    """The top-level packages of the checkout, except the root package itself."""
     settings = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))
     return [room for room in settings["tool"]["importlinter"]["root_packages"] if room != ROOT]
 
 
 def package_folders() -> dict[str, str]:
-    """The rooms by their names in the wheel, each with its folder in the checkout."""
+    """Name in the wheel -> folder in the checkout."""
     return {f"{ROOT}.{room}": room for room in rooms()}
 
 
 def packages() -> list[str]:
-    """All packages by their names in the wheel."""
+    """Names of all packages in the wheel."""
     inside = [pattern for room in rooms() for pattern in (room, f"{room}.*")]
     own = find_packages(str(CHECKOUT), include=[ROOT, f"{ROOT}.*"])
     return own + [f"{ROOT}.{name}" for name in find_packages(str(CHECKOUT), include=inside)]
 
 
 class BuildPy(build_py):
-    """Copies modules as setuptools does, and rewrites the names of rooms and of the program in them."""
+    """Copies modules as setuptools does, and rewrites the names of packages and of the program in them."""
 
     def run(self) -> None:
-        """Build into an empty folder: a module that was removed must not be found there."""
+        """Build into an empty folder, so that no removed module is left there."""
         shutil.rmtree(Path(self.build_lib) / ROOT, ignore_errors=True)
         super().run()
 
@@ -62,17 +62,17 @@ class BuildPy(build_py):
 
     @cached_property
     def _modules(self) -> frozenset[str]:
-        """The names in the checkout of what moves below the root."""
+        """Names, in the checkout, of the packages and modules that move below the root package."""
         names = [*self.packages, *(f"{package}.{module}" for package, module, _ in self.find_all_modules())]
         below, moved = [name.removeprefix(f"{ROOT}.") for name in names], rooms()
         return frozenset(name for name in below if name.partition(".")[0] in moved)
 
 
 class EditableWheel(editable_wheel):
-    """Refused: the modules of a checkout do not import each other by their names in a wheel."""
+    """Not supported: the modules of a checkout do not import each other by their names in a wheel."""
 
     def run(self) -> None:
-        """Say what to do instead.
+        """Refuse, with what to do instead.
 
         Raises:
             SetupError: always.

@@ -1,7 +1,8 @@
 """Source code of a checkout -> the same below one root package: ``from galm.model`` as ``from root.galm.model``.
 
-Imports are rewritten, and strings that are a whole name of a module, "room.module" or "room.module:name", since
-registries name what they do not import. All else stays as it is, to the byte: comments, docstrings, line numbers.
+Imports are rewritten, and so are strings that are the whole name of a module, "package.module" or
+"package.module:name", since registries refer to modules by name. All else, such as comments and line numbers, is
+unchanged to the byte.
 """
 
 import ast
@@ -15,19 +16,19 @@ _QUOTE: Final = re.compile(rb"[rRuU]?(?:\"\"\"|'''|\"|')")
 
 
 def rooted(source: bytes, root: str, modules: Collection[str]) -> bytes:
-    """``source`` with ``root`` before the name of each of ``modules``.
+    """``source`` with ``root`` prepended to the name of each of ``modules``.
 
     Args:
-        source: of a Python file, in UTF-8.
-        root: name of the package that the modules are put into.
-        modules: dotted names of all modules and packages that are put there.
+        source: a Python file, in UTF-8.
+        root: name of the root package.
+        modules: dotted names of all modules and packages that move below it.
 
     Raises:
-        ValueError: a name stands where it cannot be rewritten; the message has the line.
+        ValueError: a name cannot be rewritten where it is; the message has the line.
     """
     tree = ast.parse(source)
     starts = [0]
-    for line in source.splitlines(keepends=True):  # of bytes: at the line ends that ast counts
+    for line in source.splitlines(keepends=True):  # of bytes: splits at the line ends that ast counts
         starts.append(starts[-1] + len(line))
     places = sorted({_place(source, starts, node, name) for node, name in _named(tree, modules)}, reverse=True)
     for place in places:
@@ -36,7 +37,7 @@ def rooted(source: bytes, root: str, modules: Collection[str]) -> bytes:
 
 
 def _named(tree: ast.AST, modules: Collection[str]) -> Iterator[tuple[ast.stmt | ast.expr | ast.alias, str]]:
-    """What names a module, and the name."""
+    """Nodes that name a module, with the name."""
     for node in ast.walk(tree):
         match node:
             case ast.ImportFrom(module=str(module), level=0) if module in modules:
@@ -51,7 +52,7 @@ def _named(tree: ast.AST, modules: Collection[str]) -> Iterator[tuple[ast.stmt |
 
 
 def _check_bound(alias: ast.alias) -> None:
-    """Refuse ``import room.module``: the name that it binds would be the root's."""
+    """Refuse ``import package.module``, which would bind the name of the root package."""
     if alias.asname is None:
         raise ValueError(
             f"line {alias.lineno}: import {alias.name} cannot be put below a root: write `from ... import ...`"
@@ -59,7 +60,7 @@ def _check_bound(alias: ast.alias) -> None:
 
 
 def _place(source: bytes, starts: list[int], node: ast.stmt | ast.expr | ast.alias, name: str) -> int:
-    """Where ``name`` begins, which ``node`` consists of or imports from."""
+    """Where ``name``, which ``node`` consists of or imports from, begins."""
     place = starts[node.lineno - 1] + node.col_offset
     before = {ast.ImportFrom: _FROM, ast.Constant: _QUOTE}.get(type(node))
     if before is not None and (found := before.match(source, place)):

@@ -182,7 +182,7 @@ def test_full_memory_is_one_line(error, refused, monkeypatch):
         raise error
 
     monkeypatch.setattr("cli.tables.table", full)
-    refused(["table"], "memory is full")
+    refused(["table"], "out of memory")
 
 
 def test_other_errors_keep_their_traceback(monkeypatch):
