@@ -21,7 +21,7 @@
 #   sample_pairs FILE --task=T --out=FILE       sample a ranking or matching file from a raw file
 #   r_pairs SOURCE [...] --out=FOLDER           extract comments and their code from R files or packages
 #   test [pytest options]                       run all checks
-#   help [NAME ...]                             this list, or the details of a command, data set, model or section
+#   help [NAME ...]                             this list, or details of a command, data set, model or section
 #
 # `bash run.sh help NAME` describes a command, data set, model or section, with its options.
 set -euo pipefail

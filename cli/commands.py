@@ -123,7 +123,7 @@ COMMANDS: Final[dict[str, Command]] = {
         f"{_GENCODESEARCHNET}.config:RPairsOptions",
     ),
     "test": Command("[pytest options]", "run all checks", needs="the packages of the tests, which are added to .venv"),
-    "help": Command("[NAME ...]", "this list, or the details of a command, data set, model or section"),
+    "help": Command("[NAME ...]", "this list, or details of a command, data set, model or section"),
 }
 """Name -> command."""
 

@@ -1,4 +1,4 @@
-"""``bash run.sh index``, ``search`` and ``quality``: from a command line to what is printed."""
+"""The commands ``bash run.sh index``, ``search`` and ``quality``."""
 
 import fnmatch
 import os
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def index(arguments: Sequence[str]) -> None:
-    """Make an index, or bring one up to date."""
+    """Make an index, or update one."""
     words, options = parsed(arguments, IndexOptions)
     if len(words) != 1:
         raise ValueError("expected a folder: bash run.sh index DIR")
@@ -32,7 +32,7 @@ def index(arguments: Sequence[str]) -> None:
     root = named_path(words[0])
     path = named_path(options.out) if options.out else index_place(root)
     check_way(root, path)
-    run = _checked_run(options.vectors)  # what cannot be used is told before anything is read
+    run = _checked_run(options.vectors)  # a bad model is reported before anything is read
     check_file_place(path, "--out")
     with sole_maker(path, say) if root.is_dir() else nullcontext():
         started = time.perf_counter()
@@ -46,10 +46,10 @@ def index(arguments: Sequence[str]) -> None:
 
 
 def _checked_run(typed: str) -> str:
-    """What ``--vectors`` names, a folder as its whole path.
+    """The value of ``--vectors``, a folder as its absolute path.
 
     Raises:
-        ValueError: there is no model, or one that makes no vectors.
+        ValueError: there is no model, or it is not a bi-encoder.
     """
     if typed in ("", "none"):
         return typed
@@ -60,9 +60,9 @@ def _checked_run(typed: str) -> str:
 
 
 def _vectors(run: str, path: Path) -> None:
-    """Make the vectors of an index, bring them up to date, or take them away; ``run`` as ``--vectors`` has it.
+    """Make, update or remove the vectors of an index; ``run`` is the value of ``--vectors``.
 
-    Where it names nothing, the model that made those that are there stays theirs.
+    If it is empty, existing vectors are updated by the model that made them.
     """
     from search.index.update import update_vectors
     from search.index.vector_file import maker_of, remove_vectors
@@ -87,14 +87,14 @@ def _tell(path: str, trouble: str) -> None:
 
 
 def search(arguments: Sequence[str]) -> None:
-    """Answer one question."""
+    """Answer a question."""
     words, options = parsed(arguments, SearchOptions)
     if len(words) != 1:
         raise ValueError('expected one question: bash run.sh search "read all lines of a file"')
     from search.engine.engine import Engine, words_of
     from search.engine.show import as_json, as_text
 
-    words_of(words[0])  # a bad query is told before anything is opened
+    words_of(words[0])  # a bad query is reported before anything is opened
     found, finder = _opened(index_path(options.index), "none" if options.model == "none" else options.nearest)
     _check_answers(found, options.path)
     engine = Engine(found, reader_of(found, options.model), finder=finder)
@@ -106,7 +106,7 @@ def search(arguments: Sequence[str]) -> None:
 
 
 def quality(arguments: Sequence[str]) -> None:
-    """Measure the search on one's own code."""
+    """Measure the search on a folder of code."""
     words, options = parsed(arguments, QualityOptions)
     if len(words) != 1:
         raise ValueError("expected a folder: bash run.sh quality DIR")
@@ -136,7 +136,7 @@ def quality(arguments: Sequence[str]) -> None:
 
 
 def index_path(typed: str) -> Path:
-    """The index that ``--index`` names, or that of this folder or of the nearest one above it.
+    """The index named by ``--index``, or that of the current folder or of the nearest folder above it.
 
     Raises:
         ValueError: there is none.
@@ -157,9 +157,9 @@ def index_path(typed: str) -> Path:
 
 
 def _opened(path: Path, how: str) -> "tuple[Index, Retriever | None]":
-    """An index, and what finds rows by the vectors beside it; ``how`` is the option ``nearest``.
+    """An index, and a retriever over the vectors beside it; ``how`` is the option ``nearest``.
 
-    Vectors that cannot be used are told of, and an error only where ``how`` asks for them.
+    Vectors that cannot be used are reported; this is an error only if ``how`` asks for them.
     """
     from search.index.code_index import UnusableIndexError, open_index, read_head
     from search.index.vector_file import vectors_path
@@ -183,13 +183,13 @@ def _opened(path: Path, how: str) -> "tuple[Index, Retriever | None]":
 
 
 def _check_answers(index: "Index", paths: str) -> None:
-    """Refuse an index, or a pattern of paths, that no question has an answer in.
+    """Refuse an empty index, or a pattern of paths that matches none of its files.
 
     Raises:
         ValueError: there are no methods and types, or none in files that match.
     """
     if not len(index):
-        raise ValueError("the index holds no method or type: make it of a folder that has some, by `bash run.sh index`")
+        raise ValueError("the index has no methods or types: index a folder that has some, by `bash run.sh index DIR`")
     if paths and not any(fnmatch.fnmatchcase(file.path, paths) for file in index.files):
         raise ValueError(
             f"--path={paths} matches none of the index's {len(index.files):,} files, such as {index.files[0].path}"
@@ -197,12 +197,12 @@ def _check_answers(index: "Index", paths: str) -> None:
 
 
 def reader_of(index: "Index", model: str) -> "Reranker | None":
-    """The model that ``--model`` names over the rows of ``index``; None: BM25 alone."""
+    """The reranker that ``--model`` names, over the rows of ``index``; None: BM25 alone."""
     return None if model == "none" else _reader_maker(model)(index)
 
 
 def _check_model(name: str) -> None:
-    """Refuse a model that there is not, before anything is read.
+    """Check that a model exists, before anything is read.
 
     Raises:
         ValueError: the message names what is missing.
@@ -215,7 +215,7 @@ def _check_model(name: str) -> None:
 
 
 def _reader_maker(model: str) -> "Callable[[Index], Reranker]":
-    """What puts the model that ``model`` names, which is loaded now, over the rows of an index."""
+    """Load the model that ``model`` names; the result makes a reranker over the rows of an index."""
     from search.engine.sentence_reranker import SentenceReranker, sentence_model
 
     if folder := sentence_model(model):

@@ -12,12 +12,12 @@ class IndexOptions:
     """Options of ``index``."""
 
     out: str = ""
-    """File of the index; empty: one in the user's cache folder, by the folder that it is of."""
+    """File of the index; empty: one in the user's cache folder, named by the indexed folder."""
     processes: int = 0
-    """Processes that read files; 0: one per processor."""
+    """Processes that read files; 0: one per CPU core."""
     vectors: str = ""
-    """Folder of a run of a bi-encoder, such as unif, that makes a vector of every row beside the index; empty: the
-    model that made those that are there, or the one that comes with this program; none: none."""
+    """Folder of a run of a bi-encoder, such as unif, that encodes every method and type as a vector, stored beside the
+    index; empty: the model of the existing vectors, or the shipped one; none: no vectors."""
 
     def __post_init__(self) -> None:
         check_bounds(self, {"processes": WORKERS})
@@ -30,20 +30,20 @@ class SearchOptions:
     index: str = ""
     """File of the index; empty: that of this folder or of the nearest one above it, in the user's cache folder."""
     model: str = ""
-    """Folder of a run or of a packed model; empty: the one that comes with this program; none: BM25 alone."""
+    """Folder of a run or of a packed model; empty: the shipped model; none: BM25 alone."""
     top: int = 10
-    """Hits."""
+    """Number of hits."""
     path: str = ""
-    """Pattern that the paths of hits match, such as src/*; empty: all."""
+    """Pattern that the paths of hits must match, such as src/*; empty: all."""
     by: str = "method"
-    """method: every method or type; file: the best one of each file."""
+    """method: every method or type; file: the best hit of each file."""
     json: bool = False
     """Print one JSON object."""
     explain: bool = False
-    """Show what each query word aligned with, and which stage put a hit where it stands."""
+    """Show what each query word is aligned with, and which stage determined a hit's rank."""
     nearest: str = ""
-    """How the vectors beside an index are asked: exact, faiss, a file NAME.db or the URI of a Milvus; none: not;
-    empty: exact or, from 250,000 rows on and where it is installed, faiss."""
+    """How the vectors beside an index are searched: exact, faiss, a file NAME.db or the URI of a Milvus; none: not at
+    all; empty: exact or, from 250,000 rows on if it is installed, faiss."""
 
     def __post_init__(self) -> None:
         check_bounds(self, {"top": whole(1, 100_000)})
@@ -53,22 +53,21 @@ class SearchOptions:
 
 @dataclass(frozen=True, slots=True)
 class QualityOptions(RankingSettings):
-    """Options of ``quality``: those of the ranking, and what is asked of what."""
+    """Options of ``quality``: those of the ranking, the models and the queries."""
 
     model: str = ""
-    """Folder of a run or of a packed model; empty: the one that comes with this program."""
+    """Folder of a run or of a packed model; empty: the shipped model."""
     against: str = ""
-    """Another one beside it; also a sentence-transformers model (search/engine/sentence_reranker.py)."""
+    """Another model to compare with; also a sentence-transformers model (search/engine/sentence_reranker.py)."""
     queries: int = 1000
-    """Queries at most, drawn at random; 0: all that there are."""
+    """Maximum number of queries, sampled at random; 0: all."""
     seed: int = 0
-    """Seed of the draw."""
+    """Seed of the sampling."""
     vectors: str = ""
-    """Folder of a run of a bi-encoder whose vectors widen the shortlist; empty: the one that comes with this program;
-    none: none."""
+    """Folder of a run of a bi-encoder whose vectors extend the shortlist; empty: the shipped one; none: no vectors."""
     ask: Literal["comment", "return", "member", "name"] = "comment"
-    """Queries: first sentences of comments, or (member) the type's name and that, comments hidden; what @return says,
-    or names, comments shown."""
+    """Queries: comment: first sentences of comments; member: the same after the type's name (comments hidden for both);
+    return: the texts of @return; name: names (comments searchable for both)."""
 
     def __post_init__(self) -> None:
         RankingSettings.__post_init__(self)
@@ -86,7 +85,7 @@ class ServeOptions:
     index: str = ""
     """File of the index; empty: that of this folder or of the nearest one above it, in the user's cache folder."""
     model: str = ""
-    """Folder of a run or of a packed model; empty: the one that comes with this program; none: BM25 alone."""
+    """Folder of a run or of a packed model; empty: the shipped model; none: BM25 alone."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65535:

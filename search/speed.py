@@ -1,8 +1,7 @@
-"""How fast is the search? ``bash run.sh speed search`` measures it on the JDK's own sources, on the processor.
+"""The speed of the search: ``bash run.sh speed search`` measures it on the JDK's sources, on the CPU.
 
-An index of ``java.base`` and its vectors made anew, brought up to date and opened; queries with the model and by BM25
-alone, one at a time. Left: ``search-speed.json`` and ``search-speed.md`` in
-``experiments/results/``.
+It makes, updates and opens an index of ``java.base`` with its vectors, and runs queries with the model and by BM25
+alone, one at a time. It writes ``search-speed.json`` and ``search-speed.md`` to ``experiments/results/``.
 """
 
 import json
@@ -39,7 +38,7 @@ from terminal.console import say, show
 
 @dataclass(frozen=True, slots=True)
 class QueryTime:
-    """Milliseconds of single queries, once all is warm."""
+    """Milliseconds per query, after a warm-up."""
 
     name: str
     median: float
@@ -48,21 +47,21 @@ class QueryTime:
 
 @dataclass(frozen=True, slots=True)
 class SearchSpeed:
-    """All that is measured."""
+    """All measurements."""
 
     origin: str
     rows: int  # methods and types
     files: int
-    index_seconds: float  # made anew
-    vectors_seconds: float  # made anew once it is there, the loading of their model included
-    peak_memory_mb: float  # of making both, the largest process
+    index_seconds: float  # from scratch
+    vectors_seconds: float  # from scratch for this index, including loading their model
+    peak_memory_mb: float  # of making both, in the largest process
     bytes_a_row: float  # on disk
-    bytes_a_vector: float  # the same of the vectors beside
+    bytes_a_vector: float  # the same for the vectors beside it
     unchanged_seconds: float  # a second run over the same files
     one_file_seconds: float  # a run after one file changed
     open_seconds: float
-    reader_seconds: float  # the model loaded, and the rows as its word ids
-    finder_seconds: float  # the vectors opened, and their model loaded
+    reader_seconds: float  # loading the model, and turning the rows into its word ids
+    finder_seconds: float  # opening the vectors, and loading their model
     queries: int
     shortlist: int
     times: list[QueryTime]
@@ -73,7 +72,7 @@ class SearchSpeed:
 
 
 def measure_search(queries: int = 300, modules: Sequence[str] = ("java.base",)) -> SearchSpeed:
-    """Measure all on the JDK's sources, and leave it in ``experiments/results/``."""
+    """Measure all on the JDK's sources, and write it to ``experiments/results/``."""
     jdk = Jdk(DataConfig(root=str(REPOSITORY / "data")))
     with tempfile.TemporaryDirectory() as folder, naming(Path(folder)):
         root = Path(folder) / "sources"
@@ -141,7 +140,7 @@ def _measured(root: Path, path: Path, origin: str, queries: int) -> SearchSpeed:
 
 
 def _query_times(index: Index, reader: ModelReranker, finder: DenseRetriever, queries: int) -> list[QueryTime]:
-    """Comments of the index itself as queries, of which half warm up."""
+    """Times of queries made from comments of the index itself; the first half is a warm-up."""
     asked = [" ".join(words) for words in of_comments(index, 2 * queries, 0).words]
     engines = {"BM25 alone": (Engine(index, None), 1)}
     for threads in sorted({1, torch.get_num_threads()}):
@@ -165,7 +164,7 @@ def _seconds(run: Callable[[], object]) -> float:
 
 
 def markdown(found: SearchSpeed) -> str:
-    """The tables that a person reads."""
+    """The tables in Markdown."""
     lines = [
         f"{found.origin}, {found.rows:,} methods and types of {found.files:,} files; {found.machine.cpu}, "
         f"{found.machine.cores} cores; {found.date[:10]}, code {found.code_version}.",

@@ -1,6 +1,6 @@
-"""From a question to ranked methods: BM25 makes a shortlist, a trained model reads it, both scores are mixed.
+"""From a question to ranked methods: BM25 makes a shortlist, a trained model reranks it, and both scores are fused.
 
-A query that names something (``StringUtils``, ``JsonReader.nextName``) is answered by what has that name first.
+For a query that is a name (``StringUtils``, ``JsonReader.nextName``), what has that name is ranked first.
 """
 
 import fnmatch
@@ -19,15 +19,15 @@ from search.engine.settings import RankingSettings
 from search.index.code_index import Index
 
 Stage = Literal["name", "model", "words"]
-"""What put a hit where it stands: its name was asked for; the model read it; BM25 alone, where there is no model."""
+"""What determined a hit's rank: its name was asked for; the model scored it; BM25 alone, if there is no model."""
 
 LONGEST_QUERY: Final = 2000
-"""Characters of a query."""
+"""Maximum number of characters of a query."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """What the words of a query attended to in a method, GALM eq. 7."""
+    """The attention of the words of a query to those of a method (GALM, eq. 7)."""
 
     query: Sequence[str]
     code: Sequence[str]
@@ -44,7 +44,7 @@ class Reranker(Protocol):
         """The score of each of ``rows`` for the words of a query."""
 
     def alignment(self, query: Sequence[str], row: int) -> Alignment | None:
-        """What each word of a query attended to in a row; None where the model does not align words."""
+        """What each word of a query attended to in a row; None if the model does not align words."""
 
 
 @runtime_checkable
@@ -52,10 +52,10 @@ class Retriever(Protocol):
     """Vectors of the rows of an index: :class:`search.index.dense_retriever.DenseRetriever`, which needs torch."""
 
     def nearest(self, query: Sequence[str]) -> Int64[np.ndarray, " found"]:
-        """The rows whose vectors are nearest to that of a query; each once."""
+        """The distinct rows whose vectors are nearest to that of a query."""
 
     def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
-        """How near each of ``rows`` is."""
+        """The similarity of each of ``rows`` to a query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +65,9 @@ class Hit:
     rank: int  # 1-based
     row: int
     score: float  # higher is better, within this query only
-    lexical: float  # BM25's
-    neural: float | None  # the model's; None where it has not read the row
-    near: float | None  # the cosine of its vector and the query's; None where there are no vectors
+    lexical: float  # by BM25
+    neural: float | None  # by the model; None if it has not scored the row
+    near: float | None  # the cosine of its vector and the query's; None if there are no vectors
     stage: Stage
 
 
@@ -91,7 +91,7 @@ def words_of(query: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Looked:
-    """Rows that were looked at closely, ascending."""
+    """The candidates of a query, as ascending rows."""
 
     rows: Int64[np.ndarray, " found"]
     scores: Float[np.ndarray, " found"]
@@ -101,7 +101,7 @@ class _Looked:
 
     @property
     def order(self) -> Int64[np.ndarray, " found"]:
-        """Places of the rows, best first."""
+        """Positions of the rows, best first."""
         return np.lexsort((self.rows, -self.scores))
 
 
@@ -115,14 +115,14 @@ class Engine:
         ranking: RankingSettings | None = None,
         finder: Retriever | None = None,
     ) -> None:
-        """Answer by these.
+        """Create the engine.
 
         Args:
-            index: what is searched.
+            index: the index to search.
             reader: a trained model over the rows of ``index``; None: BM25 alone.
-            ranking: the settings; None: those that are the default.
-            finder: adds rows to those that BM25 finds for ``reader``, and its scores to theirs; without a reader it is
-                not asked.
+            ranking: the settings; None: the defaults.
+            finder: a dense retriever, which adds rows to BM25's for ``reader`` and its scores to theirs; not used
+                without a reader.
         """
         self.index, self.reader, self.finder = index, reader, finder
         self.ranking = ranking or RankingSettings()
@@ -133,7 +133,7 @@ class Engine:
         Args:
             query: a question in words, or a name.
             top: how many.
-            path: a pattern such as ``src/*`` that the paths of hits match; empty: all.
+            path: a pattern such as ``src/*`` that the paths of hits must match; empty: all.
             by_file: only the best hit of each file.
 
         Raises:
@@ -158,10 +158,10 @@ class Engine:
         ]
 
     def rank(self, words: Sequence[str], row: int, query: str = "") -> int:
-        """The rank of ``row`` for the words of a query, among all rows; rows of equal scores stand before it.
+        """The rank of ``row`` for the words of a query, among all rows; ties count against it.
 
-        Rows that are not looked at closely follow those that are, in BM25's order. ``query`` is what was typed, where
-        it may spell a name.
+        Rows that are not candidates follow those that are, in BM25's order. ``query`` is the text as typed, in case it
+        contains a name.
         """
         words, spelt = self.asked(query) if query else (words, Spelt())
         found = self._closely(words, np.ones(len(self.index), dtype=np.bool_), spelt)
@@ -173,13 +173,13 @@ class Engine:
         return int(np.count_nonzero(lexical >= lexical[row]))
 
     def shortlist(self, words: Sequence[str], query: str = "") -> Int64[np.ndarray, " found"]:
-        """The rows of all that are looked at closely for the words of a query, ascending; ``query`` as for a rank."""
+        """The candidates for the words of a query, as ascending rows; ``query`` as in :meth:`rank`."""
         words, spelt = self.asked(query) if query else (words, Spelt())
         lexical = self.index.lexical.scores(words)
         return self._shortlist(words, lexical, np.ones(len(self.index), dtype=np.bool_), self._also(spelt))
 
     def asked(self, query: str) -> tuple[tuple[str, ...], Spelt]:
-        """The words of ``query`` to look for, those of a type's name left out, and what it names.
+        """The words of ``query`` to search for, without those of a type's name, and what it names.
 
         Raises:
             QueryError: the query is empty or too long.
@@ -188,7 +188,7 @@ class Engine:
         return query_words(spelt.rest) or words, spelt
 
     def _closely(self, words: Sequence[str], allowed: Bool[np.ndarray, " rows"], spelt: Spelt) -> "_Looked":
-        """The rows that are looked at closely, and their scores."""
+        """The candidates and their scores."""
         lexical = self.index.lexical.scores(words)
         rows = self._shortlist(words, lexical, allowed, [row for row in self._also(spelt) if allowed[row]])
         neural = self.reader.scores(words, rows) if self.reader and len(rows) else None
@@ -202,7 +202,7 @@ class Engine:
         return _Looked(rows, scores, lexical[rows], neural, near)
 
     def _also(self, spelt: Spelt) -> list[int]:
-        """The rows that are looked at closely since a query names them, or the type that they are members of."""
+        """The rows that are candidates because the query names them, or the type that they are members of."""
         members = spelt.inside if len(spelt.inside) <= 2 * self.ranking.shortlist else ()
         return [*{*spelt.own, *members}]
 
@@ -213,7 +213,7 @@ class Engine:
         allowed: Bool[np.ndarray, " rows"],
         named: Sequence[int],
     ) -> Int64[np.ndarray, " found"]:
-        """The rows that are looked at closely, in order."""
+        """The candidates, as ascending rows."""
         if self.reader and len(self.index) <= self.ranking.read_all_below:
             return np.flatnonzero(allowed)
         found = np.flatnonzero(allowed & (lexical > 0))
@@ -243,7 +243,7 @@ class Engine:
         return self._spread([file.test for file in self.index.files])
 
     def _spread(self, of_file: Sequence[bool]) -> Bool[np.ndarray, " rows"]:
-        """What holds for files as it holds for their rows."""
+        """A value per file, repeated for each row of the file."""
         return np.repeat(np.array(of_file, dtype=np.bool_), np.diff(self.index.file_edges))
 
     def _allowed(self, path: str) -> Bool[np.ndarray, " rows"]:
@@ -256,11 +256,11 @@ class Engine:
 
 
 _TESTS: Final = frozenset(("test", "tests", "testing"))
-"""Words of a query that speaks of tests."""
+"""Words by which a query asks for tests."""
 
 
 def best_beside(scores: Float[np.ndarray, " found"], files: Int64[np.ndarray, " found"]) -> Float[np.ndarray, " found"]:
-    """The best score of another row of the same file, for each row; 0 where there is none above 0."""
+    """The best score of another row of the same file, for each row; 0 if none is above 0."""
     order = np.lexsort((-scores, files))
     ordered, of_file = scores[order], files[order]
     starts = np.r_[True, of_file[1:] != of_file[:-1]] if len(order) else np.empty(0, np.bool_)

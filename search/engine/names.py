@@ -1,4 +1,4 @@
-"""Names that a query spells: ``StringUtils``, ``JsonReader.nextName``, ``Foo#bar()``, and what bears them."""
+"""Names in a query (``StringUtils``, ``JsonReader.nextName``, ``Foo#bar()``), and the rows that have them."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,15 +10,15 @@ from search.engine.settings import RankingSettings
 
 _SYMBOL: Final = re.compile(r"[A-Za-z_$][\w$]*(?:[.#][A-Za-z_$][\w$]*)*")
 _NAMED: Final = re.compile(r"[a-z\d][A-Z]|[A-Z][a-z\d]+[A-Z]|[\w$][._#$][\w$]")
-"""What tells an identifier from a word: a capital inside, a dot, an underscore."""
+"""What distinguishes an identifier from a word: a capital inside, a dot, an underscore."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spelt:
-    """The rows that a query names, and what else it says."""
+    """The rows that a query names, and the rest of the query."""
 
-    own: Mapping[int, float] = field(default_factory=dict)  # their own names are spelt: what that adds to their scores
-    inside: Mapping[int, float] = field(default_factory=dict)  # the same of members of types whose names are spelt
+    own: Mapping[int, float] = field(default_factory=dict)  # rows that are named -> what that adds to their scores
+    inside: Mapping[int, float] = field(default_factory=dict)  # the same for the members of types that are named
     rest: str = ""  # the query without the names of types among other words
 
     def gain(self, row: int) -> float:
@@ -27,15 +27,15 @@ class Spelt:
 
 
 class Names:
-    """The names of the rows of an index, by what they end with."""
+    """The names of the rows of an index, by their last parts."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        """``names``: of each row, with the types around it, dots between."""
+        """``names``: of each row, with the enclosing types, separated by dots."""
         self._names = names
         self._owners = [name.rpartition(".")[0] for name in names]
 
     def spelt(self, query: str, ranking: RankingSettings) -> Spelt:
-        """What ``query`` names: by any identifier in it, and by a word that is all of it."""
+        """What ``query`` names: by any identifier in it, or by the single word that it consists of."""
         whole = query.strip().rstrip("()")
         own: dict[int, float] = {}
         inside: dict[int, float] = {}
@@ -65,7 +65,7 @@ class Names:
 
 
 def _ending(symbol: str, by_last: Mapping[str, Sequence[int]], names: Sequence[str]) -> Iterator[int]:
-    """Rows whose dotted name ends with ``symbol``, capitals aside."""
+    """Rows whose dotted name ends with ``symbol``, ignoring case."""
     lower = f".{symbol.lower()}"
     for row in by_last.get(lower.rpartition(".")[2], ()):
         if f".{names[row].lower()}".endswith(lower):
@@ -73,7 +73,7 @@ def _ending(symbol: str, by_last: Mapping[str, Sequence[int]], names: Sequence[s
 
 
 def _by_last(names: Sequence[str]) -> Mapping[str, Sequence[int]]:
-    """The last part of names, lower-case -> rows."""
+    """The last part of each name, in lower case -> rows."""
     found: dict[str, list[int]] = {}
     for row, name in enumerate(names):
         found.setdefault(name.lower().rpartition(".")[2], []).append(row)

@@ -1,4 +1,4 @@
-"""A trained model over the rows of an index: scores of some rows for a query, and what aligned with what."""
+"""A trained model over the rows of an index: scores of rows for a query, and the alignment of their words."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -22,7 +22,7 @@ class ModelReranker:
     """Any model as the second stage of a search."""
 
     def __init__(self, model: NeuralRanker, tokenizer: WordTokenizer, rows: Split) -> None:
-        """``rows``: of the index, turned into word ids once."""
+        """``rows``: of the index; they are turned into word ids once."""
         self.model, self.tokenizer, self._split = model.eval(), tokenizer, rows
         self._rows = RowScores(model, tokenizer.encode(rows))
 
@@ -32,7 +32,7 @@ class ModelReranker:
 
     @torch.inference_mode()
     def alignment(self, query: Sequence[str], row: int) -> Alignment | None:
-        """What each word of a query attended to in a row; None where the model does not align words."""
+        """What each word of a query attended to in a row; None if the model does not align words."""
         asked, code = self.model.encode_query(self._query(query)), self._rows.encoded(np.array([row]))
         weights = self.model.alignment(asked, code)
         labels = {field: self._labels(row, field) for field in self.model.code_fields}
@@ -45,7 +45,7 @@ class ModelReranker:
         return Alignment(words, names, fields, weights[0][rows][:, columns].numpy(), agreement[rows].numpy())
 
     def _labels(self, row: int, field: str) -> list[str]:
-        """The words of a field of a row as the model reads them, but not cut to stems."""
+        """The words of a field of a row as the model reads them, but unstemmed."""
         return self._read(self._split.word_list(field, row), field)
 
     def _read(self, words: Sequence[str], field: str) -> list[str]:
@@ -59,7 +59,7 @@ class ModelReranker:
 
 
 def query_split(words: Sequence[str]) -> Split:
-    """The words of one query as a split of one row without a method."""
+    """The words of one query, as a split of one row without a method."""
     lexicon = sorted(set(words))
     lists = {field: Ragged.of([()]) for field in WORD_FIELDS}
     lists["query"] = Ragged.of([[lexicon.index(word) for word in words]])

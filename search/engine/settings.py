@@ -1,4 +1,4 @@
-"""The settings by which hits are ranked. Light to import: no numpy."""
+"""The ranking settings. Light to import: no numpy."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -11,23 +11,23 @@ class RankingSettings:
     """How hits are ranked; chosen on validation data (docs/search.md)."""
 
     shortlist: int = 200
-    """Rows that the model reads of a query, the best by BM25."""
+    """Rows that the model scores per query, the best by BM25."""
     read_all_below: int = 1000
-    """Size of an index below which the model reads all of it."""
+    """Size of an index up to which the model scores all of it."""
     weight: float = 0.7
-    """Of the model's score; the rest is BM25's, both on one scale."""
+    """Weight of the model's score; the rest is BM25's. Both are standardised."""
     near: float = 0.3
-    """Of the vectors' score, on the same scale, where an index has vectors; it is added to these two."""
+    """Weight of the vectors' cosine, also standardised, which is added to these two if an index has vectors."""
     test: float = 1.0
-    """Taken from the score of a test's code, unless the query speaks of tests."""
+    """Subtracted from the score of code of tests, unless the query asks for tests."""
     file: float = 0.2
-    """Share added of the best other score in the same file, where that is above 0 and a model has read it."""
+    """Share of the best other score in the same file that is added, if that is above 0 and a model is used."""
     named: float = 100.0
-    """Added to the score of what has the name that is the whole query."""
+    """Added to the score of a method or type whose name is the whole query."""
     mentioned: float = 5.0
     """Added to the scores of the members of a type that the query names, and of a method named among other words."""
     comments: int = 3
-    """How many times each word of a method's comment counts in BM25, where comments are read."""
+    """How many times each word of a method's comment counts in BM25, if comments are searched."""
 
     def __post_init__(self) -> None:
         check_bounds(self, _BOUNDS)

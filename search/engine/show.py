@@ -1,4 +1,4 @@
-"""Hits as a person reads them on a terminal, and as JSON (docs/search.md has the fields)."""
+"""Hits as text for a terminal, and as JSON (docs/search.md lists the fields)."""
 
 import json
 import os
@@ -15,20 +15,20 @@ _BOLD, _DIM, _GREEN, _CYAN = "1", "2", "32", "36"
 _SHOWN: Final = 3
 """Code words shown for a query word."""
 LEAST_WEIGHT: Final = 0.05
-"""Least attention at which a code word is shown."""
+"""Attention below which a code word is not shown."""
 LEAST_AGREEMENT: Final = 0.3
-"""Cosine of a query word and what it attended to below which it is said to have no alignment."""
+"""Cosine of a query word and what it attended to below which it is shown as not aligned."""
 
 
 def as_json(engine: Engine, query: str, hits: Sequence[Hit], seconds: float, *, explain: bool) -> str:
     """One JSON object: query, milliseconds, results."""
     results = [result(engine, query, hit, explain=explain) for hit in hits]
     told = {"query": query, "milliseconds": round(1000 * seconds, 2), "results": results}
-    return json.dumps(told, indent=1).replace("\x7f", "\\u007f")  # the one letter of ASCII that json leaves as it is
+    return json.dumps(told, indent=1).replace("\x7f", "\\u007f")  # the one control character that json does not escape
 
 
 def result(engine: Engine, query: str, hit: Hit, *, explain: bool) -> dict[str, Any]:
-    """A hit as the JSON interfaces give it."""
+    """A hit as the JSON interfaces return it."""
     index, text = engine.index, engine.index.split.text(hit.row)
     licence = one_line(index.file(hit.row).licence)
     found: dict[str, Any] = {
@@ -55,12 +55,12 @@ def result(engine: Engine, query: str, hit: Hit, *, explain: bool) -> dict[str, 
 
 
 def aligned(engine: Engine, query: str, hit: Hit) -> Alignment | None:
-    """What the query's words aligned with, where a model has read the hit."""
+    """The alignment of the query's words with a hit; None without a model that aligns words."""
     return engine.reader.alignment(engine.asked(query)[0], hit.row) if engine.reader else None
 
 
 def explained(alignment: Alignment) -> list[dict[str, Any]]:
-    """For each query word the code words that it aligned with, the strongest first, equal ones as one."""
+    """For each query word the code words that it is aligned with, strongest first, equal ones merged."""
     rows = []
     for word, weights, agreement in zip(alignment.query, alignment.weights, alignment.agreement, strict=True):
         found: dict[tuple[str, str], float] = {}
@@ -75,7 +75,7 @@ def explained(alignment: Alignment) -> list[dict[str, Any]]:
 
 
 def as_text(engine: Engine, query: str, hits: Sequence[Hit], seconds: float, *, explain: bool) -> str:
-    """A paragraph a hit, in colour where a terminal shows it."""
+    """One paragraph per hit, in colour on a terminal."""
     if not hits:
         return "nothing found: none of these words is in a method's name, identifiers, calls or comment"
     paint = _painter()
@@ -107,7 +107,7 @@ def _scores(hit: Hit) -> str:
 
 
 def signature(source: str) -> str:
-    """A declaration up to its body, on one line, without annotations before it."""
+    """A declaration up to its body, on one line, without leading annotations."""
     head = re.split(r"[{;]", _ANNOTATION.sub("", source), maxsplit=1)[0]
     return " ".join(head.split())
 
@@ -116,7 +116,7 @@ _ANNOTATION: Final = re.compile(r"\A(?:\s*@[\w.]+(?:\([^()]*\))?)+\s*(?!\w*\s*in
 
 
 def _painter() -> Any:
-    """Makes text printable, and gives it a colour where a terminal shows it."""
+    """A function that makes text printable, and colours it on a terminal."""
     if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
         return lambda code, text: f"\x1b[{code}m{one_line(text)}\x1b[0m"
     return lambda _, text: one_line(text)

@@ -1,4 +1,4 @@
-"""Source files -> what an index holds of them: what one process does with some files. Light to import: no torch."""
+"""Source files -> the contents of an index, as one process reads them. Light to import: no torch."""
 
 import re
 from collections.abc import Sequence
@@ -27,17 +27,17 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class ReadFile:
-    """What was found in a file."""
+    """The contents of a file."""
 
     found: Found
     units: Sequence[Unit]
-    licence: str  # SPDX, "" where it is not known
-    blobs: str  # what git may call its content, "" where it was not read
-    trouble: str  # why it could not be read, or what of it is left out; "" where all is there
+    licence: str  # SPDX, "" if not known
+    blobs: str  # hashes that git may have for its content, "" if it was not read
+    trouble: str  # why it could not be read, or what was left out of it; "" if it was read completely
 
 
 def read_files(task: Task) -> list[ReadFile]:
-    """Read files; one that cannot be read has no units and says why."""
+    """Read files; one that cannot be read has no units, and the reason."""
     licences = Licences(task.root, [each.path for each in task.files])
     return [_read(task.root, found, licences) for found in task.files]
 

@@ -1,7 +1,7 @@
-"""Ignore files: what their patterns leave out of a folder of sources, as git reads them.
+"""Ignore files: which files of a folder their patterns exclude, with git's semantics.
 
-They are not trusted: a pattern with several wildcards, on which Python's ``re`` can take for ever, is left to RE2,
-which takes time linear in the path.
+They are not trusted: a pattern with several wildcards, for which Python's ``re`` can take exponential time, is matched
+by RE2, in time linear in the path.
 """
 
 import re
@@ -16,13 +16,13 @@ from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 from data_prep.files.reading import read_regular, reason
 
 Tell = Callable[[str, str], None]
-"""Told the path of what is left out, and why."""
+"""Called with the path of what is left out, and the reason."""
 
 _MAX_IGNORE_FILE: Final = 1 << 20  # bytes
 _LONGEST_LINE: Final = 4096  # characters, as long as a path can be
 _QUIET: Final = re2.Options()
 _QUIET.log_errors = False
-_MOST_FOR_RE: Final = 2  # wildcards, the folders before a name being one
+_MOST_FOR_RE: Final = 2  # wildcards; the folders before a name count as one
 
 
 Matching: TypeAlias = Any
@@ -33,24 +33,24 @@ class Own(NamedTuple):
     """The ignore files of one folder."""
 
     start: int  # where a path inside of the folder begins
-    before: str  # what comes before that, where the folder is above the root; "" elsewhere
+    before: str  # what precedes that, if the folder is above the root; else ""
     patterns: tuple[tuple[GitIgnoreSpecPattern, Matching], ...]  # last first
-    any_for_files: tuple[Matching, ...]  # one of them matches wherever a pattern does that can be about a wanted file
-    any_for_folders: tuple[Matching, ...]  # the same of folders
+    any_for_files: tuple[Matching, ...]  # together they match whatever any pattern for a wanted file matches
+    any_for_folders: tuple[Matching, ...]  # the same for folders
 
 
 Patterns = tuple[Own, ...]
-"""Of each folder that has some, the nearest first."""
+"""Of each folder that has some, nearest first."""
 
 
 def patterns_of(root: Path, folder: str, names: Iterable[str], ends: tuple[str, ...], tell: Tell) -> Patterns:
-    """What the ignore files ``names`` in ``folder`` say, where they are there; a later one outweighs those before."""
+    """The patterns of those ignore files ``names`` that are in ``folder``; later ones take precedence."""
     lines = chain.from_iterable(_lines(root, f"{folder}/{name}".lstrip("/"), tell) for name in names)
     return _patterns(lines, folder, ends, tell)
 
 
 def patterns_in(content: bytes, name: str, ends: tuple[str, ...], tell: Tell) -> Patterns:
-    """What the ``content`` of an ignore file of the root says; ``name`` is what it is called."""
+    """The patterns in the ``content`` of an ignore file of the root; ``name`` is the file's name."""
     return _patterns(_split(content, name), "", ends, tell)
 
 
@@ -68,7 +68,7 @@ def _patterns(lines: Iterable[tuple[str, str]], folder: str, ends: tuple[str, ..
                 continue
             patterns.append((pattern, _matching(pattern.regex.pattern)))
         except (ValueError, re2.error):
-            tell(path, f"{line[:80]!r} is no pattern that can be used, passed over")
+            tell(path, f"{line[:80]!r} is no pattern that can be used, skipped")
             continue
         if _can_end(line, ends):
             for_files.append(pattern)
@@ -95,7 +95,7 @@ def _split(content: bytes, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _matching(regex: str) -> Matching:
-    """A regex of a pattern, compiled by ``re``, which is quicker, where that never goes back far.
+    """A pattern's regex, compiled by ``re``, which is faster, if that cannot backtrack far; else by RE2.
 
     Raises:
         re2.error: it is too large.
@@ -105,13 +105,13 @@ def _matching(regex: str) -> Matching:
 
 
 def _can_end(line: str, ends: tuple[str, ...]) -> bool:
-    """Whether what a line of an ignore file matches can end in one of ``ends``: ``*.class`` cannot end in ".java"."""
-    tail = re.findall(r"[^\s\\/*?!\[\]]*$", line)[0]  # stands for itself
+    """Whether a path that a line matches can end in one of ``ends``: with ``*.class`` it cannot end in ".java"."""
+    tail = re.findall(r"[^\s\\/*?!\[\]]*$", line)[0]  # literal characters
     return any(tail.endswith(end) or end.endswith(tail) for end in ends)
 
 
 def _any_of(patterns: Sequence[GitIgnoreSpecPattern], *, folders: bool) -> tuple[Matching, ...]:
-    """What matches the path of a folder, or of a file, wherever one of ``patterns`` does that can be about it."""
+    """Regexes that match the path of a folder, or of a file, if any of ``patterns`` that may apply to it does."""
     parts = [pattern.regex.pattern for pattern in patterns if pattern.regex]
     unnamed = [re.sub(r"\?P<\w+>", "", part) for part in parts if folders or not part.endswith("(?P<ps_d>/)")]
     found = [_matching(part) for part in unnamed]
@@ -121,14 +121,17 @@ def _any_of(patterns: Sequence[GitIgnoreSpecPattern], *, folders: bool) -> tuple
 
 
 def kept(patterns: Patterns, paths: Sequence[str]) -> Sequence[str]:
-    """Those of a folder's files that are not left out."""
+    """Those of a folder's files that are not excluded."""
     if not any(own.any_for_files for own in patterns):
         return paths
     return [path for path in paths if not is_left_out(patterns, path)]
 
 
 def is_left_out(patterns: Patterns, path: str) -> bool:
-    """What the last pattern says that is about ``path``, a folder's with "/" at its end; the nearest file's first."""
+    """Whether the last pattern that applies to ``path`` excludes it; nearer ignore files come first.
+
+    A folder's path ends with "/".
+    """
     is_folder = path.endswith("/")
     for start, before, own, any_for_files, any_for_folders in patterns:
         place = before + path[start:]
@@ -141,8 +144,8 @@ def is_left_out(patterns: Patterns, path: str) -> bool:
 
 
 def _is_about(matching: Matching, path: str) -> bool:
-    """Whether a pattern matches ``path`` itself, not only a folder above it, which was asked about before."""
-    if matching.groups:  # the group is the "/" after the name that the pattern ends with
+    """Whether a pattern matches ``path`` itself, not only a folder above it, which was checked before."""
+    if matching.groups:  # the group is the "/" after the pattern's last name
         ends = [match.end() for match in matching.finditer(path)]
         return bool(ends) and ends[-1] == len(path)
     return matching.search(path.removesuffix("/")) is not None  # a/** and the like: all inside of a folder, not itself

@@ -1,4 +1,4 @@
-"""The methods and types of a Java file, as an index holds them."""
+"""The methods and types of a Java file, as an index contains them."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -21,15 +21,15 @@ _MEMBERS: Final = frozenset((
     "annotation_type_element_declaration", "formal_parameters", "superclass", "super_interfaces", "extends_interfaces",
     "enum_body_declarations",
 ))  # fmt: skip
-"""What of a type's declaration or of its body its words are read from."""
+"""The parts of a type's declaration and body that its words are taken from."""
 _INSIDE: Final = frozenset(("block", "constructor_body", "class_body", "modifiers"))
 
 
 def read_java(file: JavaFile) -> Units:
     """Every method, constructor and named type of ``file``, documented or not.
 
-    A method without a body and a type have the words of what they declare as their tokens, and no calls. None has
-    ``ast`` or ``statements``, which no ranker of the search reads.
+    For a method without a body and for a type, the tokens are the words of the declarations, and there are no calls.
+    ``ast`` and ``statements`` are left empty, since no ranker of the search reads them.
 
     Raises:
         ValueError: the file is too long to be parsed.
@@ -70,7 +70,7 @@ def _declared(file: JavaFile, found: FoundMethod) -> Method:
 
 
 def _names(node: Node) -> Iterator[str]:
-    """The identifiers of a declaration, those inside bodies left out."""
+    """The identifiers of a declaration, except those inside bodies."""
     todo = [node]
     while todo:
         each = todo.pop()

@@ -1,4 +1,4 @@
-"""The one place that knows languages by their files. A new language: its file, and one line here."""
+"""The languages by file suffix. A new language is a module and one line here."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,19 +14,19 @@ class Unit:
     """A method or type, with the first sentence of its comment as its query."""
 
     pair: Pair
-    asks: bool  # whether that sentence can stand for a question, by the rules of data_prep.pairs.filters
+    asks: bool  # whether that sentence can serve as a question, by the rules of data_prep.pairs.filters
 
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """What was found in a file."""
+    """The methods and types of a file."""
 
     units: Sequence[Unit]
-    left_out: str = ""  # what of it was not read, in a sentence; "" where all was
+    left_out: str = ""  # which part of it was not read, in a sentence; "" if all was
 
 
 LANGUAGES: Final[Mapping[str, str]] = {".java": "search.files.java:read_java"}
-"""Suffix of a file's name -> what finds its methods and types."""
+"""Suffix of a file's name -> function that finds its methods and types."""
 
 
 def read_file(file: JavaFile) -> Units:

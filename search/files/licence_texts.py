@@ -1,7 +1,7 @@
-"""Texts -> SPDX expressions, by phrases that stand in no other licence; "" where nothing is recognised.
+"""Texts -> SPDX expressions, by phrases that are unique to a licence; "" if nothing is recognised.
 
-A text is read as its words: letters and numbers in lower case, "version" as "v" and "licence" as "license", so that
-line breaks, comment marks and punctuation do not matter.
+A text is normalised to its words: letters and numbers in lower case, "version" as "v" and "licence" as "license", so
+that line breaks, comment marks and punctuation do not matter.
 """
 
 import re
@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 _Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
-"""What a text must hold for a phrase to be looked for; the phrase; what it says."""
+"""A string that a text must contain for a pattern to be tried; the pattern; the licence that it indicates."""
 
 _WORD: Final = re.compile(r"[a-z]+|\d+(?:\.\d+)*\+?")
 _SAME: Final = {
@@ -19,9 +19,9 @@ _SAME: Final = {
 }
 _YEAR: Final = re.compile(r" (?:19|20)\d\d\b")
 _HEAD: Final = 2_000
-"""Characters of a licence file within which its title or its first sentence begins."""
+"""Characters of a licence file within which its title or first sentence begins."""
 _PREAMBLE: Final = 800
-"""Characters of a licence file within which it says that one may choose among several."""
+"""Characters of a licence file within which it offers a choice among several licences."""
 _WINDOW: Final = 3_000
 """Characters within which a short licence ends."""
 _TAG: Final = re.compile(rb"SPDX-License-Identifier:([^\r\n]*)")
@@ -33,7 +33,7 @@ _CHOICE: Final = re.compile(
     r"|\byour (?:choice|election)\b|\bat your option\b(?! any)|\bfollowing secondary licenses\b"
     r"|\bor (?:the )?(?:apache|bsd|cddl|eclipse|e[dp]l|gnu|l?gpl|mit|mozilla|mpl)\b"
 )
-"""Lets one choose among several licences; without it all of them hold."""
+"""Offers a choice among several licences; without it all of them apply."""
 _CLASSPATH: Final = re.compile(r"\bclasspath exception\b|\blink this library with independent modules\b")
 _BSD_TERMS: Final = "redistribution and use in source and binary forms"
 _MIT_TERMS: Final = "permission is hereby granted"

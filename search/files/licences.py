@@ -1,6 +1,6 @@
-"""Which licence a source file is under: what its header says, else the nearest licence file, else the nearest pom.xml.
+"""The licence of a source file: by its header, else by the nearest licence file, else by the nearest pom.xml.
 
-Nothing is guessed. Where the nearest statement is not recognised, or two of a folder differ, the answer is "".
+Nothing is guessed: if the nearest statement is not recognised, or two in a folder differ, the result is "".
 """
 
 import re
@@ -30,9 +30,9 @@ _DEBIAN_GNU: Final = re.compile(r"([al]?gpl)-(\d(?:\.\d)?)(\+?)( with classpath 
 
 @dataclass(frozen=True, slots=True)
 class _Stated:
-    """What holds in a folder."""
+    """The licences that apply in a folder."""
 
-    file: str | None  # by the nearest licence file; None where there is none
+    file: str | None  # by the nearest licence file; None if there is none
     pom: str  # by the nearest pom.xml that names a licence, not above that licence file
 
     @property
@@ -41,7 +41,7 @@ class _Stated:
 
 
 class Licences:
-    """The licences of a tree's files, as its licence files were when they were first needed."""
+    """The licences of a tree's files; each licence file is read once."""
 
     def __init__(self, root: Path, paths: Collection[str]) -> None:
         """Look for licence files from the folders of ``paths`` up to ``root``."""
@@ -51,7 +51,7 @@ class Licences:
             self._in(path.rpartition("/")[0])
 
     def of(self, path: str, data: bytes) -> str:
-        """The SPDX expression for the file ``path`` with the text ``data``; "" where its licence is not known."""
+        """The SPDX expression for the file ``path`` with the content ``data``; "" if its licence is not known."""
         tag = spdx_tag(data[:_TAG_WITHIN])
         if tag:
             return tag
@@ -90,7 +90,7 @@ class Licences:
         return _Stated(file, pom)
 
     def _read(self, path: Path) -> bytes:
-        """The text of a small file; a link is followed inside of the tree only; b"" where that is not to be had."""
+        """The content of a small file; links are followed inside of the tree only; b"" if it cannot be read."""
         try:
             real = path.resolve(strict=True)
             if not real.is_relative_to(self._root):
@@ -102,7 +102,7 @@ class Licences:
 
 
 def _comments(text: str) -> Iterator[str]:
-    """The comments above the first code; lines with ``//`` one after the other are one."""
+    """The comments before the first code; consecutive ``//`` lines are one comment."""
     match = _COMMENT.match(text)
     while match:
         yield match[1]
@@ -110,7 +110,7 @@ def _comments(text: str) -> Iterator[str]:
 
 
 def of_pom(data: bytes) -> str:
-    """What the ``<licenses>`` of a Maven project say: any of them may be chosen. "" where one is not recognised."""
+    """The ``<licenses>`` of a Maven project, any of which may be chosen; "" if one is not recognised."""
     names: list[dict[str, str]] = []
     open_elements: list[str] = []
 
@@ -141,7 +141,7 @@ def of_pom(data: bytes) -> str:
 
 
 def of_debian_copyright(text: str) -> str:
-    """The licence of the paragraph ``Files: *`` of a machine-readable ``debian/copyright``, "" where there is none."""
+    """The licence in the paragraph ``Files: *`` of a machine-readable ``debian/copyright``, "" if there is none."""
     if not re.match(r"Format(?:-Specification)?:", text):
         return ""
     for paragraph in re.split(r"\n[ \t]*\n", text):

@@ -1,8 +1,8 @@
-"""Permanent links: where the lines of a file can be seen by others, at the commit that a folder has checked out.
+"""Permanent links to the lines of a file, at the commit that a folder has checked out.
 
-Only what the folder's repository holds is read (:mod:`data_prep.sources.git_repository`); the network is never used.
-So a commit that was not pushed yet, or that a closed repository holds, has a link too, which leads nowhere or to a page
-that asks to log in.
+Only the folder's own repository is read (:mod:`data_prep.sources.git_repository`); the network is never used. So a
+commit that is not pushed yet, or that is in a private repository, has a link too, which leads nowhere or to a login
+page.
 """
 
 import hashlib
@@ -19,15 +19,15 @@ from search.files.tree import Checkout
 _HTTPS: Final = re.compile(r"https://(?:[^/@]*@)?([^/@]+)/(.+)", re.IGNORECASE)
 _SSH: Final = re.compile(r"ssh://(?:[^/@]*@)?([^/@:]+)(?::\d+)?/(.+)", re.IGNORECASE)
 _SCP: Final = re.compile(r"(?:[^/@:]*@)?([^/@:]+\.[^/@:]+):([^/].*)")
-"""``git@host:owner/name.git``; a host without a dot is rather a name from somebody's own ssh settings."""
+"""``git@host:owner/name.git``; a host without a dot is taken for an alias in the user's ssh settings."""
 _HOST: Final = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+)?", re.IGNORECASE)
 _PLACE: Final = re.compile(r"[\w.+~-]+(?:/[\w.+~-]+)+", re.ASCII)
-"""``owner/name``, with groups between them at some hosts."""
+"""``owner/name``, on some hosts with groups in between."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a folder's repository can be seen, and what of it the folder is."""
+    """The web page of a folder's repository, and the folder's place in it."""
 
     url: str  # https://host/owner/name
     commit: str  # in full
@@ -35,9 +35,9 @@ class Origin:
 
 
 def origin_of(checkout: Checkout, tell: Tell) -> Origin | None:
-    """Where a checkout can be seen, by its remote ``origin`` or its first one; None where that is not known.
+    """The web page of a checkout, by its remote ``origin`` or else its first remote; None if it is not known.
 
-    It is not known without a commit or a remote, of a remote without a known web page, or where git does not say.
+    It is not known without a commit or a remote, for a remote without a known web page, or if git fails.
     """
     try:
         remotes = checkout.repository.remotes()
@@ -47,24 +47,24 @@ def origin_of(checkout: Checkout, tell: Tell) -> Origin | None:
     except GitError as error:
         tell(".", f"no links to its files ({error})")
         return None
-    except UnicodeEncodeError:  # a folder whose name is no text has no address
+    except UnicodeEncodeError:  # a folder whose name is not Unicode has no address
         return None
     return Origin(url, commit, checkout.prefix) if commit else None
 
 
 def _web_page(remote: str) -> str:
-    """The https address of a remote without user names and passwords, "" where it has none."""
+    """The https address of a remote, without user name and password; "" if it has none."""
     match = _HTTPS.fullmatch(remote) or _SSH.fullmatch(remote) or _SCP.fullmatch(remote)
     if match is None:
         return ""
     host, place = match[1].lower(), match[2].strip("/").removesuffix(".git")
     is_plain = _HOST.fullmatch(host) and _PLACE.fullmatch(place) and not {".", ".."} & set(place.split("/"))
-    is_other = "bitbucket" in host and host != "bitbucket.org"  # a Bitbucket of one's own has other addresses
+    is_other = "bitbucket" in host and host != "bitbucket.org"  # a self-hosted Bitbucket has other addresses
     return f"https://{host}/{place}" if is_plain and not is_other else ""
 
 
 def link(origin: Origin, path: str, start_line: int, end_line: int) -> str:
-    """The address of lines, 1-based and inclusive, of a file; ``path`` is relative to the folder of ``origin``."""
+    """The address of lines of a file, 1-based and inclusive; ``path`` is relative to the folder of ``origin``."""
     host = origin.url.split("/")[2]
     place = quote(origin.prefix + path, safe="/")
     if host == "bitbucket.org":
@@ -85,7 +85,7 @@ def committed_blobs(checkout: Checkout, commit: str, tell: Tell) -> Mapping[str,
 
 
 def blob_names(data: bytes) -> str:
-    """What git calls a file of these bytes, by SHA-1 and by SHA-256, as it is and with line ends as git stores them."""
+    """The git blob hashes of a file with these bytes, by SHA-1 and SHA-256, as it is and with normalised line ends."""
     contents = [data, data.replace(b"\r\n", b"\n")] if b"\r\n" in data else [data]
     return " ".join(_blob(name, content) for content in contents for name in ("sha1", "sha256"))
 

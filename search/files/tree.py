@@ -1,9 +1,9 @@
-"""The source files of a folder: those that a walk finds and, in a git checkout, all that git tracks.
+"""The source files of a folder: those found by a walk and, in a git checkout, all that git tracks.
 
-The walk passes hidden folders over and respects ``.gitignore`` and ``.ignore`` files as git does; inside a checkout
-also those above the folder, what the repository excludes and, as git does, ``git/ignore`` among the user's settings.
-What git tracks is found all the same. ``.galmignore`` files, of the same form, are respected in any case. No link is
-ever followed, nothing is written, and nothing that the folder names is run (:mod:`data_prep.sources.git_repository`).
+The walk skips hidden folders and respects ``.gitignore`` and ``.ignore`` files as git does; inside a checkout also
+those above the folder, the repository's ``info/exclude`` and, as git does, the user's ``git/ignore``. What git tracks
+is found regardless of these. ``.galmignore`` files, of the same form, always apply. No link is ever followed, nothing
+is written, and nothing that the folder names is run (:mod:`data_prep.sources.git_repository`).
 """
 
 import os
@@ -20,13 +20,13 @@ from data_prep.sources.git_repository import GitError, GitRepository, repository
 from search.files.ignore_files import Patterns, Tell, is_left_out, kept, patterns_in, patterns_of, seen_from
 
 IGNORE_FILE: Final = ".galmignore"
-"""Names what is not to be found although git has it; written like a ``.gitignore``."""
-_WALK_IGNORE_FILES: Final = (".gitignore", ".ignore", IGNORE_FILE)  # a later one outweighs those before
+"""Excludes files even if git tracks them; written like a ``.gitignore``."""
+_WALK_IGNORE_FILES: Final = (".gitignore", ".ignore", IGNORE_FILE)  # later ones take precedence
 _BINARY_WITHIN: Final = 8 << 10  # bytes
 
 
 class Found(NamedTuple):
-    """A source file, as it was when it was found."""
+    """A source file, as it was when found."""
 
     path: str  # "/"-separated, relative to the root
     size: int  # bytes
@@ -34,14 +34,14 @@ class Found(NamedTuple):
 
 
 class Checkout(NamedTuple):
-    """The git checkout that a folder is inside of."""
+    """The git checkout that contains a folder."""
 
     repository: GitRepository
     prefix: str  # of the folder inside of it, "/" at its end; "" at the top
 
 
 def checkout_of(root: Path, tell: Tell) -> Checkout | None:
-    """The checkout that ``root`` is inside of; None where it is in none, or in one that cannot be read."""
+    """The checkout that contains ``root``; None if there is none, or it cannot be read."""
     place = Path(os.path.realpath(root))
     try:
         repository = repository_of(place)
@@ -59,12 +59,12 @@ def found_files(root: Path, suffixes: Collection[str], tell: Tell, checkout: Che
 
     Args:
         root: the folder.
-        suffixes: of names.
-        tell: takes a path and why it is left out.
-        checkout: that ``root`` is inside of, as :func:`checkout_of` finds it.
+        suffixes: of file names.
+        tell: called with a path and why it is left out.
+        checkout: the one that contains ``root``, as found by :func:`checkout_of`.
 
     Raises:
-        ValueError: ``root`` is missing or no folder.
+        ValueError: ``root`` is missing or not a folder.
     """
     if not root.is_dir():
         raise ValueError(
@@ -79,7 +79,7 @@ def found_files(root: Path, suffixes: Collection[str], tell: Tell, checkout: Che
     for path in paths:
         try:
             status = os.lstat(start + path)
-        except FileNotFoundError:  # deleted, but in git's index still
+        except FileNotFoundError:  # deleted, but still in git's index
             continue
         except OSError as error:
             tell(path, reason(error))
@@ -91,16 +91,16 @@ def found_files(root: Path, suffixes: Collection[str], tell: Tell, checkout: Che
 
 
 def _once(tell: Tell) -> Tell:
-    """Tells nothing twice."""
+    """``tell``, without repetitions."""
     return lru_cache(maxsize=None)(tell)
 
 
 def read_source(root: Path, found: Found) -> bytes:
-    """The bytes of a found file; of one that is too long to parse, one byte more than may be parsed.
+    """The bytes of a found file, cut to one more than the parser's limit.
 
     Raises:
         OSError: the file cannot be read, or has become a link.
-        ValueError: it is not as it was found, or it is binary.
+        ValueError: it has changed since it was found, or it is binary.
     """
     data, status = read_regular(root / found.path, LARGEST_FILE + 1)
     if (status.st_size, status.st_mtime_ns) != (found.size, found.modified):
@@ -111,7 +111,7 @@ def read_source(root: Path, found: Found) -> bytes:
 
 
 def _tracked(checkout: Checkout, left_out: Sequence[str], ends: tuple[str, ...], tell: Tell) -> list[str]:
-    """What of ``left_out``, files and folders with "/" at their end, git tracks all the same."""
+    """The tracked files among ``left_out``: files, and folders, which end with "/"."""
     try:
         names = checkout.repository.tracked([checkout.prefix + path for path in left_out])
     except GitError as error:
@@ -122,7 +122,7 @@ def _tracked(checkout: Checkout, left_out: Sequence[str], ends: tuple[str, ...],
 
 
 def _above(checkout: Checkout | None, ends: tuple[str, ...], tell: Tell) -> Patterns:
-    """The patterns from above a folder of a checkout; none where they leave out the folder as a whole."""
+    """The patterns from above a folder of a checkout; none if they exclude the whole folder."""
     if checkout is None:
         return ()
     top, prefix = checkout.repository.top, checkout.prefix
@@ -137,7 +137,7 @@ def _above(checkout: Checkout | None, ends: tuple[str, ...], tell: Tell) -> Patt
 
 
 def _of_user(ends: tuple[str, ...], tell: Tell) -> Patterns:
-    """What the user lets git ignore in all repositories."""
+    """The user's global ignore patterns for git."""
     settings = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111 - Path's way fails without a home
     return patterns_of(Path(settings), "", ("git/ignore",), ends, tell)
 
@@ -159,7 +159,7 @@ def _as_text(name: bytes, tell: Tell) -> str | None:
 
 
 def _without_ignored(root: Path, paths: Sequence[str], ends: tuple[str, ...], tell: Tell) -> Iterator[str]:
-    """Those of the paths that git lists that no own ignore file leaves out, nor a link above them."""
+    """Those of git's paths that no ``.galmignore`` file excludes and that are not below a link."""
     known: dict[str, Patterns | None] = {"": patterns_of(root, "", (IGNORE_FILE,), ends, tell)}
     for folder, inside in groupby(paths, lambda path: path.rpartition("/")[0]):
         unknown, above = [], folder
@@ -179,10 +179,10 @@ def _without_ignored(root: Path, paths: Sequence[str], ends: tuple[str, ...], te
 def _walked(
     root: Path, ends: tuple[str, ...], above: Patterns, left_out: list[str] | None, tell: Tell
 ) -> Iterator[str]:
-    """The files that no ignore file leaves out.
+    """The files that no ignore file excludes.
 
-    Inside of a checkout ``left_out`` is a list: what git may track all the same is added to it, folders with "/" at
-    their end, and other repositories are passed over.
+    Inside of a checkout ``left_out`` is a list, to which excluded files and folders (with "/" at the end) are added,
+    since git may track them; other repositories are skipped.
     """
     waiting: list[tuple[str, Patterns]] = [("", above)]
     while waiting:

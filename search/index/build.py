@@ -1,4 +1,4 @@
-"""Making an index, and bringing one up to date: only files that changed are read."""
+"""Making and updating an index: only files that changed are read."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -32,49 +32,47 @@ from search.index.code_index import (
 )
 
 _CHUNK: Final = 32
-"""Files that a process reads at a time."""
+"""Files per task of a worker process."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """What came of bringing an index up to date."""
+    """The outcome of making or updating an index."""
 
     rows: int
     files: int
     read: int  # files
-    gone: int  # files that were there before, or have changed
+    gone: int  # files of the old index that were removed or have changed
     written: bool
 
 
 def refresh(root: Path, path: Path, *, processes: int, tell: Callable[[str, str], None]) -> Refreshed:
-    """Make the index of the folder ``root`` in the file ``path``, or bring it up to date.
+    """Make the index of the folder ``root`` in the file ``path``, or update it.
 
-    Where no file has changed since, none is read; a sum over the index, made meanwhile, tells whether that is whole.
+    If no file has changed, none is read; the index is checked by its checksum meanwhile.
 
     Args:
         root: the folder.
-        path: of the index; one that cannot be used is made anew.
-        processes: that read files.
-        tell: takes a path and what is wrong with it.
+        path: file of the index; one that cannot be used is rebuilt.
+        processes: processes that read files.
+        tell: called with a path and what is wrong with it.
 
     Raises:
-        ValueError: there is no such folder, no source file in it, or ``path`` is no file.
-        OSError: the index cannot be written; the older one is as it was.
+        ValueError: there is no such folder, no source file in it, or ``path`` is not a file.
+        OSError: the index cannot be written; the older one is left unchanged.
     """
     if path.exists() and not path.is_file():
         raise ValueError(f"an index cannot be written to {path}, which is no regular file: name another one by --out=")
     checkout = checkout_of(root, tell)
-    with ThreadPoolExecutor(2) as beside:  # git is waited for in one, and a sum leaves Python to others in the other
+    with ThreadPoolExecutor(2) as beside:  # one waits for git, the other computes a checksum, which releases the GIL
         asked = beside.submit(origin_of, checkout, tell) if checkout else None
         summed = beside.submit(_head, path)
         found = found_files(root, LANGUAGES, tell, checkout)
         origin, head = asked.result() if asked else None, summed.result()
     if not found:
-        raise ValueError(
-            f"{root} holds no source file ({', '.join(f'*{end}' for end in LANGUAGES)}) to make an index of"
-        )
+        raise ValueError(f"{root} has no source file ({', '.join(f'*{end}' for end in LANGUAGES)}) to index")
     if isinstance(head, UnusableIndexError):
-        tell(str(path), f"made anew: {head}")
+        tell(str(path), f"rebuilt: {head}")
         head = None
     if head and head.tree == tree_sha256(origin, found):
         return Refreshed(head.rows, head.files, 0, 0, written=False)
@@ -94,7 +92,7 @@ def refresh(root: Path, path: Path, *, processes: int, tell: Callable[[str, str]
 
 
 def _head(path: Path) -> Head | UnusableIndexError | None:
-    """The first line of the index that there is, if it is whole; else why it cannot be used."""
+    """The first line of the existing index if it is intact; else why it cannot be used; None if there is none."""
     try:
         return read_whole_head(path) if path.exists() else None
     except UnusableIndexError as error:
@@ -105,7 +103,7 @@ def _old(path: Path, tell: Callable[[str, str], None]) -> Index | None:
     try:
         return open_index(path)
     except UnusableIndexError as error:
-        tell(str(path), f"made anew: {error}")
+        tell(str(path), f"rebuilt: {error}")
         return None
 
 
@@ -126,7 +124,7 @@ def _together(
     origin: Origin | None,
     committed: Mapping[str, str],
 ) -> Index:
-    """The rows of files that stayed and of those that were read, in the order of paths."""
+    """An index of the unchanged files and of those that were read, in the order of paths."""
     files = [_file(each) for each in fresh]
     units = list(chain.from_iterable(each.units for each in fresh))
     split, asks = Split.of("index", [unit.pair for unit in units]), np.array([unit.asks for unit in units], np.uint8)
@@ -156,12 +154,12 @@ def _file(read: ReadFile) -> IndexedFile:
 
 
 def _seen(file: IndexedFile, committed: Mapping[str, str]) -> IndexedFile:
-    """``file`` with what is known of it now: whether a commit, path -> hash, has it as it stands."""
+    """``file``, updated with whether ``committed`` (path -> hash) has its present content."""
     return replace(file, committed=committed.get(file.path, "no hash") in file.blobs.split())
 
 
 def _with_own_words(split: Split) -> Split:
-    """The same rows with a lexicon of their own words and texts of their own, whatever they were taken from."""
+    """The same rows with a lexicon and texts of their own, without what only other rows used."""
     used = np.unique(np.concatenate([lists.values for lists in split.words.values()]))
     words = {
         field: Ragged(np.searchsorted(used, lists.values).astype(np.int32), lists.offsets)

@@ -1,8 +1,8 @@
-"""An index: every method and type of a folder with its words, its text, and BM25's weights, in one file.
+"""An index: every method and type of a folder with its words, its text and its BM25 weights, in one file.
 
-The file begins with a line that names the format and holds a :class:`Head`; then come arrays (safetensors), of which
-one is a manifest. It is read whole and checked when it is opened, so that a damaged one is never answered from; it is
-written beside the old one and renamed, so that there is always a whole one. The same tree gives the same bytes.
+The file begins with a line with the format's name and a :class:`Head`; arrays in safetensors form follow, one of which
+is a manifest. The file is read and checked completely on opening, so that a damaged one is never used; it is written
+beside the old one and renamed, so that there is always a complete one. The same tree gives the same bytes.
 """
 
 import hashlib
@@ -33,59 +33,59 @@ from search.files.tree import Found
 from search.index.stored_arrays import StoredArrays, checked_origin
 
 FORMAT: Final = "galm index 3"
-"""Raised when the layout, or what is read of a file, changes."""
+"""Incremented when the layout, or what is read of a file, changes."""
 _READABLE: Final = ("galm index 2", FORMAT)
-"""The former has no ``blobs`` of files."""
+"""The older format has no ``blobs`` of files."""
 _FIELDS: Final = tuple(field for field in WORD_FIELDS if field != "statements")
-"""The fields that an index holds: no ranker of the search reads statement trees."""
+"""The fields of an index: no ranker of the search reads statement trees."""
 
 _LINK: Final = re.compile(r"https://[\w.-]+(?::\d+)?/[\w./~%#:+-]*", re.ASCII)
-"""What links look like, whatever an index that somebody made says of its origin."""
+"""The only form of links that is shown, whatever the origin in an untrusted index is."""
 _LONGEST_HEAD: Final = 4096  # bytes
 _AGAIN: Final = "make it again by `bash run.sh index DIR`"
 
 
 class UnusableIndexError(ValueError):
-    """An index that cannot be used as it lies there; the message says why, and what to do."""
+    """An index that cannot be used; the message says why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexedFile:
-    """A source file as it was when it was read."""
+    """A source file, as it was when read."""
 
     path: str  # inside the folder, "/"-separated
     size: int  # bytes
     modified: int  # nanoseconds
-    licence: str  # SPDX, "" where it is not known
+    licence: str  # SPDX, "" if not known
     test: bool
-    committed: bool  # as it stands in the commit of the index's origin
+    committed: bool  # whether the commit of the index's origin has the same content
     units: int  # methods and types
-    trouble: str  # why it could not be read, or what of it is left out; "" where all is there
-    blobs: str = ""  # what git may call its content (:func:`search.files.links.blob_names`), "" where it was not read
+    trouble: str  # why it could not be read, or what was left out of it; "" if it was read completely
+    blobs: str = ""  # hashes of its content (:func:`search.files.links.blob_names`), "" if it was not read
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The first line of an index file: what can be told of it without reading it."""
+    """The first line of an index file: what is known without reading the rest."""
 
     rows: int
     files: int
-    tree: str  # sha256 of the files that it was made of, as :func:`tree_sha256` reads them
+    tree: str  # checksum of the indexed files, by :func:`tree_sha256`
     bytes: int  # of what follows
     content: str  # sha256 of what follows
-    sum: str = ""  # of all above and of what follows, by XXH3; "": written before there was one
+    sum: str = ""  # XXH3 of all above and of what follows; "" in files of earlier versions
 
 
 @dataclass(frozen=True, eq=False)
 class Index:
-    """The methods and types of a folder, in the order of their files' paths; a row each."""
+    """The methods and types of a folder, one per row, in the order of their files' paths."""
 
     files: Sequence[IndexedFile]
     split: Split  # its field ``query`` is the first sentence of the comment
-    names: Sequence[str]  # dotted, with the types around
-    asks: UInt8[np.ndarray, " rows"]  # 1 where the comment's first sentence can stand for a question
+    names: Sequence[str]  # dotted, with the enclosing types
+    asks: UInt8[np.ndarray, " rows"]  # 1 if the comment's first sentence can serve as a question
     lexical: Bm25Index
-    origin: Origin | None  # where the folder can be seen by others
+    origin: Origin | None  # web page of the folder's repository
 
     def __len__(self) -> int:
         return len(self.split)
@@ -100,7 +100,7 @@ class Index:
         return self.files[int(np.searchsorted(self.file_edges, row, side="right")) - 1]
 
     def url(self, row: int) -> str:
-        """A permanent link to a row's lines; "" where its file is not as committed, or nobody else can see it."""
+        """A permanent link to a row's lines; "" if its file is not as committed, or its repository has no web page."""
         file, text = self.file(row), self.split.text(row)
         if self.origin is None or not file.committed or not _LINK.fullmatch(self.origin.url):
             return ""
@@ -112,10 +112,10 @@ class Index:
 
 
 def save_index(index: Index, path: Path) -> None:
-    """Write ``index``, whole or not at all; an older one is replaced.
+    """Write ``index`` atomically, replacing an older one.
 
     Raises:
-        OSError: it cannot be written; the older one is as it was.
+        OSError: it cannot be written; the older one is left unchanged.
     """
     words, lexical = index.split.words, index.lexical
     manifest = {"origin": asdict(index.origin) if index.origin else None, "files": [asdict(f) for f in index.files]}
@@ -143,26 +143,26 @@ def save_index(index: Index, path: Path) -> None:
 
 
 def tree_sha256(origin: Origin | None, files: Iterable[Found | IndexedFile]) -> str:
-    """A checksum of files by path, size and time of their last change, and of where they come from."""
+    """A checksum of the files' paths, sizes and modification times, and of their origin."""
     parts = [json.dumps(asdict(origin) if origin else None)]
     for file in files:
         parts += file.path, str(file.size), str(file.modified)
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()  # no path has a NUL
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()  # no path contains a NUL
 
 
 def read_head(path: Path) -> Head:
     """The first line of an index.
 
     Raises:
-        UnusableIndexError: there is none, it is not whole, or it is of another version.
+        UnusableIndexError: there is no index, it is incomplete, or it is of another version.
     """
     return _opened(path, "head")[0]
 
 
 def read_whole_head(path: Path) -> Head:
-    """The first line of an index of which no byte has changed since it was written.
+    """The first line of an index, after verifying the checksum of the whole file.
 
-    Its ``sum`` tells that in a tenth of the time of a sha256, while files are listed; the sha256, where there is none.
+    That is its ``sum``, which takes a tenth of the time of a sha256, or the sha256 if there is no ``sum``.
 
     Raises:
         UnusableIndexError: there is no index, it is damaged, or it is of another version.
@@ -185,7 +185,7 @@ def open_index(path: Path) -> Index:
     """Open what :func:`save_index` wrote.
 
     Raises:
-        UnusableIndexError: there is none, it is damaged, or it is of another version.
+        UnusableIndexError: there is no index, it is damaged, or it is of another version.
     """
     head, content = _opened(path, "read")
     if hashlib.sha256(content).hexdigest() != head.content:
@@ -197,7 +197,7 @@ def open_index(path: Path) -> Index:
 
 
 def _opened(path: Path, how: Literal["head", "mapped", "read"]) -> tuple[Head, bytes | memoryview]:
-    """The head of an index and, but for ``head`` alone, what comes after."""
+    """The head of an index and, unless ``how`` is ``head``, what follows it."""
     try:
         with open_regular(path) as file:
             line, size = file.readline(_LONGEST_HEAD), os.fstat(file.fileno()).st_size
@@ -211,12 +211,12 @@ def _opened(path: Path, how: Literal["head", "mapped", "read"]) -> tuple[Head, b
 
 
 def _mapped(file: BinaryIO, start: int) -> memoryview:
-    """What follows ``start``, which is never all in memory."""
+    """The bytes from ``start`` on, memory-mapped."""
     return np.memmap(file, np.uint8, mode="r", offset=start).data
 
 
 def _head(path: Path, line: bytes, size: int) -> Head:
-    """What the first ``line`` of a file of ``size`` bytes says."""
+    """The head in the first ``line`` of a file of ``size`` bytes."""
     form = next((form for form in _READABLE if line.startswith(f"{form} ".encode())), None)
     if form is None:
         raise UnusableIndexError(f"{path} does not begin {FORMAT!r}, but {line[:20]!r}: {_AGAIN}")
@@ -232,7 +232,7 @@ def _head(path: Path, line: bytes, size: int) -> Head:
 
 
 def _built(arrays: Mapping[str, np.ndarray], head: Head) -> Index:
-    """The index that ``arrays`` hold, whose every number is looked at before it is used as a place or a size."""
+    """The index in ``arrays``, in which every number is checked before it is used as a position or a size."""
     stored = StoredArrays(arrays)
     manifest = stored.json("manifest")
     files = [checked_record(IndexedFile, each) for each in manifest["files"]]

@@ -1,4 +1,4 @@
-"""The rows of an index that are nearest to a query, by the vectors beside it, and how near any row is."""
+"""Dense retrieval over the vectors beside an index: the rows nearest to a query, and the similarity of any row."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -15,14 +15,14 @@ from search.index.vector_encoding import RowEncoder
 from search.index.vector_file import StoredVectors, open_vectors, vectors_of, vectors_path
 
 COUNT: Final = 100
-"""Rows that vectors add to the shortlist of a query, at most."""
+"""Maximum number of rows that vectors add to the shortlist of a query."""
 
 
 class DenseRetriever:
-    """A :class:`search.engine.engine.Retriever`: a bi-encoder, and the vectors that it made of the rows."""
+    """A :class:`search.engine.engine.Retriever`: a bi-encoder, and its vectors of the rows."""
 
     def __init__(self, encoder: RowEncoder, vectors: VectorIndex, count: int = COUNT) -> None:
-        """``vectors``: by ``encoder``; ``count``: rows a query."""
+        """``vectors``: by ``encoder``; ``count``: rows per query."""
         self._encoder, self._vectors, self._count = encoder, vectors, count
         self._vector = lru_cache(maxsize=16)(encoder.query)
 
@@ -36,22 +36,22 @@ class DenseRetriever:
         return self._vectors.scores(self._vector(tuple(query))[0], rows)
 
     def close(self) -> None:
-        """Let go of what is open."""
+        """Release open files and connections."""
         self._vectors.close()
 
 
 def near_rows(index: Path, content: str, rows: int, how: str) -> DenseRetriever:
-    """What finds rows by the vectors that lie beside the file ``index``.
+    """A retriever over the vectors beside the file ``index``.
 
     Args:
         index: the file.
-        content: the sha256 of its content, as its head has it.
-        rows: how many it has.
-        how: ``exact``, ``faiss``, or the file or URI of a Milvus; "": exact, or FAISS where it is worth it and there.
+        content: the sha256 of its content, as in its head.
+        rows: its number of rows.
+        how: ``exact``, ``faiss``, or the file or URI of a Milvus; "": exact, or FAISS for large indexes if installed.
 
     Raises:
-        ValueError: there are no vectors, they are of another index or model, or cannot be used; ``how`` is none of
-            these.
+        ValueError: there are no vectors, they are of another index or model or cannot be used, or ``how`` is something
+            else.
     """
     path, stored = vectors_path(index), vectors_of(index, content, rows)
     encoder = _encoder(path, stored)
@@ -59,12 +59,12 @@ def near_rows(index: Path, content: str, rows: int, how: str) -> DenseRetriever:
 
 
 def looked_up(stored: StoredVectors, path: Path, how: str) -> VectorIndex:
-    """The vectors of the file ``path`` as something to search in; ``how`` as :func:`near_rows` has it.
+    """A searchable index of the vectors in the file ``path``; ``how`` as in :func:`near_rows`.
 
-    What FAISS made is laid beside the file, and found there the next time.
+    FAISS's clusters are cached beside the file.
 
     Raises:
-        ValueError: ``how`` is none of these, or its extra is not installed.
+        ValueError: ``how`` is something else, or its extra is not installed.
     """
     head, vectors = stored.head, stored.vectors
     if how == "faiss" or (how == "" and len(vectors) >= WORTH_IT and installed()):
@@ -79,7 +79,7 @@ def looked_up(stored: StoredVectors, path: Path, how: str) -> VectorIndex:
 
 
 def lay_clusters(index: Path) -> None:
-    """Lay beside the file ``index`` what FAISS makes of its vectors, where :func:`near_rows` would take that.
+    """Cache FAISS's clusters beside the file ``index``, if :func:`near_rows` would use them.
 
     Raises:
         ValueError: there are no vectors, or they cannot be used.
@@ -89,7 +89,7 @@ def lay_clusters(index: Path) -> None:
 
 
 def _encoder(path: Path, stored: StoredVectors) -> RowEncoder:
-    """The model that the vectors were made by."""
+    """The model that made the vectors."""
     run = stored.head.run
     try:
         encoder = RowEncoder(Path(run) if run else None)
@@ -97,7 +97,7 @@ def _encoder(path: Path, stored: StoredVectors) -> RowEncoder:
         raise ValueError(f"the model that made the vectors in {path} cannot be loaded: {error}") from error
     if (encoder.model, encoder.dim) != (stored.head.model, stored.head.dim):
         raise ValueError(
-            f"the model {run or 'of this program'} is not the one any more that made the vectors in {path}: make them "
-            "again by `bash run.sh index DIR`"
+            f"{run or 'the shipped model'} is no longer the model that made the vectors in {path}: make them again by "
+            "`bash run.sh index DIR`"
         )
     return encoder

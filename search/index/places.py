@@ -1,7 +1,7 @@
-"""Where indexes lie: in the user's cache folder, by what they are of, and so out of reach of what is indexed.
+"""Where indexes are stored: in the user's cache folder, by the indexed folder, out of reach of what is indexed.
 
-A folder that comes from elsewhere may hold links, or an index that somebody else made. So nothing is written into it or
-believed of it, unless the user names a file there.
+A folder from elsewhere may contain links, or an index made by somebody else. So nothing is written into it, and no
+index in it is used, unless the user names a file there.
 """
 
 import hashlib
@@ -12,11 +12,11 @@ from typing import Final
 
 _FILE: Final = "index"
 _FORMER: Final = Path(".galm") / "index"
-"""Where earlier versions put the index of a folder: inside of it."""
+"""Where earlier versions put the index of a folder: inside the folder itself."""
 
 
 def cache_folder() -> Path:
-    """The folder of this program among the user's caches: that of ``XDG_CACHE_HOME``, by default ``~/.cache``.
+    """This program's folder in ``XDG_CACHE_HOME``, by default ``~/.cache``.
 
     Raises:
         ValueError: the user has no home folder.
@@ -27,11 +27,11 @@ def cache_folder() -> Path:
     try:
         return Path.home() / ".cache" / "galm"
     except RuntimeError as error:
-        raise ValueError("there is no home folder to keep indexes in: name a folder by XDG_CACHE_HOME=/path") from error
+        raise ValueError("there is no home folder to store indexes in: set XDG_CACHE_HOME=/path") from error
 
 
 def index_place(folder: Path) -> Path:
-    """The file of the index of ``folder``, however that is reached.
+    """The file of the index of ``folder``, by its real path.
 
     Raises:
         ValueError: the user has no home folder.
@@ -51,15 +51,15 @@ def index_above(folder: Path) -> Path | None:
 
 
 def former_index(folder: Path) -> Path | None:
-    """What an earlier version, or somebody else, left as the index inside of ``folder`` or of one above it."""
+    """An index that an earlier version, or somebody else, left inside ``folder`` or a folder above it."""
     return next((each / _FORMER for each in (folder, *folder.parents) if os.path.lexists(each / _FORMER)), None)
 
 
 def check_way(folder: Path, file: Path) -> None:
-    """Refuse to write ``file`` where it is inside of ``folder`` by its name and a link leads elsewhere.
+    """Refuse to write ``file`` if its path is inside ``folder`` but goes through a link.
 
     Raises:
-        ValueError: a folder on the way from ``folder`` to ``file`` is a link.
+        ValueError: a folder between ``folder`` and ``file`` is a link.
     """
     if not file.is_relative_to(folder):
         return

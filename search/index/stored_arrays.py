@@ -1,4 +1,4 @@
-"""The arrays of an index file, looked at before they are believed: whoever wrote the file wrote its checksums too."""
+"""The arrays of an index file, which are validated: whoever wrote the file also wrote its checksums."""
 
 import re
 from collections.abc import Mapping
@@ -15,13 +15,13 @@ _COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 class StoredArrays:
-    """Arrays by their names, as safetensors gave them; what does not fit is a ValueError."""
+    """Arrays by name, as loaded by safetensors; what does not fit is a ValueError."""
 
     def __init__(self, arrays: Mapping[str, np.ndarray]) -> None:
         self._arrays = arrays
 
     def array(self, name: str, kind: type, length: int | None = None) -> np.ndarray:
-        """The row of ``kind`` that is named so, of a ``length`` where that is known.
+        """The one-dimensional array ``name`` of type ``kind``, of the given ``length`` if any.
 
         Raises:
             ValueError: there is none.
@@ -34,18 +34,18 @@ class StoredArrays:
         return found
 
     def json(self, name: str) -> Any:
-        """What the bytes of that name say.
+        """The JSON in the bytes ``name``.
 
         Raises:
-            ValueError: they are no JSON.
+            ValueError: they are not JSON.
         """
         return parse_json(self.array(name, np.uint8).tobytes())
 
     def words(self, name: str, count: int | None = None) -> list[str]:
-        """The words of that name, of which there are ``count`` where that is known.
+        """The words in ``name``, ``count`` of them if that is given.
 
         Raises:
-            ValueError: there are no words, or another number of them.
+            ValueError: they are not words, or their number is another one.
         """
         found = checked_words(self.json(name))
         if count not in (None, len(found)):
@@ -53,19 +53,19 @@ class StoredArrays:
         return found
 
     def ragged(self, values: str, offsets: str, *, lists: int, below: int) -> Ragged:
-        """So many ``lists`` of numbers below ``below``.
+        """A ragged array of ``lists`` lists of numbers below ``below``.
 
         Raises:
-            ValueError: these are not there.
+            ValueError: the arrays are missing or do not fit.
         """
         return Ragged.checked(self.array(values, np.int32), self.array(offsets, np.int64), lists=lists, below=below)
 
 
 def checked_origin(content: object) -> Origin:
-    """The origin that a manifest names: what links begin with leads to https alone.
+    """The origin in a manifest, if its address is an https one.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not an origin.
     """
     origin = checked_record(Origin, content)
     if not _URL.fullmatch(origin.url) or not _COMMIT.fullmatch(origin.commit):

@@ -1,4 +1,4 @@
-"""Making the index of a folder, and the vectors beside it, or bringing both up to date: one process at a time."""
+"""Making and updating the index of a folder and the vectors beside it, by one process at a time."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from search.index.vector_file import up_to_date
 
 @contextmanager
 def sole_maker(index: Path, say: Callable[[str], None]) -> Iterator[None]:
-    """Wait until no other process makes the file ``index``: else its vectors could be of the other's rows."""
+    """Wait until no other process makes the file ``index``: else the vectors could be of the other index's rows."""
     with sole_holder(
         index.with_name(f".{index.name}.lock"), lambda: say(f"waiting for another process that makes {index}")
     ):
@@ -18,16 +18,16 @@ def sole_maker(index: Path, say: Callable[[str], None]) -> Iterator[None]:
 
 
 def update_vectors(run: str, index: Path, tell: Callable[[str, str], None]) -> str:
-    """Make the vectors beside the file ``index``, or bring them up to date; tells what was done, "" for nothing.
+    """Make or update the vectors beside the file ``index``; returns what was done, "" for nothing.
 
     Args:
-        run: folder of the bi-encoder that makes them; "": the one that comes with this program.
+        run: folder of the bi-encoder; "": the shipped one.
         index: the file.
-        tell: takes a path and what is wrong with it.
+        tell: called with a path and what is wrong with it.
 
     Raises:
         ValueError: the model or the index cannot be used.
-        OSError: the vectors cannot be written; the older ones are as they were.
+        OSError: the vectors cannot be written; the older ones are left unchanged.
     """
     if up_to_date(index, run):
         return ""

@@ -1,7 +1,7 @@
-"""Vectors of the rows of an index, and of queries, by a trained bi-encoder; rows whose words stayed keep theirs.
+"""Vectors of the rows of an index, and of queries, by a trained bi-encoder; vectors of unchanged rows are reused.
 
-The vector of a row does not depend on the rows beside it: batches are of one size and of one width, the longest that
-the model reads, so that every sum runs over the same places. Rows that read the same are read once.
+The vector of a row does not depend on the other rows of its batch: all batches have one size and one width, the
+longest that the model reads, so that every sum has the same terms in the same order. Equal rows are encoded once.
 """
 
 import hashlib
@@ -35,14 +35,14 @@ from search.models.folder import CONFIG, DEFAULT_BI_ENCODER, model_hash
 from search.models.packed_model import load_model
 
 BATCH: Final = 128
-"""Rows that the model reads at a time, always."""
+"""Rows per batch, always."""
 
 
 def check_bi_encoder(folder: Path) -> None:
-    """Refuse a model that makes no vector of a method, before it is loaded.
+    """Check that a model is a bi-encoder over words, before it is loaded.
 
     Raises:
-        ValueError: there is no model in ``folder``, or it is no bi-encoder.
+        ValueError: there is no model in ``folder``, or it is not such a bi-encoder.
     """
     model_hash(folder)
     name = Configuration.load(folder / CONFIG).model_name
@@ -60,13 +60,13 @@ def check_bi_encoder(folder: Path) -> None:
 
 
 class RowEncoder:
-    """A bi-encoder that makes vectors of rows and of queries."""
+    """A bi-encoder for rows and queries."""
 
     def __init__(self, run: Path | None = None) -> None:
-        """Load the model of a finished run, or a packed one; None: the one that comes with this program.
+        """Load the model of a finished run, or a packed one; None: the shipped one.
 
         Raises:
-            ValueError: there is none, or its model is no bi-encoder.
+            ValueError: there is no model, or it is not a bi-encoder.
         """
         folder = run or DEFAULT_BI_ENCODER
         check_bi_encoder(folder)
@@ -78,16 +78,16 @@ class RowEncoder:
 
     @torch.inference_mode()
     def query(self, words: Sequence[str]) -> Float32[np.ndarray, "1 dim"]:
-        """The vector of a query, of length 1."""
+        """The vector of a query, with norm 1."""
         ids = self._encoder.encode(query_split(words))
         return self._ranker.encode_query(ids.queries([0])).states[:, 0].float().numpy()
 
     def ids(self, rows: Split) -> TokenizedPairs:
-        """The rows as the model reads them."""
+        """The rows as ids of the model."""
         return self._encoder.encode(rows)
 
     def keys(self, ids: TokenizedPairs) -> UInt8[np.ndarray, "rows bytes"]:
-        """A hash of what the model reads of each row."""
+        """A hash of the model's input for each row."""
         fields = [ids.fields[field] for field in self._ranker.code_fields]
         lengths = np.stack([field.lengths for field in fields], axis=1)
         found = np.empty((len(ids), KEY), np.uint8)
@@ -98,7 +98,7 @@ class RowEncoder:
 
     @torch.inference_mode()
     def vectors(self, ids: TokenizedPairs, rows: Int64[np.ndarray, " batch"]) -> Float16[np.ndarray, "batch dim"]:
-        """The vectors of at most BATCH ``rows``, of length 1; 0 where the model reads nothing.
+        """The vectors of at most BATCH ``rows``, with norm 1; 0 for rows without words.
 
         Raises:
             ValueError: the model gives NaN.
@@ -107,7 +107,7 @@ class RowEncoder:
         states = self._ranker.encode_code(self._full_width(ids.codes(full))).states[: len(rows), 0].float().numpy()
         if not np.isfinite(states).all():
             raise ValueError(
-                f"the model in {self.run or DEFAULT_BI_ENCODER} gives vectors that are not finite: train it anew"
+                f"the model in {self.run or DEFAULT_BI_ENCODER} gives vectors that are not finite: train it again"
             )
         return states.astype(np.float16)
 
@@ -121,24 +121,24 @@ class RowEncoder:
 
 @dataclass(frozen=True, slots=True)
 class Vectorised:
-    """What came of bringing vectors up to date."""
+    """The outcome of making or updating vectors."""
 
     rows: int
-    read: int  # rows, each of those that read the same counted once
+    read: int  # distinct rows that were encoded
     written: bool
 
 
 def refresh_vectors(encoder: RowEncoder, index: Path, tell: Callable[[str, str], None]) -> Vectorised:
-    """Make the vectors of the index in the file ``index``, or bring them up to date, in the file beside it.
+    """Make or update the vectors of the index in the file ``index``, in the file beside it.
 
     Args:
         encoder: the model.
         index: the file.
-        tell: takes a path and what is wrong with it.
+        tell: called with a path and what is wrong with it.
 
     Raises:
         ValueError: the index cannot be used, or the model gives NaN.
-        OSError: the vectors cannot be written; the older ones are as they were.
+        OSError: the vectors cannot be written; the older ones are left unchanged.
     """
     path, before = vectors_path(index), read_head(index)
     head = VectorHead(before.content, encoder.run, encoder.model, encoder.dim, before.rows)
@@ -162,7 +162,7 @@ def _filled(
     known: Mapping[bytes, int],
     old: StoredVectors | None,
 ) -> tuple[Float16[np.ndarray, "rows dim"], int]:
-    """The vectors of all rows, and how many of them the model read."""
+    """The vectors of all rows, and how many rows were encoded."""
     places: dict[bytes, list[int]] = {}
     for row, key in enumerate(keys):
         places.setdefault(key.tobytes(), []).append(row)
@@ -184,12 +184,12 @@ def _filled(
 
 
 def _old(path: Path, head: VectorHead, tell: Callable[[str, str], None]) -> StoredVectors | None:
-    """The vectors that there are, if they are of the same model."""
+    """The existing vectors, if they are of the same model."""
     if not path.exists():
         return None
     try:
         old = open_vectors(path)
         return old if (old.head.model, old.head.dim) == (head.model, head.dim) else None
     except ValueError as error:
-        tell(str(path), f"made anew: {error}")
+        tell(str(path), f"rebuilt: {error}")
         return None

@@ -1,8 +1,7 @@
-"""The vectors of an index on disk, in one file beside it: a line that tells of what they are, vectors, and keys.
+"""The vectors of an index on disk, in one file beside it: a line that describes them, the vectors, and keys.
 
-A vector is of float16. A key is a hash of the words that the model reads of a row, so that rows whose words stayed keep
-their vector when the index is brought up to date. A file that is damaged, or of another index or model than it is asked
-for, is refused.
+Vectors are float16. A key is a hash of the model's input for a row, by which the vectors of unchanged rows are reused
+when the index is updated. A file that is damaged, or of another index or model than expected, is refused.
 """
 
 from dataclasses import asdict, dataclass
@@ -19,34 +18,34 @@ from search.index.code_index import read_head
 from search.models.folder import DEFAULT_BI_ENCODER, model_hash
 
 FORMAT: Final = "galm vectors 1"
-"""Raised when the layout changes, or how a vector is made of a row."""
+"""Incremented when the layout changes, or how a row is encoded."""
 KEY: Final = 16
 """Bytes of a key."""
 _FLOAT: Final = 2
-"""Bytes of a number."""
+"""Bytes per number."""
 _WIDEST: Final = 1 << 20
-"""Numbers of a vector, at most."""
+"""Maximum dimension."""
 
 
 @dataclass(frozen=True, slots=True)
 class VectorHead:
-    """Of what the vectors are."""
+    """Which index and model the vectors belong to."""
 
     index: str  # sha256 of the content of the index
-    run: str  # folder of the model; "": the one that comes with this program
+    run: str  # folder of the model; "": the shipped one
     model: str  # a hash of the model
     dim: int
     rows: int
 
     @property
     def name(self) -> str:
-        """Tells these vectors from any other."""
+        """Identifies these vectors."""
         return f"{self.index} {self.model}"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class StoredVectors:
-    """A vector and a key a row; mapped, where they were opened."""
+    """One vector and one key per row; memory-mapped if read from a file."""
 
     head: VectorHead
     vectors: Float16[np.ndarray, "rows dim"]
@@ -54,15 +53,15 @@ class StoredVectors:
 
 
 def vectors_path(index: Path) -> Path:
-    """Where the vectors of an index lie."""
+    """The file of the vectors of an index."""
     return index.with_name(f"{index.name}.vectors")
 
 
 def save_vectors(stored: StoredVectors, path: Path) -> None:
-    """Write vectors, whole or not at all; older ones are replaced.
+    """Write vectors atomically, replacing older ones.
 
     Raises:
-        OSError: they cannot be written; the older ones are as they were.
+        OSError: they cannot be written; the older ones are left unchanged.
     """
     write_sealed(path, FORMAT, asdict(stored.head), [stored.vectors, stored.keys])
 
@@ -78,7 +77,7 @@ def open_vectors(path: Path) -> StoredVectors:
         head = _checked(about)
         split = head.rows * head.dim * _FLOAT
         if split + head.rows * KEY != len(content):
-            raise ValueError(f"{path} does not hold {head.rows:,} vectors of {head.dim:,} numbers")
+            raise ValueError(f"{path} does not contain {head.rows:,} vectors of {head.dim:,} numbers")
         vectors = content[:split].view(np.float16).reshape(head.rows, head.dim)
         return StoredVectors(head, vectors, content[split:].reshape(head.rows, KEY))
     except ValueError as error:
@@ -86,10 +85,10 @@ def open_vectors(path: Path) -> StoredVectors:
 
 
 def read_vector_head(path: Path) -> VectorHead:
-    """Of what the vectors in ``path`` are; they are not read.
+    """The head of the vectors in ``path``, which are not read.
 
     Raises:
-        ValueError: there is no such file, it is cut, or of another version.
+        ValueError: there is no such file, it is truncated, or of another version.
     """
     try:
         return _checked(read_sealed_head(path, FORMAT))
@@ -98,10 +97,10 @@ def read_vector_head(path: Path) -> VectorHead:
 
 
 def _checked(about: dict[str, Any]) -> VectorHead:
-    """The head that the first line of a file tells.
+    """The head in the first line of a file.
 
     Raises:
-        ValueError: it tells none.
+        ValueError: there is none.
     """
     head = checked_record(VectorHead, about)
     if head.rows < 0 or not 1 <= head.dim <= _WIDEST:
@@ -110,7 +109,7 @@ def _checked(about: dict[str, Any]) -> VectorHead:
 
 
 def vectors_of(index: Path, content: str, rows: int) -> StoredVectors:
-    """The vectors that lie beside the file ``index``, whose content is ``content``, with so many ``rows``.
+    """The vectors beside the file ``index``, which has ``content`` as its checksum and ``rows`` rows.
 
     Raises:
         ValueError: they are of another index, there are none, or they cannot be used.
@@ -123,7 +122,7 @@ def vectors_of(index: Path, content: str, rows: int) -> StoredVectors:
 
 
 def fitting(index: Path, content: str) -> None:
-    """Refuse the vectors beside the file ``index`` unless they are of the ``content``; they are not read.
+    """Refuse the vectors beside the file ``index`` unless they are of its ``content``; they are not read.
 
     Raises:
         ValueError: they are of another index, there are none, or they cannot be used.
@@ -132,26 +131,26 @@ def fitting(index: Path, content: str) -> None:
     head = read_vector_head(path)
     if head.index != content:
         raise ValueError(
-            f"the vectors in {path} are of another state of the index: bring them up to date by `bash run.sh index DIR`"
+            f"the vectors in {path} are of another state of the index: update them by `bash run.sh index DIR`"
         )
 
 
 def maker_of(index: Path) -> str | None:
-    """The run that made the vectors beside the file ``index``; None where there are none, or none that can be read."""
+    """The run that made the vectors beside the file ``index``; None if there are none, or they cannot be read."""
     path = vectors_path(index)
     try:
         run = read_vector_head(path).run
         if run and not Path(run).is_dir():
-            open_vectors(path)  # else its name may be damaged, too
+            open_vectors(path)  # else the run's name may be damaged
     except (ValueError, OSError):
         return None
     return run
 
 
 def up_to_date(index: Path, run: str) -> bool:
-    """Whether whole vectors lie beside the file ``index``, of all that it holds and by ``run`` as it is now.
+    """Whether there are intact vectors beside the file ``index``, of its present content and by ``run`` as it is now.
 
-    What FAISS made of many vectors counts as a part of them.
+    FAISS's clusters, which large indexes have, are part of them.
 
     Raises:
         ValueError: there is no model in ``run``, or no index.
@@ -166,7 +165,7 @@ def up_to_date(index: Path, run: str) -> bool:
 
 
 def remove_vectors(index: Path) -> None:
-    """Take away the vectors beside the file ``index``, if there are any, and what was made of them."""
+    """Remove the vectors beside the file ``index``, if there are any, and their clusters."""
     path = vectors_path(index)
     for each in (path, clusters_path(path)):
         each.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Folders of models, as the search names them and without loading one. Light to import: no torch."""
+"""Folders of models, without loading one. Light to import: no torch."""
 
 import hashlib
 import json
@@ -9,19 +9,19 @@ from data_prep.store.manifest import file_sha256
 from recipes.stored_options import stored_configuration
 
 DEFAULT_MODEL: Final = Path(__file__).with_name("default")
-"""The packed model that comes with the code."""
+"""The shipped packed model."""
 DEFAULT_BI_ENCODER: Final = DEFAULT_MODEL / "bi_encoder"
-"""The packed bi-encoder that comes with the code."""
+"""The shipped packed bi-encoder."""
 
 CONFIG: Final = "config.json"
 PACKED: Final = ("words.json", "model.safetensors")
-"""What a packed model's folder holds beside its configuration."""
+"""Files of a packed model beside its configuration."""
 RUN: Final = ("vocabulary.json", "weights.safetensors")
-"""What of a run's folder its model is made of, beside its configuration."""
+"""Files of a run that make up its model, beside its configuration."""
 
 
 def is_packed(folder: Path) -> bool:
-    """Whether there is a packed model, perhaps a damaged one, rather than a run."""
+    """Whether a folder has a packed model, possibly a damaged one, rather than a run."""
     return any((folder / name).exists() for name in PACKED)
 
 
@@ -33,7 +33,7 @@ def no_model(folder: Path, missing: str) -> ValueError:
 
 
 def model_hash(folder: Path) -> str:
-    """A hash of all that decides what the model in ``folder`` gives for the same words.
+    """A hash of all that determines the outputs of the model in ``folder``.
 
     Raises:
         ValueError: there is no model, or it is not finished.

@@ -1,12 +1,13 @@
-"""The models that a search can load: a packed one, such as comes with the code, or any finished run.
+"""The models that the search can load: a packed model, such as the shipped one, or any finished run.
 
-Packed is a run with one vocabulary (``--words.joint=true``), nearly all of which is tables with a row a word. The most
-frequent words stay; the others are unknown then, in the buckets that training made for such. In tables of offsets
-(galm_plus: ``--model.code_tables=offsets``) the most frequent of these stay; the others are 0, as before training.
-A row x that stays is held as whole numbers of 8 bits, q = round(x / s) with one s = max|x| / 127: |x - q s| <= s / 2.
+Only a run with one vocabulary (``--words.joint=true``) can be packed: nearly all of it is tables with one row per word.
+The most frequent words are retained; the others become unknown words, in the buckets that training made for these. In
+tables of offsets (galm_plus: ``--model.code_tables=offsets``) the most frequent of these are retained; the others are
+0, as before training. A retained row x is stored as 8-bit integers q = round(x / s), with one scale s = max|x| / 127
+per row: |x - q s| <= s / 2.
 
-A packed folder holds ``config.json`` as a run does, ``words.json`` (the words, most frequent first), and
-``model.safetensors``, whose metadata tell the format's version and checksums of all three.
+A packed folder contains ``config.json`` as a run does, ``words.json`` (the words, most frequent first), and
+``model.safetensors``, whose metadata have the format's version and checksums of all three.
 """
 
 import json
@@ -37,7 +38,7 @@ from training.checkpoint import check_finite, check_weights, weights_copy
 from training.weights_file import is_sealed, read_weights, sealed_weights
 
 FORMAT_VERSION: Final = 1
-"""Raised when the layout changes; a packed model of another version is refused."""
+"""Incremented when the layout changes; a packed model of another version is refused."""
 
 _WORDS, _WEIGHTS = PACKED
 _ABOUT: Final = "packed"
@@ -52,12 +53,12 @@ class PackedTable:
     """A table of vectors in 8 bits, without its rows of zeros."""
 
     kept: Bool[Tensor, " words"]  # rows that are not all zeros
-    values: Int8[Tensor, "rows dim"]  # of the kept rows, in order
+    values: Int8[Tensor, "rows dim"]  # of these rows, in order
     scales: Float[Tensor, " rows"]
 
     @classmethod
     def of(cls, table: Float[Tensor, "words dim"]) -> "PackedTable":
-        """``table``, each row symmetric around 0 and rounded to the nearest."""
+        """``table`` with each row quantised symmetrically, rounding to nearest."""
         largest = table.abs().amax(1)
         kept = largest > 0
         scales = largest[kept] / _LARGEST
@@ -66,10 +67,10 @@ class PackedTable:
 
     @classmethod
     def checked(cls, kept: Tensor, values: Tensor, scales: Tensor, shape: torch.Size) -> "PackedTable":
-        """The parts of a table of that ``shape`` as they were found in a file.
+        """The parts of a table of that ``shape``, as read from a file.
 
         Raises:
-            ValueError: they are of another table, or of none.
+            ValueError: they do not fit together.
         """
         types = (kept.dtype, values.dtype, scales.dtype)
         rows = int(kept.sum()) if (types, kept.shape) == ((torch.bool, torch.int8, torch.float32), shape[:1]) else -1
@@ -80,16 +81,16 @@ class PackedTable:
     def unpacked(self) -> Float[Tensor, "words dim"]:
         """The table in float32."""
         shape = len(self.kept), self.values.shape[1]
-        table = torch.from_numpy(np.zeros(shape, np.float32))  # unlike torch's, zeros that take no memory until read
+        table = torch.from_numpy(np.zeros(shape, np.float32))  # unlike torch's zeros, takes no memory until used
         table[self.kept] = self.values.float().mul_(self.scales[:, None])
         return table
 
 
 def load_model(path: Path) -> tuple[NeuralRanker, WordTokenizer]:
-    """The model in ``path``, a packed folder or a finished run, on the processor and ready to score.
+    """The model in ``path``, a packed folder or a finished run, on the CPU and in evaluation mode.
 
     Raises:
-        ValueError: there is neither, it is damaged or unfinished, or the run's model is one that is not trained.
+        ValueError: there is neither, it is damaged or unfinished, or the run's model is not a trained one.
     """
     if is_packed(path):
         return load_packed(path)
@@ -102,13 +103,13 @@ def load_model(path: Path) -> tuple[NeuralRanker, WordTokenizer]:
 
 
 def pack(run: Path, target: Path, *, words: int, offset_words: int) -> None:
-    """Write the finished run in ``run`` to the folder ``target`` as a packed model, the same bytes each time.
+    """Write the finished run in ``run`` to the folder ``target`` as a packed model, with reproducible bytes.
 
-    ``words`` and ``offset_words`` say how many of the most frequent words stay, and how many of these in the tables of
-    offsets; more than there are means all. Other files in ``target``, such as a model card, stay as they are.
+    ``words`` is the number of most frequent words to retain, ``offset_words`` how many of these also in the tables of
+    offsets; larger numbers mean all. Other files in ``target``, such as a model card, are left unchanged.
 
     Raises:
-        ValueError: no words are to be kept, the run is not finished, or its model is one that cannot be packed.
+        ValueError: no words would be retained, the run is not finished, or its model cannot be packed.
         OSError: ``target`` cannot be written.
     """
     if words < 1 or offset_words < 0:
@@ -133,7 +134,7 @@ def pack(run: Path, target: Path, *, words: int, offset_words: int) -> None:
 
 
 def load_packed(folder: Path) -> tuple[NeuralRanker, WordTokenizer]:
-    """The model that :func:`pack` wrote, in float32, on the processor and ready to score.
+    """The model that :func:`pack` wrote, in float32, on the CPU and in evaluation mode.
 
     Raises:
         ValueError: a file is missing, damaged or of another version.
@@ -154,15 +155,15 @@ def load_packed(folder: Path) -> tuple[NeuralRanker, WordTokenizer]:
     except ValueError as error:
         raise _unusable(folder, str(error)) from error
     model = without_weights(plan, tokenizer)
-    model.load_state_dict(weights, assign=True)  # in place of the model's own memory, which is never touched
+    model.load_state_dict(weights, assign=True)  # replaces the model's own tensors, which are never allocated
     return model.eval(), tokenizer
 
 
 def _unpacked(weights: dict[str, Tensor], table: str, own: Mapping[str, Tensor]) -> Float[Tensor, "words dim"]:
-    """The table that is packed in ``weights``, which are without its parts then.
+    """Unpack a table of ``weights``, from which its parts are removed.
 
     Raises:
-        ValueError: a part is missing, or it is not the table that a model with the weights ``own`` has.
+        ValueError: a part is missing, or the table does not fit the model's weights ``own``.
     """
     kept, values, scales = (weights.pop(f"{table}.{part}", None) for part in ("kept", "values", "scales"))
     if table not in own or kept is None or values is None or scales is None:
@@ -171,14 +172,14 @@ def _unpacked(weights: dict[str, Tensor], table: str, own: Mapping[str, Tensor])
 
 
 def _shareable(plan: Configuration) -> Configuration:
-    """``plan`` without the paths of the machine it ran on and without what it was kept apart from."""
+    """``plan`` without the paths of the machine it ran on and without ``--data.apart``."""
     extra = ",".join(name for name, _ in plan.data.extra_sets)
     data = replace(plan.data, path="", root=DataConfig().root, extra=extra, apart="")
     return replace(plan, out="", data=data, train=replace(plan.train, resume=""), evaluate=EvaluateConfig())
 
 
 def _as_bytes(folder: Path, weights: dict[str, Tensor], words: int, offset_words: int) -> bytes:
-    """The weights as safetensors: of the tables the first rows packed, all else as it is."""
+    """The weights as safetensors: the first rows of each table packed, all else unchanged."""
     tables = sorted(name for name in weights if name.startswith(_TABLES))
     shared = _SHARED in weights  # then the others are offsets from it
     for name in tables:
@@ -193,7 +194,7 @@ def _as_bytes(folder: Path, weights: dict[str, Tensor], words: int, offset_words
 
 
 def _read(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The weights as they are stored, and what is said of them."""
+    """The weights as stored, and their metadata."""
     missing = [name for name in (CONFIG, _WORDS, _WEIGHTS) if not (folder / name).is_file()]
     if missing:
         raise _unusable(folder, f"{', '.join(missing)} is missing")
@@ -206,18 +207,18 @@ def _read(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     if about.get("format") != FORMAT_VERSION:
         raise ValueError(
             f"the packed model in {folder} is of format {about.get('format')}, this program reads format "
-            f"{FORMAT_VERSION}: pack the run anew, or take the model that comes with this program"
+            f"{FORMAT_VERSION}: pack the run again, or use the shipped model"
         )
     if not whole:
         raise _unusable(folder, f"{_WEIGHTS} was changed after it was written")
     files, tables = about.get("files"), about.get("tables")
     if not isinstance(files, dict) or not isinstance(tables, list) or not all(isinstance(name, str) for name in tables):
-        raise _unusable(folder, f"{_WEIGHTS} does not say of what it is")
+        raise _unusable(folder, f"{_WEIGHTS} lacks its metadata")
     return weights, about
 
 
 def _unusable(folder: Path, why: str) -> ValueError:
     return ValueError(
-        f"the packed model in {folder} cannot be used: {why}; restore the folder (git checkout, where it came with the "
-        "code) or pack the run anew"
+        f"the packed model in {folder} cannot be used: {why}; restore the folder (by git checkout, if it is the "
+        "shipped model) or pack the run again"
     )

@@ -1,7 +1,7 @@
-"""How well does the search do on one's own code? Comments become queries (search/quality/questions.py).
+"""The quality of the search on a folder of code, whose comments become queries (search/quality/questions.py).
 
-Every method and type of the folder is a candidate. The first sentence of a comment is asked for with all comments
-hidden; what ``@return`` says is asked for with first sentences there to be found.
+Every method and type of the folder is ranked. Queries from first sentences of comments are asked with all comments
+hidden; queries from ``@return`` are asked with first sentences searchable.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,17 +25,17 @@ BASE: Final = "bm25"
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A way to search, and how it did."""
+    """A configuration of the search, and its results."""
 
     name: str
     ranks: Int64[np.ndarray, " queries"]
     measures: Measures
-    lead: Difference | None  # of its reciprocal ranks over those of the first way; None for the first
-    listed: float  # share of the queries whose answer is among the rows looked at closely
+    lead: Difference | None  # of its reciprocal ranks from those of the first configuration; None for the first
+    listed: float  # share of the queries whose answer is among the candidates
 
 
 def with_comments(index: Index, weight: int) -> Index:
-    """The same index, in which each word of a comment counts ``weight`` times; 0: no comment is found."""
+    """The same index, in which each word of a comment counts ``weight`` times; 0: comments are not searched."""
     return replace(index, lexical=Bm25Index.of(index.split, {**WEIGHTS, "query": weight}))
 
 
@@ -49,11 +49,11 @@ def measure_quality(
     """BM25 alone, then each of ``readers`` with it, over the same queries.
 
     Args:
-        index: what is searched.
-        readers: models over the rows of ``index``, by name.
-        ranking: how both are mixed.
-        questions: what is asked.
-        finder: adds rows to what models read.
+        index: the index to search.
+        readers: rerankers over the rows of ``index``, by name.
+        ranking: the ranking settings.
+        questions: the queries.
+        finder: a dense retriever that adds rows to the candidates.
     """
     engines = {BASE: Engine(index, None, ranking)}
     beside = f"vectors + {BASE}" if finder else BASE
@@ -80,7 +80,7 @@ _ASKED: Final[Mapping[Asked, str]] = {
 
 
 def quality_lines(found: Sequence[Measured], source: Asked, pool: int) -> list[str]:
-    """What a person reads of it; ``source`` as of :class:`Questions`."""
+    """The results as text; ``source`` as in :class:`Questions`."""
     queries, wide = len(found[0].ranks), max(28, *(len(each.name) + 2 for each in found))
     lines = [
         f"{queries:,} {_ASKED[source]}, each ranked among {pool:,} methods and types",
@@ -94,7 +94,7 @@ def quality_lines(found: Sequence[Measured], source: Asked, pool: int) -> list[s
         )
     width = max((lead.high - lead.low) / 2 for each in found if (lead := each.lead)) if found[1:] else 0.0
     lines.append(
-        f"So many queries tell differences of about {width:.3f} in MRR from chance; comments are no typed questions. "
-        "listed: share whose answer is looked at closely"
+        f"With so many queries, differences of about {width:.3f} in MRR are significant; comments differ from typed "
+        "questions. listed: share of queries whose answer is among the candidates"
     )
     return lines

@@ -1,4 +1,4 @@
-"""Questions that come with a code base: what the comments of its methods say becomes what is asked for."""
+"""Questions made from the comments and names of a code base."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,10 +17,10 @@ from retrieval.bm25_index import terms_of
 from search.index.code_index import Index
 
 Asked = Literal["comment", "return", "member", "name"]
-"""A comment's first sentence; what its tag @return says; the type's name before the sentence; the name alone."""
+"""A comment's first sentence; the text of its tag @return; the type's name and the sentence; the name alone."""
 
 FEWEST: Final = 20
-"""Queries below which nothing is measured."""
+"""Minimum number of queries."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -29,19 +29,19 @@ class Questions:
 
     rows: Int64[np.ndarray, " queries"]  # ascending
     words: Sequence[Sequence[str]]
-    texts: Sequence[str]  # what is typed, as far as it may spell a name
+    texts: Sequence[str]  # as typed, since they may contain names
     source: Asked
 
 
 def of_comments(index: Index, most: int, seed: int) -> Questions:
-    """The first sentences of comments that data preparation would keep as queries (data_prep.pairs.filters).
+    """The first sentences of comments that data preparation would accept as queries (data_prep.pairs.filters).
 
-    A sentence that several methods share is asked for its first method only.
+    A sentence that several methods share is used for the first method only.
 
     Args:
-        index: whose methods are asked for.
-        most: how many at most, 0: all.
-        seed: of the draw.
+        index: the index whose methods are the answers.
+        most: maximum number of questions, 0: all.
+        seed: seed of the sampling.
 
     Raises:
         ValueError: there are fewer than FEWEST.
@@ -51,14 +51,14 @@ def of_comments(index: Index, most: int, seed: int) -> Questions:
 
 
 def of_returns(index: Index, root: Path, most: int, seed: int) -> Questions:
-    """What methods return by the tag ``@return`` of their comment, read from the files under ``root`` again.
+    """The texts of ``@return`` in the comments of methods, which are read again from the files under ``root``.
 
-    Only of methods with a comment of :func:`of_comments`, and where it says something that this comment does not: the
-    index may hold that one, so this asks how a search does that reads comments.
+    Only of methods with a question in :func:`of_comments`, and only if the text adds a word to that sentence: the index
+    may contain the sentence, so that this measures a search in which comments can be found.
 
     Raises:
         ValueError: there are fewer than FEWEST.
-        OSError: a file is not there any more, or has become a link.
+        OSError: a file no longer exists, or has become a link.
     """
     least = DataConfig().min_query_words
     asked: dict[int, Sequence[str]] = {}
@@ -75,7 +75,7 @@ def of_returns(index: Index, root: Path, most: int, seed: int) -> Questions:
 
 
 def of_members(index: Index, most: int, seed: int) -> Questions:
-    """Those of :func:`of_comments` with the name of the type before them: ``StringUtils reverses a string``.
+    """Those of :func:`of_comments`, preceded by the name of the type: ``StringUtils reverses a string``.
 
     Raises:
         ValueError: there are fewer than FEWEST.
@@ -88,9 +88,9 @@ def of_members(index: Index, most: int, seed: int) -> Questions:
 
 
 def of_names(index: Index, most: int, seed: int) -> Questions:
-    """The names of methods and types, ``nextName``, or ``JsonReader.nextName`` where another one ends with that too.
+    """The names of methods and types: ``nextName``, or ``JsonReader.nextName`` if the short name is not unique.
 
-    Not of tests, nor of those that share both with others, such as overloads.
+    Tests are left out, and so is what shares both names with others, such as overloads.
 
     Raises:
         ValueError: there are fewer than FEWEST.
@@ -108,7 +108,7 @@ def of_names(index: Index, most: int, seed: int) -> Questions:
 
 
 def _returns(data: bytes) -> Mapping[int, str]:
-    """First line of each method that says what it returns -> that."""
+    """First line of each method with an ``@return`` -> its text."""
     found = {each.start_line: returned(each.javadoc) for each in find_declarations(parse_java(data))}
     return {line: sentence for line, sentence in found.items() if sentence}
 
@@ -118,7 +118,7 @@ def asked(what: Asked, index: Index, root: Path, most: int, seed: int) -> Questi
 
     Raises:
         ValueError: there are fewer than FEWEST.
-        OSError: a file is not there any more.
+        OSError: a file no longer exists.
     """
     if what == "return":
         return of_returns(index, root, most, seed)
@@ -134,7 +134,7 @@ _OF: Final[Mapping[Asked, str]] = {
 
 
 def _drawn(asked: Mapping[int, Sequence[str]], most: int, seed: int, source: Asked) -> Questions:
-    """Each question once, and of these some."""
+    """A sample of the distinct questions."""
     first: dict[tuple[str, ...], int] = {}
     for row, words in asked.items():
         first.setdefault(tuple(words), row)

@@ -1,7 +1,7 @@
-"""What a connection to the server may do: send its request and read its answer in good time, and not too many at once.
+"""Limits of connections to the server: time to send a request and to read the answer, and number of connections.
 
-Uvicorn closes a connection that says nothing after an answer, and waits for ever in all other cases: for the first
-byte, for the rest of a request, for a body that was announced, and for somebody to read the answer.
+Uvicorn closes a connection that is idle after an answer, but waits forever in all other cases: for the first byte, for
+the rest of a request, for an announced body, and for the client to read the answer.
 """
 
 import asyncio
@@ -10,16 +10,16 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 
 class Connection(H11Protocol):
-    """A connection that is closed where the other side keeps the server waiting; one that is answered is not."""
+    """A connection that is closed if the client keeps the server waiting, but not while a request is being answered."""
 
     patience = 10.0
-    """Seconds that a request may take to come whole, and that an answer may lie without any of it being read."""
+    """Seconds within which a request must be complete, and within which some of a pending answer must be read."""
     most = 100
-    """Connections that are open at once; for one more, that which has kept the server waiting longest is closed."""
+    """Maximum number of open connections; for one more, the one that has kept the server waiting longest is closed."""
 
     _timer: asyncio.TimerHandle | None = None
     _unread = 0
-    """Bytes that nobody had read when the server began to wait."""
+    """Unread bytes of the answer when the server began to wait."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for a request; make room for it."""
@@ -29,12 +29,12 @@ class Connection(H11Protocol):
             self._longest_waiting()._close()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing is waited for any more."""
+        """Stop waiting."""
         self._wait_no_more()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take some of a request; once it is whole, the server is what is waited for."""
+        """Take a part of a request; stop waiting once it is complete."""
         super().data_received(data)
         self._settle()
 
@@ -50,13 +50,13 @@ class Connection(H11Protocol):
         self._wait()
 
     def resume_writing(self) -> None:
-        """Go on with an answer, or wait for another request."""
+        """Continue with an answer, or wait for another request."""
         super().resume_writing()
         self._wait()
         self._settle()
 
     def _settle(self) -> None:
-        """Stop waiting where a whole request is being answered."""
+        """Stop waiting while a complete request is being answered."""
         cycle = self.cycle
         if cycle is not None and not (cycle.response_complete or cycle.more_body or self.flow.write_paused):
             self._wait_no_more()
@@ -78,13 +78,13 @@ class Connection(H11Protocol):
             self._close()
 
     def _close(self) -> None:
-        """At once, whatever lies unread."""
-        self.connections.discard(self)  # not when it is noticed, for several may come meanwhile
+        """Close at once, whatever is unread."""
+        self.connections.discard(self)  # now rather than in connection_lost, since others may connect meanwhile
         self._wait_no_more()
         self.transport.abort()
 
     def _longest_waiting(self) -> "Connection":
-        """The connection to close in favour of this one; this one where all others are being answered."""
+        """The connection to close; this one if all others are being answered."""
         waiting = {
             each: each._timer.when() for each in self.connections if isinstance(each, Connection) and each._timer
         }

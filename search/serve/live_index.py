@@ -1,4 +1,4 @@
-"""The index that a server answers from: the one on disk, opened again when its file is replaced."""
+"""The index of a server, which is reopened when its file is replaced."""
 
 import threading
 import time
@@ -17,24 +17,24 @@ from search.models.folder import DEFAULT_MODEL
 from search.models.packed_model import load_model
 
 _ATTEMPTS: Final = 5
-"""How often an index is opened that is replaced while it is opened."""
+"""Attempts to open an index that is replaced meanwhile."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Opened:
-    """An index as it was when it was opened, and what answers from it."""
+    """An opened index and its engine."""
 
     engine: Engine
     head: Head
 
     @property
     def name(self) -> str:
-        """Tells this index from any other; row numbers mean something inside one index only."""
+        """Identifies this index; row numbers are valid within one index only."""
         return self.head.content[:16]
 
 
 class LiveIndex:
-    """Any thread may ask it for what to answer from; what was given stays usable when the file is replaced."""
+    """Thread-safe; an opened index remains usable after its file is replaced."""
 
     def __init__(
         self, path: Path, reader_of: Callable[[Index], ModelReranker | None], *, seconds_between_looks: float = 1.0
@@ -42,9 +42,9 @@ class LiveIndex:
         """Open the index in ``path``.
 
         Args:
-            path: of the index.
-            reader_of: makes the second stage for an index; None: BM25 alone.
-            seconds_between_looks: how often at most the file is looked at.
+            path: file of the index.
+            reader_of: makes the reranker for an index; None: BM25 alone.
+            seconds_between_looks: minimum time between checks of the file.
 
         Raises:
             UnusableIndexError: there is no index, or it cannot be used.
@@ -57,10 +57,10 @@ class LiveIndex:
         self._next_look = time.monotonic() + self._between
 
     def opened(self) -> Opened:
-        """What to answer from.
+        """The current index.
 
-        Whoever finds that the file was replaced waits until the new one is open; others get the old one meanwhile.
-        Where the new one cannot be used, the old one stays, and :attr:`trouble` says why.
+        The caller that finds the file replaced waits until the new one is open; others get the old one meanwhile. If
+        the new one cannot be used, the old one stays in use, and :attr:`trouble` says why.
         """
         if time.monotonic() >= self._next_look and self._looking.acquire(blocking=False):
             try:
@@ -98,17 +98,17 @@ class LiveIndex:
         return Engine(index, reader, finder=self._finder(index, head) if reader else None)
 
     def _finder(self, index: Index, head: Head) -> DenseRetriever | None:
-        """What finds rows by the vectors beside the index; None where there are none that fit it."""
+        """The retriever over the vectors beside the index; None if there are none that fit it."""
         if not vectors_path(self.path).exists():
             return None
         try:
             return near_rows(self.path, head.content, len(index), "")
-        except ValueError:  # stale or damaged, which `search` tells of: BM25 finds alone
+        except ValueError:  # stale or damaged, which `search` reports: BM25 retrieves alone
             return None
 
 
 def reader_maker(model: str) -> Callable[[Index], ModelReranker | None]:
-    """What makes the second stage of an index by the model that ``--model`` names, which is loaded once.
+    """A function that makes the reranker of an index, by the model that ``--model`` names, which is loaded once.
 
     Raises:
         ValueError: there is no such model.
@@ -120,7 +120,7 @@ def reader_maker(model: str) -> Callable[[Index], ModelReranker | None]:
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """What differs when a file is replaced or written to; nothing where there is none."""
+    """Values that change when a file is replaced or written to; () if there is none."""
     try:
         now = path.stat()
     except OSError:

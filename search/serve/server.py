@@ -1,4 +1,4 @@
-"""``bash run.sh serve``: the search as a page in a browser, on this machine only."""
+"""``bash run.sh serve``: the search as a web page, on this machine only."""
 
 import socket
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 ADDRESS: Final = "127.0.0.1"
 _LONGEST_REQUEST: Final = 32 * 1024
-"""Bytes of a request's first line and headers: the longest query in its longest spelling, and more."""
+"""Bytes of a request's first line and headers: enough for the longest query, fully percent-encoded."""
 
 
 def serve(arguments: Sequence[str]) -> None:
@@ -33,7 +33,7 @@ def serve(arguments: Sequence[str]) -> None:
         live = LiveIndex(path, reader_maker(options.model))
         head, name = live.opened().head, Path(options.model).name or "default"
         if not head.rows:
-            raise ValueError(f"the index {path} holds no method or type to search: make it of a folder that has some")
+            raise ValueError(f"the index {path} has no methods or types to search: index a folder that has some")
         say(f"{head.rows:,} methods and types of {head.files:,} files in {path}")
         say(f"search them at http://{ADDRESS}:{listener.getsockname()[1]}; stop with Ctrl-C")
         server_of(web_app(live, name)).run(sockets=[listener])
@@ -43,13 +43,13 @@ def listening(port: int) -> socket.socket:
     """A socket that listens on ``port`` of this machine; 0: any free one.
 
     Raises:
-        ValueError: it cannot be had.
+        ValueError: the port is not available.
     """
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port is free at once after a stop
         listener.bind((ADDRESS, port))
-        listener.listen(128)  # who comes while the index is opened waits
+        listener.listen(128)  # clients that connect while the index is opened wait
     except OSError as error:
         listener.close()
         raise ValueError(f"cannot listen on port {port} ({error.strerror}): name another one by --port=") from error
@@ -57,7 +57,7 @@ def listening(port: int) -> socket.socket:
 
 
 def server_of(app: "ASGIApp") -> "uvicorn.Server":
-    """What runs ``app``. It stops by a signal, within 2 seconds, and sends itself that signal again then."""
+    """A server of ``app``. A signal stops it within 2 seconds, after which it sends itself that signal again."""
     import uvicorn
 
     from search.serve.connections import Connection

@@ -1,4 +1,4 @@
-"""Where the words of identifiers stand in Java source, so that a page can light them up."""
+"""The positions of the words of identifiers in Java source, which a page highlights."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -9,7 +9,7 @@ from data_prep.languages.identifiers import split_identifier
 _PIECE: Final = re.compile(
     r"/\*.*?(?:\*/|\Z)|//[^\n]*"  # comments
     r'|"""(?:\\.|[^\\])*?(?:"""|\\?\Z)|"(?:\\.|[^"\\\n])*"?|\'(?:\\.|[^\'\\\n])*\'?'  # texts, closed or not
-    r"|@\s*[\w$]+(?:\.[\w$]+)*"  # annotations, which are not read
+    r"|@\s*[\w$]+(?:\.[\w$]+)*"  # annotations, which are not searched
     r"|\d[\w.]*"  # numbers
     r"|(?P<name>[^\W\d][\w$]*|\$[\w$]*)",
     re.DOTALL,
@@ -21,11 +21,11 @@ KEYWORDS: Final = frozenset((
     "private", "protected", "public", "return", "short", "static", "strictfp", "super", "switch",
     "synchronized", "this", "throw", "throws", "transient", "true", "try", "void", "volatile", "while",
 ))  # fmt: skip
-"""Words that are no identifiers. ``record``, ``var`` and the like may be names and count as such."""
+"""Reserved words. ``record``, ``var`` and the like may be names and count as such."""
 
 
 def word_spans(source: str, words: Collection[str]) -> list[tuple[int, int, str]]:
-    """Start, end and word of each of ``words`` in the identifiers of ``source``, in order; in characters, 0-based."""
+    """Start, end and word of each of ``words`` in the identifiers of ``source``, in order; 0-based, in characters."""
     return [span for span in _identifier_words(source) if span[2] in words]
 
 
@@ -37,12 +37,12 @@ def _identifier_words(source: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _parts(identifier: str) -> Iterator[tuple[int, int, str]]:
-    """The words of an identifier and where they stand in it; nothing lies between them but what is no word."""
+    """The words of an identifier and their positions in it."""
     lower = [(letter, place) for place, character in enumerate(identifier) for letter in character.lower()]
     text, places, start = "".join(letter for letter, _ in lower), [place for _, place in lower], 0
     for word in split_identifier(identifier):
         start = text.find(word, start)
-        if start < 0:  # a letter whose small form depends on its neighbours
+        if start < 0:  # a letter whose lower case depends on its neighbours
             return
         end = start + len(word)
         yield places[start], places[end - 1] + 1, word

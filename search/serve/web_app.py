@@ -1,7 +1,7 @@
-"""The search as a web application: the page, and the JSON API that it asks (docs/search-api.md).
+"""The search as a web application: the page and its JSON API (docs/search-api.md).
 
-It answers only who calls it by a name of this machine, so that no other site reaches it through a reader's browser;
-the page may load and send nothing but from and to here.
+It answers only requests to a local host name, so that no other site reaches it through a user's browser; the page may
+load from and send to this server only.
 """
 
 import asyncio
@@ -28,9 +28,9 @@ from search.serve.live_index import LiveIndex, Opened
 from search.serve.spans import word_spans
 
 MOST_HITS: Final = 100
-"""Hits of one answer."""
+"""Maximum number of hits in one answer."""
 LONGEST_PATTERN: Final = 500
-"""Characters of a pattern of paths."""
+"""Maximum number of characters of a path pattern."""
 
 _WEB: Final = Path(__file__).with_name("web")
 _PAGE: Final = {
@@ -54,7 +54,7 @@ _HEADERS: Final = {
 
 
 def web_app(live: LiveIndex, model: str) -> ASGIApp:
-    """The application that answers from ``live``; ``model`` is what it calls its model."""
+    """The application that answers from ``live``; ``model`` is the name that it reports for its model."""
     api = _Api(live, model)
     routes = [
         Route("/health", api.health, methods=["GET"]),
@@ -66,7 +66,7 @@ def web_app(live: LiveIndex, model: str) -> ASGIApp:
 
 
 class _Guard:
-    """Lets in who calls this machine by its own name, and says on each answer what a browser may do with it."""
+    """Accepts requests to a local host name only, and adds the security headers to each answer."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -88,7 +88,7 @@ class _Guard:
 class _Api:
     def __init__(self, live: LiveIndex, model: str) -> None:
         self._live, self._model = live, model
-        self._turn = asyncio.Lock()  # one question at a time has the processor
+        self._turn = asyncio.Lock()  # one question at a time uses the CPU
 
     async def health(self, request: Request) -> Response:
         _parameters(request, {})
@@ -135,7 +135,7 @@ class _Api:
         return await self._in_turn(request, answer)
 
     async def _in_turn(self, request: Request, answer: Any) -> Response:
-        """``answer`` in a thread, when its turn has come and if somebody still waits for it."""
+        """Run ``answer`` in a thread, one at a time, unless the client has disconnected."""
         now = await run_in_threadpool(self._live.opened)
         async with self._turn:
             if await request.is_disconnected():
@@ -147,7 +147,7 @@ class _Api:
 
 
 def explanation(now: Opened, words: tuple[str, ...], row: int) -> dict[str, Any]:
-    """What each query word attended to in a row, whole; without a model that aligns, where the same words stand."""
+    """The full alignment of each query word with a row; without a model that aligns, the positions of equal words."""
     engine = now.engine
     alignment = engine.reader.alignment(words, row) if engine.reader else None
     code = list(alignment.code) if alignment else []
@@ -164,7 +164,7 @@ def explanation(now: Opened, words: tuple[str, ...], row: int) -> dict[str, Any]
 
 
 def check_query(query: str) -> None:
-    """Answer a bad query as the asker's mistake."""
+    """Answer a bad query with status 400."""
     try:
         words_of(query)
     except ValueError as error:
@@ -172,7 +172,7 @@ def check_query(query: str) -> None:
 
 
 def _parameters(request: Request, known: Mapping[str, str]) -> dict[str, str]:
-    """The parameters of a request, by ``known`` names; those that are not given are as there."""
+    """The parameters of a request, with the defaults in ``known``, which also lists the allowed names."""
     given = request.query_params.multi_items()
     for place, (name, _) in enumerate(given):
         if name not in known:
@@ -196,7 +196,7 @@ def _choice(asked: Mapping[str, str], name: str, choices: tuple[str, ...]) -> st
 
 
 def _json(told: Mapping[str, Any], status: int = 200) -> Response:
-    # Plain ASCII: paths may hold what has no form in UTF-8.
+    # ASCII only: paths may contain what UTF-8 cannot encode.
     return Response(json.dumps(told), status, media_type="application/json")
 
 
@@ -212,7 +212,7 @@ def _refused(request: Request, error: Exception) -> Response:  # noqa: ARG001 - 
 
 
 def _file(name: str, media_type: str) -> Any:
-    """What answers with a file of the page."""
+    """A handler that answers with a file of the page."""
     content = (_WEB / name).read_bytes()
 
     async def answer(request: Request) -> Response:  # noqa: ARG001 - starlette calls it so

@@ -99,7 +99,7 @@ def test_what_is_left_out_of_a_file_is_a_warning(folder, model, caplog):
     ("call", "message"),
     [
         (lambda folder, _: index_folder(folder / "nowhere"), "there is no folder "),
-        (lambda folder, _: index_folder(folder / "empty"), "holds no source file"),
+        (lambda folder, _: index_folder(folder / "empty"), "has no source file"),
         (lambda folder, _: index_folder(folder, out=folder), "is a folder: name a file"),
         (lambda folder, _: index_folder(folder, processes=-1), "expected processes to be 0 or more, got -1"),
         (lambda folder, _: open_index(folder / "nowhere"), "there is no index of .*: make one with index_folder"),

@@ -1,9 +1,9 @@
-// The page of the search. What the server tells is untrusted: it becomes text, never markup.
+// The page of the search. What the server returns is untrusted: it is shown as text, never as markup.
 
 import { linesOf, seen } from "/java.js";
 
 const PAUSE = 150; // milliseconds after the last key
-const FIRST = 20; // hits, and so many more each time
+const FIRST = 20; // hits, and as many more each time
 const MOST = 100;
 
 const byId = (id) => document.getElementById(id);
@@ -11,7 +11,7 @@ const query = byId("query"), path = byId("path"), byFile = byId("by-file"), hits
 const statusLine = byId("status"), trouble = byId("trouble"), intro = byId("intro"), keys = byId("keys");
 
 let top = FIRST;
-let asked = null; // what stops the question on its way
+let asked = null; // aborts the pending request
 let waiting = 0;
 
 /** An element; children that are strings become text. */
@@ -36,7 +36,7 @@ async function ask(place, parameters, signal) {
     answer = await fetch(`${place}?${new URLSearchParams(parameters)}`, { signal });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Error("The server does not answer. Is the command serve still running?");
+    throw new Error("The server does not respond. Is `serve` still running?");
   }
   const told = await answer.json();
   if (!answer.ok) throw Object.assign(new Error(told.error), { status: answer.status });
@@ -108,7 +108,7 @@ function show(q, told) {
   else statusLine.textContent = "Nothing found: none of these words is in a name, an identifier, a call or a comment here.";
 }
 
-/** A hit: its element, its row, the button at its head, and what opens or closes it. */
+/** A hit: its element, its row, the button at its head, and the function that opens or closes it. */
 function card(q, index, hit) {
   const id = `hit-${hit.rank}`;
   const head = make("button", { type: "button", id, class: "head", "aria-expanded": "false", "aria-controls": `${id}-body`, "data-row": String(hit.row) }, ...nameOf(hit.name));
@@ -137,7 +137,7 @@ function card(q, index, hit) {
   return { element, row: String(hit.row), head, toggle };
 }
 
-/** A dotted name, its last part the strongest. */
+/** A dotted name with its last part emphasised. */
 function nameOf(name) {
   const cut = name.lastIndexOf(".") + 1;
   return [make("span", { class: "outer" }, seen(name.slice(0, cut))), seen(name.slice(cut))];
@@ -182,12 +182,12 @@ async function fill(body, q, index, hit) {
     const explanation = explained(told), code = codeOf(hit, told.spans);
     body.replaceChildren(...explanation.bind(code.light), code.element, ...matrixOf(told, explanation));
   } catch (error) {
-    if (error.status === 409) return void search(); // the rows have other numbers now
+    if (error.status === 409) return void search(); // row numbers have changed
     body.append(make("p", { class: "note" }, seen(error.message)));
   }
 }
 
-/** The source with line numbers, and what lights words up: a map from a word to a strength from 0 to 1. */
+/** The source with line numbers, and a function that highlights words, given a map from word to strength (0 to 1). */
 function codeOf(hit, spans) {
   const lit = [];
   const lines = linesOf(hit.source, spans).map((pieces, number) => {
@@ -214,7 +214,7 @@ function codeOf(hit, spans) {
   return { element, light };
 }
 
-/** [code word, field, weight] of a query word, the strongest first, equal ones as one and faint ones left out. */
+/** [code word, field, weight] of a query word, strongest first, equal ones merged and weak ones left out. */
 function byField(told, row) {
   const found = new Map();
   told.weights[row].forEach((weight, column) => {
@@ -225,7 +225,7 @@ function byField(told, row) {
   return [...found.values()].filter(([, , weight]) => weight >= told.least_weight).sort((a, b) => b[2] - a[2]);
 }
 
-/** What each query word aligned with, its chips, and the line below them. */
+/** What each query word is aligned with, its chips, and the line below them. */
 function explained(told) {
   const aligns = told.weights.length > 0;
   const rows = told.query.map((word, row) => {
@@ -254,7 +254,7 @@ function explained(told) {
     const row = rows[number ?? held];
     chips.forEach((chip, place) => chip.classList.toggle("on", place === (number ?? held)));
     shown.light(row ? row.strengths : all);
-    said.replaceChildren(...(row ? sentence(row, aligns) : [make("span", {}, "Choose a word to see what it aligned with.")]));
+    said.replaceChildren(...(row ? sentence(row, aligns) : [make("span", {}, "Choose a word to see what it is aligned with.")]));
   };
   chips.forEach((chip, number) => {
     chip.addEventListener("pointerenter", () => shown.point(number));
@@ -279,7 +279,7 @@ function explained(told) {
 
 function sentence(row, aligns) {
   const from = make("b", {}, seen(row.word));
-  if (!aligns) return [from, " is lit where it stands; this model does not align words."];
+  if (!aligns) return [from, " is highlighted where it occurs; this model does not align words."];
   if (row.weak) return [from, " has no alignment here."];
   const words = row.strongest.slice(0, 4).map(([code, { fields }]) => {
     const weights = fields.map(([field, weight]) => `${field}\u00a0${weight.toFixed(2)}`);
@@ -288,7 +288,7 @@ function sentence(row, aligns) {
   return [from, ` → ${words.join(" · ")}`];
 }
 
-/** The alignment matrix: a table whose cells are coloured, with its numbers for who does not see them. */
+/** The alignment matrix: a table with coloured cells, whose numbers are there for screen readers. */
 function matrixOf(told, explanation) {
   if (!told.weights.length) return [];
   const most = Math.max(...told.weights.flat());
@@ -301,7 +301,7 @@ function matrixOf(told, explanation) {
   const edge = (column) => (starts.has(column) ? "edge" : "");
   const caption = make("p", { class: "said" }, ...hint());
   const table = make("table", { class: "matrix" },
-    make("caption", { class: "unseen" }, "Attention of each word of the question to each word of the code; a row sums to 1"),
+    make("caption", { class: "unseen" }, "Attention of each word of the question to each word of the code; each row sums to 1"),
     make("thead", {},
       make("tr", {}, make("td"), ...groups.map(([field, size]) => make("th", { scope: "colgroup", colspan: String(size), class: "group" }, field))),
       make("tr", {}, make("td"), ...told.code.map((word, column) => make("th", { scope: "col", class: edge(column), title: seen(word) }, make("span", {}, seen(word)))))),
@@ -329,7 +329,7 @@ function matrixOf(told, explanation) {
 }
 
 function hint() {
-  return [make("span", {}, "A stronger colour is more attention. Rows of words without alignment are pale.")];
+  return [make("span", {}, "Stronger colour means more attention. Rows of words without alignment are pale.")];
 }
 
 // Keys
@@ -380,7 +380,7 @@ async function tellAbout() {
   try {
     const told = await ask("/health", {});
     byId("about").textContent = `${told.rows.toLocaleString("en")} methods and types in ${told.files.toLocaleString("en")} files`;
-    if (told.trouble) complain(`Answers come from an older index. ${told.trouble}`);
+    if (told.trouble) complain(`Results come from an older index. ${told.trouble}`);
   } catch (error) {
     complain(error.message);
   }

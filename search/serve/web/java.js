@@ -1,4 +1,4 @@
-// Java source cut into pieces that a page shows, each with its kind and the word that stands there. Text only.
+// Splits Java source into the pieces that a page shows, each with its kind and its word. Text only.
 
 const KEYWORDS = new Set((
   "abstract assert boolean break byte case catch char class const continue default do double else enum extends false " +
@@ -17,12 +17,12 @@ const TOKEN = new RegExp([
 
 const UNSEEN = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** Text without what turns the direction of writing or is not seen; as long as before. */
+/** Text with invisible characters and direction marks replaced; the length is unchanged. */
 export function seen(text) {
   return text.replace(UNSEEN, "\ufffd");
 }
 
-/** [start, end, kind] of what has a kind, in order. */
+/** [start, end, kind] of all tokens, in order. */
 function tokens(source) {
   const found = [];
   for (const match of source.matchAll(TOKEN)) {
@@ -33,7 +33,7 @@ function tokens(source) {
   return found;
 }
 
-/** Spans that count characters as spans that count as JavaScript does, where some characters count twice. */
+/** Converts spans in characters to spans in JavaScript's UTF-16 units. */
 function inUnits(source, spans) {
   const places = [];
   let place = 0;
@@ -45,7 +45,7 @@ function inUnits(source, spans) {
   return spans.map(([start, end, word]) => [places[start], places[end], word]);
 }
 
-/** The indentation that all lines but the first, which begins at its declaration, have. */
+/** The common indentation of all lines but the first, which begins at its declaration. */
 function indentation(lines) {
   const depths = lines.slice(1).filter((line) => line.trim()).map((line) => line.length - line.trimStart().length);
   return depths.length ? Math.min(...depths) : 0;
@@ -54,7 +54,7 @@ function indentation(lines) {
 /**
  * The lines of `source`, each a list of {text, kind, word}.
  * @param {string} source
- * @param {[number, number, string][]} spans where words stand, in characters
+ * @param {[number, number, string][]} spans positions of words, in characters
  */
 export function linesOf(source, spans) {
   const kinds = tokens(source), words = inUnits(source, spans);
@@ -77,7 +77,7 @@ export function linesOf(source, spans) {
   });
 }
 
-/** What stands at `place`, "" where nothing does, and where that ends. */
+/** What is at `place`, "" if nothing, and where that ends. */
 function at(span, place, end) {
   if (!span) return ["", end];
   return span[0] <= place ? [span[2], span[1]] : ["", span[0]];

@@ -136,7 +136,7 @@ def test_what_is_no_pattern_is_told_and_the_rest_holds(tmp_path):
     write(tmp_path, FILES | {".galmignore": b"!\n/a\n\xff\n"})
     assert paths(tmp_path) == (
         ["a-b/C.java", "b/Z.java"],
-        [(".galmignore", "'!' is no pattern that can be used, passed over")],
+        [(".galmignore", "'!' is no pattern that can be used, skipped")],
     )
 
 

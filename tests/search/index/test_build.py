@@ -112,12 +112,12 @@ def test_an_index_grows_with_its_files_however_they_are_nested(tree, tmp_path):
 
 def test_a_folder_without_sources_is_refused_and_an_index_stays_as_it_was(tree, tmp_path):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ValueError, match=r"empty holds no source file \(\*\.java\)"):
+    with pytest.raises(ValueError, match=r"empty has no source file \(\*\.java\)"):
         made(tmp_path / "empty", tmp_path / "index")
     assert not (tmp_path / "index").exists()
     made(tree, tmp_path / "index")
     before = (tmp_path / "index").read_bytes()
-    with pytest.raises(ValueError, match="holds no source file"):
+    with pytest.raises(ValueError, match="has no source file"):
         made(tmp_path / "empty", tmp_path / "index")
     assert (tmp_path / "index").read_bytes() == before
 
@@ -160,7 +160,7 @@ def test_a_damaged_index_is_refused_and_made_anew(tree, tmp_path, damage):
     assert len(damaged[damage]) in (len(whole), len(whole) - 100, 0)
     done, told = made(tree, path)
     assert (done.written, done.read, len(told)) == (True, 12, 1)
-    assert "made anew" in told[0][1]
+    assert "rebuilt" in told[0][1]
     assert path.read_bytes() == whole
 
 

@@ -206,7 +206,7 @@ def test_damaged_vectors_are_refused_and_made_anew(encoder, file, damage):
     assert "\n" not in str(error.value)
     done, told = vectorise(encoder, file)
     assert done.read > 0
-    assert [why.startswith("made anew: the vectors cannot be used") for _, why in told] == [True]
+    assert [why.startswith("rebuilt: the vectors cannot be used") for _, why in told] == [True]
     assert path.read_bytes() == whole
 
 
@@ -222,11 +222,11 @@ def test_vectors_of_another_index_or_model_are_refused(index, file, tree, tmp_pa
     (tree / "A.java").write_text("class A { void added() { } }")
     make_index(tree, file)
     now = read_head(file)
-    with pytest.raises(ValueError, match=r"another state of the index: bring them up to date by `bash run"):
+    with pytest.raises(ValueError, match=r"another state of the index: update them by `bash run"):
         near_rows(file, now.content, now.rows, "")
     vectorise(RowEncoder(run), file)
     shutil.copy(a_run(tmp_path / "other", index.split, seed=1) / "weights.safetensors", run)
-    with pytest.raises(ValueError, match="not the one any more that made the vectors"):
+    with pytest.raises(ValueError, match="no longer the model that made the vectors"):
         near_rows(file, now.content, now.rows, "")
     shutil.rmtree(run)
     with pytest.raises(ValueError, match="cannot be loaded"):
@@ -243,7 +243,7 @@ def test_only_a_bi_encoder_makes_vectors(index, tmp_path):
 
 def test_a_model_that_gives_nan_is_refused(encoder, file, monkeypatch):
     monkeypatch.setattr(encoder._model, "code_vectors", lambda _: torch.full((BATCH, 32), torch.nan))
-    with pytest.raises(ValueError, match="not finite: train it anew"):
+    with pytest.raises(ValueError, match="not finite: train it again"):
         vectorise(encoder, file)
     assert not vectors_path(file).exists()
 
@@ -527,7 +527,7 @@ def test_damaged_vectors_are_found_and_made_anew_by_the_model_that_made_them(tre
     capsys.readouterr()
     assert main(["index", str(tree)]) == 0
     told = capsys.readouterr()
-    assert "made anew" in told.err
+    assert "rebuilt" in told.err
     assert told.err.count("\n") == 1
     assert "nothing has changed" in told.out.splitlines()[0]
     assert "vectors beside it: read " in told.out
@@ -541,7 +541,7 @@ def test_a_damaged_name_of_a_run_does_not_stand_in_the_way(tree, run, capsys):
     assert maker_of(path) is None
     assert main(["index", str(tree)]) == 0
     assert up_to_date(path, "")
-    assert "made anew" in capsys.readouterr().err
+    assert "rebuilt" in capsys.readouterr().err
 
 
 MADE_UP = [
@@ -567,7 +567,7 @@ def test_vectors_of_the_same_model_by_name_but_of_another_width_are_refused(enco
     stored = open_vectors(vectors_path(file))
     narrow = replace(stored, head=replace(stored.head, dim=16), vectors=stored.vectors[:, :16].copy())
     save_vectors(narrow, vectors_path(file))
-    with pytest.raises(ValueError, match="is not the one any more that made the vectors"):
+    with pytest.raises(ValueError, match="is no longer the model that made the vectors"):
         near_rows(file, stored.head.index, stored.head.rows, "")
 
 

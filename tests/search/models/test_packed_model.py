@@ -366,7 +366,7 @@ def test_another_format_is_refused(run, tmp_path, monkeypatch):
     pack(run.folder.path, tmp_path, words=5, offset_words=5)
     load_model(tmp_path)
     monkeypatch.undo()
-    with pytest.raises(ValueError, match=r"is of format 2, this program reads format 1: pack the run anew"):
+    with pytest.raises(ValueError, match=r"is of format 2, this program reads format 1: pack the run again"):
         load_model(tmp_path)
     (tmp_path / "model.safetensors").write_bytes(run.folder.weights.read_bytes())
     with pytest.raises(ValueError, match=r"is of format None, this program reads format 1"):

@@ -73,7 +73,7 @@ await check("an answer that comes too late is dropped", async () => {
   await page.unroute(/api\/search\?q=write/);
 });
 
-await check("a word lights up what it aligned with, one without alignment nothing", async () => {
+await check("a word lights up what it is aligned with, one without alignment nothing", async () => {
   await fresh("#q=read all lines of a file");
   await head(lines).click();
   await page.getByRole("group", { name: "Words of the question" }).waitFor();
@@ -219,7 +219,7 @@ await check("one result a file, by the switch and by a key; the address keeps it
   const files = () => page.locator(".hit .place").evaluateAll((all) => all.map((each) => each.textContent.split(":")[0]));
   const all = await files();
   assert.ok(new Set(all).size < all.length, JSON.stringify(all));
-  const toggle = page.getByRole("checkbox", { name: "One result a file" });
+  const toggle = page.getByRole("checkbox", { name: "One result per file" });
   const settled = (count) => page.waitForFunction((count) => document.querySelectorAll(".hit").length === count, count);
   await toggle.click();
   await settled(new Set(all).size);
@@ -273,7 +273,7 @@ await check("an address that is none of the web is no link; trouble is told", as
   assert.equal(complaints.splice(before).filter((line) => !line.includes("400")).length, 0);
   await page.route(/api\/search/, (route) => route.abort());
   await query.fill("anything");
-  await page.getByRole("alert").filter({ hasText: "does not answer" }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "does not respond" }).waitFor();
   await page.unroute(/api\/search/);
   complaints.splice(before);
 });
