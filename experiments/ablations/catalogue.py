@@ -1,8 +1,8 @@
-"""Which part of a model does what? Each ablation is some lines of configuration with the claim that they test.
+"""The ablations: each is a few variants of a model's configuration, with the claim that they test.
 
 ``bash run.sh ablate NAME`` trains every variant with three seeds on 12,000 pairs of the JDK (one to four minutes a
-run, 14 at width 256) and says whether the claim holds; finished runs are not repeated. ``bash run.sh table`` writes
-``experiments/results/ablations.md`` and, with a picture, ``experiments/results/ablations/NAME.md``.
+run, 14 at width 256) and prints whether the claim holds; finished runs are not repeated. ``bash run.sh table`` writes
+``experiments/results/ablations.md`` and, with a figure, ``experiments/results/ablations/NAME.md``.
 """
 
 from collections.abc import Mapping
@@ -13,22 +13,22 @@ from experiments.tables.cells import Cell
 
 SEEDS: Final = 3
 _COMMON: Final = {"data.limit": "12000", "model.graph_width": "32"}
-"""The same budget for all: the recipe's epochs on a part of the JDK, at GSMN's graph width."""
+"""The same budget for all: the recipe's epochs on a part of the JDK, with GSMN's graph width."""
 _WIDTHS: Final = {f"width {width}": {"model.graph_width": str(width)} for width in (16, 64, 256)}
 
 
 @dataclass(frozen=True, slots=True)
 class Ablation:
-    """Variants of a model that answer one question."""
+    """Variants of a model that test one claim."""
 
     claim: str  # of the paper, or what is commonly done
-    variants: Mapping[str, Mapping[str, str]]  # label -> settings beside the recipe's
-    base: str = "galm"  # the model, and the label of the variant that changes nothing: all others are held against it
-    level: tuple[str, ...] = ()  # variants that by the claim make no difference; all others should be behind the base
+    variants: Mapping[str, Mapping[str, str]]  # label -> settings that differ from the recipe's
+    base: str = "galm"  # the model, and the label of the unchanged variant, with which all others are compared
+    level: tuple[str, ...] = ()  # variants that make no difference by the claim; all others should be worse
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """Every variant with every seed, the model as it is first."""
+        """Every variant with every seed; the unchanged model comes first."""
         rows = {self.base: {}, **self.variants}
         return tuple(
             Cell("jdk", self.base, seed, label, {**_COMMON, **settings})

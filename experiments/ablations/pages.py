@@ -1,4 +1,4 @@
-"""What the ablations found: each one's table with a verdict on its claim and a picture, and a page over all of them."""
+"""Pages about the ablations: for each a table, a verdict on its claim and a figure, and an overview of all."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ _SIDES: Final = {"behind": "Behind it", "level": "Not to be told apart from it",
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The results of an ablation on the pool that most of its variants were tested on."""
+    """The results of an ablation, on the pool that most of its variants were tested on."""
 
     name: str
     results: Sequence[tuple[str, Result]]  # with their labels
     pool: Pool
     base: Entry
-    leads: Mapping[str, Lead]  # of each variant that has results over the base, in the ablation's order
+    leads: Mapping[str, Lead]  # difference from the base of each variant with results, in the ablation's order
 
     @property
     def ablation(self) -> Ablation:
@@ -33,7 +33,7 @@ class Found:
         return ABLATIONS[self.name]
 
     def side(self, label: str) -> str:
-        """Where a variant stands: ``behind`` the base, ``ahead`` of it, or ``level`` with it."""
+        """How a variant compares with the base: ``behind``, ``ahead`` or ``level``."""
         lead = self.leads[label]
         if not lead.holds:
             return "level"
@@ -41,7 +41,7 @@ class Found:
 
 
 def found_by(name: str, kept: Sequence[tuple[str, Result]]) -> Found | None:
-    """What the saved results of an ablation say, with their labels; None without the base or without a variant.
+    """The findings from the saved results of an ablation, given with their labels; None without the base or a variant.
 
     A variant counts once it has as many seeds as the base.
     """
@@ -82,7 +82,7 @@ def overview(found: Sequence[Found]) -> str:
 
 
 def verdict(found: Found) -> str:
-    """Whether the claim of an ablation holds, in a sentence or two, by the sides that its variants stand on."""
+    """Whether the claim of an ablation holds, in a sentence or two."""
     base, level = found.ablation.base, found.ablation.level
     sides = {label: found.side(label) for label in found.leads}
     met = sum(side == ("level" if label in level else "behind") for label, side in sides.items())
@@ -99,7 +99,7 @@ def verdict(found: Found) -> str:
 
 
 def ablation_picture(found: Found) -> bytes:
-    """A PNG: each variant's difference from the model, with its interval."""
+    """A PNG of each variant's difference from the model, with its interval."""
     figure = Figure(figsize=(9, 1.6 + 0.35 * max(3, len(found.leads))), dpi=110, layout="constrained")
     axes = figure.subplots()
     for place, (label, lead) in enumerate(reversed([*found.leads.items()])):

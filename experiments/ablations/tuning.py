@@ -1,8 +1,8 @@
-"""Which start and which loss suit each neural model of the paper's table? The same settings for all, on validation.
+"""Tuning of the initialization and the loss of each neural model of the paper's table: the same settings for all.
 
-``bash run.sh tune MODEL`` trains every setting that has no saved result on 12,000 pairs of the JDK (on 2 cores half a
-minute to some minutes each) and ranks its validation split; the test split is never looked at. ``bash run.sh table``
-writes ``experiments/results/tuning.md``, and the recipes in ``recipes/models.py`` follow from it.
+``bash run.sh tune MODEL`` trains every setting that has no saved result on 12,000 pairs of the JDK (half a minute to a
+few minutes each on 2 cores) and ranks the validation split; the test split is never used. ``bash run.sh table`` writes
+``experiments/results/tuning.md``, and the recipes in ``recipes/models.py`` follow from it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,13 +22,13 @@ SETTINGS: Final[dict[str, Mapping[str, str]]] = {
     "shared, ranking loss": {"model.start": "shared", **_RANKING},
     "shared, cross-entropy": {"model.start": "shared", **_CROSS_ENTROPY},
 }
-"""Label -> settings: starting vectors of each side apart or shared by equal words, and the loss."""
+"""Label -> settings: initial vectors per side or shared by equal words, and the loss."""
 
 _TUNED_AS: Final = {"fcarcs": {"data.statements": "false", "model.structure": "ast"}}
-"""Model -> the form that is tuned, where it is not the recipe's: FcarCS by the kinds of nodes."""
+"""Model -> the form that is tuned, if it is not the recipe's: FcarCS with node kinds."""
 
 TUNED: Final = ("galm", "unif", "deepcs", "tabcs", "carlcs_cnn", "fcarcs")
-"""Their forms with or without a field have the setting of the form that is tuned."""
+"""Their forms with or without a field take the setting of the tuned form."""
 
 
 def tuning_cells(model: str) -> tuple[Cell, ...]:
@@ -40,9 +40,9 @@ def tuning_cells(model: str) -> tuple[Cell, ...]:
 
 
 def tuning_page(results: Iterable[tuple[str, Result]]) -> str:
-    """A table of models and settings from results with the labels of their cells; "" where there are none.
+    """A table of models and settings, from results with the labels of their cells; "" if there are none.
 
-    The best setting of a model is bold.
+    The best setting of each model is bold.
     """
     found = dict(results)
     rows = []

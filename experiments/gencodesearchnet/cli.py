@@ -1,4 +1,4 @@
-"""The commands about GenCodeSearchNet, from a command line to what is printed."""
+"""The commands about GenCodeSearchNet."""
 
 import shlex
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ def benchmark(arguments: Sequence[str]) -> None:
     """Rank and match the test subsets by each model named.
 
     Raises:
-        ValueError: a model or the data cannot be had, or an option is wrong.
+        ValueError: a model or the data are not available, or an option is wrong.
     """
     models, options = parsed(arguments, BenchmarkOptions)
     if not models:
@@ -32,7 +32,7 @@ def benchmark(arguments: Sequence[str]) -> None:
 
     data = find_data(options)
     for model in models[1:]:
-        load_ranker(model, options, data.valid)  # what cannot be had is told before the first one is tested
+        load_ranker(model, options, data.valid)  # missing models are reported before the first one is tested
     results = [run_benchmark(model, data, options, _command("gencodesearchnet", arguments)) for model in models]
     show(f"\n{pages(results)}\n\nresults and TREC files: {options.out}")
 
@@ -41,7 +41,7 @@ def fine_tuning(arguments: Sequence[str]) -> None:
     """Fine-tune a cross-encoder on the fine-tuning set.
 
     Raises:
-        ValueError: the base or the data cannot be had, or an option is wrong.
+        ValueError: the base or the data are not available, or an option is wrong.
     """
     words, options = parsed(arguments, FineTuneCommand)
     if len(words) != 1 or not options.out:
@@ -54,7 +54,7 @@ def fine_tuning(arguments: Sequence[str]) -> None:
     check_folder_place(out, "--out")
     tests, _ = find_subsets(path)
     data = find_fine_tuning(path, tests)
-    say(f"{len(data.train.texts):,} pairs to train on, {len(data.valid.texts):,} to validate by: {data.train.origin}")
+    say(f"{len(data.train.texts):,} pairs to train on, {len(data.valid.texts):,} to validate on: {data.train.origin}")
     fine_tune(
         data.train.examples,
         data.valid.examples,
@@ -66,10 +66,10 @@ def fine_tuning(arguments: Sequence[str]) -> None:
 
 
 def statistics(arguments: Sequence[str]) -> None:
-    """Sizes of the subsets in pairs and tokens, and how far their words are from each other.
+    """Sizes of the subsets in pairs and tokens, and the distances of their token distributions.
 
     Raises:
-        ValueError: the data cannot be had, or an option is wrong.
+        ValueError: the data are not available, or an option is wrong.
     """
     words, options = parsed(arguments, StatisticsOptions)
     if words:
@@ -88,10 +88,10 @@ def statistics(arguments: Sequence[str]) -> None:
 
 
 def format_pairs(arguments: Sequence[str]) -> None:
-    """Write files of an origin in the benchmark's raw form.
+    """Convert source files to the benchmark's raw form.
 
     Raises:
-        ValueError: there is no formatter of the name, a file is damaged or not in its form, or an option is wrong.
+        ValueError: there is no such formatter, a file is damaged or not in its form, or an option is wrong.
     """
     words, options = parsed(arguments, FormatOptions)
     from data_prep.gencodesearchnet.formatters import FORMATTERS, formatter
@@ -110,7 +110,7 @@ def format_pairs(arguments: Sequence[str]) -> None:
 
 
 def sample_pairs(arguments: Sequence[str]) -> None:
-    """Write a task's file as the task package builds it from a raw file.
+    """Write the file of a task, sampled from a raw file as the task package does.
 
     Raises:
         ValueError: the file is damaged or has too few pairs, or an option is wrong.
@@ -135,10 +135,10 @@ def sample_pairs(arguments: Sequence[str]) -> None:
 
 
 def r_pairs(arguments: Sequence[str]) -> None:
-    """Comments and their code from R sources.
+    """Extract comments and their code from R sources.
 
     Raises:
-        ValueError: a source cannot be had, or an option is wrong.
+        ValueError: a source is not available, or an option is wrong.
     """
     sources, options = parsed(arguments, RPairsOptions)
     if not sources or not options.out:

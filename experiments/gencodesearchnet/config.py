@@ -14,7 +14,7 @@ ERRORS: Final = {
     "D-7": "ranking by a cross-encoder: both logits are counted",
     "D-8": "matching: accuracy over the pairs that match alone, which is recall",
 }
-"""What the released scripts do otherwise than the paper says, by the names that docs/gencodesearchnet.md gives them."""
+"""Deviations of the released scripts from the paper, by their names in docs/gencodesearchnet.md."""
 
 _DISTRACTORS: Final = whole(1, 1_000_000)
 _BOUNDS: Final = {
@@ -33,29 +33,29 @@ class BenchmarkOptions:
     path: str = "data/raw/gencodesearchnet"
     """Folder with the benchmark's raw files, such as test_statcodesearch.jsonl (docs/gencodesearchnet.md)."""
     subsets: tuple[str, ...] = ()
-    """Subsets that are tested; empty: all that are there."""
+    """Subsets to test; empty: all that are in the folder."""
     tasks: Literal["both", "ranking", "matching"] = "both"
-    """What is tested."""
+    """Tasks to test."""
     distractors: int = 99
-    """Candidates of a query beside its own code (the paper's 99)."""
+    """Distractors per query (99 in the paper)."""
     limit: int = 0
-    """Queries of a subset that are ranked, the first ones, all codes staying distractors; 0: all."""
+    """Rank only the first queries of a subset, with all codes as distractors; 0: all queries."""
     protocol: str = "canonical"
     """canonical: the task package's draws, gold and distractors scored alike; released: with all errors of the released
-    scripts; or with some, such as D-5,D-6."""
+    scripts; or with some of them, such as D-5,D-6."""
     seed: int = 42
-    """Seed of the draws (the task package's 42)."""
+    """Seed of the draws (42 in the task package)."""
     endpoint: str = ""
-    """For the model prompted: address of an OpenAI-compatible server, such as http://127.0.0.1:8000/v1."""
+    """For a prompted model: address of an OpenAI-compatible server, such as http://127.0.0.1:8000/v1."""
     second_model: str = ""
-    """For a prompted model: the model that gets what is too long for it; empty: the code is cut."""
+    """For a prompted model: the model for prompts that are too long for it; empty: the code is truncated."""
     max_length: int = 0
-    """Most tokens that a pretrained model reads; 0: for sentence encoders 256 of a text or a code, for cross-encoders
-    what they were fine-tuned with."""
+    """Maximum tokens that a pretrained model reads; 0: 256 per text or code for sentence encoders, the length of
+    fine-tuning for cross-encoders."""
     batch_size: int = 32
-    """Texts, codes or pairs that a pretrained model reads at once."""
+    """Batch size of pretrained models: texts, codes or pairs."""
     out: str = "runs/gencodesearchnet"
-    """Folder that gets a folder of results and TREC files for each model."""
+    """Output folder, with a folder of results and TREC files for each model."""
 
     def __post_init__(self) -> None:
         check_bounds(self, _BOUNDS)
@@ -66,7 +66,7 @@ class BenchmarkOptions:
 
     @property
     def errors(self) -> frozenset[str]:
-        """The errors of the released scripts that are made on purpose."""
+        """The errors of the released scripts to reproduce."""
         if self.protocol == "canonical":
             return frozenset()
         return frozenset(ERRORS) if self.protocol == "released" else frozenset(self.protocol.split(","))
@@ -74,12 +74,12 @@ class BenchmarkOptions:
 
 @dataclass(frozen=True, slots=True)
 class FineTuneCommand(FineTuneOptions):
-    """Options of ``fine_tune``: how, of what, and where to."""
+    """Options of ``fine_tune``."""
 
     path: str = "data/raw/gencodesearchnet"
-    """Folder with the fine-tuning set, train_adv.jsonl, and the test sets whose code is left out of it."""
+    """Folder with the fine-tuning set, train_adv.jsonl, and the test sets, whose code is left out of it."""
     out: str = ""
-    """Folder that gets the model; a run that was stopped goes on in its folder."""
+    """Output folder of the model; a run that was stopped is resumed in its folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class StatisticsOptions:
     path: str = "data/raw/gencodesearchnet"
     """Folder with the benchmark's raw files."""
     out: str = "runs/gencodesearchnet"
-    """Folder that gets the table, statistics.md, and the picture of distances, statistics.png."""
+    """Output folder of the table, statistics.md, and of the heat map of distances, statistics.png."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class FormatOptions:
     """Options of ``format_pairs``."""
 
     out: str = ""
-    """Raw file that is written, such as test_java.jsonl."""
+    """Raw file to write, such as test_java.jsonl."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +107,11 @@ class SampleOptions:
     task: Literal["ranking", "matching"] = "ranking"
     """ranking: each pair, then its text with other codes; matching: each pair, then its text with one."""
     distractors: int = 99
-    """Other codes of a ranking."""
+    """Distractors per query of a ranking."""
     seed: int = 42
-    """Seed of the draws (the task package's 42)."""
+    """Seed of the draws (42 in the task package)."""
     out: str = ""
-    """File that is written, JSON Lines."""
+    """JSON Lines file to write."""
 
     def __post_init__(self) -> None:
         check_bounds(self, {"distractors": _DISTRACTORS, "seed": SEED})
@@ -122,6 +122,6 @@ class RPairsOptions:
     """Options of ``r_pairs``."""
 
     out: str = ""
-    """Folder that gets the pairs and, by package, their counts."""
+    """Output folder of the pairs and of their counts by package."""
     mode: Literal["released", "clean"] = "clean"
-    """released: the release's rules to the letter; clean: without their slips (docs/gencodesearchnet.md)."""
+    """released: exactly the rules of the release; clean: without their errors (docs/gencodesearchnet.md)."""

@@ -1,4 +1,4 @@
-"""The sizes of GenCodeSearchNet's sets and the distances of their words: the paper's table 1, on what is there."""
+"""Sizes of GenCodeSearchNet's sets and distances of their tokens, as in the paper's table 1, for the sets available."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from terminal.console import say
 
 
 def measured(path: Path) -> tuple[str, bytes]:
-    """The table in Markdown, the published numbers beside, and the picture of all distances (PNG).
+    """The table in Markdown, with the published numbers, and the heat map of all distances (PNG).
 
     Raises:
         ValueError: no subset is in the folder ``path``, or a file is damaged.

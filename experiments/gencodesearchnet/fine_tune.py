@@ -1,10 +1,10 @@
-"""Fine-tuning of a cross-encoder on matching pairs, as GenCodeSearchNet's baselines were (Diera et al., GenBench 2023).
+"""Fine-tuning of a cross-encoder on matching pairs, as for GenCodeSearchNet's baselines (Diera et al., GenBench 2023).
 
-AdamW with weight decay 0.01, a learning rate that falls linearly to 0 without warm-up, batches of 32 shuffled rows,
-cross-entropy over two logits, one negative a pair drawn once, no clipping of gradients.
+AdamW with weight decay 0.01, a learning rate that decays linearly to 0 without warm-up, batches of 32 shuffled rows,
+cross-entropy over two logits, one negative per pair drawn once, no gradient clipping.
 
-*Departures from the paper*: the seed is fixed; a negative never has the code of its pair; after each epoch validation
-pairs are measured, and the weights of the best epoch by MRR are kept, where the release keeps the last.
+*Departures from the paper*: the seed is fixed; a negative never has the code of its pair; the model is validated after
+each epoch, and the weights of the best epoch by MRR are saved, whereas the release saves the last.
 """
 
 import json
@@ -55,11 +55,11 @@ RECORD: Final = "fine_tuning.json"
 WEIGHTS: Final = "model.safetensors"
 
 _ARRIVING: Final = ".arriving."
-"""How the name of a folder begins whose files are not yet whole."""
+"""Prefix of the name of a folder whose files are not complete yet."""
 _FREE: Final = ("checkpoint_minutes",)
-"""Options that a run which goes on may change."""
+"""Options that may differ in a resumed run."""
 _SINCE: Final = {"warmup_steps": 0, "gradient_clip": 0.0, "accumulate": 1, "precision": "float32"}
-"""What runs did that were recorded before there was the option."""
+"""Values for runs recorded before the option existed."""
 
 
 def fine_tune(
@@ -72,26 +72,26 @@ def fine_tune(
     command: str = "",
     tell: Callable[[str], None] = say,
 ) -> dict[str, Any]:
-    """Fine-tune ``base`` and leave in ``out`` the best epoch's model, its tokenizer, and :data:`RECORD`.
+    """Fine-tune ``base`` and write to ``out`` the best epoch's model, its tokenizer, and :data:`RECORD`.
 
-    A run that was killed goes on from its checkpoint in ``out`` and ends with the numbers of one that was not; one that
-    ended is not repeated.
+    A run that was killed is resumed from its checkpoint in ``out``, with the same results as an uninterrupted one; a
+    finished run is not repeated.
 
     Args:
         train: matching pairs.
-        valid: matching pairs, of other code, that choose the epoch.
-        base: a folder, an installed package or a name of a hub.
+        valid: matching pairs, of other code, by which the epoch is chosen.
+        base: a folder, an installed package or a name on a model hub.
         out: a folder that is absent or empty, or of this same run.
-        options: how.
-        command: what the user typed, for the record; empty: this program's arguments.
-        tell: takes a line for the person who waits.
+        options: the options of fine-tuning.
+        command: the command as typed, for the record; empty: this program's arguments.
+        tell: called with lines about the progress.
 
     Returns:
-        The record: how it was made, each epoch's measures, the best epoch, seconds.
+        The record: options, data, metrics of each epoch, the best epoch, seconds.
 
     Raises:
-        ValueError: there are fewer than two pairs, ``out`` holds something else, another process is writing it, or the
-            base cannot be had.
+        ValueError: there are fewer than two pairs, ``out`` has other content, another process is writing it, or the
+            base is not available.
         OSError: ``out`` cannot be written.
         KeyboardInterrupt: Ctrl-C, after a checkpoint.
     """
@@ -123,7 +123,7 @@ def fine_tune(
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What decides a run's numbers."""
+    """What determines a run's results."""
 
     base: str
     options: FineTuneOptions
@@ -138,11 +138,11 @@ class _Plan:
         return cls(base, options.of_base(base), data)
 
     def kept(self) -> dict[str, Any]:
-        """All of it as a file holds it."""
+        """The plan as stored in a file."""
         return {"base": self.base, "options": asdict(self.options), "data": self.data}
 
     def same_as(self, kept: Mapping[str, Any]) -> bool:
-        """Whether a run with ``kept`` has the numbers of this one."""
+        """Whether a run with the stored plan ``kept`` has the same results."""
         own, other = self.kept(), {name: kept.get(name) for name in self.kept()}
         for each in (own, other):
             options = each["options"] if isinstance(each["options"], dict) else {}
@@ -151,7 +151,7 @@ class _Plan:
 
 
 def _kept_record(out: Path) -> dict[str, Any]:
-    """The record of a fine-tuning that has ended.
+    """The record of a finished fine-tuning.
 
     Raises:
         ValueError: it is damaged.
@@ -164,7 +164,7 @@ def _kept_record(out: Path) -> dict[str, Any]:
 
 
 def _check(out: Path, plan: _Plan) -> None:
-    """Refuse to write where something else is."""
+    """Refuse a folder with other content."""
     there = [path.name for path in out.iterdir() if not path.name.startswith(".")] if out.is_dir() else []
     kept: Any
     if RECORD in there:
@@ -172,19 +172,19 @@ def _check(out: Path, plan: _Plan) -> None:
     elif CHECKPOINT in there:
         kept = load_checkpoint(out / CHECKPOINT).get("plan")
     elif there or (out.exists() and not out.is_dir()):
-        raise ValueError(f"{out} is no empty folder, and no fine-tuning that could go on: name another one")
+        raise ValueError(f"{out} is not an empty folder, nor a fine-tuning that can be resumed: name another one")
     else:
         return
     if not isinstance(kept, dict) or not plan.same_as(kept):
-        raise ValueError(f"{out} holds a fine-tuning of another base, other options or other pairs: name another one")
+        raise ValueError(f"{out} has a fine-tuning of another base, other options or other pairs: name another one")
 
 
 @dataclass(frozen=True)
 class ClassifierTask:
-    """Rows of a text and a code that match or do not, told apart by the cross-entropy of two logits."""
+    """Classification of pairs of a text and a code as matching or not, by the cross-entropy of two logits."""
 
     model: CrossEncoder
-    tokenizer: Any  # of transformers, to be saved beside the model
+    tokenizer: Any  # of transformers, saved with the model
     tokens: TokenizedPairs
     rows: TrainingRows
     validation: Validation
@@ -195,7 +195,7 @@ class ClassifierTask:
     def of(
         cls, train: Sequence[Example], valid: Sequence[Example], base: str, options: FineTuneOptions
     ) -> "ClassifierTask":
-        """Load ``base`` with a new head, and read the pairs; the seed is that of the options from here on."""
+        """Load ``base`` with a new head, and tokenize the pairs; sets the random seed of the options."""
         seed_everything(options.seed, options.threads)
         tokenizer = load_tokenizer(base)
         classifier = load_classifier(base, new_head=True)
@@ -234,7 +234,7 @@ class ClassifierTask:
 
 
 def _keep(task: ClassifierTask, out: Path) -> None:
-    """Write the model as it is, each file whole or not at all; a run that is killed here writes the same again."""
+    """Write the model, each file atomically; a run that is killed here writes the same files again."""
     for left in out.glob(f"{_ARRIVING}*"):
         shutil.rmtree(left, ignore_errors=True)
     with TemporaryDirectory(dir=out, prefix=_ARRIVING) as arriving, naming(out, Path(arriving)):

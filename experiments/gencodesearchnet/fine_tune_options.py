@@ -11,58 +11,58 @@ PAPER: Final = {
     "microsoft/codebert-base": (8, 1e-5),
     "Salesforce/codet5p-110m-embedding": (10, 2e-5),
 }
-"""Epochs and learning rate of each base in the paper; another base takes RoBERTa's."""
+"""Epochs and learning rate of each base in the paper; other bases get RoBERTa's."""
 
 
 @dataclass(frozen=True, slots=True)
 class FineTuneOptions:
-    """How a cross-encoder is fine-tuned; what is not said otherwise is the paper's."""
+    """Options of fine-tuning a cross-encoder; unless stated otherwise, the defaults are the paper's."""
 
     epochs: int = 0
-    """Passes over all rows; 0: as many as in the paper."""
+    """Epochs; 0: as many as in the paper."""
     learning_rate: float = 0.0
-    """Of the first step; 0: the paper's."""
+    """Initial learning rate; 0: the paper's."""
     batch_size: int = 32
-    """Rows of a step; half of them match on average."""
+    """Rows per batch, half of which match on average."""
     weight_decay: float = 0.01
-    """Of AdamW."""
+    """Weight decay of AdamW."""
     max_length: int = 512
-    """Most tokens of a pair, the special ones included."""
+    """Maximum tokens of a pair, special tokens included."""
     sort_window: int = 0
-    """Batches whose rows are sorted by length together, so that less is padding; 0: none, the paper's way."""
+    """Number of batches whose rows are sorted by length together, which reduces padding; 0: none, as in the paper."""
     freeze_words: bool = False
-    """Whether the word vectors stay as they are, which is quicker."""
+    """Whether to freeze the word embeddings, which is faster."""
     seed: int = 42
-    """Of the head's first weights, negatives, shuffling and dropout."""
+    """Seed of the head's initial weights, negatives, shuffling and dropout."""
     threads: int = 0
-    """Threads that compute; 0: torch's own choice."""
+    """Threads of torch; 0: its default."""
     warmup_steps: int = 0
-    """Steps over which the rate rises in a line from nothing; 0: none."""
+    """Steps of linear warm-up of the learning rate; 0: none."""
     gradient_clip: float = 0.0
-    """Largest norm of all gradients together, longer ones are shortened to it; 0: none."""
+    """Maximum norm of the gradient, to which longer ones are scaled; 0: no clipping."""
     accumulate: int = 1
-    """Batches whose gradients are added up before a step."""
+    """Batches whose gradients are accumulated before a step."""
     precision: Literal["float32", "bfloat16"] = "float32"
-    """Numbers that the model computes with; of bfloat16 weights and loss stay float32 (torch.autocast)."""
+    """Precision of the computation; with bfloat16 (torch.autocast), weights and loss remain float32."""
     checkpoint_minutes: float = 5.0
-    """Minutes between checkpoints inside an epoch; 0: only after each epoch."""
+    """Minutes between checkpoints within an epoch; 0: only after each epoch."""
     valid_pairs: int = 500
-    """Validation pairs of the accuracy, at most."""
+    """Maximum number of validation pairs for the accuracy."""
     valid_queries: int = 100
-    """Validation pairs of the MRR, at most."""
+    """Maximum number of validation pairs for the MRR."""
     valid_distractors: int = 19
-    """Codes that a validation pair's own is ranked with."""
+    """Distractors per validation query."""
 
     def __post_init__(self) -> None:
         check_bounds(self, _BOUNDS)
 
     def of_base(self, base: str) -> "FineTuneOptions":
-        """The same with what the paper says of ``base`` where nothing was given."""
+        """The same options, with the paper's epochs and learning rate for ``base`` where none are given."""
         epochs, rate = PAPER.get(base, PAPER["roberta-base"])
         return replace(self, epochs=self.epochs or epochs, learning_rate=self.learning_rate or rate)
 
     def training(self, resume: str) -> TrainConfig:
-        """What the trainer is told: a rate that falls linearly to 0, and these options."""
+        """The trainer's configuration: these options, and a learning rate that decays linearly to 0."""
         return TrainConfig(
             epochs=self.epochs, seed=self.seed, resume=resume, batch_size=self.batch_size, schedule="linear",
             learning_rate=self.learning_rate, late_rate=0.0, warmup_steps=self.warmup_steps,

@@ -1,4 +1,4 @@
-"""Two scorers as one: their scores on one scale, added by a weight that is best on validation pairs."""
+"""Fusion of two scorers: their normalised scores are added, by a weight tuned on validation pairs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _WEIGHTS: Final = tuple(step / 10 for step in range(11))
 
 @dataclass(frozen=True, slots=True)
 class FusedScorer(Ranker):
-    """``weight`` of the first scorer's score and the rest of the second's, each on its scale."""
+    """``weight`` times the first scorer's score plus the rest of the second's, each on its scale."""
 
     scorers: tuple[Ranker, Ranker]
     scales: tuple[Scale, Scale]
@@ -28,7 +28,7 @@ class FusedScorer(Ranker):
 
     @classmethod
     def fitted(cls, first: Ranker, second: Ranker, pairs: Sequence[Example], seed: int) -> "FusedScorer":
-        """The mixture of the best MRR on validation ``pairs``; of equally good ones that of the least weight.
+        """The fusion with the best MRR on validation ``pairs``; of equally good ones the one with the least weight.
 
         Raises:
             ValueError: there are too few pairs.
@@ -51,7 +51,7 @@ class ScaledSum(Scores):
     """Two scores on the scales of a :class:`FusedScorer`, weighted."""
 
     def __init__(self, first: Scores, second: Scores, fused: FusedScorer) -> None:
-        """``fused``: has scales and weight."""
+        """``fused``: the scales and the weight."""
         super().__init__(first.queries, first.codes)
         self._first, self._second, self._fused = first, second, fused
 

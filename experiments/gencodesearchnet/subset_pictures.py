@@ -1,4 +1,4 @@
-"""GenCodeSearchNet's results as a picture: MRR by subset, grouped by type of generalisation, beside chance."""
+"""A bar chart of GenCodeSearchNet's results: MRR by subset, labelled with the type of generalisation, and chance."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,11 +12,11 @@ from experiments.gencodesearchnet.report import label_of
 from experiments.tables.comparison_pictures import as_png
 
 _WIDTH: Final = 0.84
-"""Of all bars of a subset, where the next subset is 1 away."""
+"""Width of all bars of a subset together; subsets are 1 apart."""
 
 
 def subset_picture(results: Sequence[BenchmarkResult]) -> bytes:
-    """A PNG: a group of bars for each subset that was ranked, a bar with its 95 % interval for each model.
+    """A PNG: a group of bars for each subset that was ranked, with one bar and its 95 % interval per model.
 
     Raises:
         ValueError: nothing was ranked.

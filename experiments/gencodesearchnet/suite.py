@@ -1,4 +1,4 @@
-"""All test subsets that are there, both tasks, one model after the other: results as JSON and TREC files."""
+"""Tests a model on the available subsets and both tasks; writes results as JSON and TREC files."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -55,19 +55,19 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """What is there."""
+    """The available data."""
 
     subsets: Sequence[Subset]
     missing: Sequence[str]
-    valid: Sequence[Example]  # pairs of the fine-tuning set, of which thresholds are chosen; none without it
+    valid: Sequence[Example]  # pairs of the fine-tuning set, to choose thresholds; empty without it
     valid_origin: str
 
 
 def find_data(options: BenchmarkOptions) -> Data:
-    """The subsets that ``options`` name, and pairs to choose thresholds by.
+    """The subsets that ``options`` name, and pairs to choose thresholds.
 
     Raises:
-        ValueError: there is none, a file is damaged, or there is no subset of a name.
+        ValueError: there is none, a file is damaged, or a name is unknown.
     """
     names = [entry.name for entry in SUBSETS]
     for name in options.subsets:
@@ -94,7 +94,7 @@ def find_data(options: BenchmarkOptions) -> Data:
 
 
 def run_benchmark(model: str, data: Data, options: BenchmarkOptions, command: str) -> BenchmarkResult:
-    """Test ``model``, and leave the result in its folder in ``--out``.
+    """Test ``model``, and write the result to its folder in ``--out``.
 
     Raises:
         ValueError: there is no such model, or another process is testing it.
@@ -107,7 +107,7 @@ def run_benchmark(model: str, data: Data, options: BenchmarkOptions, command: st
 
 def _tested(model: str, data: Data, options: BenchmarkOptions, command: str, folder: Path) -> BenchmarkResult:
     ranker_of = load_ranker(model, options, data.valid)
-    version = code_version(REPOSITORY)  # of what runs, whatever becomes of the files meanwhile
+    version = code_version(REPOSITORY)  # of the running code, even if files change meanwhile
     run = _ModelRun(ranker_of, data, options, folder, {}, {})
     results = [run.result(subset) for subset in data.subsets]
     by_rank, by_match = means(results, released="D-1" in options.errors)
@@ -134,8 +134,8 @@ class _ModelRun:
     data: Data
     options: BenchmarkOptions
     folder: Path
-    thresholds: dict[Ranker, Threshold]  # of the rankers seen so far
-    read: dict[tuple[Ranker, Split, Split], Scores]  # what was read last
+    thresholds: dict[Ranker, Threshold]  # of the rankers used so far
+    read: dict[tuple[Ranker, Split, Split], Scores]  # a cache of the last one
 
     def result(self, subset: Subset) -> SubsetResult:
         notes: list[str] = []
@@ -198,7 +198,7 @@ class _ModelRun:
         )
 
     def _over(self, ranker: Ranker, queries: Split, corpus: Split) -> Scores:
-        """What ``ranker`` has read; both tasks of a subset read the same."""
+        """The scores of ``ranker`` over a test set, cached since both tasks of a subset use the same."""
         key = ranker, queries, corpus
         if key not in self.read:
             self.read.clear()
@@ -212,12 +212,12 @@ class _ModelRun:
 
 
 class NotPossibleError(Exception):
-    """A task that a subset does not allow; the message says why."""
+    """A task that is not possible on a subset; the message says why."""
 
 
 @contextmanager
 def trec_files(folder: Path, name: str) -> Iterator["TrecLines"]:
-    """The TREC files of a subset, there once the block has ended well."""
+    """The TREC files of a subset, which exist once the block has ended without an error."""
     with ExitStack() as files:
         run, qrels = (
             files.enter_context(files.enter_context(atomic_file(folder / f"{name}.{kind}")).open("w", encoding="ascii"))
@@ -228,14 +228,14 @@ def trec_files(folder: Path, name: str) -> Iterator["TrecLines"]:
 
 @dataclass(frozen=True, slots=True)
 class TrecLines:
-    """Writes what was scored as TREC run and qrels lines; of equal scores the gold comes last."""
+    """Writes scores as TREC run and qrels lines; among ties the gold comes last."""
 
     run: IO[str]
     qrels: IO[str]
     tag: str
 
     def add(self, block: Block, scores: FoundScores) -> None:
-        """Write the candidates of each query of a block, the first of which is its gold."""
+        """Write the candidates of each query of a block; the first one is its gold."""
         gold = np.arange(block.shape[1]) == 0
         for candidates, row in zip(block, scores, strict=True):
             order = np.lexsort((candidates, gold, -row))

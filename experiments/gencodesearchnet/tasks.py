@@ -1,4 +1,4 @@
-"""The two tasks: rank a text's own code among others, and tell whether a code answers a text."""
+"""The two tasks: rank a text's own code among others, and decide whether a code matches a text."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,30 +28,30 @@ from modeling.ranker import Ranker
 from modeling.transformers.cross_encoder import both_logits_ranks, gold_logit_scores
 
 _ROWS = 64
-"""Queries scored at a time, so that the progress is seen."""
+"""Queries per block, after which the progress is updated."""
 
 Found = Float32[np.ndarray, "block candidates"]
 Score = Callable[[Int64[np.ndarray, " block"], Block], Found]
-"""Of every candidate of each query: a :class:`modeling.ranker.Scores`."""
+"""Scores of the candidates of each query, such as a :class:`modeling.ranker.Scores`."""
 Logits = Callable[[Int64[np.ndarray, " block"], Block], Float32[np.ndarray, "block candidates 2"]]
-"""Of a cross-encoder, "no match" and "match"."""
+"""Logits of a cross-encoder, "no match" and "match"."""
 Over = Callable[[Split, Split], Score]
-"""Reads a test set: :meth:`modeling.ranker.Ranker.over`."""
+"""Scores over a test set, such as :meth:`modeling.ranker.Ranker.over`."""
 Counted = tuple[Int[np.ndarray, " block"], Int[np.ndarray, " block"]]
 Count = Callable[[Block], Counted]
-"""How many candidates of each query stand before its gold, and how many beside it."""
+"""How many candidates of each query score better than its gold, and how many are tied with it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """From which score on a pair is called a match."""
+    """The score from which on a pair counts as a match."""
 
     value: float
     source: str
 
 
 def blocks_of(subset: Subset, distractors: int, seed: int, limit: int, *, released: bool) -> Iterator[Block]:
-    """The candidates of the first ``limit`` pairs (0: of all), by the canonical draws or by the ``released`` ones."""
+    """The candidates of the first ``limit`` pairs (0: all), by the canonical draws or by the ``released`` ones."""
     draw = released_blocks if released else ranking_blocks
     left = limit or len(subset.texts)
     for block in draw(len(subset.texts), distractors, seed, rows=_ROWS):
@@ -61,7 +61,7 @@ def blocks_of(subset: Subset, distractors: int, seed: int, limit: int, *, releas
 
 
 def rank(blocks: Iterable[Block], count: Count, queries: int, name: str) -> RankingResult:
-    """Rank the gold of every block's queries, which is their first candidate."""
+    """Rank the gold of each query, which is its first candidate."""
     started, candidates = time.perf_counter(), 0
     counted: list[Counted] = []
     with tqdm(total=queries, desc=f"ranking {name}", unit=" queries", disable=None) as bar:
@@ -74,7 +74,7 @@ def rank(blocks: Iterable[Block], count: Count, queries: int, name: str) -> Rank
 
 
 def count_by(score: Score, each: Callable[[Block, Found], None] = lambda *_: None) -> Count:
-    """Count by scores, which ``each`` is shown too."""
+    """Count by scores, which are also passed to ``each``."""
 
     def count(block: Block) -> Counted:
         scores = score(block[:, 0], block)
@@ -85,7 +85,7 @@ def count_by(score: Score, each: Callable[[Block, Found], None] = lambda *_: Non
 
 
 def count_by_both_logits(logits: Logits) -> Count:
-    """Count as the task package's example does with a cross-encoder (D-7), nothing tied."""
+    """Count as the task package's example does with a cross-encoder (D-7), without ties."""
 
     def count(block: Block) -> Counted:
         ranks = both_logits_ranks(logits(block[:, 0], block))
@@ -95,12 +95,12 @@ def count_by_both_logits(logits: Logits) -> Count:
 
 
 def gold_logit(logits: Logits) -> Score:
-    """Scores as the released ranking script has them (D-5)."""
+    """Scores as in the released ranking script (D-5)."""
     return lambda queries, candidates: gold_logit_scores(logits(queries, candidates))
 
 
 def choose_threshold(ranker: Ranker, pairs: Sequence[Example], source: str, seed: int) -> Threshold:
-    """What training fixed; else what is best on ``pairs``, each with a negative."""
+    """The threshold fixed by training, if any; else the best one on ``pairs``, each with a negative."""
     if ranker.natural_threshold is not None:
         return Threshold(ranker.natural_threshold, "training")
     split = as_split("validation", pairs)
@@ -119,16 +119,16 @@ def match(
     positives_only: bool,
     pairs: Split | None = None,
 ) -> MatchingResult:
-    """Tell the pairs of a subset from as many that do not match.
+    """Classify the pairs of a subset and as many negatives.
 
     Args:
-        over: what scores them.
+        over: scores them.
         subset: matching pairs.
-        threshold: from which score on it says "match".
-        seed: of the negatives.
-        typography: write negatives as the released scripts for CodeSearchNet do.
-        positives_only: leave the negatives out, as the released evaluation of one model does.
-        pairs: the subset as a split; None: it is made.
+        threshold: score from which on a pair counts as a match.
+        seed: seed of the negatives.
+        typography: format negatives as the released scripts for CodeSearchNet do.
+        positives_only: leave out the negatives, as the released evaluation of one model does.
+        pairs: the subset as a split; None: it is created.
     """
     negatives = matching_negatives(subset.examples, seed)
     corpus = pairs = pairs or as_split(subset.name, subset.examples)

@@ -1,4 +1,4 @@
-"""What a cross-encoder is fine-tuned on and checked with: matching pairs, each with a code that does not match."""
+"""Training and validation data of a cross-encoder: matching pairs, each with a code that does not match."""
 
 import hashlib
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from modeling.transformers.joined_pairs import joined_lengths
 
 @dataclass(frozen=True, slots=True)
 class TrainingRows:
-    """Rows of a text, a code and whether they match (1) or not (0), texts and codes by position."""
+    """Rows of a text, a code and whether they match (1) or not (0); texts and codes are given by position."""
 
     texts: Int64[np.ndarray, " rows"]
     codes: Int64[np.ndarray, " rows"]
@@ -30,16 +30,16 @@ class TrainingRows:
 
     @classmethod
     def of(cls, pairs: Sequence[Example], tokens: TokenizedPairs, room: int, seed: int) -> "TrainingRows":
-        """Each pair, and after it its text with a code of another pair that is not equal to its own.
+        """Each pair, followed by its text with a different code of another pair.
 
         Args:
-            pairs: matching ones.
-            tokens: theirs.
-            room: most tokens of a text and a code together.
-            seed: of the draws.
+            pairs: matching pairs.
+            tokens: their tokens.
+            room: maximum tokens of a text and a code together.
+            seed: seed of the negatives.
 
         Raises:
-            ValueError: all pairs have one code.
+            ValueError: all pairs have the same code.
         """
         own = np.arange(len(pairs))
         codes = np.stack((own, matching_negatives(pairs, seed, exclude_equal_code=True)), axis=1).ravel()
@@ -49,7 +49,7 @@ class TrainingRows:
         return cls(texts, codes, np.tile([1, 0], len(pairs)), lengths)
 
     def batches(self, size: int, seed: int, epoch: int, window: int) -> list[Int64[np.ndarray, " batch"]]:
-        """The rows of each batch of an epoch: shuffled, and sorted by length among those of ``window`` batches."""
+        """The rows of each batch of an epoch: shuffled, and sorted by length within windows of ``window`` batches."""
         draws = np.random.default_rng((seed, epoch))
         order = draws.permutation(len(self.texts))
         if not window:
@@ -61,7 +61,7 @@ class TrainingRows:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """Measures a model on validation pairs: accuracy over them and as many that do not match, and MRR."""
+    """Validation of a model: the accuracy over pairs and as many negatives, and the MRR."""
 
     scores: Scores
     negatives: Int64[np.ndarray, " pairs"]
@@ -71,18 +71,18 @@ class Validation:
     def of(
         cls, model: PoolRanker, pairs: Sequence[Example], seed: int, *, most: int, queries: int, distractors: int
     ) -> "Validation":
-        """Draw negatives and distractors once.
+        """Sample negatives and distractors once.
 
         Args:
-            model: reads the pairs; its weights of the time of measuring count.
-            pairs: among which is drawn.
-            seed: of the draws.
-            most: pairs of the accuracy, the first ones.
-            queries: of the MRR, the first ones.
+            model: scores the pairs, with its weights at the time of measuring.
+            pairs: validation pairs.
+            seed: seed of negatives and distractors.
+            most: maximum number of pairs for the accuracy, the first ones.
+            queries: maximum number of queries for the MRR, the first ones.
             distractors: codes beside the right one.
 
         Raises:
-            ValueError: all pairs have one code.
+            ValueError: all pairs have the same code.
         """
         split = as_split("validation", pairs)
         scores = model.over(split, split)
@@ -100,7 +100,7 @@ class Validation:
 
 
 def fingerprint(pairs: Sequence[Example]) -> str:
-    """The sha256 of the pairs in their order."""
+    """The sha256 of the pairs, in order."""
     total = hashlib.sha256()
     for pair in pairs:
         for half in (pair.text.encode(), pair.code.encode()):

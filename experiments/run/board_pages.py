@@ -1,4 +1,4 @@
-"""What TensorBoard shows of validation pairs and word vectors: samples with ranks, alignments, edges, the projector."""
+"""TensorBoard pages about validation pairs and word vectors: samples with ranks, alignments, edges, the projector."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,18 +18,18 @@ from training.pictures import alignment_picture, edges_picture
 
 SAMPLES: Final = 12
 PICTURES: Final = 4
-MOST_VECTORS: Final = 5_000  # of a table in the projector, which draws no more quickly
+MOST_VECTORS: Final = 5_000  # of a table in the projector, which becomes slow with more
 
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """Fills a board from evaluations of a model."""
+    """Writes evaluations of a model to a board."""
 
     board: Board
     tokenizer: PairTokenizer
 
     def show(self, model: NeuralRanker, evaluation: Evaluation) -> None:
-        """Samples of the evaluated pairs, spread over them, and pictures of a few."""
+        """Samples spread over the evaluated pairs, and pictures of a few of them."""
         pool = evaluation.pool
         rows = np.linspace(0, len(pool) - 1, min(SAMPLES, len(pool)), dtype=int).tolist()
         self.board.samples("valid/samples", [_sample(evaluation, row) for row in rows])
@@ -49,7 +49,7 @@ class Pages:
         if weights is not None:
             read, fields = self._read_code(codes, model.code_fields), _field_of_each(codes, model.code_fields)
             found = _unpadded(weights, query, code)
-            if found.shape == (len(asked), len(read)):  # not where a model reads pads or cuts a field
+            if found.shape == (len(asked), len(read)):  # unless a model reads pads or truncates a field
                 self.board.picture(f"alignment/{number}", alignment_picture(found, asked, read, fields, title))
         if edges is not None:
             self.board.picture(f"edges/{number}", edges_picture(_unpadded(edges, query, query), asked, title))

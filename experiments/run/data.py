@@ -1,4 +1,4 @@
-"""The data of a run: its own data set, training pairs added to it, and those left out that stand in a test."""
+"""The data of a run: its own data set, with added training pairs, without those that are also in a test set."""
 
 from dataclasses import replace
 from typing import Final
@@ -17,22 +17,22 @@ from recipes.models import is_trained
 from terminal.console import say
 
 _TRAINED: Final[tuple[SplitName, ...]] = ("train", "valid")
-"""Splits that have a part in training."""
+"""Splits used in training."""
 
 
 def prepare_stage(dataset: str, config: DataConfig, command: str) -> PreparedData:
-    """The prepared data set, made where it is missing or stale, cut to ``--data.limit``."""
-    config = replace(config, root=str(REPOSITORY / config.root))  # an absolute root stays what it is
+    """The data set, prepared if it is missing or stale, limited to ``--data.limit`` pairs."""
+    config = replace(config, root=str(REPOSITORY / config.root))  # an absolute root is unchanged
     if processes.is_first():
         data = prepare(dataset, config, command=command, say=say)
         processes.broadcast(None)
         return data
-    processes.broadcast(None)  # what the first process prepared is there now
+    processes.broadcast(None)  # wait until the first process has prepared the data
     return prepare(dataset, config, command=command, say=say)
 
 
 def check_trainable(plan: Configuration, data: PreparedData) -> None:
-    """Refuse a data set without test pairs, and to train a model on one that only has test pairs.
+    """Refuse a data set without test pairs, and training on one that has only test pairs.
 
     Raises:
         ValueError: the message says what is missing.
@@ -45,19 +45,19 @@ def check_trainable(plan: Configuration, data: PreparedData) -> None:
     if is_trained(plan.model_name) and not len(data.splits["train"]):
         missing = ", ".join(data.manifest.get("missing_files", [])) or "training pairs"
         raise ValueError(
-            f"{plan.dataset} has test pairs only, without {missing}: put these there too, or train on another data set "
+            f"{plan.dataset} has test pairs only, without {missing}: add these files, or train on another data set "
             f"with --evaluate.also={plan.dataset}"
         )
     least = max(2, plan.train.processes)
     if is_trained(plan.model_name) and len(data.splits["train"]) < least and not plan.data.extra_sets:
         raise ValueError(
             f"training takes {least} pairs or more, of which --data.limit={plan.data.limit} leaves "
-            f"{len(data.splits['train'])}: raise it, or give more data"
+            f"{len(data.splits['train'])}: raise it, or provide more data"
         )
 
 
 def check_fields(plan: Configuration, model: NeuralRanker, tokenizer: PairTokenizer) -> None:
-    """Refuse to train a model that reads a field of the syntax tree of which it would know no word.
+    """Refuse to train a model on a field of the syntax tree for which its vocabulary would be empty.
 
     Raises:
         ValueError: the message names the field and what can be done.
@@ -66,13 +66,13 @@ def check_fields(plan: Configuration, model: NeuralRanker, tokenizer: PairTokeni
         if field in STRUCTURE_FIELDS and not tokenizer.vocabulary.of(field).words:
             trees = " prepare them with --data.statements=true," if field == "statements" else ""
             raise ValueError(
-                f"{plan.model_name} reads the field {field}, of which the training pairs have no word that "
-                f"--words.min_count={plan.words.min_count} leaves:{trees} train on other data, or leave the field out"
+                f"{plan.model_name} reads the field {field}, in which no word of the training pairs reaches "
+                f"--words.min_count={plan.words.min_count}:{trees} train on other data, or leave the field out"
             )
 
 
 def add_training_sets(plan: Configuration, data: PreparedData, command: str) -> PreparedData:
-    """``data`` with the training pairs of ``--data.extra``, but for those in its own validation or test split.
+    """``data`` with the training pairs of ``--data.extra``, except those in its own validation or test split.
 
     Raises:
         ValueError: one of these data sets has no training pairs.
@@ -85,16 +85,16 @@ def add_training_sets(plan: Configuration, data: PreparedData, command: str) -> 
         found = overlap(extra, [data.splits["valid"], data.splits["test"]])
         train = joined(train, without(extra, found.rows))
         say(
-            f"train: added {len(extra) - len(found.rows):,} pairs of {name}, without {len(found.rows):,} that stand in "
-            f"valid or test too, {len(found.queries):,} by their query and {len(found.codes):,} by name and tokens"
+            f"train: added {len(extra) - len(found.rows):,} pairs of {name}, without {len(found.rows):,} that are also "
+            f"in valid or test, {len(found.queries):,} by their query and {len(found.codes):,} by name and tokens"
         )
     return replace(data, splits={**data.splits, "train": train})
 
 
 def drop_test_overlap(plan: Configuration, data: PreparedData, command: str) -> PreparedData:
-    """``data`` without the training and validation pairs that stand elsewhere too.
+    """``data`` without the training and validation pairs that also occur elsewhere.
 
-    Elsewhere is a test of ``--evaluate.also``, and any split of a data set of ``--data.apart``.
+    Elsewhere means a test split of ``--evaluate.also``, or any split of ``--data.apart``.
     """
     if not is_trained(plan.model_name):
         return data
@@ -109,24 +109,24 @@ def drop_test_overlap(plan: Configuration, data: PreparedData, command: str) -> 
         found = overlap(splits[split], others)
         splits[split] = without(splits[split], found.rows)
         say(
-            f"{split}: left out {len(found.rows):,} pairs that stand in {where} too, "
+            f"{split}: left out {len(found.rows):,} pairs that are also in {where}, "
             f"{len(found.queries):,} by their query and {len(found.codes):,} by name and tokens"
         )
     return replace(data, splits=splits)
 
 
 def prepared_beside(plan: Configuration, dataset: str, path: str, command: str) -> PreparedData:
-    """A data set that is named beside the run's own, whole."""
+    """Another data set than the run's own, with all its pairs."""
     return prepare_stage(dataset, config_of_other(plan.data, path), command)
 
 
 def config_of_other(config: DataConfig, path: str) -> DataConfig:
-    """The configuration of a data set that is named beside that of ``config``."""
+    """The configuration of another data set, derived from ``config``."""
     return replace(config, path=str(named_path(path)) if path else "", limit=0, extra="", apart="")
 
 
 def tests_beside(plan: Configuration, dataset: str, path: str, command: str) -> PreparedData:
-    """A data set of ``--evaluate.also``.
+    """A data set with test pairs, such as one of ``--evaluate.also``.
 
     Raises:
         ValueError: it has no test pairs.
@@ -145,16 +145,16 @@ def _extra_pairs(plan: Configuration, dataset: str, path: str, command: str) -> 
 
 
 def prepare_others(plan: Configuration, data: PreparedData, command: str, *, trains: bool) -> None:
-    """Prepare what a run needs beside ``data``, so that what it lacks is told before it trains or ranks.
+    """Prepare the other data sets of a run, so that missing ones are reported before it trains or ranks.
 
     Args:
-        plan: of the run.
-        data: its own.
-        command: as typed.
-        trains: whether what is trained on counts too.
+        plan: configuration of the run.
+        data: its own data set.
+        command: the command as typed.
+        trains: whether to include the data sets of training.
 
     Raises:
-        ValueError: a data set cannot be had, or has none of the pairs that it is named for.
+        ValueError: a data set is not available, or has no pairs of the kind that is needed.
     """
     for also in plan.evaluate.also_sets:
         tests_beside(plan, *also, command)
@@ -168,7 +168,7 @@ def prepare_others(plan: Configuration, data: PreparedData, command: str, *, tra
 
 
 def fusion_pairs(plan: Configuration, data: PreparedData, command: str) -> Split:
-    """The validation pairs of ``--evaluate.mix_on``, or those of ``data`` where it names nothing."""
+    """The validation pairs of ``--evaluate.mix_on``, or those of ``data`` if it is empty."""
     valid, name = data.splits["valid"], plan.dataset
     for name, path in plan.evaluate.mix_sets:
         valid = prepared_beside(plan, name, path, command).splits["valid"]

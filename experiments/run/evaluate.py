@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 def evaluate_run(path: Path, typed: Mapping[str, str]) -> Result:
-    """Test the run in ``path`` again; the result goes beside its ``metrics.json``, which stays as it is.
+    """Test the run in ``path`` again; the result is written beside its ``metrics.json``, which is left unchanged.
 
     Raises:
         ValueError: there is no such run, an option is not one of section ``evaluate``, or another process is writing
@@ -41,7 +41,7 @@ def evaluate_run(path: Path, typed: Mapping[str, str]) -> Result:
     saved = Configuration.load(folder.config)
     for name in typed:
         if not name.startswith(CHANGEABLE):
-            raise ValueError(f"a finished run keeps --{name}: only --evaluate.* (and where data lies) can change")
+            raise ValueError(f"--{name} of a finished run is fixed: only --evaluate.* (and where data are) can change")
     plan = change(saved, typed)
     check_named(plan, trains=bool(plan.evaluate.mix))
     if is_trained(plan.model_name):
@@ -59,9 +59,7 @@ def _evaluated(plan: Configuration, folder: RunFolder, typed: Mapping[str, str])
     prepare_others(plan, data, command, trains=bool(plan.evaluate.mix))
     with logged_to(folder.log) if processes.is_first() else nullcontext():
         if _has_changed(folder, data):
-            _log.warning(
-                "the data have changed since this run: methods it was trained on may be among those it is tested on"
-            )
+            _log.warning("the data have changed since this run: test methods may be among those that it was trained on")
         ranker = _ranker(plan, folder)
         kept = saved_counts(plan, folder, data) if is_trained(plan.model_name) else None
         tested = _mixed(plan, ranker, data, command) if plan.evaluate.mix else ranker
@@ -80,7 +78,7 @@ def _evaluated(plan: Configuration, folder: RunFolder, typed: Mapping[str, str])
 
 
 def _has_changed(folder: RunFolder, data: PreparedData) -> bool:
-    """Whether the split that a finished run was tested on holds other words now."""
+    """Whether the split that a finished run was tested on has other words now."""
     if not folder.metrics.exists():
         return False
     before = load_result(folder.metrics)
@@ -96,12 +94,12 @@ def _ranker(plan: Configuration, folder: RunFolder) -> Ranker:
 
 
 def _mixed(plan: Configuration, ranker: Ranker, data: PreparedData, command: str) -> Ranker:
-    """The mixture, its weight chosen apart from all that the run was trained on."""
+    """The fused ranker, its weight tuned on pairs that the run was not trained on."""
     trained_on = drop_test_overlap(plan, add_training_sets(plan, data, command), command)
     return mixed(plan, ranker, trained_on, command)
 
 
 def _free(path: Path) -> Path:
-    """``path``, or where that is taken the same with a number."""
+    """``path``, with a number added if it exists."""
     numbered = (path.with_stem(f"{path.stem}-{number}") for number in count(2))
     return path if not path.exists() else next(other for other in numbered if not other.exists())

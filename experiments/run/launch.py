@@ -1,6 +1,6 @@
-"""One run in several processes: this one, and copies of it that run the same command; they speak over gloo or NCCL.
+"""One run in several processes: this one, and copies that run the same command; they communicate by gloo or NCCL.
 
-``torchrun`` starts the processes of several machines; then this module joins them and starts none.
+On several machines ``torchrun`` starts the processes; this module then joins them and starts none.
 """
 
 import os
@@ -22,16 +22,16 @@ from data_prep.installation import IMPORT_ROOT
 from terminal import console
 
 _MEMBER: Final = "GALM_MEMBER"
-"""Set for a copy: its number, how many there are, and the folder where they meet."""
+"""Environment variable of a copy: its number, how many there are, and the folder of their store."""
 _PATIENCE: Final = timedelta(hours=2)
-"""Longest that a process waits for another, such as for one that prepares data."""
+"""Maximum time that a process waits for another, such as for one that prepares data."""
 _ENDING: Final = 10.0
-"""Seconds at most between the end of a process's connections and its own."""
+"""Maximum seconds between the end of a process's connections and that of the process."""
 
 
 @contextmanager
 def together(count: int) -> Iterator[None]:
-    """Run the block in ``count`` processes, each with its share of the processors.
+    """Run the block in ``count`` processes, each with its share of the CPU cores.
 
     Raises:
         ValueError: ``torchrun`` started another number of processes.
@@ -55,18 +55,18 @@ def together(count: int) -> Iterator[None]:
 
 
 def backend_of(processes: int, gpus: int) -> str:
-    """What so many processes of one machine speak over: NCCL where each has a GPU of its own, else gloo."""
+    """The backend of so many processes on one machine: NCCL if each has its own GPU, else gloo."""
     return "cpu:gloo,cuda:nccl" if 0 < processes <= gpus else "gloo"
 
 
 @contextmanager
 def _joined(place: str, rank: int, count: int) -> Iterator[None]:
-    """Meet the other processes at ``place``."""
+    """Join the other processes at ``place``."""
     if not place.startswith("env"):
-        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo0" if sys.platform == "darwin" else "lo")  # no one else hears
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo0" if sys.platform == "darwin" else "lo")  # local only
         torch.set_num_threads(max(1, torch.get_num_threads() // count))
     if rank:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process decides, and tells the others
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process decides, and notifies the others
         console.be_silent()
     on_this = int(os.environ.get("LOCAL_WORLD_SIZE", count))
     backend = backend_of(on_this, torch.cuda.device_count())
@@ -87,7 +87,7 @@ def _joined(place: str, rank: int, count: int) -> Iterator[None]:
 
 @contextmanager
 def _copies(count: int) -> Iterator[str]:
-    """Start all processes but this one; they end with it. Yields the folder where they meet."""
+    """Start all processes but this one; they end with it. Yields the folder of their store."""
     with ExitStack() as stack:
         place = stack.enter_context(tempfile.TemporaryDirectory(prefix="galm-", ignore_cleanup_errors=True))
         errors = [stack.enter_context(Path(place, f"errors-{number}").open("w+b")) for number in range(1, count)]
@@ -109,7 +109,7 @@ def _copy(member: str, errors: IO[bytes]) -> subprocess.Popen[bytes]:
 
 
 def _reason(said: str, copies: Sequence[subprocess.Popen[bytes]], errors: Sequence[IO[bytes]]) -> str:
-    """What is known of the copies that ended, or what this process saw."""
+    """Why a copy ended, if known; else ``said``, the error of this process."""
     until = time.monotonic() + _ENDING
     while all(copy.poll() is None for copy in copies) and time.monotonic() < until:
         time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""What a run names beside its own data set and model: looked at before anything is prepared, trained or ranked."""
+"""Checks of the other data sets and rankers that a run names, before anything is prepared, trained or ranked."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -12,16 +12,16 @@ from terminal.console import say
 from terminal.options import unknown
 
 _OF_TRAINING: Final = ("data.extra", "data.apart", "words.", "loss.", "train.")
-"""How the options begin that only a trained model heeds."""
+"""Prefixes of the options that only trained models use."""
 _OF_ALL: Final = ("train.seed", "train.resume", "train.threads", "train.processes", "train.validate_pool")
 
 
 def check_named(plan: Configuration, *, trains: bool) -> None:
-    """Refuse data sets that there are not, at least where their paths lead, and a second ranker that is none.
+    """Refuse unknown data sets and bad paths of data sets, and a second ranker that cannot be used.
 
     Args:
-        plan: of a run, or of the test of one.
-        trains: whether data sets are looked at that have a part in training alone.
+        plan: configuration of a run, or of the test of one.
+        trains: whether to check the data sets of training too.
 
     Raises:
         ValueError: the message names the option.
@@ -33,7 +33,7 @@ def check_named(plan: Configuration, *, trains: bool) -> None:
             raise unknown(f"data set in --{option}", name, list(DATASETS))
         try:
             other = data_set(name, config_of_other(plan.data, path))
-            if path:  # else it may have to be fetched, which is a long part of its own
+            if path:  # else it may have to be downloaded, which takes long
                 other.inputs()
         except ValueError as error:
             reason = str(error).replace("--data.path=/", "/").replace("--data.path=", f"{name}:PATH")
@@ -41,7 +41,7 @@ def check_named(plan: Configuration, *, trains: bool) -> None:
 
 
 def check_mix(name: str) -> None:
-    """Refuse a second ranker that there is not, or that needs training.
+    """Refuse a second ranker that does not exist, or that needs training.
 
     Raises:
         ValueError: the message names the option.
@@ -55,14 +55,14 @@ def check_mix(name: str) -> None:
 
 
 def tell_without_part(plan: Configuration, typed: Mapping[str, str]) -> None:
-    """Tell which of the typed options have no part in the run of a model that is not trained."""
+    """Report which of the typed options have no effect, since the model is not trained."""
     idle = [f"--{name}" for name in typed if name.startswith(_OF_TRAINING) and name not in _OF_ALL]
     if idle and not is_trained(plan.model_name):
-        say(f"without a part in this run, since {plan.model_name} is not trained: {', '.join(idle)}")
+        say(f"without effect, since {plan.model_name} is not trained: {', '.join(idle)}")
 
 
 def _named(plan: Configuration, *, trains: bool) -> Iterator[tuple[str, str, str, str]]:
-    """Option, its text, data set and path of each other data set."""
+    """Option, its text, and name and path of each other data set."""
     data, evaluate = plan.data, plan.evaluate
     options = [
         ("evaluate.also", evaluate.also, evaluate.also_sets),

@@ -1,4 +1,4 @@
-"""Going on with a run that was stopped: its folder's configuration counts, and nothing typed may contradict it."""
+"""Resuming a run that was stopped, with the configuration in its folder, which no typed option may contradict."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,10 +10,10 @@ _FREE = ("train.resume", "out")
 
 
 def resumed(plan: Configuration, typed: Mapping[str, str], folder: RunFolder) -> Configuration:
-    """The configuration of the run in ``folder``, set to go on from its checkpoint.
+    """The configuration of the run in ``folder``, set to resume from its checkpoint.
 
     Raises:
-        ValueError: the folder holds no run, or what was typed contradicts its configuration.
+        ValueError: the folder has no run, or a typed option contradicts its configuration.
     """
     saved = Configuration.load(folder.config)
     if (plan.dataset, plan.model_name) != (saved.dataset, saved.model_name):
@@ -33,10 +33,10 @@ def resumed(plan: Configuration, typed: Mapping[str, str], folder: RunFolder) ->
 
 
 def processes_of(plan: Configuration) -> int:
-    """How many processes a run takes: its own number, where it is one that goes on.
+    """The number of processes of a run; if it is resumed, that of its configuration.
 
     Raises:
-        ValueError: the folder of the run that should go on holds none.
+        ValueError: the folder of the run to resume has none.
     """
     folder = RunFolder.of_resumed(plan)
     return Configuration.load(folder.config).train.processes if folder else plan.train.processes

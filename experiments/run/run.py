@@ -1,4 +1,4 @@
-"""A whole run: data, training, test, and the folder that holds what came of it."""
+"""A complete run: data, training, test, and the folder with the results."""
 
 import hashlib
 import shlex
@@ -43,7 +43,7 @@ from training.trainer import CHECKPOINT, TrainingReport
 
 
 def run(plan: Configuration, typed: Mapping[str, str]) -> Result:
-    """Prepare, train, test; or go on with a run that was stopped; or print what a finished one came to."""
+    """Prepare, train and test; or resume a run that was stopped; or print the result of a finished one."""
     command = command_line(plan.dataset, plan.model_name, typed)
     with named_folder(plan) if processes.is_first() else nullcontext():
         folder = RunFolder.of_resumed(plan)
@@ -72,12 +72,12 @@ def _prepared(plan: Configuration, folder: RunFolder | None, command: str) -> Re
                 return _run(plan, data, folder, command, prepared)
             except KeyboardInterrupt:
                 words = [plan.dataset, plan.model_name, f"--train.resume={folder.path}"]
-                complain(f"go on with: bash run.sh {shlex.join(words)}")
+                complain(f"resume with: bash run.sh {shlex.join(words)}")
                 raise
 
 
 def command_line(*words: str | Mapping[str, str]) -> str:
-    """The command as it would be typed again."""
+    """The command as it can be typed again."""
     typed: list[str] = []
     for word in words:
         typed += [word] if isinstance(word, str) else [f"--{name}={text}" for name, text in word.items()]
@@ -125,7 +125,7 @@ def _write(plan: Configuration, folder: RunFolder, outcome: Outcome, result: Res
 
 
 def saved_counts(plan: Configuration, folder: RunFolder, data: PreparedData) -> SavedCounts:
-    """Where the counts of this test are kept until it is done."""
+    """The store of this test's counts until it is done."""
     weights = read_whole(folder.weights) if folder.weights.exists() else b""
     of = (
         data.manifest["fingerprint"],
@@ -157,7 +157,7 @@ def _trained(
     if pages:
         save_weights(model, folder.weights, folder.made_with)
         pages.finish(model)
-    processes.broadcast(None)  # the weights are there now
+    processes.broadcast(None)  # wait until the weights are saved
     return PoolRanker(model, tokenizer, best_device(), bfloat16=plan.evaluate.products == "bfloat16"), report, pages
 
 
@@ -183,7 +183,7 @@ def result_from(
     report: TrainingReport | None,
     parameters: int,
 ) -> Result:
-    """The result of a run as ``metrics.json`` holds it."""
+    """The result of a run, as written to ``metrics.json``."""
     return result_of(
         outcome.tested,
         dataset=plan.dataset,
@@ -201,7 +201,7 @@ def result_from(
 
 
 def parameters_of(ranker: Ranker | NeuralRanker) -> int:
-    """Trainable numbers of a model, 0 where it has none."""
+    """Number of trainable parameters of a model, 0 if it has none."""
     model = ranker.model if isinstance(ranker, PoolRanker) else ranker
     return sum(weight.numel() for weight in model.parameters()) if isinstance(model, NeuralRanker) else 0
 

@@ -1,4 +1,4 @@
-"""The stages of a run, each of which can be called alone: model, training, fusion, test."""
+"""The stages of a run, each of which can be called by itself: model, training, fusion, test."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -33,12 +33,12 @@ from training.seeding import seed_everything
 from training.trainer import TrainingReport, train
 
 CONTROLS: Final = ("bm25_tuned", "bm25", "bm25_no_stems")
-"""The rankers that every model is held against: the strongest first; the last is the one most papers mean."""
+"""The rankers that every model is compared with, strongest first; the last is the one that most papers mean."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A tested data set: the numbers, and the evaluations of the model and of its controls that they come from."""
+    """A tested data set: the metrics, and the evaluation of the model."""
 
     tested: Tested
     evaluation: Evaluation
@@ -46,7 +46,7 @@ class Outcome:
 
 
 def build_model(plan: Configuration, tokenizer: PairTokenizer) -> NeuralRanker:
-    """The model with random starting weights, which depend on ``--train.seed``."""
+    """The model with random initial weights, which depend on ``--train.seed``."""
     seed_everything(plan.train.seed, plan.train.threads)
     model: NeuralRanker = class_of(plan.model_name)(plan.model, tokenizer.vocabulary)
     return model.to(best_device())
@@ -60,7 +60,7 @@ def train_stage(
     folder: RunFolder,
     pages: Pages | None,
 ) -> TrainingReport:
-    """Train; the weights of the best validation epoch are in ``model`` afterwards."""
+    """Train; afterwards ``model`` has the weights of the best validation epoch."""
     ids = tokenizer.encode(data.splits["train"])
     model.start_from(ids)
     task = PairTask(
@@ -90,7 +90,7 @@ def _validation(
 
 
 def mixed(plan: Configuration, ranker: Ranker, data: PreparedData, command: str) -> Ranker:
-    """``ranker`` together with that of ``--evaluate.mix``, by the weight that is best on validation.
+    """``ranker`` fused with that of ``--evaluate.mix``, by the weight that is best on validation.
 
     Raises:
         ValueError: ``--evaluate.mix_on`` has no validation pairs.
@@ -114,7 +114,7 @@ def mixed(plan: Configuration, ranker: Ranker, data: PreparedData, command: str)
 
 
 def _weighing_pairs(plan: Configuration, data: PreparedData, command: str) -> Split:
-    """The pairs that choose the weight of a mixture, none of which stands in training or in a test."""
+    """The pairs that the fusion weight is tuned on, none of which is in training or in a test split."""
     valid = fusion_pairs(plan, data, command)
     if not plan.evaluate.mix_sets:
         return valid
@@ -123,14 +123,14 @@ def _weighing_pairs(plan: Configuration, data: PreparedData, command: str) -> Sp
     found = overlap(valid, [data.splits["train"], data.splits["test"], *tests])
     if len(found.rows) == len(valid):
         raise ValueError(f"{name} has no validation pairs of its own for --evaluate.mix_on={plan.evaluate.mix_on}")
-    say(f"{name}: {len(valid) - len(found.rows):,} validation pairs, without {len(found.rows):,} that stand elsewhere")
+    say(f"{name}: {len(valid) - len(found.rows):,} validation pairs, without {len(found.rows):,} that occur elsewhere")
     return without(valid, found.rows)
 
 
 def test_stage(
     plan: Configuration, ranker: Ranker, data: PreparedData, kept: SavedCounts | None, split_name: SplitName
 ) -> Outcome:
-    """Rank the queries of a split, by the model and by the controls; goes on from what is ``kept``."""
+    """Rank the queries of a split, by the model and by the controls; continues from the saved counts ``kept``."""
     split = data.splits[split_name]
     evaluation = evaluate(ranker, split, plan.evaluate, kept=kept)
     controls: dict[str, Evaluation] = {}
@@ -148,7 +148,7 @@ def _control(name: str, dataset: str) -> Ranker:
 
 
 def also_stage(plan: Configuration, ranker: Ranker, command: str) -> dict[str, Outcome]:
-    """The same ranker on the test splits of the data sets of ``--evaluate.also``."""
+    """Test the same ranker on the data sets of ``--evaluate.also``."""
     outcomes = {}
     for dataset, path in plan.evaluate.also_sets:
         data = tests_beside(plan, dataset, path, command)

@@ -1,4 +1,4 @@
-"""Configuration of the speed measurements (section ``speed``), and how their command line is read."""
+"""Configuration of the speed measurements (section ``speed``), and parsing of their command line."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,35 +16,35 @@ _LARGEST_POOL: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class SpeedConfig:
-    """What is measured, and how often."""
+    """Options of the speed measurements."""
 
     repeats: int = 5
-    """Times that each is measured; large pools fewer times, from 2,500 methods on once."""
+    """Repetitions of each measurement; fewer for large pools, one from 2,500 methods on."""
     pools: tuple[int, ...] = (1000, 2000, 5000, 10_000)
-    """Sizes of the pools that time and memory are measured on."""
+    """Sizes of the pools on which time and memory are measured."""
     files: int = 150
-    """Java files that methods are extracted from."""
+    """Number of Java files to extract methods from."""
     train: bool = True
-    """Whether to train for two epochs, for the time to BM25's MRR."""
+    """Whether to train for two epochs, to measure the time to BM25's MRR."""
     out: str = ""
-    """Folder for speed.json, speed.md and speed.png; empty: experiments/results."""
+    """Output folder of speed.json, speed.md and speed.png; empty: experiments/results."""
 
     def __post_init__(self) -> None:
         check_bounds(self, {"repeats": whole(1, 1000), "files": whole(1, 1_000_000)}, "speed")
         if len(set(self.pools)) < 2 or min(self.pools) < 2 or max(self.pools) > _LARGEST_POOL:
             raise ValueError(
-                f"--speed.pools takes two different sizes or more from 2 to {_LARGEST_POOL:,}, for a growth to be "
-                f"seen, not {shown(','.join(map(str, self.pools)))}"
+                f"--speed.pools takes two different sizes or more from 2 to {_LARGEST_POOL:,}, to measure the growth "
+                f"of time, not {shown(','.join(map(str, self.pools)))}"
             )
 
     @property
     def folder(self) -> Path:
-        """Where the results go."""
+        """The output folder."""
         return Path(self.out) if self.out else config.REPOSITORY / "experiments" / "results"
 
 
 def resolve_speed(typed: Mapping[str, str]) -> tuple[SpeedConfig, DataConfig]:
-    """The sections ``speed`` and ``data`` as the user typed them (option -> text).
+    """The sections ``speed`` and ``data`` from the typed options (option -> text).
 
     Raises:
         ValueError: an option of neither section, or a bad value.
@@ -59,6 +59,6 @@ def resolve_speed(typed: Mapping[str, str]) -> tuple[SpeedConfig, DataConfig]:
         values["out"] = str(named_path(values["out"]))
     for name in ("data.extra", "data.apart"):
         if typed.get(name):
-            raise ValueError(f"--{name}={typed[name]} has no part in the measurements, which are on the JDK alone")
+            raise ValueError(f"--{name}={typed[name]} has no effect on the measurements, which are on the JDK alone")
     plan = config.resolve("jdk", "galm", {name: text for name, text in typed.items() if name in data})
     return SpeedConfig(**values), plan.data

@@ -1,4 +1,4 @@
-"""Methods per second: tree-sitter, which data preparation uses, against javalang, over the same files of the JDK."""
+"""Methods per second of tree-sitter, which data preparation uses, and of javalang, on the same files of the JDK."""
 
 import hashlib
 import heapq
@@ -15,12 +15,12 @@ from data_prep.records import JavaFile
 from experiments.speed.timing import Spread, in_turn, timed
 
 _SPARE = 2
-"""Files drawn for each that is wanted: javalang does not know the newest Java."""
+"""Files drawn per file needed, since javalang cannot parse the newest Java."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parser:
-    """One way to find methods."""
+    """The speed of a way to find methods."""
 
     methods: int
     methods_per_second: Spread
@@ -28,32 +28,32 @@ class Parser:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """All ways over the same files."""
+    """The speed of all ways on the same files."""
 
     files: int
-    skipped: int  # drawn too, but javalang cannot parse them
+    skipped: int  # drawn as well, but javalang cannot parse them
     megabytes: float
-    extracted: Parser  # tree-sitter: methods with name, tokens, API words and tree, as data preparation takes them
+    extracted: Parser  # tree-sitter: methods with name, tokens, API words and tree, as in data preparation
     found: Parser  # tree-sitter: declarations only
     javalang: Parser  # declarations only
-    speedup: Spread  # extracted to javalang
-    found_speedup: Spread  # found to javalang
+    speedup: Spread  # of extracted over javalang
+    found_speedup: Spread  # of found over javalang
 
 
 def drawn(files: Iterable[JavaFile], count: int, seed: int = 0) -> list[JavaFile]:
-    """``count`` files in an order that depends on their paths and the seed alone."""
+    """``count`` files, chosen and ordered by their paths and the seed alone."""
     return heapq.nsmallest(count, files, key=lambda file: hashlib.sha256(f"{seed} {file.path}".encode()).digest())
 
 
 def javalang_methods(file: JavaFile) -> int:
-    """Methods and constructors with a body that javalang finds."""
+    """Number of methods and constructors with a body that javalang finds."""
     tree = javalang.parse.parse(file.data.decode("utf-8", errors="replace"))
     kinds = MethodDeclaration | ConstructorDeclaration
     return sum(isinstance(node, kinds) and node.body is not None for _, node in tree)
 
 
 def javalang_parses(file: JavaFile) -> bool:
-    """Whether javalang can read a file."""
+    """Whether javalang can parse a file."""
     try:
         javalang_methods(file)
     except (javalang.parser.JavaSyntaxError, javalang.tokenizer.LexerError, RecursionError):

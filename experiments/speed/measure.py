@@ -1,7 +1,7 @@
-"""How fast is it? ``bash run.sh speed`` measures it all on the JDK, on the processor, in about 20 minutes on 2 cores.
+"""The speed measurements: ``bash run.sh speed`` runs them on the JDK, on the CPU, in about 20 minutes on 2 cores.
 
-Pairs per second of GALM's fast form against its plain form and against the machine's matrix product; a training step;
-whole pools; extraction; the time to BM25's MRR. Left: ``speed.json``, ``speed.md`` and ``speed.png`` in
+Pairs per second of GALM's fast form, compared with its plain form and with the machine's matrix product; a training
+step; whole pools; extraction; the time to BM25's MRR. It writes ``speed.json``, ``speed.md`` and ``speed.png`` to
 ``experiments/results/``.
 """
 
@@ -48,7 +48,7 @@ _TEN_THOUSAND = 10_000
 
 
 def measure_speed(config: SpeedConfig, data_config: DataConfig, typed: Mapping[str, str]) -> SpeedReport:
-    """Measure all, print it, and leave it in the folder of ``config``."""
+    """Measure all, print the report, and write it to the folder of ``config``."""
     started, command = time.perf_counter(), command_line("speed", typed)
     check_folder_place(config.folder, "--speed.out")
     with sole_writer(config.folder):
@@ -69,7 +69,7 @@ def save(report: SpeedReport, config: SpeedConfig) -> None:
 
 
 def _measured(config: SpeedConfig, data_config: DataConfig, data: PreparedData, command: str) -> SpeedReport:
-    split = split_for(data, config.pools)  # refused before anything is measured
+    split = split_for(data, config.pools)  # bad sizes are refused before anything is measured
     tokenizer = WordTokenizer.build(data.splits["train"], plan_of_width(WIDTH).words)
     train, test = (tokenizer.encode(data.splits[name]) for name in ("train", "test"))
     say(f"scoring: pairs per second at graph widths {' and '.join(map(str, WIDTHS))}, and the machine's matrix product")

@@ -1,4 +1,4 @@
-"""The speed measurements as a picture."""
+"""A figure of the speed measurements."""
 
 import io
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ def _draw_rates(axes: Axes, report: SpeedReport) -> None:
 
 
 def _draw_times(axes: Axes, runs: Sequence[PoolSpeed], places: Sequence[float]) -> None:
-    """The seconds of each run, with its peak memory below it."""
+    """The seconds of each run, with its peak memory below."""
     medians = [run.seconds.median for run in runs]
     axes.errorbar(places, medians, _reach([run.seconds for run in runs]), fmt="o", color=_FAST, capsize=4)
     for place, median, run in zip(places, medians, runs, strict=True):
@@ -79,5 +79,5 @@ def _draw_fit(
 
 
 def _reach(spreads: Sequence[Spread]) -> list[list[float]]:
-    """How far the least and the most lie from the medians."""
+    """Distances of the minima and maxima from the medians."""
     return [[each.median - each.least for each in spreads], [each.most - each.median for each in spreads]]

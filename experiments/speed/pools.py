@@ -1,6 +1,6 @@
-"""Time and peak memory of ranking a whole pool, by the pool's size and by the methods' length.
+"""Time and peak memory of ranking a whole pool, by the size of the pool and by the length of the methods.
 
-Each is measured in a process of its own, ``python -m experiments.speed.pools TASK``, so that the peak is its own.
+Each measurement has its own process, ``python -m experiments.speed.pools TASK``, so that the peak is its own.
 """
 
 import json
@@ -31,38 +31,38 @@ from terminal.console import open_terminal
 
 WIDTH: Final = 32
 LENGTHS: Final = (10, 20, 40, 80)
-"""Words that the longest methods are cut to, about."""
+"""Approximate lengths that the longest methods are truncated to, in words."""
 LENGTH_POOL: Final = 1000
 PAIRS: Final = 12_000_000
-"""Pairs after which a pool is not scored once more."""
+"""Pairs after which a pool is not scored again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """What a process measures."""
+    """The measurement of one process."""
 
     folder: str  # of the prepared data
     limit: int  # --data.limit
     split: SplitName
     methods: int
-    longest: int = 0  # 0: methods drawn from the split; else its longest ones, cut to about so many words
+    longest: int = 0  # 0: methods drawn from the split; else its longest ones, truncated to about so many words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """A pool ranked once for each of its queries."""
+    """The ranking of a pool for each of its queries."""
 
     methods: int
     query_words: float  # mean
     code_words: float  # mean
     seconds: float  # encoding and scoring
     peak_memory_mb: float
-    memory_before_mb: float  # with the model and the data open
+    memory_before_mb: float  # with the model and the data loaded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolSpeed:
-    """The same, each time in a new process."""
+    """The same, repeated in new processes."""
 
     methods: int
     query_words: float
@@ -74,7 +74,7 @@ class PoolSpeed:
 
     @classmethod
     def of(cls, runs: Sequence[Ranked]) -> "PoolSpeed":
-        """What the processes found."""
+        """Combine the measurements of several processes."""
         seconds = Spread.of([run.seconds for run in runs])
         return cls(
             methods=runs[0].methods,
@@ -88,10 +88,10 @@ class PoolSpeed:
 
 
 def split_for(data: PreparedData, pools: Sequence[int]) -> SplitName:
-    """The test split, or the training split where a pool is larger than it.
+    """The test split, or the training split if a pool is larger than that.
 
     Raises:
-        ValueError: a pool is larger than that too.
+        ValueError: a pool is larger than the training split.
     """
     largest, sizes = max(pools), {name: len(split) for name, split in data.splits.items()}
     if largest <= sizes["test"]:
@@ -112,14 +112,14 @@ def measure_pools(data: PreparedData, limit: int, pools: Sequence[int], repeats:
 
 
 def measure_lengths(data: PreparedData, limit: int, repeats: int) -> list[PoolSpeed]:
-    """The same methods, the longest ones, cut to each of ``LENGTHS``."""
+    """Pools of the longest methods, truncated to each of ``LENGTHS``."""
     size = min(LENGTH_POOL, len(data.splits["train"]))
     task = Task(folder=str(data.folder), limit=limit, split="train", methods=size)
     return in_rounds([replace(task, longest=length) for length in LENGTHS], repeats)
 
 
 def in_rounds(tasks: Sequence[Task], repeats: int) -> list[PoolSpeed]:
-    """All tasks, round by round, each time in a process of its own."""
+    """All tasks, in rounds, each in its own process."""
     runs: list[list[Ranked]] = [[] for _ in tasks]
     for number in range(repeats):
         for run, task in zip(runs, tasks, strict=True):
@@ -129,7 +129,7 @@ def in_rounds(tasks: Sequence[Task], repeats: int) -> list[PoolSpeed]:
 
 
 def times(size: int, repeats: int) -> int:
-    """How often a pool of ``size`` is ranked: at least once, ``repeats`` times where that is soon done."""
+    """How often a pool of ``size`` is ranked: up to ``repeats`` times if it is small, else once."""
     return max(1, min(repeats, PAIRS // size**2))
 
 
@@ -144,7 +144,7 @@ def growth_with_length(lengths: Sequence[PoolSpeed]) -> Growth:
 
 
 def in_a_process(task: Task) -> Ranked:
-    """``task`` done by a new process.
+    """Run ``task`` in a new process.
 
     Raises:
         ValueError: the process failed.
@@ -180,21 +180,21 @@ def perform(task: Task) -> Ranked:
 
 
 def cut_to(words: WordsConfig, longest: int) -> WordsConfig:
-    """``words`` with methods cut to about ``longest`` words, half of them tokens."""
+    """``words`` with methods truncated to about ``longest`` words, half of them tokens."""
     name, tokens = max(1, longest // 10), longest // 2
     return replace(words, name_length=name, tokens_length=tokens, api_length=longest - name - tokens)
 
 
 def longest_rows(split: Split, tokenizer: WordTokenizer, count: int) -> Int[np.ndarray, " rows"]:
-    """The methods that have most words when all are cut to the largest of ``LENGTHS``."""
+    """The methods with most words when all are truncated to the largest of ``LENGTHS``."""
     widest = WordTokenizer(tokenizer.vocabularies, cut_to(tokenizer.config, max(LENGTHS)))
     return np.sort(np.argsort(-widest.encode(split).code_lengths, kind="stable")[:count])
 
 
 def own_peak_mb() -> float:
-    """Highest resident memory of this process so far, in MiB.
+    """Peak resident memory of this process so far, in MiB.
 
-    Where Linux tells it for the program alone, that is taken: ``ru_maxrss`` of a new process begins at its parent's.
+    On Linux it is read from ``/proc``, since ``ru_maxrss`` of a new process starts at its parent's value.
     """
     status = Path("/proc/self/status")
     if status.is_file():
@@ -204,7 +204,7 @@ def own_peak_mb() -> float:
 
 
 def main(argument: str) -> None:
-    """Do a task given as JSON; the answer is the last line that is printed."""
+    """Run a task given as JSON; the result is the last line printed."""
     open_terminal()
     sys.stdout.write(f"{json.dumps(to_json(perform(Task(**json.loads(argument)))))}\n")
 

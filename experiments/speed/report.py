@@ -1,4 +1,4 @@
-"""What the speed measurements found: one record, and its tables in Markdown."""
+"""The results of the speed measurements: a record, and its tables in Markdown."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,15 +15,15 @@ from experiments.speed.training import BATCH, BATCHES, Reached, StepSeconds, Tra
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedReport:
-    """All that one run of ``bash run.sh speed`` measured; the first numbers are of a graph of width 32."""
+    """All measurements of one run of ``bash run.sh speed``; the first numbers are for graph width 32."""
 
-    scoring_speedup: float  # pairs per second, fast form to plain form
-    training_speedup: float  # forward, loss and backward of a step
-    matmul_fraction: float  # operations a second by the equations, as a share of the machine's matrix product
+    scoring_speedup: float  # of the fast form over the plain form, in pairs per second
+    training_speedup: float  # the same for forward, loss and backward of a step
+    matmul_fraction: float  # operations per second by the equations, as a share of the machine's matrix product
     ten_thousand_minutes: float  # to rank 10,000 methods for 10,000 queries
-    ten_thousand_measured: bool  # False: from the pairs per second of the largest pool
-    wide_ten_thousand_minutes: float  # the same at width 256, always from its pairs per second
-    wide_bfloat16_ten_thousand_minutes: float  # and with bfloat16 products
+    ten_thousand_measured: bool  # False: extrapolated from the pairs per second of the largest pool
+    wide_ten_thousand_minutes: float  # the same at width 256, always extrapolated
+    wide_bfloat16_ten_thousand_minutes: float  # the same with bfloat16 products
     peak_memory_mb: float  # of the largest pool
     command: str
     code_version: str
@@ -43,11 +43,11 @@ class SpeedReport:
     lengths: Sequence[PoolSpeed]
     growth_with_length: Growth
     extraction: Extraction
-    reached: Reached | None  # None: left out
+    reached: Reached | None  # None: not measured
 
 
 def markdown(report: SpeedReport) -> str:
-    """The report for a person."""
+    """The report in Markdown."""
     machine = report.machine
     parts = [
         "# Speed",
@@ -197,7 +197,7 @@ def _spread(spread: Spread, factor: float = 1) -> str:
 
 
 def digits(value: float) -> str:
-    """Three digits, and no exponent."""
+    """A number with three significant digits, without an exponent."""
     if value >= 100:
         return f"{float(f'{value:.3g}'):,.0f}"
     return f"{value:.3g}"

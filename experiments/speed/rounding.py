@@ -1,4 +1,4 @@
-"""What bfloat16 products change: the ranks that a trained GALM gives with them, against those in float32."""
+"""The effect of bfloat16 products on the ranks of a trained GALM, compared with float32."""
 
 from dataclasses import dataclass
 
@@ -19,9 +19,9 @@ class Rounding:
 
     float32_mrr: float
     bfloat16_mrr: float
-    moved: float  # share of the golds that have another rank
-    moved_at_top: float  # share of the golds that are first in one of them only
-    farthest: int  # the most places that one moved
+    moved: float  # share of the golds whose ranks differ
+    moved_at_top: float  # share of the golds that are first in only one of both
+    farthest: int  # largest difference of ranks
 
 
 def measure_rounding(model: Galm, tokenizer: WordTokenizer, split: Split, pool: EvaluateConfig) -> Rounding:

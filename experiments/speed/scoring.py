@@ -1,15 +1,15 @@
-"""Pairs per second of GALM's fast form against its plain form, and against the machine's own matrix product.
+"""Pairs per second of GALM's fast form, compared with its plain form and with the machine's matrix product.
 
-Arithmetic is counted by the equations, without padding, a multiplication and an addition as two operations:
-exponentials, roots and tanh are left out. Of a pair with n query words and a method of m words, with vectors of width
-d, B blocks, L layers and graph width F:
+Operations are counted by the equations, without padding; a multiplication and an addition are two operations, and
+exponentials, roots and tanh are not counted. For a pair with n query words and a method of m words, with vectors of
+width d, B blocks, L layers and graph width F:
 
     eqs. 7 to 9: logits 2nmd, mix 2nmd, products and norms of the blocks 4nd
     eq. 12: first layer 2nBF + 2n²F; each further one 2n²F (edges, eq. 11) + 2nF² + 2n²F
     eq. 13: 2nF² + 2nF
 
-Equal words of several queries are brought to a method once, so less is executed than that: eqs. 7 to 9 and nBF for
-each distinct word of the block's queries, and the rest for each query.
+Equal words of several queries are processed once per method, so less than that is executed: eqs. 7 to 9 and nBF once
+for each distinct word of the block's queries, and the rest for each query.
 """
 
 from collections.abc import Sequence
@@ -32,24 +32,24 @@ from recipes.config import Configuration, resolve
 from training.seeding import seed_everything
 
 WIDTHS: Final = (32, 256)
-"""Widths of the graph that are measured: GSMN's, and that of a word vector."""
+"""Graph widths to measure: GSMN's, and that of a word vector."""
 BLOCK: Final = 512
-"""Queries, and methods, that are scored together: as many as the ranker takes."""
+"""Queries, and methods, scored together, as by the ranker."""
 SAMPLE: Final = 32
 """Queries of the block that the plain form scores."""
 _QUERIES_A_BATCH: Final = 8
 _CODES_A_BATCH: Final = 64
 _FORMS: Final = ("fast", "bfloat16", "plain", "padded")
 _PRODUCT: Final = 2048
-"""Rows and columns of the matrices whose product tells how fast the machine is."""
+"""Rows and columns of the matrices whose product measures the machine's speed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Product:
-    """The machine's own float32 matrix product."""
+    """The machine's float32 matrix product."""
 
     rows: int  # and columns
-    gflops: Spread  # 10^9 operations a second
+    gflops: Spread  # 10^9 operations per second
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,25 +70,25 @@ class Scoring:
 
     fast_pairs_per_second: Spread
     bfloat16_pairs_per_second: Spread  # fast, with bfloat16 products
-    plain_pairs_per_second: Spread  # in small batches of like length on both sides, which have little padding
+    plain_pairs_per_second: Spread  # in small batches of similar length on both sides, with little padding
     padded_pairs_per_second: Spread  # plain, in the ranker's batches: queries padded to the longest of the block
-    speedup: Spread  # fast to plain, of the same round
+    speedup: Spread  # of fast over plain, in the same round
     padded_speedup: Spread
-    bfloat16_speedup: Spread  # fast with bfloat16 products to fast without
-    equation_operations: float  # a pair
-    executed_operations: float  # a pair
-    matmul_fraction: float  # operations a second by the equations, as a share of the matrix product's
-    executed_fraction: float  # executed operations a second, as a share of the matrix product's
+    bfloat16_speedup: Spread  # of fast with bfloat16 products over fast without
+    equation_operations: float  # per pair
+    executed_operations: float  # per pair
+    matmul_fraction: float  # operations per second by the equations, as a share of the matrix product's
+    executed_fraction: float  # executed operations per second, as a share of the matrix product's
     largest_difference: float  # between the forms' scores, as a share of the largest score
 
 
 def plan_of_width(width: int) -> Configuration:
-    """The recipe of galm with a graph of ``width``."""
+    """The recipe of galm with graph width ``width``."""
     return resolve("jdk", "galm", {"model.graph_width": str(width)})
 
 
 def galm_of_width(width: int, tokenizer: WordTokenizer, train: TokenizedPairs) -> Galm:
-    """GALM before training, on the processor."""
+    """GALM before training, on the CPU."""
     plan = plan_of_width(width)
     seed_everything(plan.train.seed)
     model = Galm(plan.model, tokenizer.vocabularies)
@@ -97,13 +97,13 @@ def galm_of_width(width: int, tokenizer: WordTokenizer, train: TokenizedPairs) -
 
 
 def word_operations(config: GalmConfig, code_words: Int[np.ndarray, " codes"]) -> Float[np.ndarray, " codes"]:
-    """Operations of one query word and each method: eqs. 7 to 9 and the first layer's weights."""
+    """Operations of one query word with each method: eqs. 7 to 9 and the first layer's weights."""
     attention = 4.0 * code_words * config.dim + 4 * config.dim
     return attention + 2 * config.blocks * config.graph_width
 
 
 def graph_operations(config: GalmConfig, query_words: Int[np.ndarray, " queries"]) -> Float[np.ndarray, " queries"]:
-    """Operations of each query's graph in one method: the other parts of eqs. 11 to 13."""
+    """Operations of each query's graph for one method: the remaining parts of eqs. 11 to 13."""
     n, width = query_words.astype(np.float64), config.graph_width
     further = 4 * n**2 * width + 2 * n * width**2
     return 2 * n**2 * width + (config.layers - 1) * further + 2 * n * width**2 + 2 * n * width
@@ -115,7 +115,7 @@ def all_operations(
     code_words: Int[np.ndarray, " codes"],
     brought: int | None = None,
 ) -> float:
-    """Operations of all queries with all methods; ``brought`` of their words to each method, by default all."""
+    """Operations of all queries with all methods; ``brought`` words are processed per method, by default all."""
     words = int(query_words.sum()) if brought is None else brought
     graphs = graph_operations(config, query_words).sum() * len(code_words)
     return float(words * word_operations(config, code_words).sum() + graphs)
@@ -123,7 +123,7 @@ def all_operations(
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Pairs drawn from a split: their queries and their methods, each in order of length, as the ranker has them."""
+    """Pairs drawn from a split: their queries and their methods, each sorted by length, as in the ranker."""
 
     ids: TokenizedPairs
     queries: Int[np.ndarray, " rows"]
@@ -148,13 +148,13 @@ class Block:
 
     @property
     def sample(self) -> Int[np.ndarray, " sample"]:
-        """Places of some of the queries, spread over all lengths."""
+        """Positions of some of the queries, spread over all lengths."""
         return np.arange(0, len(self.queries), max(1, len(self.queries) // SAMPLE))
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What the plain form scores at once, and where it stands in the block."""
+    """A batch of the plain form, and its position in the block."""
 
     rows: Int[np.ndarray, " queries"]
     columns: slice
@@ -163,7 +163,7 @@ class Batch:
 
 
 def plain_batches(model: Galm, block: Block, whole: EncodedWords, *, padded: bool) -> list[Batch]:
-    """The sample of the queries with all methods; ``padded`` as the ranker pads them, else to the longest of a few."""
+    """The sampled queries with all methods, ``padded`` as by the ranker, else in small batches."""
     step = len(block.sample) if padded else _QUERIES_A_BATCH
     batches = []
     for at in range(0, len(block.codes), _CODES_A_BATCH):
@@ -178,7 +178,7 @@ def plain_batches(model: Galm, block: Block, whole: EncodedWords, *, padded: boo
 
 
 def plain_scores(model: Galm, batches: Sequence[Batch], size: int) -> Float[Tensor, "queries codes"]:
-    """Scores by the equations as they stand; NaN where no batch has the pair."""
+    """Scores by the equations as written; NaN for pairs in no batch."""
     scores = torch.full((size, size), float("nan"))
     for batch in batches:
         scores[batch.rows, batch.columns] = NeuralRanker.score_matrix(model, batch.queries, batch.codes)
@@ -189,7 +189,7 @@ def plain_scores(model: Galm, batches: Sequence[Batch], size: int) -> Float[Tens
 def measure_scoring(
     tokenizer: WordTokenizer, train: TokenizedPairs, test: TokenizedPairs, repeats: int
 ) -> tuple[Product, Scored, dict[int, Scoring]]:
-    """Pairs per second at every width, in turn with the machine's matrix product."""
+    """Pairs per second at every width, alternating with the machine's matrix product."""
     block = Block.drawn(test, BLOCK)
     size = len(block.codes)
     left, right = torch.rand(2, _PRODUCT, _PRODUCT)

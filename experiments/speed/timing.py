@@ -1,4 +1,4 @@
-"""Timing: several forms in turn, medians with their spread, and how fast a time grows."""
+"""Timing: alternating measurements, medians with their spread, and the growth of time with size."""
 
 import statistics
 import time
@@ -14,7 +14,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """The median of what was measured several times, the least and the most."""
+    """Median, minimum and maximum of repeated measurements."""
 
     median: float
     least: float
@@ -23,32 +23,32 @@ class Spread:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> "Spread":
-        """The spread of ``values``, of which there is one at least."""
+        """The spread of one or more ``values``."""
         return cls(median=statistics.median(values), least=min(values), most=max(values), repeats=len(values))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Growth:
-    """A power law through measured times, seconds = factor * size ^ exponent, by least squares of the logarithms."""
+    """A power law fitted to measured times, seconds = factor * size ^ exponent, by least squares of the logarithms."""
 
     exponent: float
     factor: float
 
     @classmethod
     def of(cls, sizes: Sequence[float], seconds: Sequence[float]) -> "Growth":
-        """The law through two or more different sizes."""
+        """The law fitted to two or more different sizes."""
         exponent, intercept = np.polyfit(np.log(sizes), np.log(seconds), 1)
         return cls(exponent=float(exponent), factor=float(np.exp(intercept)))
 
     def seconds(self, size: float) -> float:
-        """The time that the law gives for ``size``."""
+        """The time that the law predicts for ``size``."""
         return self.factor * size**self.exponent
 
 
 def in_turn(forms: Mapping[str, Callable[[], Value]], repeats: int) -> dict[str, list[Value]]:
-    """What each form returns, in rounds over all forms, so that a machine that drifts slows all alike.
+    """What each form returns, in rounds over all forms, so that changes in the machine's speed affect all alike.
 
-    A first round more is not kept: it compiles, and fills caches.
+    The results of an additional first round, which compiles and fills caches, are discarded.
     """
     found: dict[str, list[Value]] = {name: [] for name in forms}
     with tqdm(total=(1 + repeats) * len(forms), leave=False, disable=None) as bar:

@@ -1,4 +1,4 @@
-"""A training step of GALM's fast form against its plain form, and how long training takes to reach BM25's MRR."""
+"""The time of a training step of GALM's fast and plain forms, and the training time to reach BM25's MRR."""
 
 import tempfile
 import time
@@ -36,9 +36,9 @@ from training.state import RunState
 from training.trainer import train
 
 BATCH: Final = 64
-"""Queries, and methods, of a step."""
+"""Queries, and methods, per step."""
 BATCHES: Final = 4
-"""Steps that are timed together: batches differ in length."""
+"""Steps timed together, since batches differ in length."""
 EPOCHS: Final = 2
 
 Score = Callable[[Galm, EncodedWords, EncodedWords], Float[Tensor, "queries codes"]]
@@ -70,7 +70,7 @@ class Training:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Epoch:
-    """An epoch's end: seconds in steps so far, and the MRR on validation."""
+    """The state after an epoch: seconds of training steps so far, and the MRR on validation."""
 
     epoch: int
     seconds: float
@@ -79,28 +79,28 @@ class Epoch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reached:
-    """Training until GALM's validation MRR is that of BM25."""
+    """Training until GALM's validation MRR reaches that of BM25."""
 
     pool: int
     bm25_mrr: float
     history: Sequence[Epoch]
     seconds: float | None  # None: not within the epochs
     epochs: int | None
-    rounding: Rounding  # of the last model's ranks
+    rounding: Rounding  # of the final model's ranks
 
     @classmethod
     def of(cls, pool: int, bm25_mrr: float, history: Sequence[Epoch], rounding: Rounding) -> "Reached":
-        """The first epoch of ``history`` that is as good as BM25."""
+        """The result, with the first epoch of ``history`` that is at least as good as BM25."""
         first = next((each for each in history if each.mrr >= bm25_mrr), None)
         seconds, epochs = (None, None) if first is None else (first.seconds, first.epoch)
         return cls(pool=pool, bm25_mrr=bm25_mrr, history=history, seconds=seconds, epochs=epochs, rounding=rounding)
 
 
 class Steps:
-    """Training steps as the trainer does them, in either form."""
+    """Training steps as in the trainer, in either form."""
 
     def __init__(self, model: Galm, ids: TokenizedPairs, width: int) -> None:
-        """Over ``ids``, with the optimiser and the loss of the recipe."""
+        """Use ``ids`` as the data, with the optimiser and the loss of the recipe."""
         plan = plan_of_width(width)
         self.model, self.ids, self.clip = model.train(), ids, plan.train.gradient_clip
         self.loss = build_loss(plan.loss)
@@ -114,13 +114,13 @@ class Steps:
         return self.loss(score(self.model, queries, codes), negatives, 0.0)
 
     def gradient(self, rows: Int[np.ndarray, " rows"], score: Score) -> Float[Tensor, " weights"]:
-        """The gradient of all weights, end to end."""
+        """The gradient of all weights, concatenated."""
         self.optimiser.zero_grad()
         self.loss_of(rows, score).backward()
         return torch.cat([weight.grad.flatten() for weight in self.model.parameters() if weight.grad is not None])
 
     def seconds(self, batches: Sequence[Int[np.ndarray, " rows"]], score: Score) -> Float[np.ndarray, " parts"]:
-        """Seconds a step: forward and loss, backward, clipping, the optimiser's step."""
+        """Seconds per step: forward and loss, backward, clipping, the optimiser's step."""
         return np.mean([self._step(rows, score) for rows in batches], axis=0)
 
     def _step(self, rows: Int[np.ndarray, " rows"], score: Score) -> Float[np.ndarray, " parts"]:
@@ -178,7 +178,7 @@ def _step_seconds(run: Float[np.ndarray, "repeats parts"]) -> StepSeconds:
 
 
 def measure_reached(data: PreparedData) -> Reached:
-    """Train galm for ``EPOCHS`` epochs, and see after each how it stands to BM25 on validation."""
+    """Train galm for ``EPOCHS`` epochs, and compare its validation MRR with BM25's after each."""
     plan = resolve("jdk", "galm", {"train.epochs": str(EPOCHS)})
     valid = data.splits["valid"]
     pool = EvaluateConfig(pool=min(plan.train.validate_pool, len(valid)), run_depth=1)

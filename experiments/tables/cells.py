@@ -1,7 +1,7 @@
-"""Cells of a table: a model on a data set with a seed, each run once, in a process of its own, and kept.
+"""Cells of a table: a model on a data set with a seed, each run once, in its own process, with its result saved.
 
-A cell that was stopped goes on, one that is finished is not run again, and one whose configuration has changed since
-is run anew. The same command may be given several times at once: each process takes cells that no other has.
+An interrupted cell is resumed, a finished one is not run again, and one whose configuration has changed is rerun. The
+same command may run several times at once: each process takes cells that no other has.
 """
 
 import json
@@ -29,7 +29,7 @@ from terminal.console import say
 from terminal.options import options_of
 
 _PLACES = {"data": ("path", "root", "processes"), "train": ("resume", "threads", "processes"), "evaluate": ("shards",)}
-"""Options that say where or by how many, not what."""
+"""Options that do not affect results, such as paths and numbers of processes."""
 _OF_ONE_RUN = ("out", "train.resume", "train.seed")
 
 
@@ -41,12 +41,12 @@ class Cell:
     model: str
     seed: int
     label: str  # of its row
-    settings: Mapping[str, str] = field(default_factory=dict)  # options as typed, beside the recipe's
-    weights_of: "Cell | None" = None  # the cell whose weights are tested again, by other options of section evaluate
+    settings: Mapping[str, str] = field(default_factory=dict)  # options as typed, in addition to the recipe's
+    weights_of: "Cell | None" = None  # the cell whose weights are tested again, with other options of section evaluate
 
     @property
     def key(self) -> str:
-        """Name of its files."""
+        """Name of its files, without suffix."""
         return re.sub(r"[^\w.-]+", "_", f"{self.dataset}-{self.label}-seed{self.seed}")
 
     def plan(self, typed: Mapping[str, str]) -> Configuration:
@@ -55,7 +55,7 @@ class Cell:
 
 
 def finished(cell: Cell, folder: Path, typed: Mapping[str, str]) -> Result | None:
-    """The saved result of a cell; None where there is none, or one of another configuration.
+    """The saved result of a cell; None if there is none, or it is of another configuration.
 
     Raises:
         ValueError: the result cannot be read.
@@ -68,10 +68,10 @@ def finished(cell: Cell, folder: Path, typed: Mapping[str, str]) -> Result | Non
 
 
 def check_cells(cells: Sequence[Cell], typed: Mapping[str, str]) -> None:
-    """Refuse options that cannot be those of all cells, before anything is written.
+    """Refuse options that cannot apply to all cells, before anything is written.
 
     Raises:
-        ValueError: an option of one run, an unknown one, or a bad value.
+        ValueError: an option that is for one run only, an unknown one, or a bad value.
     """
     for name in _OF_ONE_RUN:
         if name in typed:
@@ -81,17 +81,17 @@ def check_cells(cells: Sequence[Cell], typed: Mapping[str, str]) -> None:
 
 
 def run_cells(cells: Sequence[Cell], folder: Path, typed: Mapping[str, str]) -> list[Result]:
-    """The results of ``cells``, those that are missing in ``folder`` run one after the other.
+    """The results of ``cells``; those missing in ``folder`` are run one after the other.
 
-    Cells that another process is at are left to it, and are not among the results.
+    Cells that another process is running are left to it, and are not among the results.
 
     Args:
-        cells: what to run.
+        cells: the cells to run.
         folder: where results are saved.
-        typed: options for all of them, which come after their own: places of data, numbers of threads.
+        typed: options for all of them, which override their own: paths of data, numbers of threads.
 
     Raises:
-        ValueError: a run failed, and has said why; or an option is wrong.
+        ValueError: a run failed, after printing why; or an option is wrong.
     """
     check_cells(cells, typed)
     folder.mkdir(parents=True, exist_ok=True)
@@ -109,7 +109,7 @@ def run_cells(cells: Sequence[Cell], folder: Path, typed: Mapping[str, str]) -> 
 
 
 def _kept(cell: Cell, folder: Path, typed: Mapping[str, str]) -> Result:
-    """The result of a cell that is run now."""
+    """Run a cell and save its result."""
     metrics = _tested_again(cell, cell.weights_of, typed) if cell.weights_of else _run(cell, typed)
     write_atomically(folder / f"{cell.key}.json", read_whole(metrics))
     result = finished(cell, folder, typed)
@@ -119,10 +119,10 @@ def _kept(cell: Cell, folder: Path, typed: Mapping[str, str]) -> Result:
 
 @contextmanager
 def _claimed(cell: Cell, *, wait: bool) -> Iterator[bool]:
-    """Whether no other process is at the run of ``cell``, nor will be meanwhile; the lock ends with the process."""
+    """Lock the run of ``cell``; yields False if another process has the lock, which ends with its process."""
 
     def tell() -> None:
-        say(f"waiting for another process that is at {cell.key}")
+        say(f"waiting for another process that is running {cell.key}")
 
     path = _run_path(cell)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -131,9 +131,9 @@ def _claimed(cell: Cell, *, wait: bool) -> Iterator[bool]:
 
 
 def _tested_again(cell: Cell, base: Cell, typed: Mapping[str, str]) -> Path:
-    """Test the weights of ``base``, which is run where it has none; where the result is."""
+    """Test the weights of ``base``, which is run first if it has none; returns the path of the result."""
     free = {name: text for name, text in {**cell.settings, **typed}.items() if name.startswith(CHANGEABLE)}
-    with _claimed(base, wait=True):  # until the test is done: one at a time in one folder
+    with _claimed(base, wait=True):  # until the test is done: one at a time per folder
         run = RunFolder(_run(base, typed).parent)
         before = set(run.path.glob("metrics-*.json"))
         _command(cell, ["evaluate", str(run.path)], free)
@@ -142,7 +142,7 @@ def _tested_again(cell: Cell, base: Cell, typed: Mapping[str, str]) -> Path:
 
 
 def _run(cell: Cell, typed: Mapping[str, str]) -> Path:
-    """Run a cell, or go on with it; where the result is."""
+    """Run a cell, or resume it; returns the path of the result."""
     path = _run_path(cell)
     run = RunFolder(path)
     if run.config.exists() and _what(_sections(Configuration.load(run.config))) != _what(_sections(cell.plan(typed))):
@@ -161,7 +161,7 @@ def _command(cell: Cell, words: Sequence[str], options: Mapping[str, str]) -> No
     if done.returncode in (130, -signal.SIGINT):
         raise KeyboardInterrupt
     if done.returncode:
-        raise ValueError(f"the run of {cell.key} failed; the cells before it are kept")
+        raise ValueError(f"the run of {cell.key} failed; the results of the cells before it are saved")
 
 
 def _run_path(cell: Cell) -> Path:
@@ -169,7 +169,7 @@ def _run_path(cell: Cell) -> Path:
 
 
 def _free(path: Path) -> Path:
-    """A name beside ``path`` that is not taken: where a run of an older configuration goes."""
+    """A free name beside ``path``, for a run of an older configuration."""
     return next(p for number in range(1, 10_000) if not (p := path.with_name(f"{path.name}.old{number}")).exists())
 
 
@@ -178,7 +178,7 @@ def _sections(plan: Configuration) -> Mapping[str, Mapping[str, object]]:
 
 
 def _whole(config: Mapping[str, Mapping[str, object]], model: str) -> Mapping[str, Mapping[str, object]]:
-    """``config`` by the present names of options, with the defaults of those that came after it was written."""
+    """``config`` with the present names of options, and the defaults of those added after it was written."""
     config = with_present_names(model, config)
     return {
         section: {field: option.default for field, option in options_of(section, config_type).items()}
@@ -188,7 +188,7 @@ def _whole(config: Mapping[str, Mapping[str, object]], model: str) -> Mapping[st
 
 
 def _what(config: Mapping[str, Mapping[str, object]]) -> object:
-    """A configuration as JSON has it, without places; results are saved without the folders of paths."""
+    """A configuration as JSON, without options that do not affect results and without the folders of paths."""
     kept = {
         section: {
             name: without_paths(value) if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""Where do the models win over BM25, and where not? Ranks and leads by kind of query, as a picture."""
+"""Figures of ranks, and of differences from BM25, by kind of query."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -17,17 +17,17 @@ from experiments.tables.comparison_pictures import as_png, title_of
 from experiments.tables.query_facts import KnownPool
 
 _BANDS: Final = {"1": 1, "2-5": 5, "6-10": 10, "11-100": 100}
-"""Label -> last rank; behind them is "> 100"."""
+"""Label -> last rank; after them comes "> 100"."""
 _BAND_COLOURS: Final = ("#08519c", "#3182bd", "#6baed6", "#c6dbef", "#d9d9d9")
 _AXES: Final = {LENGTH: "words of the query", OVERLAP: "which share of the query's words its method has too"}
 _COLOURS: Final = ("#d62728", "#2ca02c")
-"""Of the models' leads."""
+"""Colours of the models' differences from BM25."""
 
 
 def pictures(known: Iterable[KnownPool]) -> dict[str, bytes]:
     """A PNG for each data set that has the models, BM25 and enough queries, by its name."""
     found = {}
-    for pool, entries, facts in sorted(known, key=lambda each: len(each[1])):  # of a name's pools that of most rankers
+    for pool, entries, facts in sorted(known, key=lambda each: len(each[1])):  # the pool with most rankers last
         rankers, classes = compared(entries), query_classes(facts)
         by_kind = {kind: group for kind in KINDS if (group := [each for each in classes if each.kind == kind])}
         if rankers and by_kind:
@@ -36,7 +36,7 @@ def pictures(known: Iterable[KnownPool]) -> dict[str, bytes]:
 
 
 def band_shares(entry: Entry, rows: Bool[np.ndarray, " queries"]) -> Float[np.ndarray, " bands"]:
-    """Which share of the queries ``rows`` has its gold in each band of ranks, over all seeds."""
+    """The share of the queries ``rows`` whose gold is in each band of ranks, over all seeds."""
     ranks = np.concatenate([np.asarray(tested.ranks)[rows] for tested in entry.tested])
     bands = np.searchsorted([*_BANDS.values()], ranks)  # of a rank: how many bands end before it
     return np.bincount(bands, minlength=len(_BANDS) + 1) / len(ranks)
@@ -62,7 +62,7 @@ def _picture(title: str, models: Sequence[Entry], against: Entry, by_kind: Mappi
 
 
 def _draw_bands(axes: Axes, classes: Sequence[QueryClass], entries: Sequence[Entry]) -> None:
-    """A bar for each class and ranker: how many golds stand in which band of ranks."""
+    """A bar for each class and ranker, divided by band of ranks."""
     width = 0.8 / len(entries)
     for number, entry in enumerate(entries):
         places = np.arange(len(classes)) + (number - (len(entries) - 1) / 2) * width

@@ -1,4 +1,4 @@
-"""Where do the models win over BM25, and where not? Their lead by kind of query, in Markdown."""
+"""Tables of the models' differences from BM25 by kind of query, in Markdown."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -13,14 +13,14 @@ AGAINST: Final = "bm25_tuned"
 
 
 def compared(entries: Sequence[Entry]) -> tuple[list[Entry], Entry] | None:
-    """Those of ``MODELS`` that are among ``entries`` and the ranker they are held against; None without either."""
+    """Those of ``MODELS`` that are among ``entries``, and the ranker they are compared with; None without either."""
     named = {entry.label: entry for entry in entries}
     models = [named[label] for label in MODELS if label in named]
     return (models, named[AGAINST]) if models and AGAINST in named else None
 
 
 def class_table(known: KnownPool) -> str:
-    """The lead of each model over BM25 by class of queries, and what follows from it; "" where one is missing."""
+    """Each model's difference from BM25 by class of queries, with a summary; "" if one is missing."""
     pool, entries, facts = known
     found = compared(entries)
     if found is None:
@@ -52,7 +52,7 @@ def _shown(lead: Gain) -> str:
 
 
 def _verdict(label: str, classes: Sequence[QueryClass], gains: Sequence[Gain]) -> str:
-    """In words where the interval is above 0, where below, and where it holds 0."""
+    """The classes for which the interval is above 0, below 0, or contains 0, in words."""
     above, below, neither = (
         _named([each for each, lead in zip(classes, gains, strict=True) if lead.sign == sign]) for sign in (1, -1, 0)
     )

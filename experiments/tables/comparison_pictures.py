@@ -1,4 +1,4 @@
-"""The main table as pictures: each ranker's MRR with its interval, and the share of golds within the first K."""
+"""Figures of the main table: each ranker's MRR with its interval, and Top@K as a function of K."""
 
 import io
 from collections.abc import Iterable, Sequence
@@ -17,18 +17,18 @@ _LINES: Final = ("-", "--", "-.", ":")
 
 
 def pictures(results: Iterable[tuple[str, Result]]) -> dict[str, bytes]:
-    """A PNG for each data set that was tested on, by its name; results come with their labels."""
+    """A PNG per test data set, by its name; results come with their labels."""
     return {name: _picture(pool, entries) for name, (pool, entries) in largest_pools(results).items()}
 
 
 def largest_pools(results: Iterable[tuple[str, Result]]) -> dict[str, tuple[Pool, list[Entry]]]:
-    """By name of the data set the pool with most rankers, where results on the set are of several preparations."""
+    """For each data set, by name, the pool with most rankers; there are several if the data were prepared again."""
     ordered = sorted(by_pool(results).items(), key=lambda found: len(found[1]))
     return {pool.dataset.partition(":")[0]: (pool, entries) for pool, entries in ordered}
 
 
 def _picture(pool: Pool, entries: Sequence[Entry]) -> bytes:
-    width = 10 + 0.16 * max(len(entry.label) for entry in entries)  # the labels stand on it twice
+    width = 10 + 0.16 * max(len(entry.label) for entry in entries)  # the labels appear twice
     figure = Figure(figsize=(width, 1.8 + 0.32 * max(8, len(entries))), dpi=110, layout="constrained")
     dots, curves = figure.subplots(1, 2, width_ratios=(1, 1.3))
     _draw_dots(dots, entries)
@@ -38,24 +38,24 @@ def _picture(pool: Pool, entries: Sequence[Entry]) -> bytes:
 
 
 def title_of(pool: Pool) -> str:
-    """What was tested on, in a line."""
+    """The test set, in one line."""
     return f"{pool.dataset} ({pool.origin}), {pool.split} split: {pool.size:,} queries over as many methods"
 
 
 def as_png(figure: Figure) -> bytes:
-    """The picture as a file holds it."""
+    """The figure as the bytes of a PNG file."""
     content = io.BytesIO()
     figure.savefig(content, format="png")
     return content.getvalue()
 
 
 def line_style(number: int) -> str:
-    """Of the curve ``number`` of a picture: colours come again after ten."""
+    """The line style of curve ``number``; colours repeat after ten."""
     return _LINES[number // 10 % len(_LINES)]
 
 
 def _draw_dots(axes: Axes, entries: Sequence[Entry]) -> None:
-    """MRR with the 95 % interval that its queries leave, mean ± 1.96 standard errors; above, a cross for each seed."""
+    """MRR with its 95 % interval over queries, mean ± 1.96 standard errors; above it, a cross for each seed."""
     for place, entry in enumerate(reversed(entries)):
         values = entry.reciprocal_ranks
         reach = 1.96 * float(values.std(ddof=1)) / len(values) ** 0.5
@@ -77,4 +77,4 @@ def _draw_curves(axes: Axes, entries: Sequence[Entry]) -> None:
     axes.minorticks_off()
     axes.grid(color="0.9")
     axes.set(xlabel="K", ylabel="share of queries whose gold is among the first K", title="Top@K")
-    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=9)  # beside the curves, which cross all of it
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=9)  # beside the curves, which would cross it

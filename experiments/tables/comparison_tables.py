@@ -1,4 +1,4 @@
-"""Tables of rankers held against one of them, in Markdown: short for the README, whole for the results."""
+"""Tables that compare rankers with one of them, in Markdown: short ones, or with all columns."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple
@@ -17,15 +17,15 @@ RESAMPLES: Final = 2_000
 """For each comparison: p-values from 0.0005."""
 
 _ROUNDING: Final = 0.0015
-"""What three printed digits of four numbers leave open."""
+"""Tolerance for four numbers printed with three digits."""
 
 Row = tuple[str, ...]
 
 
 def tables(results: Iterable[tuple[str, Result]], references: Sequence[str], *, whole: bool) -> str:
-    """A table for each pool that was tested on; the results come with the labels of their rows.
+    """A table per test pool; the results come with the labels of their rows.
 
-    Rows are held against the first of ``references`` that is a row of the table.
+    Rows are compared with the first of ``references`` that is a row of the table.
     """
     parts = []
     for pool, entries in by_pool(results).items():
@@ -40,7 +40,7 @@ def tables(results: Iterable[tuple[str, Result]], references: Sequence[str], *, 
 
 
 def published_table() -> str:
-    """What papers print, and what arithmetic says of the convention they counted in."""
+    """The numbers printed in papers, and the convention that is arithmetically possible for them."""
     header = ("test set", "model", "printed", "exact MRR possible", "shifted MRR possible", "so it is", "exact Top@1")
     rows = []
     for row in PUBLISHED:
@@ -62,7 +62,7 @@ def _interval(bounds: tuple[float, float]) -> str:
 
 
 def markdown_table(header: Row, rows: Sequence[Row]) -> str:
-    """A table whose first column is text; a cell stays one, whatever it holds."""
+    """A table whose first column is text; the contents of cells are escaped."""
     lines = [header, ("---", *["---:"] * (len(header) - 1)), *rows]
     return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
 
@@ -72,7 +72,7 @@ def _cell(text: str) -> str:
 
 
 def with_interval(mean: float, low: float, high: float) -> str:
-    """A difference with the ends of its interval."""
+    """A difference with its interval."""
     return f"{mean:+.3f} ({low:+.3f} to {high:+.3f})"
 
 

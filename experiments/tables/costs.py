@@ -1,4 +1,4 @@
-"""What the runs behind a page cost."""
+"""The cost of the runs behind a page."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ _HOUR = 3600
 
 
 def cost(results: Iterable[Result]) -> str:
-    """The hours of all runs in a sentence; the training of weights that were tested again counts once."""
+    """The hours of all runs, in a sentence; training counts once for weights that were tested again."""
     runs = {(each.dataset, each.command): each for each in results}.values()
     train = sum(each.seconds.train for each in runs if each.train_pairs_per_second)
     test = sum(each.seconds.evaluate + sum(map(_test_seconds, each.also.values())) for each in runs)

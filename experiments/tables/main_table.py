@@ -1,7 +1,7 @@
-"""How do all models of the GALM paper do on the same data, trainer, evaluator and convention?
+"""The main table: all models of the GALM paper with the same data, trainer, evaluator and convention.
 
-``bash run.sh compare PART`` runs the cells of a part that are missing (on 2 cores from a few minutes to an hour
-each); ``bash run.sh table`` writes ``experiments/results/main.md`` and the README's tables from what is saved.
+``bash run.sh compare PART`` runs the missing cells of a part (a few minutes to an hour each on 2 cores);
+``bash run.sh table`` writes ``experiments/results/main.md`` and the README's table from the saved results.
 """
 
 from dataclasses import replace
@@ -10,12 +10,12 @@ from typing import Final
 from experiments.tables.cells import Cell
 
 REFERENCES: Final = ("galm", "bm25_tuned")
-"""All others on a pool are held against the first of these that was tested on it."""
+"""All others on a pool are compared with the first of these that was tested on it."""
 
 MIXED_WITH: Final = "bm25_tuned"
 
 _SEEDS: Final = {"galm": 3, "galm_plus": 3, "tabcs": 3, "unif": 3}
-"""How often a model is trained; once where nothing is said."""
+"""Number of seeds of a model; one if not given."""
 
 _CONTROLS: Final = ("bm25_tuned", "bm25", "bm25_no_stems")
 _ALL: Final = (
@@ -34,20 +34,20 @@ _ALL: Final = (
 _NODE_KINDS: Final = Cell(
     "jdk", "fcarcs", 0, "fcarcs, node kinds", {"data.statements": "false", "model.structure": "ast"}
 )
-"""FcarCS with the field that TabCS reads in place of its statement trees."""
+"""FcarCS with TabCS's syntax-tree field in place of its statement trees."""
 
 _MORE: Final = {"data.extra": "debian_sample,open_java", "evaluate.also": "csn_tabcs,jcg_tabcs"}
-"""Beside the JDK's pairs all other Java at hand, without what stands in the published tests."""
+"""All other available Java in addition to the JDK's pairs, without pairs that are in the published tests."""
 
 
 def _cells(dataset: str, models: tuple[str, ...]) -> tuple[Cell, ...]:
-    """Every model's first seed, then the other seeds, so that a table with all rows is there early."""
+    """Every model's first seed, then the other seeds, so that a table with all rows is available early."""
     wanted = [(seed, model) for model in models for seed in range(_SEEDS.get(model, 1))]
     return tuple(Cell(dataset, model, seed, model) for seed, model in sorted(wanted, key=lambda each: each[0]))
 
 
 def _mixtures(cells: tuple[Cell, ...], models: tuple[str, ...], weighed_on: str = "") -> tuple[Cell, ...]:
-    """The weights of some models, their scores mixed with BM25's by what is best on a data set's validation pairs."""
+    """Models of ``cells`` fused with BM25; ``weighed_on`` is the data set that the fusion weight is tuned on."""
     elsewhere = {"evaluate.mix_on": weighed_on} if weighed_on else {}
     return tuple(
         replace(
@@ -79,4 +79,4 @@ CELLS: Final[dict[str, tuple[Cell, ...]]] = {
         *_mixtures(_TRANSFER, ("galm", "galm_plus", "tabcs", "tabcs_no_ast"), "debian_sample"),
     ),
 }
-"""The cells of each part of the table: by the data set they are trained on, or ``transfer`` to the published tests."""
+"""The cells of each part of the table: by training data set, or ``transfer`` to the published tests."""

@@ -1,4 +1,4 @@
-"""The facts of the queries behind the main table, kept beside its results in ``experiments/results/queries/``."""
+"""The facts about the queries of the main table, saved in ``experiments/results/queries/``."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
     from data_prep.config import DataConfig
 
 KnownPool = tuple[Pool, Sequence[Entry], QueryFacts]
-"""A pool with the rankers that were tested on it, and what its queries are like."""
+"""A pool, the rankers that were tested on it, and the facts about its queries."""
 
 
 def facts_path(results: Path, dataset: str) -> Path:
-    """Where the facts of a data set are kept."""
+    """The file of a data set's facts."""
     return results / "queries" / f"{dataset}.json"
 
 
 def write_query_facts(cells: Sequence[Cell], results: Path, typed: Mapping[str, str]) -> None:
-    """Keep the facts of the queries that ``cells`` are tested on, where none are kept or the data have changed.
+    """Save the facts about the queries that ``cells`` are tested on, if they are missing or the data have changed.
 
-    Data are prepared for it only where facts are missing or a cell has still to be run.
+    Data are prepared only if facts are missing or a cell has still to be run.
 
     Raises:
-        ValueError: the data cannot be prepared, or what is saved cannot be read.
+        ValueError: the data cannot be prepared, or saved facts cannot be read.
     """
     from experiments.run.data import prepare_stage
     from experiments.run.run import command_line
@@ -43,11 +43,11 @@ def write_query_facts(cells: Sequence[Cell], results: Path, typed: Mapping[str, 
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
         save_query_facts(facts, path)
-        say(f"{dataset}: kept how many words {len(facts.words):,} test queries have and share with their methods")
+        say(f"{dataset}: saved the lengths of {len(facts.words):,} test queries and their overlap with their methods")
 
 
 def _wanted(cells: Iterable[Cell], results: Path, typed: Mapping[str, str]) -> dict[str, "DataConfig"]:
-    """The data sets whose facts may be missing or old, whole, as the cells prepare them."""
+    """The data sets whose facts may be missing or outdated, without a limit, as the cells prepare them."""
     wanted: dict[str, DataConfig] = {}
     for cell in cells:
         plan = cell.plan(typed)
@@ -60,10 +60,10 @@ def _wanted(cells: Iterable[Cell], results: Path, typed: Mapping[str, str]) -> d
 
 
 def known_pools(results: Iterable[tuple[str, Result]], folder: Path) -> list[KnownPool]:
-    """The pools of labelled results whose queries are those of the facts kept in ``folder``.
+    """The pools of labelled results whose queries are those of the facts saved in ``folder``.
 
     Raises:
-        ValueError: what is saved cannot be read.
+        ValueError: saved facts cannot be read.
     """
     known: list[KnownPool] = []
     for pool, entries in by_pool(results).items():

@@ -1,4 +1,4 @@
-"""The README's table: the best of each kind of ranker, with BM25 beside, on every test set."""
+"""The README's table: the best of each kind of ranker, with BM25, on every test set."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -17,24 +17,24 @@ ROWS: Final = (
     "bm25_tuned",
     "unif",
 )
-"""At most eight, by the labels of the main table."""
+"""At most eight labels of the main table."""
 _ALIASES: Final = (
     (", weighed on ", ", fusion weight tuned on "),
     (", more Java", " (JDK + open Java)"),
     (" + bm25_tuned", " + BM25"),
 )
-"""What labels of saved results say, and what tables and pictures say for it."""
+"""Parts of saved labels, and how tables and figures show them."""
 
 
 def shown(label: str) -> str:
-    """A label of saved results as tables and pictures have it."""
+    """A saved label as tables and figures show it."""
     for saved, said in _ALIASES:
         label = label.replace(saved, said)
     return label
 
 
 def summary(results: Iterable[tuple[str, Result]]) -> str:
-    """MRR of :data:`ROWS` on every pool; "" where no result is saved."""
+    """MRR of :data:`ROWS` on every pool; "" if no result is saved."""
     pools = by_pool(results)
     found = {pool: {entry.label: entry for entry in entries} for pool, entries in pools.items()}
     labels = [label for label in ROWS if any(label in entries for entries in found.values())]

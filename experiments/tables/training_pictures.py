@@ -1,4 +1,4 @@
-"""How the models of the main table learned: MRR on validation pairs against epochs and against time, as a picture."""
+"""Training curves of the models of the main table: MRR on validation pairs by epoch and by time."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,7 +13,7 @@ from experiments.tables.comparison_pictures import as_png, largest_pools, line_s
 
 
 def pictures(results: Iterable[tuple[str, Result]]) -> dict[str, bytes]:
-    """A PNG for each data set that models were trained on, by its name; results come with their labels."""
+    """A PNG per training data set, by its name; results come with their labels."""
     found = {}
     for name, (pool, entries) in largest_pools(results).items():
         trained = [entry for entry in entries if entry.validations() and entry.results[0].dataset == pool.dataset]
@@ -44,7 +44,7 @@ def _picture(title: str, entries: Sequence[Entry]) -> bytes:
 
 
 def _draw(panels: tuple[Axes, Axes], run: Sequence[Validation], number: int, label: str | None = None) -> None:
-    """A run, or with a label the mean of several, against epochs and against minutes."""
+    """A run, or with a label the mean of several, by epochs and by minutes."""
     epochs, minutes = [float(each.epoch) for each in run], [each.seconds / 60 for each in run]
     scores, colour = [each.mrr for each in run], f"C{number % 10}"
     width, marker = (2.0, ".") if label else (0.6, "")

@@ -1,4 +1,4 @@
-"""Writes the tables of results from what is saved in ``experiments/results/``: README, main.md, the ablations."""
+"""Writes the tables of the results saved in ``experiments/results/``: README, main.md, the ablations."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
@@ -37,7 +37,7 @@ _PICTURES: Final = "As pictures: `main-*.png` beside this page."
 
 
 def write_tables(readme: Path = README, results: Path = RESULTS) -> None:
-    """Bring all tables in step with the saved results.
+    """Write all tables and figures from the saved results.
 
     Raises:
         ValueError: this program runs from a wheel, or a result cannot be read.
@@ -56,7 +56,7 @@ def write_tables(readme: Path = README, results: Path = RESULTS) -> None:
 
 
 def pages(results: Path) -> Mapping[str, str]:
-    """The Markdown files beside the results, by their names in the folder; those that have results."""
+    """The Markdown files of those pages that have results, by their names in the folder."""
     found = {"published.md": f"# Printed numbers and what they can mean\n\n{published_table()}\n"}
     main = list(_main(results))
     where = "\n\n".join(filter(None, map(class_table, known_pools(main, results))))
@@ -76,7 +76,7 @@ def pages(results: Path) -> Mapping[str, str]:
 
 
 def drawn(results: Path) -> Mapping[str, bytes]:
-    """The pictures beside the results, by their names in the folder."""
+    """The figures, by their names in the folder."""
     main = list(_main(results))
     kinds = {
         "": comparison_pictures.pictures(main),
@@ -91,18 +91,18 @@ def drawn(results: Path) -> Mapping[str, bytes]:
 
 
 def ablations(results: Path) -> list[Found]:
-    """What those ablations found of which the model and a variant have saved results."""
+    """The findings of the ablations for which the base model and a variant have saved results."""
     kept = {name: list(saved_results(each.cells, results / "ablations")) for name, each in ABLATIONS.items()}
     return [found for found in map(found_by, kept.keys(), kept.values()) if found]
 
 
 def tuning(results: Path) -> str:
-    """The settings that validation has compared, "" where no result is kept."""
+    """The settings compared on validation, "" if no result is saved."""
     return tuning_page(chain.from_iterable(saved_results(tuning_cells(name), results / "tuning") for name in TUNED))
 
 
 def saved_results(cells: Iterable[Cell], folder: Path) -> Iterator[tuple[str, Result]]:
-    """The results of those cells that are finished, with their labels."""
+    """The results of the finished cells, with their labels."""
     for cell in cells:
         result = finished(cell, folder, {})
         if result is not None:
@@ -123,5 +123,5 @@ def with_tables(text: str, results: Path) -> str:
     before, start, rest = text.partition(START)
     _, end, after = rest.partition(END)
     if not start or not end:
-        raise ValueError(f"expected the lines {START} and {END} in README.md, to write the tables between them")
+        raise ValueError(f"expected the lines {START} and {END} in README.md, to write the table between them")
     return f"{before}{START}\n{summary(_main(results)) or 'No results are saved yet.'}\n{END}{after}"

@@ -152,7 +152,7 @@ EVALUATIONS: Final = [
     ("test a long name", "evaluate {name}", "expected the configuration of a run"),
     ("test no home", "evaluate {home}", "there is no such home folder"),
     ("test what is not finished", "evaluate {here}/unfinished", "is not finished: go on with it by --train.resume="),
-    ("test with a run's option", "evaluate {here}/run --train.epochs=2", "a finished run keeps --train.epochs"),
+    ("test with a run's option", "evaluate {here}/run --train.epochs=2", "--train.epochs of a finished run is fixed"),
     ("test with an unknown option", "evaluate {here}/run --evaluate.x=2", "unknown option of unif '--evaluate.x'"),
     ("test on nowhere too", "evaluate {here}/run --evaluate.also=folder:/nowhere", "/nowhere does not exist"),
     ("test on the unknown too", "evaluate {here}/run --evaluate.also=x", "unknown data set in --evaluate.also"),
@@ -174,7 +174,7 @@ TABLES: Final = [
     ("speed with an unknown option", "speed --speed.x=1", "unknown option of speed '--speed.x'"),
     ("speed into a file", "speed --speed.out={here}/file.txt", "--speed.out={here}/file.txt cannot be written"),
     ("speed of nowhere", "speed --data.path=/nowhere --speed.out=o", "--data.path=/nowhere does not exist"),
-    ("speed with extra", "speed --data.extra=csn", "--data.extra=csn has no part in the measurements"),
+    ("speed with extra", "speed --data.extra=csn", "--data.extra=csn has no effect on the measurements"),
 ]
 
 SEARCHES: Final = [

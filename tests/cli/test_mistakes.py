@@ -204,7 +204,7 @@ def test_words_that_all_are_rare_are_one_line(here, capsys):
 def test_options_without_a_part_are_said_in_one_line(here, capsys):
     line = "folder bm25 {data} --data.extra=folder:{here}/java --data.apart=folder:{here}/java --train.epochs=3"
     assert main(typed(f"{line} --train.seed=1 --evaluate.resamples=100 --out=run", here)) == 0
-    said = "without a part in this run, since bm25 is not trained: --data.extra, --data.apart, --train.epochs"
+    said = "without effect, since bm25 is not trained: --data.extra, --data.apart, --train.epochs"
     assert said in capsys.readouterr().out.splitlines()
 
 

@@ -216,13 +216,13 @@ def test_a_folder_of_another_run_is_refused(unbroken, base, tmp_path, change):
     other = {"options": replace(SMALL, seed=1), "pairs": TRAIN[1:], "base": str(tmp_path)}[change]
     train = other if change == "pairs" else TRAIN
     options = other if change == "options" else SMALL
-    with pytest.raises(ValueError, match="holds a fine-tuning of another base, other options or other pairs"):
+    with pytest.raises(ValueError, match="has a fine-tuning of another base, other options or other pairs"):
         fine_tune(train, VALID, other if change == "base" else base, unbroken[0], options)
 
 
 def test_a_folder_of_something_else_is_refused(base, tmp_path):
     (tmp_path / "thesis.tex").write_text("")
-    with pytest.raises(ValueError, match="is no empty folder, and no fine-tuning that could go on"):
+    with pytest.raises(ValueError, match="is not an empty folder, nor a fine-tuning that can be resumed"):
         fine_tune(TRAIN, VALID, base, tmp_path, SMALL)
     with pytest.raises(ValueError, match="is no folder: name another"):
         fine_tune(TRAIN, VALID, base, tmp_path / "thesis.tex", SMALL)

@@ -271,7 +271,7 @@ def test_words_of_code_in_any_language(code, name, api):
         (["bm25", "--path={folder}", "--subsets=go"], "of the subsets go none is in"),
         (["galm", "--path={folder}"], "galm has to be trained first: name the folder of its run"),
         (["prompted:x", "--path={folder}"], "prompted:x needs --endpoint="),
-        (["bm25+chance+bm25", "--path={folder}"], "a mixture is of two scorers with scores, such as bm25+gt_all"),
+        (["bm25+chance+bm25", "--path={folder}"], "fusion takes two scorers with scores, such as bm25+gt_all"),
         (["bm25", "--path={folder}", "--protocol=D-9"], "--protocol takes canonical, released or some of D-1"),
         (["bm25", "--path={folder}", "--distractors=0"], "--distractors takes a whole number from 1 to 1,000,000"),
     ],

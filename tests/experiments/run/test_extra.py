@@ -70,7 +70,7 @@ def test_a_run_trains_on_them_and_is_tested_as_before(extra, options, drawn, tmp
     assert main(["folder", "unif", *options, f"--data.extra=open_java:{extra}", f"--out={tmp_path / 'run'}"]) == 0
     said = capsys.readouterr().out
     line = (
-        "train: added 12 pairs of open_java, without 7 that stand in valid or test too, 5 by their query and 3 by name"
+        "train: added 12 pairs of open_java, without 7 that are also in valid or test, 5 by their query and 3 by name"
     )
     assert line in said
     sizes = {name: len(split) for name, split in drawn.items()}

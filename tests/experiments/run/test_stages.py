@@ -63,4 +63,4 @@ def test_pairs_of_a_set_apart_are_left_out_whatever_their_split_there(small_data
     assert not len(found.splits["train"])
     assert not len(found.splits["valid"])
     assert found.splits["test"] is small_data.splits["test"]
-    assert "that stand in folder:elsewhere too" in said[0]
+    assert "that are also in folder:elsewhere," in said[0]
