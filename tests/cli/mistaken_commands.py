@@ -211,7 +211,7 @@ SEARCHES: Final = [
     ("a model that is not trained", "search 'open it' --index={here}/index --model={here}/bm25", "nothing trained"),
     ("serve something", "serve x", "bash run.sh serve takes options only, not x"),
     ("serve nowhere", "serve --port=0 --index=/nowhere", "there is no index at /nowhere"),
-    ("serve an index without methods", "serve --port=0 '--index={here}/no methods' --model=none", "no method or type"),
+    ("serve an index without methods", "serve --port=0 '--index={here}/no methods' --model=none", "has no methods"),
     ("quality of nothing", "quality", "expected a folder: bash run.sh quality DIR"),
     ("quality of an empty folder", "quality {here}/empty", "has no source file (*.java)"),
     ("quality of few comments", "quality {here}/few --vectors=none", "expected 20 or more methods"),
