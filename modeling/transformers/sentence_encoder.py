@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Float32, Int64
 from tqdm import tqdm
 
+from data_prep.bounds import check_bounds, whole
 from data_prep.files.printable import one_line
 from data_prep.store.prepared_data import Split
 from modeling.device import best_device
@@ -54,10 +55,7 @@ class SentenceEncoderConfig:
     """Texts or codes at once."""
 
     def __post_init__(self) -> None:
-        if self.max_length < 3:
-            raise ValueError(f"max_length takes a number of 3 or more, not {self.max_length}")
-        if self.batch_size < 1:
-            raise ValueError(f"batch_size takes a number of 1 or more, not {self.batch_size}")
+        check_bounds(self, {"max_length": whole(3, 8192), "batch_size": whole(1, 1 << 16)}, "model")
 
 
 class SentenceEncoder(Ranker):

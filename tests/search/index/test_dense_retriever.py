@@ -98,7 +98,7 @@ def test_a_vector_is_what_the_model_makes_of_its_row(encoder, file):
     assert stored.head == head
     ids = encoder.ids(found.split)
     with torch.inference_mode():  # each alone and unpadded
-        alone = [encoder._model.encode_code(ids.codes([row])).states[0, 0].numpy() for row in range(len(found))]
+        alone = [encoder._ranker.encode_code(ids.codes([row])).states[0, 0].numpy() for row in range(len(found))]
     np.testing.assert_allclose(stored.vectors, alone, atol=2**-11)
     lengths = np.linalg.norm(stored.vectors.astype(np.float64), axis=1)
     read = ids.fields["tokens"].lengths > 0
@@ -113,13 +113,13 @@ def test_a_vector_is_what_the_model_makes_of_its_row(encoder, file):
 def test_a_vector_does_not_depend_on_the_rows_beside_it(index, tmp_path, monkeypatch, model, most):
     """UNIF's to the bit; of DeepCS, whose LSTMs read as many rows at a step as are that long, to float16's last bit."""
     encoder = RowEncoder(a_run(tmp_path / "run", index.split, model))
-    ids, random, real, shapes = encoder.ids(index.split), np.random.default_rng(0), encoder._model.encode_code, set()
+    ids, random, real, shapes = encoder.ids(index.split), np.random.default_rng(0), encoder._ranker.encode_code, set()
 
     def told(codes):
         shapes.add(tuple(size for field in ("name", "tokens", "api") for size in codes[field].ids.shape))
         return real(codes)
 
-    monkeypatch.setattr(encoder._model, "encode_code", told)
+    monkeypatch.setattr(encoder._ranker, "encode_code", told)
     rows = random.choice(len(index), BATCH, replace=False)
     together, order = encoder.vectors(ids, rows), random.permutation(BATCH)
     shuffled = np.empty_like(together)
@@ -242,7 +242,7 @@ def test_only_a_bi_encoder_makes_vectors(index, tmp_path):
 
 
 def test_a_model_that_gives_nan_is_refused(encoder, file, monkeypatch):
-    monkeypatch.setattr(encoder._model, "code_vectors", lambda _: torch.full((BATCH, 32), torch.nan))
+    monkeypatch.setattr(encoder._ranker, "code_vectors", lambda _: torch.full((BATCH, 32), torch.nan))
     with pytest.raises(ValueError, match="not finite: train it again"):
         vectorise(encoder, file)
     assert not vectors_path(file).exists()
@@ -407,7 +407,7 @@ def test_answers_in_the_shortlist_are_counted(index, reader, near):
 
 def test_a_server_uses_the_vectors_beside_its_index_if_they_fit(index, reader, encoder, file):
     def opened():
-        return LiveIndex(file, lambda found: ModelReranker(reader.model, reader.encoder, found.split)).opened().engine
+        return LiveIndex(file, lambda found: ModelReranker(reader.model, reader.tokenizer, found.split)).opened().engine
 
     assert opened().finder is None
     vectorise(encoder, file)
@@ -490,7 +490,7 @@ def test_vectors_come_by_themselves_stay_of_their_model_and_go(tree, run, capsys
 
 def test_a_server_takes_vectors_that_come_after_their_index(reader, encoder, file):
     live = LiveIndex(
-        file, lambda found: ModelReranker(reader.model, reader.encoder, found.split), seconds_between_looks=0.0
+        file, lambda found: ModelReranker(reader.model, reader.tokenizer, found.split), seconds_between_looks=0.0
     )
     before = live.opened()
     assert before.engine.finder is None
