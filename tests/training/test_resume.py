@@ -138,7 +138,7 @@ def test_what_cannot_be_resumed_says_why(setting, tmp_path):
     with pytest.raises(ValueError, match="damaged"):
         setting.run(tmp_path, resume)
     (tmp_path / CHECKPOINT).write_bytes(b"PK something else")
-    with pytest.raises(ValueError, match="no checkpoint of this program"):
+    with pytest.raises(ValueError, match="not a checkpoint of this program"):
         setting.run(tmp_path, resume)
 
 

@@ -192,7 +192,7 @@ def test_code_that_comes_with_a_model_is_not_run(tmp_path, kind):
     library("sentence_transformers")
     folder = tiny_bert(tmp_path / "model")
     _with_own_code(folder, kind)
-    with pytest.raises(ValueError, match="comes with code of its own, which is not run here") as raised:
+    with pytest.raises(ValueError, match="needs custom code, which is not run here") as raised:
         load_sentence_model(str(folder))
     assert "\n" not in str(raised.value)
     assert not list(tmp_path.rglob("ran"))
