@@ -151,7 +151,7 @@ EVALUATIONS: Final = [
     ("test an empty folder", "evaluate {here}/empty", "expected the configuration of a run"),
     ("test a long name", "evaluate {name}", "expected the configuration of a run"),
     ("test no home", "evaluate {home}", "there is no such home folder"),
-    ("test what is not finished", "evaluate {here}/unfinished", "is not finished: go on with it by --train.resume="),
+    ("test what is not finished", "evaluate {here}/unfinished", "is not finished: resume it with --train.resume="),
     ("test with a run's option", "evaluate {here}/run --train.epochs=2", "a finished run keeps --train.epochs"),
     ("test with an unknown option", "evaluate {here}/run --evaluate.x=2", "unknown option of unif '--evaluate.x'"),
     ("test on nowhere too", "evaluate {here}/run --evaluate.also=folder:/nowhere", "/nowhere does not exist"),

@@ -152,7 +152,7 @@ def test_a_pretrained_model_that_is_not_here_is_one_line(line, here, refused, mo
     pytest.importorskip("sentence_transformers")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     place = [] if "--path" in line else [f"--path={here}/trained"]
-    refused([*typed(line, here), *place], "nobody/nothing is no folder, no installed package")
+    refused([*typed(line, here), *place], "nobody/nothing is not a folder, not an installed package")
 
 
 def test_a_port_that_is_taken_is_one_line(here, refused):

@@ -110,7 +110,7 @@ def test_a_made_up_configuration_is_one_line_and_takes_no_memory(run, section, o
 @pytest.mark.parametrize("option", [None, {"a": 1}, [[1]]])
 def test_an_option_that_is_no_value_is_one_line(run, option):
     change(run.config, "train", epochs=option)
-    with pytest.raises(ValueError, match=r"expected the configuration of a run in .*: 'train' holds no options"):
+    with pytest.raises(ValueError, match=r"expected the configuration of a run in .*: 'train' contains no options"):
         load_run(run.path)
 
 

@@ -349,7 +349,7 @@ def test_it_comes_from_a_hub_only_where_that_is_asked_for(base, tmp_path):
                 requests.append(len(asked.requests))
     assert requests[0] == 0 < requests[1] == requests[2]
     assert not [path for _, path in asked.requests if path.endswith(".py")]
-    assert "set HF_HUB_OFFLINE=0 to let it be fetched" in told[0]
+    assert "set HF_HUB_OFFLINE=0 to download it" in told[0]
     ids = load_tokenizer(str(base))(["read the file"])["input_ids"]
     for vector in told[1:]:  # fetched, and from the cache
         np.testing.assert_allclose(vector, plain_vectors(base, ids)[0], atol=1e-5)
