@@ -55,7 +55,7 @@ class Csn:
         if found := _found(self._place):
             return found
         if self._given:
-            raise ValueError(f"--data.path={self._given} holds neither java.zip nor a java_*.jsonl.gz of CodeSearchNet")
+            raise ValueError(f"--data.path={self._given} has neither java.zip nor a java_*.jsonl.gz of CodeSearchNet")
         target = self._place / "java.zip"
         try:
             download(JAVA_ZIP, target, tries=4)
@@ -134,7 +134,7 @@ def _zip_line_files(path: Path) -> Iterator[tuple[str, Iterator[tuple[int, bytes
     with open_regular(path) as packed, zipfile.ZipFile(packed) as archive:
         names = [name for name in archive.namelist() if name.endswith(".jsonl.gz")]
         if not names:
-            raise ValueError(f"{path} holds no *.jsonl.gz: expected CodeSearchNet's java.zip")
+            raise ValueError(f"{path} contains no *.jsonl.gz: expected CodeSearchNet's java.zip")
         for name in sorted(names, key=_order):
             if archive.getinfo(name).flag_bits & 1:
                 raise ValueError(f"{path} is encrypted: expected CodeSearchNet's java.zip")

@@ -79,7 +79,7 @@ def archives_in(folder: Path, projects: Mapping[str, str]) -> FoundSources:
     names = sorted(path.name for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
     archives = [_described(folder / name, projects) for name in names if _is_upstream(name)]
     if not archives:
-        raise ValueError(f"--data.path={folder} holds no NAME_VERSION.orig.tar.xz, .gz or .bz2 of a Debian package")
+        raise ValueError(f"--data.path={folder} contains no NAME_VERSION.orig.tar.xz, .gz or .bz2 of a Debian package")
     there = {archive.package for archive in archives}
     return FoundSources(archives, {name: "not in the folder" for name in projects if name not in there})
 

@@ -97,7 +97,7 @@ class GitRepository:
         """
         index = _bytes(self.own / "index", _LARGEST_INDEX) or b""
         wanted = [os.fsencode(place) for place in places]
-        # one of whole paths (versions 2 and 3) holds the bytes of each; a split one has the extension "link"
+        # an index of whole paths (versions 2 and 3) contains the bytes of each; a split one has the extension "link"
         whole = index[4:8] in (b"\0\0\0\2", b"\0\0\0\3") and b"link" not in index
         if not index or (whole and not any(place in index for place in wanted)):
             return []

@@ -36,7 +36,7 @@ def is_zip(path: Path) -> bool:
 
 
 def fetch_package(kept: Path) -> Path:
-    """Download Debian's source package by apt-get and unpack it below ``kept``, like a JDK's home.
+    """Download Debian's source package by apt-get and unpack it below the folder ``kept``, like a JDK's home.
 
     Raises:
         ValueError: that is not possible on this machine.
@@ -109,7 +109,7 @@ def _copy_src_zip(package: Path, target: Path) -> None:
         finally:
             unpacking.kill()
     if not copied or not zipfile.is_zipfile(target):
-        raise ValueError(f"{package} holds no lib/src.zip; {HOW}")
+        raise ValueError(f"{package} contains no lib/src.zip; {HOW}")
 
 
 def _copy_member(stream: IO[bytes], target: Path) -> bool:

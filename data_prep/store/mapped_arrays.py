@@ -29,10 +29,10 @@ def mapped_row(path: Path) -> np.ndarray:
             (count,), kind = head["shape"], np.dtype(_KINDS[head["descr"]])
             is_row = start == _START and type(count) is int and head["fortran_order"] is False
         except (ValueError, SyntaxError, KeyError, TypeError, RecursionError, MemoryError) as error:
-            raise ValueError(f"{path} holds no row of whole numbers") from error
+            raise ValueError(f"{path} contains no row of whole numbers") from error
         size = os.fstat(file.fileno()).st_size - file.tell()
         if not is_row or count < 0 or count * kind.itemsize != size:
-            raise ValueError(f"{path} holds no row of whole numbers, or not all of one")
+            raise ValueError(f"{path} contains no row of whole numbers, or not all of one")
         if not size:  # which cannot be mapped
             return np.empty(0, kind)
         return np.asarray(np.memmap(file, kind, mode="r", offset=file.tell(), shape=(count,)))

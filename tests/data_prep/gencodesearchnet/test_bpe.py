@@ -74,7 +74,7 @@ def test_merges_are_read_whole():
 
 
 @pytest.mark.parametrize(
-    ("content", "message"), [("#version\nĠ t\n", "holds 1 merges"), ("#version\na\n", "holds no merges")]
+    ("content", "message"), [("#version\nĠ t\n", "has 1 merges"), ("#version\na\n", "contains no merges")]
 )
 def test_other_merges_are_refused(tmp_path, content, message):
     (tmp_path / "vocab.bpe").write_text(content, encoding="utf-8")
