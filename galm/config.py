@@ -69,7 +69,7 @@ class GalmConfig:
         check_bounds(self, _BOUNDS, "model")
         if self.dim % self.blocks:
             raise ValueError(
-                f"--model.dim must be a multiple of --model.blocks, but {self.dim} is not one of {self.blocks}"
+                f"--model.dim must be a multiple of --model.blocks, but {self.dim} is not a multiple of {self.blocks}"
             )
         if self.share_layers and self.graph_width != self.blocks:
             raise ValueError(
