@@ -1,4 +1,4 @@
-"""Answers that cost money, kept as they come: JSON Lines, a line an answer, added to and never rewritten."""
+"""Append-only journal of paid answers as JSON Lines, one line per answer."""
 
 import json
 import os
@@ -21,15 +21,16 @@ class AnswerJournal:
 
     @classmethod
     def open(cls, path: Path) -> "AnswerJournal":
-        """Read the journal if there is one; a last line that was cut off by a kill is removed.
+        """Read the journal if it exists; an incomplete last line, left by a killed process, is removed.
 
         Raises:
             ValueError: another line is damaged.
-            OSError: the file or its folder cannot be read or written, or it is no regular file.
+            OSError: the file or its folder cannot be read or written, or it is not a regular file.
         """
         journal = cls(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with append_regular(path) as file, sole_user(file.fileno()):  # else another process's line looks cut
+        # Locked: a line that another process is writing would look incomplete.
+        with append_regular(path) as file, sole_user(file.fileno()):
             file.seek(0)
             whole = 0  # bytes
             for number, line in enumerate(file, start=1):
@@ -41,7 +42,7 @@ class AnswerJournal:
         return journal
 
     def add(self, key: str, record: Mapping[str, str | int]) -> None:
-        """Keep an answer: ``record["answer"]`` and what is worth knowing of it.
+        """Save an answer: ``record["answer"]`` and its metadata.
 
         Raises:
             OSError: the file cannot be written.
@@ -74,12 +75,12 @@ class AnswerJournal:
             key = answer = None
         if not isinstance(key, str) or not isinstance(answer, str):
             raise ValueError(
-                f"{self.path}, line {number}: expected a kept answer; mend the line or name another journal"
+                f"{self.path}, line {number}: expected a saved answer; fix the line or name another journal"
             )
         self._answers[key] = answer
 
 
 def _write(file: RawIOBase, data: bytes) -> None:
-    """Write all of ``data``: where the disk gets full, a part of it is no error yet."""
+    """Write all of ``data``: on a full disk, a partial write is not an error yet."""
     while data:
         data = data[file.write(data) or 0 :]

@@ -1,20 +1,20 @@
 """CARLCS-CNN and CARLCS-TS: convolutions over the words of each field, then co-attention of method and query.
 
-Paper: Shuai et al., "Improving Code Search with Co-Attentive Representation Learning", ICPC 2020. CARLCS-TS is the form
-that TabCS (Xu et al., SANER 2021) compares with: one more field, the syntax tree (``ast``). For a field of words
-x_1 .. x_T, and with weights of its own for each field:
+Paper: Shuai et al., "Improving Code Search with Co-Attentive Representation Learning", ICPC 2020. CARLCS-TS is the
+variant that TabCS (Xu et al., SANER 2021) compares with, with an additional field, the syntax tree (``ast``). For a
+field of words x_1 .. x_T, with separate weights for each field:
 
     h_ik = ReLU(W_k [x_i; ..; x_(i+k-1)] + b_k)     k = 2, 3, 4; i = 1 .. T-k+1
-    E    = the rows h_i2, h_i3 and h_i4 one below the other
+    E    = the rows h_i2, h_i3 and h_i4, concatenated
 
-The method's rows C are those of its fields one below the other, the query's rows Q those of the query; the score is
-that of :class:`modeling.layers.CoAttention`.
+The method's rows C are the concatenated rows of its fields, Q are the rows of the query; the score is that of
+:class:`modeling.layers.CoAttention`.
 
-Departures. From the paper: its API sequence goes through a BiLSTM, here and in the released code through convolutions
-(``api_encoder=bilstm`` is the paper's). From the released code: pads are masked, which is ``parity=false``: a window
-counts where it lies within the field, and a field shorter than the kernel has one window, from its first word, filled
-up with zeros; so padding changes nothing and a field that fills its length has the rows of the released code.
-``parity=true`` cuts and pads every field to a fixed length and counts every window.
+Departures. From the paper: its API sequence is encoded by a BiLSTM, here and in the released code by convolutions
+(``api_encoder=bilstm`` is the paper's). From the released code: pads are masked (``parity=false``): only windows
+within the field count, and a field shorter than the kernel has one window, from its first word, padded with zeros; so
+padding changes nothing, and a field of full length has the rows of the released code. ``parity=true`` truncates and
+pads every field to a fixed length and counts every window.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ from data_prep.store.vocabulary import Vocabularies
 from modeling.contract import Encoded
 
 KERNELS: Final = (2, 3, 4)
-"""Words that a window of each convolution spans."""
+"""Kernel widths of the convolutions, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,39 +43,39 @@ class CarlcsConfig(BaselineConfig):
     """Configuration of CARLCS-CNN and CARLCS-TS (section ``model``)."""
 
     filters: int = 100
-    """Filters of each convolution, the width of a row (the release: 100; the paper's best: 250)."""
+    """Filters of each convolution, which is the width of a row (the release: 100; the paper's best: 250)."""
     api_encoder: Literal["cnn", "bilstm"] = "cnn"
-    """What reads the API sequence: convolutions (the release) or a BiLSTM, a row a word (the paper)."""
+    """Encoder of the API sequence: convolutions (the release) or a BiLSTM with one row per word (the paper)."""
     ast: bool = False
-    """Whether the syntax tree is read too, which makes CARLCS-CNN CARLCS-TS."""
+    """Whether the syntax tree is also read, which turns CARLCS-CNN into CARLCS-TS."""
 
     def __post_init__(self) -> None:
         BaselineConfig.__post_init__(self)
         check_bounds(self, {"filters": WIDTH}, "model")
         if self.api_encoder == "bilstm" and self.filters % 2:
             raise ValueError(
-                f"--model.api_encoder=bilstm has half of the width a direction, so --model.filters must be even, "
+                f"--model.api_encoder=bilstm has half of the width per direction, so --model.filters must be even, "
                 f"not {self.filters}"
             )
 
 
 @dataclass(frozen=True, slots=True)
 class Rows(Encoded):
-    """Rows of windows, and the words that each of them was read from."""
+    """Rows of windows, and the words that each window covers."""
 
     held: Bool[Tensor, "batch rows allwords"]
 
     @property
     def shown(self) -> Bool[Tensor, "batch allwords"]:
-        """Where words stand, which are fewer than their windows."""
+        """Mask of the words, which are fewer than the windows."""
         return self.held.any(1)
 
 
 class WindowRows(nn.Module):
-    """The rows of a field: convolutions of each width of :data:`KERNELS`, joined along the length."""
+    """The rows of a field: convolutions of each width of :data:`KERNELS`, concatenated along the length."""
 
     def __init__(self, config: CarlcsConfig) -> None:
-        """Weights as Glorot and Bengio (2010) draw them, biases 0."""
+        """Weights have Xavier initialisation (Glorot and Bengio, 2010), biases are 0."""
         super().__init__()
         self.convolutions = nn.ModuleList(nn.Conv1d(config.dim, config.filters, kernel) for kernel in KERNELS)
         for each in self.convolutions:
@@ -85,7 +85,7 @@ class WindowRows(nn.Module):
             nn.init.zeros_(each.bias)
 
     def forward(self, states: Float[Tensor, "batch words dim"], mask: Bool[Tensor, "batch words"]) -> Rows:
-        """The windows' rows, of which those count that lie within the field."""
+        """The windows' rows; only windows within the field are unmasked."""
         words = states.masked_fill(~mask[:, :, None], 0.0).transpose(1, 2)  # [batch, dim, words]
         lengths, places = mask.sum(1, keepdim=True), torch.arange(mask.shape[1], device=mask.device)
         rows, masks, held = [], [], []
@@ -104,26 +104,26 @@ class LstmRows(nn.Module):
     """The rows of a field: the states of a BiLSTM, one per word."""
 
     def __init__(self, config: CarlcsConfig) -> None:
-        """Half of the width a direction."""
+        """Each direction has half of the width."""
         super().__init__()
         self.lstm = nn.LSTM(config.dim, config.filters // 2, batch_first=True, bidirectional=True)
 
     def forward(self, states: Float[Tensor, "batch words dim"], mask: Bool[Tensor, "batch words"]) -> Rows:
-        """The words' rows; each direction ends, or begins, at the last word."""
-        lengths = mask.sum(1).clamp(min=1).cpu()  # a field without words is read as one that its mask leaves out
+        """The words' rows; the forward direction ends, and the backward one begins, at the last word."""
+        lengths = mask.sum(1).clamp(min=1).cpu()  # a field without words is read as one masked word
         packed = pack_padded_sequence(states, lengths, batch_first=True, enforce_sorted=False)
         rows, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=states.shape[1])
         return Rows(rows, mask, torch.diag_embed(mask))
 
 
 class Carlcs(CoAttentionRanker):
-    """Scores a query against a method by the co-attention of their windows."""
+    """Scores a query against a method by co-attention over their windows."""
 
     config_type = CarlcsConfig
     config: CarlcsConfig
 
     def __init__(self, config: CarlcsConfig, vocabularies: Vocabularies) -> None:
-        """A table and convolutions for each field and for the query, and one U."""
+        """Build a table and convolutions for each field and for the query, and one U."""
         super().__init__(config, vocabularies, width=config.filters)
         self.words = WordVectors(config, vocabularies, (*self.code_fields, "query"), fixed=False)
         self.rows = nn.ModuleDict()
@@ -138,14 +138,14 @@ class Carlcs(CoAttentionRanker):
         return replace(rows, states=self.dropout(rows.states))
 
     def joined(self, parts: Sequence[Encoded]) -> Rows:
-        """C: the rows of fields one below the other."""
+        """C: the concatenated rows of fields."""
         whole, held = super().joined(parts), [part.held for part in parts if isinstance(part, Rows)]
         widths = [each.shape[2] for each in held]
         padded = [pad(each, (sum(widths[:number]), sum(widths[number + 1 :]))) for number, each in enumerate(held)]
         return Rows(whole.states, whole.mask, torch.cat(padded, 1))
 
     def alignment(self, queries: Rows, codes: Rows) -> Float[Tensor, "pairs querywords codewords"]:  # type: ignore[override]
-        """The mean of F over all windows that hold a query word and a code word."""
+        """For each query word and code word, the mean of F over all windows that contain them."""
         query, code = (
             side.held / side.held.sum(1, keepdim=True).clamp(min=1).to(side.states) for side in (queries, codes)
         )

@@ -1,7 +1,7 @@
-"""One question at a time to an OpenAI-compatible endpoint, asked again where a failure may pass.
+"""Client of an OpenAI-compatible endpoint: one request at a time, with retries of transient failures.
 
-Only the host of the address is contacted, directly; redirects are not followed. The key goes into one header and into
-no message.
+Only the host of the address is contacted, directly; redirects are not followed. The key is sent in one header and is
+removed from all messages.
 """
 
 import http.client
@@ -23,43 +23,43 @@ _log = logging.getLogger(__name__)
 
 
 class EndpointError(ValueError):
-    """Why no answer could be had, in one line."""
+    """Why no answer is available, in one line."""
 
 
 class TooLongError(Exception):
-    """The input has more tokens than the model reads."""
+    """The input has more tokens than the model accepts."""
 
 
 class _TryAgainError(Exception):
-    """A failure that may pass."""
+    """A transient failure."""
 
     def __init__(self, reason: str, wait: float = 0.0) -> None:
         super().__init__(reason)
-        self.wait = wait  # what the endpoint asks for, in seconds
+        self.wait = wait  # requested by the endpoint, in seconds
 
 
 @dataclass(frozen=True, slots=True)
 class ChatEndpoint:
-    """Where to ask, and how patiently."""
+    """Address and retry settings of an endpoint."""
 
     url: str
-    """The address, up to what stands before /chat/completions."""
+    """The address, without /chat/completions."""
     key_variable: str
-    """The environment variable that holds the key, if the endpoint wants one."""
+    """The environment variable that contains the key, if the endpoint needs one."""
     max_tokens: int
-    """Most tokens of an answer."""
+    """Maximum tokens of an answer."""
     tries: int
-    """How often a question is asked at most."""
+    """Maximum number of tries per request."""
     timeout: float
-    """Seconds until an answer has to come."""
+    """Timeout of a request in seconds."""
     first_wait: float
-    """Seconds before the second try; doubled at each further one, 60 at most."""
+    """Seconds before the second try; doubled before each further one, at most 60."""
 
     def __post_init__(self) -> None:
         try:
             parts = urlsplit(self.url)
             port = parts.port
-        except ValueError:  # its text may hold a password
+        except ValueError:  # its text may contain a password
             raise ValueError("url takes an address such as https://HOST/v1, with a port of up to 65535") from None
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or port == 0:
             raise ValueError(f"url takes an address such as https://HOST/v1, not one of {parts.hostname or 'no host'}")
@@ -69,11 +69,11 @@ class ChatEndpoint:
             raise ValueError(f"{self.key_variable} is not sent without encryption: write https://{parts.hostname}")
 
     def answer(self, model: str, prompt: str) -> str:
-        """What ``model`` answers to ``prompt``; empty where it says nothing.
+        """The answer of ``model`` to ``prompt``; empty if it has no content.
 
         Raises:
             TooLongError: the prompt is too long for the model.
-            EndpointError: the endpoint refuses, or fails again and again.
+            EndpointError: the endpoint refuses, or fails repeatedly.
         """
         problem = ""
         for number in range(self.tries):
@@ -83,9 +83,9 @@ class ChatEndpoint:
                 problem = str(error)
                 wait = min(max(self.first_wait * 2**number, error.wait), _LONGEST_WAIT)
             if number + 1 < self.tries:
-                _log.info("%s: %s; asking again in %.0f s", self.url, problem, wait)
+                _log.info("%s: %s; retrying in %.0f s", self.url, problem, wait)
                 time.sleep(wait)
-        raise EndpointError(f"{self.url} gave no answer in {self.tries} tries: {problem}; run again to go on")
+        raise EndpointError(f"{self.url} gave no answer in {self.tries} tries: {problem}; run again to continue")
 
     def _asked_once(self, model: str, prompt: str) -> str:
         body = {"model": model, "messages": [{"role": "user", "content": prompt}], "max_tokens": self.max_tokens}
@@ -132,7 +132,7 @@ class ChatEndpoint:
         return message if isinstance(message, str) else ""
 
     def _one_line(self, content: bytes) -> str:
-        """The start of what a server sent, fit for a message: a server may send back the key that it got."""
+        """The start of a response for use in messages, with the key masked in case the server echoes it."""
         said = re.sub(r"[^ -~]+", " ", content[:1000].decode("utf-8", "replace"))
         key = self._key()
         return " ".join((said.replace(key, "***") if key else said).split())[:200]
@@ -140,7 +140,7 @@ class ChatEndpoint:
     def _key(self) -> str:
         key = os.environ.get(self.key_variable, "").strip()
         if not (key.isascii() and key.isprintable()):
-            raise ValueError(f"{self.key_variable} holds characters that no key has: set it anew")
+            raise ValueError(f"{self.key_variable} contains characters that are invalid in a key: set it again")
         return key
 
 

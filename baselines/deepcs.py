@@ -1,4 +1,4 @@
-"""DeepCS: recurrent networks read the words of name, API and query; a score is the cosine of two vectors.
+"""DeepCS: recurrent networks encode the words of name, API and query; the score is the cosine of two vectors.
 
 Paper: Gu et al., "Deep Code Search", ICSE 2018. With x_1 ... x_n the word vectors of a field:
 
@@ -6,11 +6,11 @@ Paper: Gu et al., "Deep Code Search", ICSE 2018. With x_1 ... x_n the word vecto
     tokens:            v = tanh(max over t of x_t)
     code = tanh(W [v_name; v_api; v_tokens] + b);   score = cos(code, v_query)
 
-Departures of the default reading: from the paper, the tokens have no layer of their own below the maximum, as in the
-code released with it and with the papers that compare with it, and an LSTM has 100 units a direction, as those have
-it (the paper: 200). From the released code: pads take no part, so that the backward LSTM begins at the last word; no
-dropout between a step of an LSTM and the next (0.2 there); the gates are logistic, not piecewise linear; each LSTM has
-PyTorch's second bias. ``parity`` lets pads take part; the other three stay.
+Departures by default: from the paper, the tokens have no separate layer below the maximum, as in the code released
+with it and with the papers that compare with it, and an LSTM has 100 units per direction, as in those releases (the
+paper: 200). From the released code: pads are masked, so that the backward LSTM begins at the last word; no recurrent
+dropout in the LSTMs (0.2 there); the gates are logistic, not piecewise linear; each LSTM has PyTorch's second bias.
+``parity`` includes pads; the other three departures remain.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ class DeepcsConfig(BaselineConfig):
     """Configuration of DeepCS (section ``model``)."""
 
     hidden: int = 100
-    """Units of each LSTM; the vectors that are compared are twice as wide (JCG releases: 100, the paper: 200)."""
+    """Units of each LSTM; the compared vectors are twice as wide (JCG releases: 100, the paper: 200)."""
 
     def __post_init__(self) -> None:
         BaselineConfig.__post_init__(self)
@@ -43,16 +43,16 @@ class DeepcsConfig(BaselineConfig):
 def max_over_words(
     states: Float[Tensor, "batch words dim"], mask: Bool[Tensor, "batch words"]
 ) -> Float[Tensor, "batch dim"]:
-    """The largest of each dimension over the words of each row; 0 in a row without words."""
+    """The maximum of each dimension over the words of each row; 0 in a row without words."""
     largest = states.masked_fill(~mask[:, :, None], float("-inf")).amax(1)
     return largest.masked_fill(~mask.any(1, keepdim=True), 0.0)
 
 
 class RecurrentReader(nn.Module):
-    """A forward and a backward LSTM over the words of a field, and the maximum of their states over time."""
+    """A bidirectional LSTM over the words of a field, with max pooling of its states over time."""
 
     def __init__(self, dim: int, hidden: int, dropout: float) -> None:
-        """Starting values as Keras has them: Glorot, orthogonal from step to step, forget gates open."""
+        """Keras's initialisation: Glorot for the input weights, orthogonal for the recurrent ones, forget bias 1."""
         super().__init__()
         self.lstm = nn.LSTM(dim, hidden, batch_first=True, bidirectional=True)
         self.dropout = nn.Dropout(dropout)
@@ -69,21 +69,21 @@ class RecurrentReader(nn.Module):
     def forward(
         self, states: Float[Tensor, "batch words dim"], mask: Bool[Tensor, "batch words"]
     ) -> Float[Tensor, "batch states"]:
-        """The tanh of the largest state of each unit over the words, forward units first; 0 without words."""
-        lengths = mask.sum(1).clamp(min=1).cpu()  # a row without words is read as one pad, which then does not count
+        """The tanh of the maximum of each unit's states over the words, forward units first; 0 without words."""
+        lengths = mask.sum(1).clamp(min=1).cpu()  # a row without words is read as one pad, which is masked below
         packed = pack_padded_sequence(states, lengths, batch_first=True, enforce_sorted=False)
         found, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=states.shape[1])
         return torch.tanh(max_over_words(self.dropout(found), mask))
 
 
 class Deepcs(BiEncoder):
-    """Scores a query against a method by the cosine of what recurrent networks read of them."""
+    """Scores a query against a method by the cosine of their recurrent encodings."""
 
     config_type = DeepcsConfig
     config: DeepcsConfig
 
     def __init__(self, config: DeepcsConfig, vocabularies: Vocabularies) -> None:
-        """A table a field, LSTMs for name, API and query, and the layer that joins the fields."""
+        """Build a table per field, LSTMs for name, API and query, and the layer that combines the fields."""
         super().__init__(config, vocabularies)
         self.words = WordVectors(config, vocabularies, ("name", "api", "tokens", "query"), fixed=False)
         self.readers = nn.ModuleDict(
@@ -95,11 +95,11 @@ class Deepcs(BiEncoder):
         nn.init.zeros_(self.join.bias)
 
     def query_vectors(self, queries: Batch) -> Float[Tensor, "queries width"]:
-        """What the LSTMs read of the query."""
+        """The LSTM encoding of the query."""
         return self._read(queries, "query")
 
     def code_vectors(self, codes: Batch) -> Float[Tensor, "codes width"]:
-        """Name, API and tokens, joined by a dense layer."""
+        """Name, API and tokens, combined by a dense layer."""
         tokens = torch.tanh(max_over_words(*self.words("tokens", codes["tokens"])))
         return torch.tanh(self.join(torch.cat([self._read(codes, "name"), self._read(codes, "api"), tokens], dim=1)))
 

@@ -1,19 +1,19 @@
-"""FcarCS: each field of a method co-attends with the query through convolutions over their affinities.
+"""FcarCS: co-attention between the query and each field of a method, by convolutions over their affinities.
 
 Paper: Deng et al., "Fine-Grained Co-Attentive Representation Learning for Semantic Code Search", SANER 2022. With X_k
-the words of field k and Q those of the query, each already weighted by an attention over its words:
+the words of field k and Q those of the query, both weighted by an attention over their words:
 
     F_k = tanh(X_k U Qᵀ)                                                              affinities, one U for all fields
     w_Q = softmax over query words of the mean over code words of Dense(ReLU(Conv(F_k)));   w_k likewise from F_kᵀ
     q_k = Qᵀ w_Q;   c_k = X_kᵀ w_k
-    score = cos(sum over k of β_k c_k, sum over k of γ_k q_k)         β, γ: attentions over the fields, one a side
+    score = cos(sum over k of β_k c_k, sum over k of γ_k q_k)         β, γ: attentions over the fields, one per side
 
-A convolution goes along one side and has the other side's positions as its channels, so fields have fixed lengths.
+A convolution runs along one side and has the other side's positions as channels, so fields have fixed lengths.
 
-Departures of the default reading, in which a pad takes no part: from the paper none in the equations, but its
-convolutions lose the last place and ours keep it, like the released code; means go over words; a field without words
-is left out of β and γ. From the released code: attentions give a word one weight, softmax(tanh(a · x + b)), as printed.
-``parity`` is the released code: pads take part, and an attention has weights for each position and dimension.
+Departures by default, where pads are masked: from the paper none in the equations, but its convolutions drop the last
+position and these retain it, like the released code; means are over words; a field without words is excluded from β
+and γ. From the released code: attentions have one weight per word, softmax(tanh(a · x + b)), as printed. ``parity`` is
+the released code: pads are included, and attentions have one weight per position and dimension.
 """
 
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ from modeling.contract import Encoded
 from modeling.layers import PositionAttention, WordAttention, masked_softmax
 
 CodeField = tuple[str, Float[Tensor, "codes words dim"], Bool[Tensor, "codes words"]]
-"""A field's name, its words, and where they stand."""
+"""A field's name, its words, and their mask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class FcarcsConfig(BaselineConfig):
     filters: int = 100
     """Filters of each convolution (the release: 100)."""
     structure: Literal["statements", "ast", "none"] = "statements"
-    """What is read of the syntax tree beside name, API and tokens: statement trees, each a word, for which data are
-    prepared with `--data.statements=true`; the kinds of its nodes, as TabCS reads it; or nothing, the paper's ablation.
+    """Input from the syntax tree besides name, API and tokens: statement trees, each as one word, for data prepared
+    with `--data.statements=true`; the kinds of its nodes, as in TabCS; or nothing, the paper's ablation.
     """
 
     def __post_init__(self) -> None:
@@ -54,10 +54,10 @@ class FcarcsConfig(BaselineConfig):
 
 
 class BoundedWordAttention(WordAttention):
-    """One weight a word, softmax over the words of tanh(a · x_i + b)."""
+    """One weight per word: softmax over the words of tanh(a · x_i + b)."""
 
     def __init__(self, dim: int) -> None:
-        """The bias starts as the vector does."""
+        """The bias is initialised like the vector."""
         super().__init__(dim)
         self.bias = nn.Parameter(torch.empty(()).uniform_(-0.05, 0.05))
 
@@ -70,10 +70,10 @@ class BoundedWordAttention(WordAttention):
 
 
 class AffinityReader(nn.Module):
-    """Weights of one side's words (columns), read from their affinities to the words of the other (rows)."""
+    """Weights of one side's words (columns), computed from their affinities to the words of the other side (rows)."""
 
     def __init__(self, columns: int, filters: int) -> None:
-        """For at most ``columns`` words; weights as Glorot and Bengio (2010) draw them."""
+        """For at most ``columns`` words; weights have Xavier initialisation (Glorot and Bengio, 2010)."""
         super().__init__()
         self.conv = nn.Conv1d(columns, filters, 2)
         self.dense = nn.Linear(filters, columns, bias=False)
@@ -87,10 +87,10 @@ class AffinityReader(nn.Module):
         row_mask: Bool[Tensor, "rows pairs"],
         column_mask: Bool[Tensor, "columns pairs"],
     ) -> Float[Tensor, "columns pairs"]:
-        """Softmax over the columns; ``affinity`` is 0 at pads, so that columns which are left out change nothing.
+        """Softmax over the columns; ``affinity`` is 0 at pads, so that omitted columns change nothing.
 
-        The pairs stand last, so that a window, a row above the next, is copied as a whole and the mean goes over the
-        first axis: what is slow here is memory, not arithmetic.
+        Pairs are the last axis, so that a window of two adjacent rows is copied as a whole and the mean is over the
+        first axis: memory is the bottleneck here, not arithmetic.
         """
         columns, ones = affinity.shape[1], row_mask[:, None].to(affinity.dtype)
         after = torch.cat([affinity[1:], torch.zeros_like(affinity[:1])])  # a row of zeros after the last
@@ -104,7 +104,7 @@ class AffinityReader(nn.Module):
 
 
 class Fcarcs(FieldRanker):
-    """Scores a query against a method by the cosine of what each side is in the light of the other."""
+    """Scores a query against a method by the cosine of their co-attentive vectors."""
 
     config_type = FcarcsConfig
     config: FcarcsConfig
@@ -116,7 +116,7 @@ class Fcarcs(FieldRanker):
         return fields if self.config.structure == "none" else (*fields, self.config.structure)
 
     def __init__(self, config: FcarcsConfig, vocabularies: Vocabularies) -> None:
-        """Tables and attentions a field, readers a field and side, one U, and an attention over fields a side."""
+        """Build tables and attentions per field, readers per field and side, one U, and field attentions per side."""
         super().__init__(config, vocabularies)
         self.words = WordVectors(config, vocabularies, (*self.code_fields, "query"), fixed=True)
         self.attention = nn.ModuleDict(
@@ -155,7 +155,7 @@ class Fcarcs(FieldRanker):
     def score_matrix(
         self, queries: Encoded, codes: Encoded, *, pairs_per_block: int = 4096
     ) -> Float[Tensor, "queries codes"]:
-        """Every query against every code: as :meth:`score_pairs`, without a copy of both sides' words a pair."""
+        """Every query against every code, like :meth:`score_pairs` but without copying words for each pair."""
         pairs = min(pairs_per_block, _PAIRS)
         rows = max(1, min(pairs, _QUERIES, len(queries)))
         left = [queries.rows(slice(at, at + rows)) for at in range(0, len(queries), rows)]
@@ -182,7 +182,7 @@ class Fcarcs(FieldRanker):
         return self._fused(torch.stack(of_code, 1), of_query, torch.stack(present, 1)).view(shape).T
 
     def _fields(self, codes: Encoded) -> Iterator[CodeField]:
-        """The fields of a batch of methods."""
+        """The fields of a batch of methods, without trailing pads."""
         lengths = [self.config.length(field) for field in self.code_fields]
         for field, states, mask in zip(
             self.code_fields, codes.states.split(lengths, 1), codes.mask.split(lengths, 1), strict=True
@@ -207,22 +207,22 @@ class Fcarcs(FieldRanker):
         queries: Float[Tensor, "pairs fields dim"],
         present: Bool[Tensor, "pairs fields"],
     ) -> Float[Tensor, " pairs"]:
-        """The cosine of both sides, each the weighted sum of its vectors for the fields; 0 where one has no words."""
+        """The cosine of both sides, each the weighted sum of its vectors for the fields; 0 if one side has no words."""
         code = (self.fusion["code"](codes, present) * codes).sum(1)
         query = (self.fusion["query"](queries, present) * queries).sum(1)
         return (normalize(code, dim=-1) * normalize(query, dim=-1)).sum(-1)
 
 
 _QUERIES: Final = 64
-"""Queries a block, which are of like length where the caller has sorted them."""
+"""Queries per block; of similar lengths if the caller has sorted them."""
 
 _PAIRS: Final = 512
-"""Pairs a block: what is computed of a few of its words fits a core's cache."""
+"""Pairs per block, so that intermediate results fit in a core's cache."""
 
 
 def trimmed(
     states: Float[Tensor, "batch positions dim"], mask: Bool[Tensor, "batch positions"]
 ) -> tuple[Float[Tensor, "batch words dim"], Bool[Tensor, "batch words"]]:
-    """Without the positions at the end where no row has a word; at least one stays."""
+    """Remove trailing positions where no row has a word; at least one remains."""
     words = max(1, int(mask.sum(1).max()))
     return states[:, :words], mask[:, :words]

@@ -1,4 +1,4 @@
-"""What the baselines share that encode each field on its own and read both sides' words together."""
+"""Base classes of baselines that encode each field separately and score by interaction of both sides' words."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from modeling.layers import CoAttention
 
 
 class FieldRanker(NeuralRanker):
-    """A model of ``encode_field``, which sets ``words``; unless it says otherwise, ``config.ast`` adds the AST."""
+    """A model that implements ``encode_field`` and sets ``words``; by default ``config.ast`` adds the AST field."""
 
     words: WordVectors
 
@@ -26,18 +26,18 @@ class FieldRanker(NeuralRanker):
 
     @abstractmethod
     def encode_field(self, batch: Batch, field: str) -> Encoded:
-        """One field of a batch, or its queries."""
+        """Encode one field of a batch, or its queries."""
 
     def encode_query(self, queries: Batch) -> Encoded:
-        """The query's words."""
+        """The encoded words of the query."""
         return self.encode_field(queries, "query")
 
     def encode_code(self, codes: Batch) -> Encoded:
-        """The code fields, joined along the length."""
+        """The encoded code fields, concatenated along the length."""
         return self.joined([self.encode_field(codes, field) for field in self.code_fields])
 
     def joined(self, parts: Sequence[Encoded]) -> Encoded:
-        """Fields one after the other."""
+        """Concatenate fields along the length."""
         return Encoded(torch.cat([each.states for each in parts], 1), torch.cat([each.mask for each in parts], 1))
 
     def word_vectors(self) -> Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]:
@@ -46,21 +46,21 @@ class FieldRanker(NeuralRanker):
 
 
 class CoAttentionRanker(FieldRanker):
-    """One whose words :class:`modeling.layers.CoAttention` makes a score of."""
+    """A field ranker that scores by :class:`modeling.layers.CoAttention`."""
 
     def __init__(self, config: BaselineConfig, vocabularies: Vocabularies, width: int) -> None:
-        """``width``: of the states of a field."""
+        """``width``: dimension of a field's states."""
         super().__init__(config, vocabularies)
         self.co_attention = CoAttention(width)
 
     def score_pairs(self, queries: Encoded, codes: Encoded) -> Float[Tensor, " pairs"]:
-        """Score query i against code i: the cosine of the two sides as each other's words weight them."""
+        """Score query i against code i: the cosine of both sides, each weighted by the other's words."""
         return self.co_attention.pairs(queries.states, queries.mask, codes.states, codes.mask)
 
     def score_matrix(
         self, queries: Encoded, codes: Encoded, *, pairs_per_block: int = 4096
     ) -> Float[Tensor, "queries codes"]:
-        """Every query against every code, with the words of no side copied for each pair."""
+        """Every query against every code, without copying words for each pair."""
         return self.co_attention.matrix(queries.states, queries.mask, codes.states, codes.mask, pairs_per_block)
 
     def alignment(self, queries: Encoded, codes: Encoded) -> Float[Tensor, "pairs querywords codewords"]:

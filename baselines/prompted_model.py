@@ -1,10 +1,10 @@
-"""A large language model asked in words whether a text and a code match, through an OpenAI-compatible endpoint.
+"""A large language model prompted whether a text and a code match, through an OpenAI-compatible endpoint.
 
 GenCodeSearchNet's zero-shot matching (Diera et al., GenBench 2023): the pair in a prompt, "True" or "False" as the
-answer, 10 tokens at most, everything else at the endpoint's defaults; an input too long for the model goes to a second
-one that reads more. The prompts are in our words.
+answer, at most 10 tokens, everything else at the endpoint's defaults; an input too long for the model goes to a second
+one with a longer context. The wording of the prompts is our own.
 
-Every answer is kept in a journal at once, so that a run that was killed asks, and pays, for none of them twice.
+Every answer is saved to a journal at once, so that a killed run does not request, and pay for, any answer twice.
 """
 
 import json
@@ -30,36 +30,36 @@ TextKind = Literal["code comment", "search query"]
 
 _SAYS: Final = re.compile(r"\b(true|false)\b", re.IGNORECASE)
 _SHORTEST: Final = 200
-"""Characters of a code below which it is not cut any more."""
+"""Minimum length in characters to which a code is truncated."""
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class PromptedModelConfig:
-    """Which model is asked, where, and how patiently."""
+    """The model, its endpoint and the prompt."""
 
     model: str
     """The model's name at the endpoint."""
     url: str = "http://127.0.0.1:8000/v1"
-    """The endpoint, up to what stands before /chat/completions."""
+    """The endpoint's address, without /chat/completions."""
     journal: str = "answers.jsonl"
-    """The file that keeps the answers."""
+    """The file that answers are saved to."""
     language: str = "Python"
-    """The programming language, as the prompt names it."""
+    """The programming language named in the prompt."""
     text_kind: TextKind = "code comment"
-    """What the text is: a comment, or for CoSQA a search query."""
+    """The kind of text: a comment, or for CoSQA a search query."""
     second_model: str = ""
-    """The model that gets what is too long for the first; empty: the code is cut."""
+    """The model for inputs that are too long for the first; empty: the code is truncated."""
     key_variable: str = "OPENAI_API_KEY"
-    """The environment variable that holds the key, if the endpoint wants one."""
+    """The environment variable that contains the key, if the endpoint needs one."""
     max_tokens: int = 10
-    """Most tokens of an answer."""
+    """Maximum tokens of an answer."""
     tries: int = 6
-    """How often a question is asked before the run stops."""
+    """Number of tries per request before the run stops."""
     timeout: float = 60.0
-    """Seconds until an answer has to come."""
+    """Timeout of a request in seconds."""
     first_wait: float = 1.0
-    """Seconds before the second try; doubled at each further one, 60 at most."""
+    """Seconds before the second try; doubled before each further one, at most 60."""
 
     def __post_init__(self) -> None:
         if not self.model:
@@ -67,16 +67,16 @@ class PromptedModelConfig:
 
     @property
     def endpoint(self) -> ChatEndpoint:
-        """Where to ask.
+        """The configured endpoint.
 
         Raises:
-            ValueError: the address or a number is of no use, or a key would be sent without encryption.
+            ValueError: the address or a number is invalid, or a key would be sent without encryption.
         """
         return ChatEndpoint(self.url, self.key_variable, self.max_tokens, self.tries, self.timeout, self.first_wait)
 
 
 def matching_prompt(text: str, code: str, language: str, kind: TextKind = "code comment") -> str:
-    """The question whether ``text`` and ``code`` match."""
+    """The prompt that asks whether ``text`` and ``code`` match."""
     asks = {
         "code comment": f"Does the comment describe what the {language} code does?",
         "search query": f"Does the {language} code answer the search query?",
@@ -88,19 +88,19 @@ def matching_prompt(text: str, code: str, language: str, kind: TextKind = "code 
 
 
 def read_answer(answer: str) -> bool | None:
-    """Whether ``answer`` says True or False; None where it says neither, or both."""
+    """Parse ``answer`` as True or False; None if it contains neither, or both."""
     said = {word.lower() for word in _SAYS.findall(answer)}
     return said == {"true"} if len(said) == 1 else None
 
 
 class PromptedModel(Ranker):
-    """Asks a model about pairs of a text and a code."""
+    """Prompts a model for each pair of a text and a code."""
 
     def __init__(self, config: PromptedModelConfig) -> None:
         """Open the journal.
 
         Raises:
-            ValueError: the journal is damaged, or the configuration of no use.
+            ValueError: the journal is damaged, or the configuration is invalid.
             OSError: it cannot be read or written.
         """
         self.config = config
@@ -109,19 +109,19 @@ class PromptedModel(Ranker):
 
     @property
     def natural_threshold(self) -> float:
-        """One half: True is 1."""
+        """One half, since True is 1 and False is 0."""
         return 0.5
 
     def over(self, queries: Split, corpus: Split) -> "AnswerScores":
-        """Nothing is asked yet."""
+        """Scores for these splits; no request is sent yet."""
         texts = [queries.text(row).query_text for row in range(len(queries))]
         return AnswerScores(self, texts, [corpus.text(row).source for row in range(len(corpus))])
 
     def answers(self, pairs: Sequence[tuple[str, str]]) -> list[bool | None]:
-        """What the model says of each pair of a text and a code: True, False or, None, neither.
+        """The model's answer for each pair of a text and a code: True, False, or None if it is neither.
 
         Raises:
-            EndpointError: the endpoint refuses, or fails again and again; all answers so far are kept.
+            EndpointError: the endpoint refuses, or fails repeatedly; all answers so far are saved.
         """
         shown = tqdm(pairs, desc=one_line(f"ask {self.config.model}"), disable=None)
         found = [self._answer(text, code) for text, code in shown]
@@ -139,7 +139,7 @@ class PromptedModel(Ranker):
         return read_answer(self._journal[key])
 
     def _ask(self, text: str, code: str) -> tuple[str, str, int]:
-        """The answer, the model that gave it, and how many characters of the code it read."""
+        """The answer, the model that returned it, and the number of characters of the code in its prompt."""
         config, code, model = self.config, code.strip(), self.config.model
         while True:
             try:
@@ -155,10 +155,10 @@ class PromptedModel(Ranker):
 
 
 class AnswerScores(Scores):
-    """Answers as scores: 1 for True, 0 for False, NaN for no answer, which is wrong whatever the truth is."""
+    """Answers as scores: 1 for True, 0 for False, NaN for no answer, which always counts as wrong."""
 
     def __init__(self, model: PromptedModel, texts: Sequence[str], codes: Sequence[str]) -> None:
-        """What ``model`` is asked about."""
+        """The texts and codes that ``model`` is asked about."""
         super().__init__(len(texts), len(codes))
         self._model, self._texts, self._codes = model, texts, codes
 
@@ -173,6 +173,6 @@ class AnswerScores(Scores):
 
 
 def _key(config: PromptedModelConfig, prompt: str) -> str:
-    """What an answer depends on, so that another model or prompt is asked anew."""
+    """A hash of everything that an answer depends on, so that other models or prompts are requested again."""
     asked = [config.url, config.model, config.second_model, config.max_tokens, prompt]
     return sha256(json.dumps(asked).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""TabCS: the words of both sides, weighted within their field, read each other by co-attention.
+"""TabCS: co-attention over the words of both sides, after attention within each field.
 
 Paper: Xu et al., "Two-Stage Attention-Based Model for Code Search with Textual and Structural Features", SANER 2021.
 With x_i the word vectors of a field (name, API, tokens, AST or query) and a vector a for each field:
@@ -7,12 +7,12 @@ With x_i the word vectors of a field (name, API, tokens, AST or query) and a vec
     C = the words of all code fields, Q = those of the query;   F = tanh(C U Qᵀ)
     score = cos(Cᵀ w_C, Qᵀ w_Q), with weights w from the largest F of each row and column       eqs. 5 to 9
 
-Departures of the default reading: the paper prints a vector a for each position, here the positions of a field share
-one, so that the order of words does not matter. From the released code: attention gives a word one weight, as printed,
-and pads take no part; the dropout that its form for CodeSearchNet repeats after the attention of code is left out, as
-in its form for JCG. ``parity`` is that latter form: the attention has weights for each position and dimension, and pads
-are words like any other. In all of them the weights of a field sum to 1, so F is small and both sides are about their
-means until training has made the word vectors longer; weights with a mean of 1 learn no better.
+Departures by default: the paper prints a vector a for each position, here the positions of a field share one, so that
+the order of words does not matter. From the released code: attention has one weight per word, as printed, and pads are
+masked; the dropout that its version for CodeSearchNet repeats after the attention of code is omitted, as in its version
+for JCG. ``parity`` is the latter: the attention has one weight per position and dimension, and pads are words like any
+other. In all variants the weights of a field sum to 1, so F is small and both sides are close to their means until
+training has made the word vectors longer; weights with a mean of 1 do not train better.
 """
 
 from dataclasses import dataclass
@@ -33,13 +33,13 @@ class TabcsConfig(BaselineConfig):
     """Configuration of TabCS (section ``model``)."""
 
     ast: bool = True
-    """Whether the AST is read beside name, API and tokens."""
+    """Whether the AST is read in addition to name, API and tokens."""
     attention: Literal["word", "position"] = "word"
-    """Weights of words, or of positions and dimensions; ``parity`` means the latter."""
+    """One weight per word, or per position and dimension; ``parity`` implies the latter."""
 
     @property
     def by_position(self) -> bool:
-        """Whether positions have weights."""
+        """Whether attention weights are per position."""
         return self.parity or self.attention == "position"
 
 
@@ -50,7 +50,7 @@ class Tabcs(CoAttentionRanker):
     config: TabcsConfig
 
     def __init__(self, config: TabcsConfig, vocabularies: Vocabularies) -> None:
-        """A table and an attention a field."""
+        """Build a table and an attention per field."""
         super().__init__(config, vocabularies, config.dim)
         self.words = WordVectors(config, vocabularies, (*self.code_fields, "query"), fixed=config.by_position)
         self.attention = nn.ModuleDict({each: self._attention(each) for each in (*self.code_fields, "query")})

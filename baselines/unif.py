@@ -1,15 +1,14 @@
-"""UNIF: a method is the attention-weighted sum of its words, a query the mean of its words, a score their cosine.
+"""UNIF: the cosine of the attention-weighted sum of a method's words and the mean of a query's words.
 
 Paper: Cambronero et al., "When Deep Learning Met Code Search", ESEC/FSE 2019. With word vectors e_i of the method's
 words, one learned vector a, and word vectors q_j of the query's n words:
 
     α_i = softmax over i of (a · e_i);   c = sum over i of α_i e_i;   q = 1/n sum over j of q_j;   score = cos(c, q)
 
-Departures of the default reading: from the paper, word vectors start at random instead of from fastText, and of a
-method only the tokens are read, as the papers that compare with UNIF have it (``fields=all``: name and API too). From
-the code that those papers release: attention gives a word one weight, as printed, and pads take no part. ``parity`` is
-that code: the attention has weights for each position and dimension, and pads are words like any other, which count
-in the query's mean too.
+Departures by default: from the paper, word vectors are initialised randomly instead of from fastText, and only the
+tokens of a method are read, as in the papers that compare with UNIF (``fields=all``: also name and API). From the code
+that those papers release: attention has one weight per word, as printed, and pads are masked. ``parity`` is that code:
+the attention has one weight per position and dimension, and pads are words like any other, also in the query's mean.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,13 +31,13 @@ class UnifConfig(BaselineConfig):
     """Configuration of UNIF (section ``model``)."""
 
     fields: Literal["tokens", "all"] = "tokens"
-    """What is read of a method: its tokens, or its name, tokens and API words as one list."""
+    """Input of a method: its tokens, or its name, tokens and API words as one list."""
     attention: Literal["word", "position"] = "word"
-    """Weights of words, or of positions and dimensions; ``parity`` means the latter."""
+    """One weight per word, or per position and dimension; ``parity`` implies the latter."""
 
     @property
     def by_position(self) -> bool:
-        """Whether positions have weights."""
+        """Whether attention weights are per position."""
         return self.parity or self.attention == "position"
 
 
@@ -49,7 +48,7 @@ class Unif(BiEncoder):
     config: UnifConfig
 
     def __init__(self, config: UnifConfig, vocabularies: Vocabularies) -> None:
-        """A table a field and one attention."""
+        """Build a table per field and one attention."""
         super().__init__(config, vocabularies)
         self.fields = ("tokens",) if config.fields == "tokens" else ("name", "tokens", "api")
         self.words = WordVectors(config, vocabularies, (*self.fields, "query"), fixed=config.by_position)

@@ -1,8 +1,8 @@
-"""The embedding layers that the baselines begin with, and the reading of pads and unknown words.
+"""The embedding layers of the baselines, and their treatment of pads and unknown words.
 
-By default pads are masked and unknown words have a vector of their own. ``parity`` does what the released code of
-DeepCS, UNIF, CARLCS, TabCS and FcarCS does: every field is padded to a fixed length, id 0 stands for pads and unknown
-words alike, and its trainable vector takes part like a word's.
+By default pads are masked and unknown words have a separate vector. ``parity`` follows the released code of DeepCS,
+UNIF, CARLCS, TabCS and FcarCS: every field is padded to a fixed length, id 0 stands for both pads and unknown words,
+and its trainable vector is treated like that of a word.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,25 +23,25 @@ from modeling import starting_vectors
 
 @dataclass(frozen=True, slots=True)
 class BaselineConfig:
-    """What the baselines' configurations share."""
+    """Options shared by the baselines."""
 
     dim: int = 100
     """Width of a word vector (all releases: 100)."""
     dropout: float = 0.25
-    """Share of a word vector's entries dropped in training (all releases: 0.25)."""
+    """Dropout rate on word vectors (all releases: 0.25)."""
     start: Literal["uniform", "shared"] = "uniform"
-    """Starting vectors: apart for each table, as the releases have them, or the same for the same word on both sides,
-    as galm's."""
+    """Initial vectors: independent for each table, as in the releases, or the same for the same word on both sides,
+    as in galm."""
     parity: bool = False
-    """Pads and unknown words as the released code has them: one trainable vector, nowhere masked."""
+    """Pads and unknown words as in the released code: one trainable vector, never masked."""
     query_length: int = 30
     name_length: int = 6
     tokens_length: int = 40
     api_length: int = 30
     ast_length: int = 20
     statements_length: int = 20
-    """Length of each field where positions have weights or ``parity`` holds: shorter ones are padded, longer ones cut
-    (the TabCS release's lengths for CodeSearchNet). Elsewhere only the lengths of section ``words`` count."""
+    """Length of each field if attention is per position or ``parity`` is set: shorter ones are padded, longer ones
+    truncated (the TabCS release's lengths for CodeSearchNet). Otherwise only the lengths of section ``words`` apply."""
 
     def __post_init__(self) -> None:
         check_bounds(self, _BOUNDS, "model")
@@ -65,7 +65,7 @@ class WordVectors(nn.Module):
     def __init__(
         self, config: BaselineConfig, vocabularies: Vocabularies, fields: Sequence[str], *, fixed: bool
     ) -> None:
-        """Tables for ``fields``, uniform in ±0.05 like Keras's; ``fixed``: every field padded to its full length."""
+        """Build tables for ``fields``, uniform in ±0.05 like Keras; ``fixed``: pad every field to its full length."""
         super().__init__()
         self.config, self.fixed = config, fixed or config.parity
         self.vocabularies = {field: vocabularies.of(field) for field in fields}
@@ -79,7 +79,7 @@ class WordVectors(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, field: str, words: Words) -> tuple[Float[Tensor, "batch words dim"], Bool[Tensor, "batch words"]]:
-        """The vectors of a field's words, and where words stand: everywhere with ``parity``."""
+        """The vectors of a field's words, and the mask of words, which is True everywhere with ``parity``."""
         ids, mask = words.ids, words.mask
         if self.fixed:
             room = self.config.length(field) - ids.shape[1]  # negative: cut
@@ -90,7 +90,7 @@ class WordVectors(nn.Module):
         return self.dropout(self.tables[field](ids)), mask
 
     def known_words(self) -> Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]:
-        """The vectors of the known words of each table, without PAD and unknown ones."""
+        """The vectors of the known words of each table, without PAD and unknown words."""
         found = {}
         for field, vocabulary in self.vocabularies.items():
             known = self._table(field).weight[len(vocabulary) - len(vocabulary.words) :]
@@ -103,5 +103,5 @@ class WordVectors(nn.Module):
         return table
 
     def _code_tables(self) -> list[nn.Embedding]:
-        """Those that read the code vocabulary."""
+        """The tables over the code vocabulary."""
         return [self._table(field) for field in self.vocabularies if field not in ("query", *STRUCTURE_FIELDS)]

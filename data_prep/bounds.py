@@ -1,4 +1,4 @@
-"""Bounds of options: a number outside them is refused by one line that names the option and what it takes."""
+"""Bounds of options; a value outside raises a one-line error that names the option and the accepted values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Any, Final
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The numbers from ``least`` to ``most``; anything else, NaN and texts included, is outside."""
+    """The numbers from ``least`` to ``most``; anything else, including NaN and strings, is outside."""
 
     least: int | float
     most: int | float
@@ -18,7 +18,7 @@ class Bounds:
     below: bool = False
     """Whether ``most`` itself is outside."""
     zero: str = ""
-    """What 0 stands for, where that is no number of the rest."""
+    """The meaning of 0, if it is special."""
 
     def hold(self, value: object) -> bool:
         """Whether ``value`` is inside."""
@@ -29,7 +29,7 @@ class Bounds:
         return bool(low and (number < self.most if self.below else number <= self.most))
 
     def __str__(self) -> str:
-        """What is accepted, in words."""
+        """A description of the accepted values."""
         kind = "a whole number" if self.whole else "a number"
         if self.zero:
             return f"0 ({self.zero}) or {kind} up to {self.most:,}"
@@ -40,43 +40,43 @@ class Bounds:
 
 
 def whole(least: int, most: int, *, zero: str = "") -> Bounds:
-    """Whole numbers from ``least`` to ``most``."""
+    """Integers from ``least`` to ``most``."""
     return Bounds(least, most, whole=True, zero=zero)
 
 
 def real(least: int | float, most: int | float, *, above: bool = False, below: bool = False) -> Bounds:
-    """Numbers from ``least`` to ``most``, without one of these where they are to be ``above`` or ``below`` it."""
+    """Numbers from ``least`` to ``most``; ``above`` excludes ``least``, ``below`` excludes ``most``."""
     return Bounds(least, most, above=above, below=below)
 
 
 SEED: Final = whole(0, 2**32 - 1)
-"""A seed that Python, numpy and torch all take."""
+"""A seed that Python, numpy and torch all accept."""
 THREADS: Final = whole(0, 1024)
 PROCESSES: Final = whole(1, 256)
 WORKERS: Final = whole(0, 256, zero="one per processor")
 """Processes that read files."""
 COUNT: Final = whole(0, 1_000_000_000, zero="all")
-"""Of pairs, queries or methods that are used."""
+"""Number of pairs, queries or methods to use."""
 WIDTH: Final = whole(1, 4096)
-"""Of vectors: a table of 60,000 words of the largest takes a gigabyte."""
+"""Width of vectors; a table of 60,000 words at the maximum takes a gigabyte."""
 LENGTH: Final = whole(1, 1000)
-"""Words of a field: as many are prepared (data_prep.languages.java.code_fields.LONGEST)."""
+"""Words of a field; at most this many are prepared (data_prep.languages.java.code_fields.LONGEST)."""
 SHARE: Final = real(0, 1, below=True)
 
 _SHOWN: Final = 60
-"""Characters of a value that a message repeats."""
+"""Characters of a value that a message shows."""
 
 
 def check_bounds(options: object, bounds: Mapping[str, Bounds], section: str = "") -> None:
-    """Refuse options with a number outside its bounds.
+    """Check that all options are within their bounds.
 
     Args:
         options: a dataclass of options.
-        bounds: field -> what it takes.
-        section: of the options, as a user types it; empty: they have none.
+        bounds: field -> accepted values.
+        section: of the options, as in the command line; empty: no section.
 
     Raises:
-        ValueError: the message names the first such option and what it takes.
+        ValueError: one is outside; the message names the first such option and the accepted values.
     """
     for name, allowed in bounds.items():
         value = getattr(options, name)
@@ -86,6 +86,6 @@ def check_bounds(options: object, bounds: Mapping[str, Bounds], section: str = "
 
 
 def shown(value: object) -> str:
-    """``value`` as a message repeats it: the beginning of a long one."""
+    """``value`` for a message; a long one is truncated."""
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

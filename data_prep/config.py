@@ -1,4 +1,4 @@
-"""Configuration of data preparation (section ``data``) and of what models read of it (section ``words``)."""
+"""Configuration of data preparation (section ``data``) and of vocabularies and lengths (section ``words``)."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -7,11 +7,11 @@ from data_prep.bounds import COUNT, LENGTH, SEED, WORKERS, check_bounds, real, w
 from data_prep.records import WORD_FIELDS
 
 MOST_BUCKETS: Final = 65_536
-"""Ids for words outside a vocabulary, at most."""
+"""Maximum number of ids for unknown words."""
 
 
 def named_sets(text: str) -> tuple[tuple[str, str], ...]:
-    """The data sets of a comma list of DATASET or DATASET:PATH, with their paths, "" where none is given."""
+    """Parse a comma-separated list of DATASET or DATASET:PATH into data sets and paths, "" if none is given."""
     if not text.strip():
         return ()
     parts = (part.strip().partition(":") for part in text.split(","))
@@ -20,42 +20,43 @@ def named_sets(text: str) -> tuple[tuple[str, str], ...]:
 
 @dataclass(frozen=True, slots=True)
 class DataConfig:
-    """What is prepared, and how."""
+    """Which data are prepared, and how."""
 
     path: str = ""
-    """Where the raw data lies; empty: the data set's own place."""
+    """Location of the raw data; empty: the data set's default."""
     limit: int = 0
-    """Use at most this many pairs, drawn over all splits by their shares; 0: all. The store keeps all."""
+    """Use at most this many pairs, sampled from all splits by their sizes; 0: all. The stored data has all pairs."""
     root: str = "data"
-    """Folder that holds the prepared data sets."""
+    """Folder of the prepared data sets."""
     min_query_words: int = 3
-    """Shortest query, in words (CodeSearchNet: 3)."""
+    """Minimum length of a query, in words (CodeSearchNet: 3)."""
     min_method_lines: int = 3
-    """Shortest method, in lines (CodeSearchNet: 3)."""
+    """Minimum length of a method, in lines (CodeSearchNet: 3)."""
     near_duplicate: float = 0.8
-    """Methods whose words have this Jaccard similarity or more are near-duplicates: one is kept; 1: exact only."""
+    """Jaccard similarity of words from which methods are near-duplicates, of which one is kept; 1: exact only."""
     valid_share: float = 0.05
-    """Share of the pairs, by whole files, that goes to validation."""
+    """Fraction of the pairs, by whole files, for validation."""
     test_share: float = 0.113
-    """Share of the pairs, by whole files, that goes to the test; of the JDK a little more than 5,000 pairs."""
+    """Fraction of the pairs, by whole files, for testing; a little more than 5,000 pairs of the JDK."""
     split_seed: int = 0
     """Seed of the split by file."""
     processes: int = 0
-    """Processes that parse; 0: one per processor."""
+    """Number of parsing processes; 0: one per processor."""
     profile: Literal["clean", "jcg"] = "clean"
-    """Code fields by our own rules, or word for word as the Java-GitHub release of TabCS and FcarCS has them; there a
-    method that javalang cannot parse (Java 8) is left out. Data sets that come with their fields keep those."""
+    """Code fields by this project's rules, or exactly as in the Java-GitHub release of TabCS and FcarCS, without the
+    methods that javalang (Java 8) cannot parse. Data sets that come with fields are not affected."""
     statements: bool = False
-    """Whether methods have their statement trees too, as FcarCS reads them, by javalang: a method that it cannot parse
-    has none. `--data.profile=jcg` always has them. They are prepared in a folder of their own."""
+    """Whether to also extract statement trees, which FcarCS reads, by javalang; methods that it cannot parse have none.
+    `--data.profile=jcg` always has them. Such data are prepared in a separate folder."""
     drop_blank: Literal["none", "empty", "all_oov"] = "none"
-    """Test pairs left out of csn_tabcs and jcg_tabcs, where name, tokens, api or query has no word; or no known one."""
+    """Test pairs to drop from csn_tabcs and jcg_tabcs: those with an empty name, tokens, api or query; or with one that
+    has no known word."""
     extra: str = ""
-    """Other data sets whose training pairs are added to this one's, but for those that stand in its validation or test:
-    comma-separated DATASET or DATASET:PATH. `--data.limit` cuts this data set before that, and not the others."""
+    """Other data sets whose training pairs are added to this one's, except those that occur in its validation or test:
+    comma-separated DATASET or DATASET:PATH. `--data.limit` applies to this data set before that, not to the others."""
     apart: str = ""
-    """Other data sets of which no pair may stand in training or validation, whatever their split: comma-separated
-    DATASET or DATASET:PATH, such as folder:/code/guava."""
+    """Other data sets whose pairs, of any split, are removed from training and validation: comma-separated DATASET or
+    DATASET:PATH, such as folder:/code/guava."""
 
     def __post_init__(self) -> None:
         check_bounds(self, _DATA_BOUNDS, "data")
@@ -66,22 +67,22 @@ class DataConfig:
 
     @property
     def has_statements(self) -> bool:
-        """Whether methods have their statement trees."""
+        """Whether methods have statement trees."""
         return self.statements or self.profile == "jcg"
 
     @property
     def variant(self) -> str:
-        """What the folder of the prepared data ends in: each choice of fields has its own."""
+        """Suffix of the prepared data's folder; each choice of fields has a separate folder."""
         return "-jcg" if self.profile == "jcg" else "-statements" * self.statements
 
     @property
     def extra_sets(self) -> tuple[tuple[str, str], ...]:
-        """The data sets of ``extra`` with their paths, "" where none is given."""
+        """The data sets of ``extra`` with their paths, "" if none is given."""
         return named_sets(self.extra)
 
     @property
     def apart_sets(self) -> tuple[tuple[str, str], ...]:
-        """The data sets of ``apart`` with their paths, "" where none is given."""
+        """The data sets of ``apart`` with their paths, "" if none is given."""
         return named_sets(self.apart)
 
 
@@ -104,29 +105,29 @@ def _check_names(flag: str, sets: tuple[tuple[str, str], ...], typed: str) -> No
 
 @dataclass(frozen=True, slots=True)
 class WordsConfig:
-    """Vocabularies and lengths: what of the prepared words a model reads."""
+    """Vocabularies and maximum lengths: which of the prepared words a model reads."""
 
     min_count: int = 2
-    """Rarest word, by its count in the training split, that gets a vector of its own."""
+    """Minimum count in the training split for a word to be in the vocabulary."""
     query_size: int = 30_000
-    """Largest query vocabulary, in words."""
+    """Maximum size of the query vocabulary, in words."""
     code_size: int = 60_000
-    """Largest code vocabulary, in words; name, tokens and api share one, as in GALM's eq. 5."""
+    """Maximum size of the code vocabulary, in words; name, tokens and api share one, as in GALM's eq. 5."""
     joint: bool = False
-    """One vocabulary for queries and code, of ``code_size`` words by their counts in both."""
+    """One vocabulary for queries and code, of the ``code_size`` most frequent words in both."""
     unknown_buckets: int = 1
-    """Ids for words outside the vocabulary; 1: a single UNK. More: by a hash of the word, the same on both sides."""
+    """Number of ids for unknown words; 1: a single UNK. More: chosen by a hash of the word, the same on both sides."""
     api: Literal["as_is", "lower", "split"] = "as_is"
     """API words as written, lower-cased, or split like identifiers."""
     stem: bool = False
-    """Reduce query, name, token and API words to their English stems (Snowball), as the BM25 control does."""
+    """Stem query, name, token and API words (Snowball, English), as for the BM25 baseline."""
     query_length: int = 30
     name_length: int = 6
     tokens_length: int = 40
     api_length: int = 30
     ast_length: int = 20
     statements_length: int = 20
-    """Longest list of words of each field that a model reads (the TabCS release's for CodeSearchNet; 95 % of the
+    """Maximum number of words of each field that a model reads (the TabCS release's for CodeSearchNet; 95 % of the
     published Java-GitHub methods have at most 19 statement trees)."""
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""From raw data to the prepared data set: found in the cache, or made by all steps in order."""
+"""Prepares a data set from raw data, or loads it from the cache."""
 
 import hashlib
 import json
@@ -21,26 +21,26 @@ from data_prep.store.manifest import MANIFEST, DamagedStore, file_sha256
 from data_prep.store.prepared_data import PreparedData, limit_pairs, open_prepared, write_prepared
 
 _ELSEWHERE: Final = frozenset(("path", "limit", "root", "processes", "extra", "apart"))
-"""Fields of DataConfig that leave the prepared pairs as they are, or show in the inputs."""
+"""Fields of DataConfig that do not affect the prepared pairs, or are reflected in the inputs."""
 
 
 def prepare(
     name: str, config: DataConfig, *, command: str, say: Callable[[str], None], progress: bool = True
 ) -> PreparedData:
-    """The data set ``name`` prepared under ``config.root``, cut to ``config.limit`` pairs.
+    """The data set ``name`` prepared under ``config.root``, limited to ``config.limit`` pairs.
 
-    What is there is used again when raw data, settings and program are the same and no file is damaged; otherwise it is
-    made anew, whole or not at all.
+    A prepared data set is reused if raw data, settings and program are the same and no file is damaged; otherwise it is
+    prepared again, atomically.
 
     Args:
         name: one of ``data_prep.registry.DATASETS``.
         config: section ``data`` of the configuration.
         command: what the user typed, for the manifest.
-        say: told in one line why the data set is made anew, and then what came out.
-        progress: whether a bar may show on a terminal.
+        say: prints a line on why the data set is prepared, and then a line on the result.
+        progress: whether to show a progress bar on a terminal.
 
     Raises:
-        ValueError: the name or a setting is wrong, or the raw data cannot be had or give too few pairs.
+        ValueError: the name or a setting is invalid, or the raw data are not available or contain too few pairs.
         OSError: a file cannot be read or written, or a process was killed.
     """
     raw = data_set(name, config)
@@ -60,7 +60,7 @@ def prepare(
 
 
 def _found(folder: Path, sources: "Sources") -> PreparedData | str:
-    """The data set as it lies in ``folder``, or why it has to be made."""
+    """The data set in ``folder``, or why it has to be prepared."""
     try:
         data = open_prepared(folder)
     except DamagedStore as damage:
@@ -70,17 +70,17 @@ def _found(folder: Path, sources: "Sources") -> PreparedData | str:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """All that decides what the prepared data set holds."""
+    """Everything that determines the content of the prepared data set."""
 
     dataset: str
     origin: str
     inputs: list[dict[str, Any]]  # name, bytes, sha256
     settings: dict[str, Any]
-    program: str  # sha256 over the source of what makes it, and the parser's version
+    program: str  # sha256 over the source code that prepares it, and the parsers' versions
 
     @classmethod
     def of(cls, name: str, raw: DataSet, config: DataConfig) -> "Sources":
-        """What holds now; reads every input once."""
+        """The current state; reads every input once."""
         inputs = [_input(path) for path in raw.inputs()]
         settings = {f.name: getattr(config, f.name) for f in fields(config) if f.name not in _ELSEWHERE}
         settings["statements"] = config.has_statements
@@ -92,17 +92,17 @@ class Sources:
         return hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True).encode()).hexdigest()
 
     def as_dict(self) -> dict[str, Any]:
-        """As it stands in the manifest."""
+        """The record in the manifest."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def change_since(self, manifest: Mapping[str, Any]) -> str:
-        """What is different from the manifest's record, in a few words; "" where nothing is."""
+        """A short description of the difference from the manifest's record; "" if there is none."""
         now, before = self.as_dict(), manifest.get("sources")
         if before == now:
-            told = manifest.get("origin"), manifest.get("fingerprint"), _are_words(manifest.get("missing_files", []))
-            return "" if told == (self.origin, self.fingerprint, True) else "its manifest contradicts itself"
+            stated = manifest.get("origin"), manifest.get("fingerprint"), _are_words(manifest.get("missing_files", []))
+            return "" if stated == (self.origin, self.fingerprint, True) else "its manifest contradicts itself"
         if not isinstance(before, dict) or not isinstance(was := before.get("settings"), dict):
-            return "its manifest does not say what it was made of"
+            return "its manifest does not record its sources"
         if before.get("inputs") != self.inputs or before.get("origin") != self.origin:
             return f"the raw data changed, now {self.origin}"
         changed = [f"{key} {was.get(key)} -> {value}" for key, value in self.settings.items() if was.get(key) != value]
@@ -123,7 +123,7 @@ def _input(path: Path) -> dict[str, Any]:
         try:
             data, _ = read_regular(file, MAX_FILE_BYTES + 1)
         except OSError:
-            continue  # left out and listed where the sources are read
+            continue  # skipped and listed where the sources are read
         size += len(data)
         digest.update(b"%d %s\n" % (len(data), os.fsencode(file.relative_to(path))) + data)
     return {"name": path.name, "bytes": size, "sha256": digest.hexdigest()}

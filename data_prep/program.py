@@ -1,4 +1,4 @@
-"""The code that makes a data set, as one number: prepared data are stale when any of it changed, and only then."""
+"""A hash of the code that prepares a data set: prepared data are stale if and only if any of that code changed."""
 
 import ast
 import hashlib
@@ -16,7 +16,7 @@ _NAMED: Final = re.compile(rf"{re.escape(_PACKAGE)}(?:\.\w+)+(?=:\w+$)")
 """The module of a "package.module:name" string."""
 _PARSERS: Final = ("javalang", "tree-sitter", "tree-sitter-java")
 _STORE: Final = ("data_prep.store.prepared_data", "data_prep.store.manifest")
-"""How pairs are written, whatever made them."""
+"""Modules that write pairs, for all data sets."""
 _WITHOUT_PART: Final = frozenset(
     (
         "data_prep.bounds",
@@ -28,16 +28,16 @@ _WITHOUT_PART: Final = frozenset(
         "data_prep.sources.download",
     )
 )
-"""Modules that have no part in what is prepared, or whose part shows in the settings and inputs."""
+"""Modules that do not affect the prepared data, or whose effect is reflected in the settings and inputs."""
 
 
 def program_sha256(module: str) -> str:
-    """The sha256 over the source of ``module``, all that it imports of this package, the store, and the parsers.
+    """The sha256 over the source of ``module``, its imports from this package, the store, and the parsers' versions.
 
-    It is the same in a checkout and in the wheel that is made of it.
+    It is the same in a checkout and in a wheel built from it.
 
     Args:
-        module: the dotted name of the module that has the data set's class.
+        module: the dotted name of the module of the data set's class.
     """
     digest = hashlib.sha256(" ".join(version(parser) for parser in _PARSERS).encode())
     for name in modules_behind((module, *_STORE)):
@@ -47,7 +47,7 @@ def program_sha256(module: str) -> str:
 
 
 def modules_behind(modules: Iterable[str]) -> list[str]:
-    """``modules`` and what they import of this package, at any remove, but those without part; sorted."""
+    """``modules`` and their transitive imports from this package, except ``_WITHOUT_PART``, sorted."""
     found: set[str] = set()
     waiting = list(modules)
     while waiting:

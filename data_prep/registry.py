@@ -1,4 +1,4 @@
-"""The data sets by name: a new one costs a file in ``data_prep/datasets`` and a line here."""
+"""The registry of data sets by name. A new one needs a file in ``data_prep/datasets`` and a line here."""
 
 import pkgutil
 from pathlib import Path
@@ -17,26 +17,26 @@ DATASETS: Final[dict[str, str]] = {
     "debian_sample": "data_prep.datasets.debian:DebianSample",
     "open_java": "data_prep.datasets.open_java:OpenJava",
 }
-"""Name -> class, made with a DataConfig."""
+"""Name -> class, constructed with a DataConfig."""
 
 
 @runtime_checkable
 class DataSet(Protocol):
-    """What each of them has."""
+    """The interface of data sets."""
 
     cache_name: str
-    """Name of the folder that its prepared pairs lie in."""
+    """Name of the folder of its prepared pairs."""
 
     def inputs(self) -> list[Path]:
-        """Every file or folder that its pairs are made of, fetched where that can be done."""
+        """All files and folders that its pairs are made from, downloaded if possible."""
         ...
 
     def origin(self) -> str:
-        """Name and version of the raw data; asked after ``inputs``."""
+        """Name and version of the raw data; called after ``inputs``."""
         ...
 
     def make(self, progress: bool) -> MadePairs:
-        """Its pairs, a bar on the terminal beside if there is to be ``progress``."""
+        """Build its pairs, with a progress bar on the terminal if ``progress``."""
         ...
 
 
@@ -44,7 +44,7 @@ def data_set(name: str, config: DataConfig) -> DataSet:
     """The data set ``name`` under ``config``.
 
     Raises:
-        ValueError: there is no such data set, or it cannot be had with this configuration.
+        ValueError: there is no such data set, or it is not available with this configuration.
     """
     if name not in DATASETS:
         raise ValueError(f"there is no data set {name!r}; there are {', '.join(DATASETS)}")

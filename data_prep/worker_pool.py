@@ -1,12 +1,12 @@
-"""A function over many items in several processes, results in the items' order.
+"""Applies a function to many items in several processes, with results in the items' order.
 
-The processes are fresh interpreters that import the function's module only (never the program's main module, which may
-load torch). They end with the parent however it ends, at once and without a word, since they live on a pipe from it.
+The processes are fresh interpreters that import only the function's module (never the program's main module, which may
+load torch). They read from a pipe, so they exit silently and at once when the parent ends for any reason.
 """
 
 import gc
 import os
-import pickle  # between our own processes only: nothing read from outside is ever unpickled
+import pickle  # only between this program's processes: external data is never unpickled
 import pkgutil
 import subprocess
 import sys
@@ -24,15 +24,16 @@ from data_prep.installation import IMPORT_ROOT
 
 _PROGRAM: Final = f"import sys; sys.path.insert(0, sys.argv[1]); from {__name__} import serve; serve(sys.argv[2])"
 _AHEAD: Final = 2
-"""Items under way or waiting, a process."""
+"""Items in progress or waiting, per process."""
 _LOOK: Final = 0.2
-"""Seconds between looks whether the main thread still lives."""
+"""Seconds between checks that the main thread is alive."""
 
 
 def map_ordered(function: str, items: Iterable[Any], processes: int) -> Generator[Any, None, None]:
     """Results of ``function`` ("package.module:name") for each item, in order, a bounded number of items ahead.
 
-    With one process all is done in this one. Who may not take all results closes the iterator: that ends the processes.
+    With one process all work is done in this one. A caller that stops early must close the iterator, which ends the
+    processes.
 
     Raises:
         ChildProcessError: a process was killed or failed, or none could be started.
@@ -55,17 +56,17 @@ def map_ordered(function: str, items: Iterable[Any], processes: int) -> Generato
 
 
 class _Pool:
-    """Processes, and as many threads that each wait for one of them.
+    """Processes, with one thread per process that waits for it.
 
-    Ctrl-C strikes between any two steps of the main thread, in a ``finally`` too, so that one neither starts nor ends a
-    process: another thread does, to which Python delivers no signal, and which ends them all with the main thread at
-    the latest. Python waits for it before it ends.
+    Ctrl-C can interrupt the main thread anywhere, also in a ``finally``, so the main thread neither starts nor ends
+    processes: another thread does, which receives no signals, and which ends all processes at the latest when the main
+    thread ends. Python waits for this thread before exiting.
     """
 
     def __init__(self, function: str, processes: int) -> None:
         self._function, self._processes = function, processes
         self._threads = ThreadPoolExecutor(processes)
-        self._idle: SimpleQueue[_Worker | None] = SimpleQueue()  # None: there is no process to wait for
+        self._idle: SimpleQueue[_Worker | None] = SimpleQueue()  # None: no process could be started
         self._over = threading.Event()
         self._trouble = "the work is over"
         self._keeper = threading.Thread(target=self._keep)
@@ -77,9 +78,9 @@ class _Pool:
         return self._threads.submit(self._run, item)
 
     def end(self) -> None:
-        """End the processes; returns when they are gone."""
+        """End the processes, and wait until they have exited."""
         self._over.set()
-        with suppress(RuntimeError):  # Ctrl-C struck before it began: it will start no process any more
+        with suppress(RuntimeError):  # interrupted before it started, so there are no processes
             self._keeper.join()
 
     def _run(self, item: Any) -> Any:
@@ -125,7 +126,7 @@ class _Worker:
             [sys.executable, "-P", "-c", _PROGRAM, str(IMPORT_ROOT), function],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            process_group=0,  # Ctrl-C goes to the parent alone, which ends its children
+            process_group=0,  # Ctrl-C goes only to the parent, which ends its children
         )
 
     def run(self, item: Any) -> Any:
@@ -151,20 +152,20 @@ class _Worker:
         self.child.wait()
         for pipe in (self.child.stdin, self.child.stdout):
             if pipe is not None:
-                with suppress(OSError):  # what was still to be written has no reader any more
+                with suppress(OSError):  # the reader of unwritten data is gone
                     pipe.close()
 
 
 def serve(function: str) -> NoReturn:
-    """Answer items from standard input on standard output until the input ends, in the midst of an item too."""
+    """Process items from standard input to standard output until the input ends, even in the middle of an item."""
     try:
         _answer(_resolve(function), sys.stdin.buffer, sys.stdout.buffer)
-    except BaseException:  # without the end that Python makes, which would wait for the thread that reads
-        _leave(1, told=True)
+    except BaseException:  # not Python's exit, which would wait for the reading thread
+        _leave(1, traced=True)
 
 
 def _answer(call: Callable[[Any], Any], source: IO[bytes], results: IO[bytes]) -> NoReturn:
-    gc.disable()  # looking for cycles in the midst of an item costs a tenth of the time
+    gc.disable()  # collecting garbage within an item costs a tenth of the time
     gc.freeze()
     sys.stdout = sys.stderr  # a stray print must not end up among the results
     items: SimpleQueue[Any] = SimpleQueue()
@@ -175,14 +176,14 @@ def _answer(call: Callable[[Any], Any], source: IO[bytes], results: IO[bytes]) -
         try:
             results.write(answer)
             results.flush()
-        except OSError:  # nobody waits for it any more
+        except OSError:  # the parent is gone
             _leave(0)
         del item, answer
         gc.collect()
 
 
 def _outcome(call: Callable[[Any], Any], item: Any) -> tuple[str, Any]:
-    """What went wrong, or "", and the result."""
+    """An error message, or "", and the result."""
     try:
         return "", call(item)
     except Exception as error:
@@ -190,19 +191,19 @@ def _outcome(call: Callable[[Any], Any], item: Any) -> tuple[str, Any]:
 
 
 def _receive(source: IO[bytes], items: SimpleQueue[Any]) -> NoReturn:
-    """Take items from the parent; when it is gone there is nobody to work for, whatever is under way."""
+    """Receive items from the parent, and exit at once when it is gone."""
     try:
         while True:
             items.put(pickle.load(source))
     except (EOFError, OSError, pickle.UnpicklingError):
         _leave(0)
     except BaseException:
-        _leave(1, told=True)
+        _leave(1, traced=True)
 
 
-def _leave(code: int, *, told: bool = False) -> NoReturn:
-    """End this process at once, from any thread; if ``told``, with the traceback of what is being handled."""
-    if told:
+def _leave(code: int, *, traced: bool = False) -> NoReturn:
+    """End this process at once, from any thread; with ``traced``, print the current traceback."""
+    if traced:
         traceback.print_exc()
         sys.stderr.flush()
     os._exit(code)

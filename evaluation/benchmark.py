@@ -1,4 +1,4 @@
-"""GenCodeSearchNet's results: one record a model, with what each subset gave, and their means by type."""
+"""GenCodeSearchNet results: one record per model, with the results on each subset and their means by type."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,15 +14,15 @@ from evaluation.provenance import Machine
 from evaluation.significance import bootstrap_interval
 
 COSQA: Final = ("cosqa_fixed", "cosqa_released")
-"""CoSQA as it was meant and as it was released; the first that was tested is the CoSQA of the means."""
+"""CoSQA as intended and as released; the first that was tested counts as CoSQA in the means."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingResult:
-    """The ranking task on a subset; ties count against the ranker but for ``mrr_over_ties``."""
+    """The ranking task on a subset; ties count against the ranker, except in ``mrr_over_ties``."""
 
     queries: int
-    candidates: int  # of a query, its own code among them
+    candidates: int  # per query, including its own code
     mrr: float
     mrr_low: float  # ends of the 95 % bootstrap interval over queries
     mrr_high: float
@@ -38,7 +38,7 @@ class RankingResult:
     def of(
         cls, better: Int[np.ndarray, " queries"], tied: Int[np.ndarray, " queries"], candidates: int, seconds: float
     ) -> "RankingResult":
-        """Measures of how many candidates stand before each query's gold, and how many beside it."""
+        """Measures from the numbers of candidates that score higher than each query's gold, and of those that tie."""
         ranks = 1 + better + tied
         measures = exact(ranks)
         low, high = bootstrap_interval(1 / ranks, np.zeros(len(ranks)))
@@ -62,7 +62,7 @@ class RankingResult:
 class MatchingResult:
     """The matching task on a subset."""
 
-    pairs: int  # half of them match, unless those that do not were left out
+    pairs: int  # half of them match, unless non-matching pairs were left out
     accuracy: float
     accuracy_low: float  # ends of the 95 % bootstrap interval over texts
     accuracy_high: float
@@ -70,8 +70,8 @@ class MatchingResult:
     recall: float
     f1: float
     threshold: float
-    threshold_from: str  # what fixed it
-    unanswered: int  # pairs that the model gave no answer to; they count as wrong
+    threshold_from: str  # source of the threshold
+    unanswered: int  # pairs without an answer of the model; they count as wrong
 
     @classmethod
     def of(
@@ -83,7 +83,7 @@ class MatchingResult:
         threshold_from: str,
         unanswered: int,
     ) -> "MatchingResult":
-        """Measures of decisions, of which ``right`` tells for each text and its pairs whether they are."""
+        """Measures of decisions; ``right`` marks the correct ones, for each text and its pairs."""
         shares: Float[np.ndarray, " texts"] = right.mean(axis=1)
         low, high = bootstrap_interval(shares, np.zeros(len(shares)))
         return cls(
@@ -102,22 +102,22 @@ class MatchingResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubsetResult:
-    """What a model reached on a subset."""
+    """The results of a model on a subset."""
 
     name: str
     language: str
     origin: str  # files, and how many of the published pairs
     pairs: int
-    stand_in: str  # what makes it another set than the published one; "" where it is that
+    stand_in: str  # how it differs from the published set; "" if it does not
     dropped: Mapping[str, int]  # reason -> rows
     ranking: RankingResult | None = None
     matching: MatchingResult | None = None
-    notes: Sequence[str] = ()  # why a task was not done
+    notes: Sequence[str] = ()  # why a task was skipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkResult:
-    """What a model reached on the benchmark."""
+    """The results of a model on the benchmark."""
 
     model: str
     protocol: str
@@ -127,13 +127,13 @@ class BenchmarkResult:
     date: str  # ISO 8601, UTC
     machine: Machine
     subsets: Sequence[SubsetResult]
-    missing: Sequence[str]  # subsets that were not there
+    missing: Sequence[str]  # subsets that were not available
     mrr_by_type: ByType | None = field(default=None)
     accuracy_by_type: ByType | None = field(default=None)
 
 
 def means(subsets: Sequence[SubsetResult], *, released: bool) -> tuple[ByType, ByType]:
-    """The means by type of MRR and of accuracy, CoSQA as ``released`` or as it was meant."""
+    """The means by type of MRR and of accuracy, with CoSQA as ``released`` or as intended."""
     name = COSQA[1] if released else COSQA[0]
     ranked = {each.name: each.ranking.mrr for each in subsets if each.ranking}
     matched = {each.name: each.matching.accuracy for each in subsets if each.matching}

@@ -1,4 +1,4 @@
-"""Rankers on the same queries held against each other: means over seeds, and which differences are more than chance."""
+"""Comparison of rankers on the same queries: means over seeds, and which differences are significant."""
 
 import statistics
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ class Entry:
 
     @property
     def seeds(self) -> int:
-        """How many there are."""
+        """Number of seeds."""
         return len(self.results)
 
     @property
@@ -37,20 +37,20 @@ class Entry:
         return Measures(*(statistics.fmean(getattr(m, name) for m in found) for name in Measures.__slots__))
 
     def validations(self) -> list[Validation]:
-        """The validations of the training, averaged over the seeds; epochs that not all seeds have come to are out."""
+        """The validations during training, averaged over the seeds; only epochs that all seeds have reached."""
         seeds = [{each.epoch: each for each in result.history} for result in self.results if result.history]
         epochs = sorted(set.intersection(*map(set, seeds))) if seeds else []
         return [mean_validation([seed[epoch] for seed in seeds]) for epoch in epochs]
 
     @property
     def mrr_deviation(self) -> float | None:
-        """Standard deviation of the exact MRR over the seeds; None of a single one."""
+        """Standard deviation of the exact MRR over the seeds; None for a single seed."""
         return statistics.stdev(tested.exact.mrr for tested in self.tested) if self.seeds > 1 else None
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What rankers were tested on."""
+    """The queries and methods that rankers were tested on."""
 
     dataset: str
     origin: str
@@ -62,19 +62,19 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """The MRR of an entry against the reference's, and its p-value among all comparisons of the pool."""
+    """The difference in MRR between an entry and the reference, with an adjusted p-value."""
 
     difference: Difference  # the entry's MRR minus the reference's
-    adjusted_p: float  # by Holm
+    adjusted_p: float  # Holm, over all comparisons of the pool
 
     @property
     def holds(self) -> bool:
-        """Whether the difference is more than chance at 5 %."""
+        """Whether the difference is significant at 5 %."""
         return self.adjusted_p < 0.05
 
 
 def by_pool(results: Iterable[tuple[str, Result]]) -> dict[Pool, list[Entry]]:
-    """The entries on each pool, best MRR first; results come with the label of their entry."""
+    """The entries on each pool, best MRR first; each result is given with the label of its entry."""
     groups: dict[Pool, dict[str, list[tuple[Result, Tested]]]] = {}
     for label, result in results:
         for dataset, tested in ((result.dataset, result), *result.also.items()):
@@ -95,7 +95,7 @@ def by_pool(results: Iterable[tuple[str, Result]]) -> dict[Pool, list[Entry]]:
 
 
 def leads(entries: Sequence[Entry], reference: str, *, resamples: int = 10_000) -> dict[str, Lead]:
-    """Every entry but the reference against it, by a paired randomisation test on reciprocal ranks."""
+    """Compare every other entry with the reference by a paired randomisation test on reciprocal ranks."""
     base = next((entry for entry in entries if entry.label == reference), None)
     others = [entry for entry in entries if entry is not base]
     if base is None or not others:

@@ -1,7 +1,7 @@
-"""Ranks every query over the whole pool; knows the :class:`Ranker` contract and no model.
+"""Ranks every query over the whole pool; depends only on the :class:`Ranker` interface.
 
-Scores come in blocks of queries and are dropped after counting: of each query stay its gold's rank, how many codes were
-better or tied, and the best few codes. Memory is one block of scores plus ``run_depth`` codes a query.
+Scores are computed in blocks of queries and discarded after counting: each query retains its gold's rank, the numbers
+of better and tied codes, and the best few codes. Memory is one block of scores plus ``run_depth`` codes per query.
 """
 
 import logging
@@ -24,15 +24,15 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Evaluation:
-    """What a ranker did on a pool: query i's gold is code i of ``pool``."""
+    """A ranker's results on a pool: query i's gold is code i of ``pool``."""
 
     pool: Split
     rows: Int64[np.ndarray, " queries"]  # row in the split of each query and of its gold
     better: Int64[np.ndarray, " queries"]  # codes that scored higher than the gold
     tied: Int64[np.ndarray, " queries"]  # other codes that scored as high as the gold
-    top_codes: Int64[np.ndarray, "queries depth"]  # best first, as rows of ``pool``; a gold stands last among its ties
+    top_codes: Int64[np.ndarray, "queries depth"]  # best first, as rows of ``pool``; a gold is last among its ties
     top_scores: Float32[np.ndarray, "queries depth"]
-    read_seconds: float  # of the queries and codes
+    read_seconds: float  # for reading the queries and codes
     score_seconds: float
 
     @property
@@ -42,12 +42,12 @@ class Evaluation:
 
     @property
     def pairs(self) -> int:
-        """How many pairs of query and code were scored."""
+        """Number of pairs of query and code scored."""
         return len(self.pool) ** 2
 
     @property
     def seconds(self) -> float:
-        """Time of reading and scoring together."""
+        """Total time of reading and scoring."""
         return self.read_seconds + self.score_seconds
 
     @property
@@ -57,11 +57,11 @@ class Evaluation:
 
 
 def pool_rows(size: int, config: EvaluateConfig) -> Int64[np.ndarray, " pool"]:
-    """The rows of a split of ``size`` pairs that make the pool, in order."""
+    """The rows of a split of ``size`` pairs that form the pool, in order."""
     if config.pool == 0 or config.pool >= size:
         if config.pool > size:
             _log.warning(
-                "--evaluate.pool=%d is more than the %d pairs there are: all of them are used", config.pool, size
+                "--evaluate.pool=%d is more than the %d available pairs: all of them are used", config.pool, size
             )
         return np.arange(size, dtype=np.int64)
     drawn = np.random.default_rng(config.pool_seed).choice(size, size=config.pool, replace=False)
@@ -71,10 +71,10 @@ def pool_rows(size: int, config: EvaluateConfig) -> Int64[np.ndarray, " pool"]:
 def evaluate(
     ranker: Ranker, split: Split, config: EvaluateConfig, *, progress: bool = True, kept: SavedCounts | None = None
 ) -> Evaluation:
-    """Rank the queries of ``split`` over its methods, or of a part drawn by ``config.pool`` over that part.
+    """Rank the queries of ``split`` over its methods, or those of a sample of ``config.pool`` pairs over that sample.
 
-    The processes of a run share the queries, and each of them gets the whole result. What ``kept`` has of an
-    evaluation that was stopped is not done again.
+    The processes of a run share the queries, and each returns the whole result. ``kept`` has the saved counts of an
+    interrupted evaluation, which are not computed again.
 
     Raises:
         ValueError: when the split is empty or a score is NaN.
@@ -105,7 +105,7 @@ def _counts(
     *,
     progress: bool,
 ) -> Counts:
-    """Better, tied, best codes and their scores for the queries ``rows``, after those that are ``done``."""
+    """Counts of better and tied codes, and the best codes with their scores, of ``done`` and then of ``rows``."""
     counted = [done or Counts.none(min(depth, len(pool)))]
     before, at = len(counted[0]) * len(pool), 0
     with tqdm(
@@ -128,11 +128,11 @@ def _counts(
 def _top(
     block: Float[np.ndarray, "block codes"], gold: Int[np.ndarray, " block"], depth: int
 ) -> tuple[Int64[np.ndarray, "block depth"], Float32[np.ndarray, "block depth"]]:
-    """The best codes of each row: by score, then by row in the pool, but the gold last among its ties."""
+    """The best codes of each row: by score, then by row in the pool, with the gold last among its ties."""
     depth = min(depth, block.shape[1])
     codes = np.empty((len(block), depth), dtype=np.int64)
     for place, row in enumerate(block):
-        least = -np.partition(-row, depth - 1)[depth - 1]  # ten times quicker than from below, where most are 0
+        least = -np.partition(-row, depth - 1)[depth - 1]  # ten times faster than ascending if most are 0
         above, at_least = np.flatnonzero(row > least), np.flatnonzero(row == least)
         at_least = at_least[np.argsort(at_least == gold[place], kind="stable")]
         found = np.concatenate((above, at_least[: depth - len(above)]))

@@ -1,7 +1,7 @@
-"""GenCodeSearchNet's numbers by type of generalisation, each a mean of means (Diera et al. 2023, tables 2 and 3).
+"""GenCodeSearchNet results by type of generalisation, each a mean of means (Diera et al. 2023, tables 2 and 3).
 
-Which mean is which follows from the printed numbers, since the text leaves it open: six of table 3's cells fit no other
-reading. Nothing is rounded here; the paper cuts to four digits.
+The text leaves open how the means are taken; the definitions here follow from the printed numbers: six cells of table 3
+fit no other definition. Nothing is rounded here; the paper truncates to four digits.
 """
 
 from collections.abc import Mapping
@@ -9,31 +9,31 @@ from dataclasses import dataclass
 from typing import Final
 
 CSN: Final = ("ruby", "go", "php", "java", "javascript")
-"""CodeSearchNet's languages, Python apart."""
+"""CodeSearchNet's languages except Python."""
 EIGHT: Final = ("adv", "cosqa", *CSN, "statcodesearch")
 """The benchmark's test subsets."""
 
 
 @dataclass(frozen=True, slots=True)
 class ByType:
-    """Means of one measure; None where a subset of it is missing."""
+    """Means of one measure; None if a subset is missing."""
 
     csn: float | None
-    """CodeSearchNet: the five languages, each a fifth."""
+    """CodeSearchNet: mean of the five languages."""
     robustness: float | None
-    """AdvTest and CoSQA, each a half."""
+    """Mean of AdvTest and CoSQA."""
     cross_lingual: float | None
-    """CodeSearchNet's mean and StatCodeSearch, each a half."""
+    """Mean of CodeSearchNet's mean and StatCodeSearch."""
     domain: float | None
     """StatCodeSearch."""
     combined: float | None
-    """The three types, each a third: in all StatCodeSearch a half, AdvTest and CoSQA a sixth, a language 1/30."""
+    """Mean of the three types: in total, StatCodeSearch has weight 1/2, AdvTest and CoSQA 1/6, each language 1/30."""
     eight: float | None
-    """The eight subsets, each an eighth, which the paper does not print."""
+    """Mean of the eight subsets, which the paper does not print."""
 
 
 def by_type(subsets: Mapping[str, float]) -> ByType:
-    """The means over the values of :data:`EIGHT`; other names are passed over."""
+    """The means over the values of :data:`EIGHT`; other names are ignored."""
     csn = _mean([subsets.get(name) for name in CSN])
     adv, cosqa, statistics = (subsets.get(name) for name in ("adv", "cosqa", "statcodesearch"))
     robustness, cross_lingual = _mean([adv, cosqa]), _mean([csn, statistics])

@@ -1,4 +1,4 @@
-"""How good a model was on validation pairs while it was trained, epoch by epoch."""
+"""Validation results of a model during training, by epoch."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validation:
-    """What a model had reached on validation pairs when an epoch of its training was done."""
+    """A model's results on validation pairs after an epoch of training."""
 
     epoch: int  # 1-based
     pairs: int  # trained on so far
-    seconds: float  # in steps of training so far
+    seconds: float  # of training steps so far
     top1: float
     mrr: float
 
 
 def validations(history: Sequence[Mapping[str, int | float]], pairs: int) -> list[Validation]:
-    """The validated epochs of the ``history`` of a training that went through ``pairs`` in each epoch."""
+    """The validated epochs in the ``history`` of a training run with ``pairs`` pairs per epoch."""
     return [
         Validation(
             epoch=int(record["epoch"]),
@@ -32,7 +32,7 @@ def validations(history: Sequence[Mapping[str, int | float]], pairs: int) -> lis
 
 
 def mean_validation(runs: Sequence[Validation]) -> Validation:
-    """The validations of several seeds after the same epoch as one."""
+    """The mean validation of several seeds after the same epoch."""
     return Validation(
         epoch=runs[0].epoch,
         pairs=runs[0].pairs,

@@ -1,4 +1,4 @@
-"""Frozen dataclasses from and to JSON objects, checked field by field."""
+"""Conversion of frozen dataclasses from and to JSON objects, with type checks of every field."""
 
 import math
 import types
@@ -13,11 +13,11 @@ from data_prep.files.reading import read_whole
 
 Record = TypeVar("Record")
 _LARGEST = 10**300
-"""Whole numbers below stand for a number, too."""
+"""Integers up to this size are accepted as floats."""
 
 
 def to_json(value: object) -> Any:
-    """``value``, a dataclass of dataclasses, mappings, texts and numbers, as what :mod:`json` writes."""
+    """Convert ``value``, a dataclass of dataclasses, mappings, strings and numbers, to plain JSON types."""
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
@@ -26,20 +26,20 @@ def to_json(value: object) -> Any:
 
 
 def from_json(record: type[Record], content: object, where: str) -> Record:
-    """``content``, as :mod:`json` reads it, as a ``record``; fields that it does not know are passed over.
+    """Convert ``content``, as parsed by :mod:`json`, to a ``record``; unknown fields are ignored.
 
     Raises:
-        ValueError: when a field without a default is missing, or a field has another type or is not finite; ``where``
-            says in which file.
+        ValueError: a field without a default is missing, or a field has another type or is not finite; ``where`` names
+        the file in the message.
     """
     return _read(record, content, where)
 
 
 def load_record(record: type[Record], path: Path, what: str) -> Record:
-    """A ``record`` from a JSON file; ``what`` names it in messages, like "the result of a run".
+    """Load a ``record`` from a JSON file; ``what`` names it in messages, like "the result of a run".
 
     Raises:
-        ValueError: the file is missing or is not such a file; the message is one line.
+        ValueError: the file is missing or invalid; the message is one line.
     """
     try:
         content = parse_json(read_whole(path))
@@ -60,7 +60,7 @@ def _read(kind: Any, content: object, where: str) -> Any:
     if origin is Sequence:
         (inner,) = get_args(kind)
         items = _expect(list, content, where)
-        if inner in (int, str) and {*map(type, items)} <= {inner}:  # thousands of ranks: not one by one
+        if inner in (int, str) and {*map(type, items)} <= {inner}:  # fast path for thousands of ranks
             return items
         return [_read(inner, each, where) for each in items]
     if origin is not None:

@@ -1,4 +1,4 @@
-"""Measures of the matching task: does this code answer this text? Pairs come as many that match as do not."""
+"""Measures of the matching task: does this code answer this text? Half of the pairs match."""
 
 from dataclasses import dataclass
 
@@ -8,19 +8,19 @@ from jaxtyping import Bool, Float
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """Measures of decisions, each from 0 to 1; the last three are of the class "match"."""
+    """Measures of decisions, each from 0 to 1; precision, recall and F1 are of the class "match"."""
 
     accuracy: float
-    precision: float  # 0 where nothing was said to match
+    precision: float  # 0 if no pair was predicted to match
     recall: float
     f1: float
 
 
 def matching(said: Bool[np.ndarray, " pairs"], true: Bool[np.ndarray, " pairs"]) -> Matching:
-    """The measures of what was ``said`` against what is ``true``.
+    """The measures of the predictions ``said`` against the labels ``true``.
 
     Raises:
-        ValueError: there is no pair, or none that matches.
+        ValueError: there is no matching pair.
     """
     if not true.any():
         raise ValueError("matching needs at least one pair that matches, but there is none")
@@ -32,7 +32,7 @@ def matching(said: Bool[np.ndarray, " pairs"], true: Bool[np.ndarray, " pairs"])
 
 
 def best_threshold(scores: Float[np.ndarray, " pairs"], true: Bool[np.ndarray, " pairs"]) -> float:
-    """The score from which on a pair is best called a match, by accuracy on these pairs; the lowest such one.
+    """The score threshold for a match with the best accuracy on these pairs; the lowest if several are equal.
 
     Raises:
         ValueError: a score is NaN, or there is no pair.
@@ -41,7 +41,7 @@ def best_threshold(scores: Float[np.ndarray, " pairs"], true: Bool[np.ndarray, "
         raise ValueError(f"a threshold needs scores that are numbers, but of {len(scores)} some are not")
     order = np.argsort(scores, kind="stable")
     ordered, matches = scores[order], true[order]
-    # right[k]: how many decisions are right if the k lowest are called no match
+    # right[k]: number of correct decisions if the k lowest are predicted not to match
     right = np.concatenate([[0], np.cumsum(~matches)]) + np.concatenate([np.cumsum(matches[::-1])[::-1], [0]])
     possible = np.concatenate([[True], ordered[1:] != ordered[:-1], [True]])
     best = int(np.argmax(np.where(possible, right, -1)))

@@ -1,7 +1,7 @@
-"""Measures of a ranking: per-query ranks first, aggregates after.
+"""Ranking metrics: per-query ranks first, then aggregates.
 
-Every query has one relevant method, its gold. ``rank = 1 + better + tied``: codes that score as high as the gold stand
-before it, so that a constant scorer gets no credit. The functions take ranks as arrays, 1-based.
+Every query has one relevant method, its gold. ``rank = 1 + better + tied``: codes that tie with the gold rank above
+it, so that a constant scorer gets no credit. The functions take arrays of 1-based ranks.
 """
 
 from collections.abc import Hashable, Sequence
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int, Num
 
-Ranks = Num[np.ndarray, " queries"]  # 1-based; whole numbers, or halves under the average tie rule
+Ranks = Num[np.ndarray, " queries"]  # 1-based; integers, or halves under the average tie rule
 
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """The four numbers of a result table, each from 0 to 1."""
+    """The four metrics of a result table, each from 0 to 1."""
 
     top1: float
     top5: float
@@ -26,10 +26,10 @@ class Measures:
 def count_better_and_tied(
     scores: Float[np.ndarray, "block codes"], gold: Int[np.ndarray, " block"]
 ) -> tuple[Int[np.ndarray, " block"], Int[np.ndarray, " block"]]:
-    """How many codes score higher than the gold code of each row, and how many others score the same.
+    """Numbers of codes that score higher than the gold code of each row, and of other codes that score the same.
 
     Raises:
-        ValueError: when a score is NaN.
+        ValueError: a score is NaN.
     """
     if np.isnan(scores).any():
         row, code = np.argwhere(np.isnan(scores))[0]
@@ -39,7 +39,7 @@ def count_better_and_tied(
 
 
 def top_at_k(ranks: Ranks, k: int) -> float:
-    """Share of queries whose gold stands among the first ``k`` (the papers' SuccessRate@k)."""
+    """Fraction of queries whose gold is in the top ``k`` (the papers' SuccessRate@k)."""
     return float(np.mean(_checked(ranks) <= k))
 
 
@@ -49,40 +49,40 @@ def mrr(ranks: Ranks) -> float:
 
 
 def mrr_at_k(ranks: Ranks, k: int) -> float:
-    """Mean of 1 / rank where the gold stands among the first ``k``, of 0 elsewhere."""
+    """Mean of 1 / rank, or 0 if the gold is not in the top ``k``."""
     return float(np.mean((_checked(ranks) <= k) / ranks))
 
 
 def ndcg_at_k(ranks: Ranks, k: int) -> float:
-    """Mean of 1 / log2(1 + rank) where the gold stands among the first ``k``: nDCG with one relevant item."""
+    """Mean of 1 / log2(1 + rank), or 0 if the gold is not in the top ``k``: nDCG with one relevant item."""
     return float(np.mean((_checked(ranks) <= k) / np.log2(1 + ranks)))
 
 
 def exact(ranks: Ranks) -> Measures:
-    """Top@1, 5, 10 and MRR by their definitions."""
+    """Top@1, 5, 10 and MRR by their usual definitions."""
     return Measures(top_at_k(ranks, 1), top_at_k(ranks, 5), top_at_k(ranks, 10), mrr(ranks))
 
 
 def published_convention(ranks: Ranks) -> Measures:
-    """What the released evaluators of DeepCS, UNIF, CARLCS, TabCS and FcarCS compute under the same names.
+    """The metrics as the released evaluators of DeepCS, UNIF, CARLCS, TabCS and FcarCS compute them.
 
-    They count a hit where the 0-based position is at most K, that is rank <= K + 1, and MRR in the first 10 only.
+    They count a hit if the 0-based position is at most K, that is rank <= K + 1, and MRR in the top 10 only.
     """
     return Measures(top_at_k(ranks, 2), top_at_k(ranks, 6), top_at_k(ranks, 11), mrr_at_k(ranks, 10))
 
 
 def chance_ranks(pool: int) -> Int[np.ndarray, " pool"]:
-    """Ranks whose measures are those that a random order of ``pool`` codes has on average: each rank once."""
+    """Each rank once: its metrics are the expected metrics of a random order of ``pool`` codes."""
     return np.arange(1, pool + 1)
 
 
 def average_ranks(better: Int[np.ndarray, " queries"], tied: Int[np.ndarray, " queries"]) -> Ranks:
-    """Ranks if the gold stood in the middle of its ties: 1 + better + tied / 2."""
+    """Ranks with the gold in the middle of its ties: 1 + better + tied / 2."""
     return 1 + better + tied / 2
 
 
 def mrr_over_ties(better: Int[np.ndarray, " queries"], tied: Int[np.ndarray, " queries"]) -> float:
-    """Mean of 1 / rank, and for each query of that over the places its gold could take among its ties.
+    """Mean of 1 / rank, averaged for each query over the positions that its gold could take among its ties.
 
     With g better and e tied codes: the mean of 1 / (g + 1 + j) for j = 0..e.
     """
@@ -91,12 +91,12 @@ def mrr_over_ties(better: Int[np.ndarray, " queries"], tied: Int[np.ndarray, " q
 
 
 def optimistic_ranks(better: Int[np.ndarray, " queries"]) -> Ranks:
-    """Ranks if the gold stood before its ties: what no honest table shows, as the upper bound."""
+    """Ranks with the gold first among its ties: only an upper bound, not for result tables."""
     return 1 + better
 
 
 def ceiling_top1(queries: Sequence[Hashable]) -> float:
-    """Highest Top@1 that scores can reach: of queries that read the same, only one can have its gold first."""
+    """Highest possible Top@1: of identical queries, only one can have its gold first."""
     return len(set(queries)) / len(queries)
 
 

@@ -1,4 +1,4 @@
-"""Where a result comes from: the machine without its name, the code's version, the memory used; and no paths."""
+"""Provenance of a result: the machine (without host name), the code version and peak memory, without paths."""
 
 import hashlib
 import os
@@ -20,17 +20,17 @@ _PATH: Final = re.compile(r"(?<![^\s='\":,])(?:~|\.{1,2})?/(?!/)[^\s'\",]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """What the speed of a run depends on."""
+    """The hardware and software that affect the speed of a run."""
 
     cpu: str
-    cores: int  # that this process may use
+    cores: int  # available to this process
     platform: str
     python: str
     torch: str
 
 
 def machine() -> Machine:
-    """The machine that this runs on."""
+    """The current machine."""
     return Machine(
         cpu=_cpu(),
         cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
@@ -41,9 +41,9 @@ def machine() -> Machine:
 
 
 def code_version(root: Path) -> str:
-    """The git commit of ``root``, "-dirty" where code differs from it; outside git a hash of the code.
+    """The git commit of ``root``, with "-dirty" if code differs from it; outside git, a hash of the code.
 
-    Of a program that runs from a wheel, the version of that.
+    For an installed wheel, the version of the package.
     """
     if INSTALLED:
         return f"neural-code-search {metadata.version('neural-code-search')}"
@@ -57,14 +57,14 @@ def code_version(root: Path) -> str:
 
 
 def peak_memory_mb() -> float:
-    """Highest resident memory so far, in MiB, of this process or of the largest child that has ended."""
-    unit = 1 if sys.platform == "darwin" else 1024  # bytes there, KiB elsewhere
+    """Peak resident memory so far, in MiB, of this process or of its largest finished child process."""
+    unit = 1 if sys.platform == "darwin" else 1024  # bytes on macOS, KiB elsewhere
     peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return peak * unit / 2**20
 
 
 def without_paths(text: str) -> str:
-    """``text`` with each path that leads out of the working folder cut to its last name: fit to leave this machine."""
+    """``text`` with each path outside the working folder reduced to its last component, for publication."""
     return _PATH.sub(lambda found: Path(found[0]).name or found[0], text)
 
 

@@ -1,7 +1,7 @@
-"""Numbers that papers print for their models, and what arithmetic says of the convention they were counted in.
+"""Published results, and bounds that show which counting convention the papers used.
 
 The rows are those of GALM's Tables I and II, which take their baselines from the papers of TabCS (CodeSearchNet) and
-FcarCS (the Java corpus of Hu et al.). GALM's text gives other numbers than its Table II for the second one.
+FcarCS (the Java corpus of Hu et al.). For the latter corpus, GALM's text gives other numbers than its Table II.
 """
 
 from dataclasses import dataclass
@@ -42,10 +42,10 @@ PUBLISHED: Final = (
 
 
 def mrr_bounds(measures: Measures) -> tuple[float, float]:
-    """Least and largest MRR that exact Top@1, 5 and 10 leave.
+    """Lower and upper bound of the MRR given exact Top@1, 5 and 10.
 
-    Golds in the first place give 1 each; those from the second to the fifth give 1/5 to 1/2, those from the sixth to
-    the tenth 1/10 to 1/6, and those behind less than 1/11 each.
+    Golds at rank 1 contribute 1 each; those at ranks 2 to 5 contribute 1/5 to 1/2, those at ranks 6 to 10 contribute
+    1/10 to 1/6, and those below at most 1/11 each.
     """
     first, to_five, to_ten = measures.top1, measures.top5 - measures.top1, measures.top10 - measures.top5
     least = first + to_five / 5 + to_ten / 10
@@ -53,20 +53,20 @@ def mrr_bounds(measures: Measures) -> tuple[float, float]:
 
 
 def shifted_mrr_bounds(measures: Measures) -> tuple[float, float]:
-    """The same for MRR@10 where the printed Top@K are Top@(K + 1).
+    """Bounds of MRR@10 if the printed Top@K are Top@(K + 1).
 
-    Golds in the first two places give 1/2 to 1, from the third to the sixth 1/6 to 1/3, from the seventh to the
-    eleventh 0 (at the eleventh place) to 1/7; those behind give nothing.
+    Golds at ranks 1 and 2 contribute 1/2 to 1, at ranks 3 to 6 1/6 to 1/3, at ranks 7 to 11 0 (at rank 11) to 1/7;
+    those below contribute nothing.
     """
     first, to_six, to_eleven = measures.top1, measures.top5 - measures.top1, measures.top10 - measures.top5
     return first / 2 + to_six / 6, first + to_six / 3 + to_eleven / 7
 
 
 def exact_top1_bounds(measures: Measures) -> tuple[float, float]:
-    """Least and largest exact Top@1 behind a row that prints Top@(K + 1) and MRR@10.
+    """Lower and upper bound of the exact Top@1 of a row that prints Top@(K + 1) and MRR@10.
 
-    With t of the golds in the first place, the first two places give t + (Top@2 - t) / 2; the golds behind give from
-    nothing more than the least of their places to the largest.
+    With a fraction t of the golds at rank 1, the first two ranks contribute t + (Top@2 - t) / 2; the golds below
+    contribute between the least and the most that their ranks allow.
     """
     rest_least, rest_most = (measures.top5 - measures.top1) / 6, (measures.top5 - measures.top1) / 3
     rest_most += (measures.top10 - measures.top5) / 7

@@ -1,4 +1,4 @@
-"""What the GenCodeSearchNet paper prints (Diera et al., GenBench 2023): tables 2, 3 and 5, and where they disagree."""
+"""Results of the GenCodeSearchNet paper (Diera et al., GenBench 2023): tables 2, 3 and 5, and where they disagree."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ Measure = Literal["accuracy", "mrr"]
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A model's printed numbers; () where the paper has none. Order of subsets: the languages, AdvTest, CoSQA, R."""
+    """A model's printed results; () if the paper has none. Order of subsets: the languages, AdvTest, CoSQA, R."""
 
     accuracies: tuple[float, ...]
     mrrs: tuple[float, ...]
@@ -19,7 +19,7 @@ class Published:
     mrr_by_type: tuple[float, ...]
 
     def subsets(self, measure: Measure) -> Mapping[str, float]:
-        """Subset -> value, by tables 2 and 5."""
+        """Subset -> value, from tables 2 and 5."""
         values = self.accuracies if measure == "accuracy" else self.mrrs
         return dict(zip((*CSN, "adv", "cosqa", "statcodesearch"), values, strict=False))
 
@@ -67,7 +67,7 @@ PUBLISHED: Final[Mapping[str, Published]] = {
         (0.8851, 0.8398, 0.7945, 0.8398),
     ),
 }
-"""By table 5 for the languages, table 2 for the rest, table 3 for the types."""
+"""From table 5 for the languages, table 2 for the rest, table 3 for the types."""
 
 RECOMPUTED_APART: Final[Mapping[tuple[str, Measure, str], float]] = {
     ("RoBERTa, fine-tuned", "mrr", "cross_lingual"): 0.0806,
@@ -78,4 +78,4 @@ RECOMPUTED_APART: Final[Mapping[tuple[str, Measure, str], float]] = {
     ("CodeT5+, fine-tuned", "mrr", "robustness"): 0.1625,
     ("CodeT5+, fine-tuned", "mrr", "combined"): 0.0935,
 }
-"""Cells of table 3 that do not follow from tables 2 and 5, and what does."""
+"""Cells of table 3 that do not follow from tables 2 and 5, with the values that do."""

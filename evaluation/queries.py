@@ -1,6 +1,6 @@
-"""What the queries of a test are like: how many words they have, and how many of them stand in their method too.
+"""Statistics of test queries: their numbers of words, and how many of these also occur in their method.
 
-The facts are saved beside the results, so that ranks can be read by kind of query where the data are not at hand.
+They are saved beside the results, so that ranks can be analysed by kind of query without the data.
 """
 
 import json
@@ -24,15 +24,15 @@ from evaluation.provenance import without_paths
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryFacts:
-    """Three numbers of each query of a split, in its order."""
+    """Three numbers for each query of a split, in order."""
 
     dataset: str
     origin: str  # e.g. "jdk-17.0.21"
-    fingerprint: str  # of the words of the split, as results name it
+    fingerprint: str  # of the words of the split, as in results
     split: str
-    words: Sequence[int]  # of the query
-    distinct: Sequence[int]  # stems of the query; words that a release has lost are none
-    shared: Sequence[int]  # of these stems, those that stand in its method too
+    words: Sequence[int]  # number of words of the query
+    distinct: Sequence[int]  # number of distinct stems of the query, without words missing from a release
+    shared: Sequence[int]  # number of these stems that also occur in its method
 
     def __post_init__(self) -> None:
         if not len(self.words) == len(self.distinct) == len(self.shared) > 0:
@@ -43,12 +43,12 @@ class QueryFacts:
 
     @property
     def lengths(self) -> Int[np.ndarray, " queries"]:
-        """Words of each query."""
+        """Number of words of each query."""
         return np.asarray(self.words)
 
     @property
     def overlap(self) -> Float[np.ndarray, " queries"]:
-        """Share of each query's distinct stems that stand in its method too; 0 of a query without words."""
+        """Fraction of each query's distinct stems that also occur in its method; 0 for a query without words."""
         return np.asarray(self.shared) / np.maximum(1, self.distinct)
 
     def fits(self, pool: Pool) -> bool:
@@ -57,7 +57,7 @@ class QueryFacts:
 
 
 def query_facts(split: Split, *, dataset: str, origin: str) -> QueryFacts:
-    """The facts of the queries of ``split``; words are read as BM25 reads them, as stems and API words split.
+    """The facts of the queries of ``split``, with words read as in BM25: stemmed, and API words split.
 
     Raises:
         ValueError: the split has no pairs.
@@ -82,15 +82,15 @@ def _stems(split: Split, fields: Sequence[str], row: int, stem: Callable[[str], 
 
 
 def save_query_facts(facts: QueryFacts, path: Path) -> None:
-    """Write ``facts`` as JSON, a line a fact."""
+    """Write ``facts`` as JSON, one line per fact."""
     lines = (f" {json.dumps(name)}: {json.dumps(value)}" for name, value in to_json(facts).items())
     write_atomically(path, "{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def load_query_facts(path: Path) -> QueryFacts:
-    """Read what :func:`save_query_facts` wrote.
+    """Load what :func:`save_query_facts` wrote.
 
     Raises:
-        ValueError: the file is missing or is not such a file; the message is one line.
+        ValueError: the file is missing or invalid; the message is one line.
     """
     return load_record(QueryFacts, path, "the facts of queries")

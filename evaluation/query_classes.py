@@ -1,4 +1,4 @@
-"""Queries sorted into classes, and by how much one ranker is ahead of another in each."""
+"""Classes of queries, and the difference in MRR between two rankers in each class."""
 
 import math
 from collections.abc import Sequence
@@ -14,38 +14,38 @@ from evaluation.queries import QueryFacts
 from evaluation.significance import bootstrap_interval
 
 LEAST: Final = 20
-"""Queries of a class at least: of fewer an interval says little."""
+"""Minimum number of queries of a class; with fewer, an interval is not informative."""
 
 LENGTH: Final = "query length"
 OVERLAP: Final = "overlap with its method"
 KINDS: Final = (LENGTH, OVERLAP)
-"""What classes are made by."""
+"""The kinds of classes."""
 
 _LENGTHS: Final = {"up to 3": 3, "4-5": 5, "6-8": 8, "9-12": 12, "13-18": 18}
-"""Label -> most words; what is longer has a class of its own."""
+"""Label -> maximum words; longer queries are a separate class."""
 _OVERLAPS: Final = {"none": 0.0, "up to 1/4": 0.25, "up to 1/2": 0.5, "up to 3/4": 0.75}
-"""Label -> largest share; above are "not all" and "all"."""
+"""Label -> maximum share; above these are "not all" and "all"."""
 
 _RESAMPLES: Final = 2_000
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class QueryClass:
-    """Queries that are alike in one way."""
+    """Queries with a property in common."""
 
-    kind: str  # one of KINDS, or "" of all queries together
+    kind: str  # one of KINDS, or "" for all queries
     label: str
     rows: Bool[np.ndarray, " queries"]  # which of all queries
 
     @property
     def size(self) -> int:
-        """How many they are."""
+        """Number of queries."""
         return int(np.count_nonzero(self.rows))
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """The MRR of a ranker minus another's over some queries."""
+    """The MRR of one ranker minus another's, over some queries."""
 
     mean: float
     low: float  # ends of the 95 % bootstrap interval
@@ -53,12 +53,12 @@ class Gain:
 
     @property
     def sign(self) -> int:
-        """1 or -1 where the interval lies above or below 0, else 0."""
+        """1 or -1 if the interval is above or below 0, else 0."""
         return int(self.low > 0) - int(self.high < 0)
 
 
 def query_classes(facts: QueryFacts) -> list[QueryClass]:
-    """All queries, then by each of ``KINDS`` the classes of at least ``LEAST`` queries, from few to many words."""
+    """All queries, then for each of ``KINDS`` the classes of at least ``LEAST`` queries, in ascending order."""
     everything = QueryClass("", "all queries", np.ones(len(facts.words), dtype=np.bool_))
     found = (*length_classes(facts.lengths), *overlap_classes(facts.overlap))
     return [everything, *(each for each in found if each.size >= LEAST)]
@@ -72,7 +72,7 @@ def length_classes(lengths: Int[np.ndarray, " queries"]) -> list[QueryClass]:
 
 
 def overlap_classes(shares: Float[np.ndarray, " queries"]) -> list[QueryClass]:
-    """Classes by a share from 0 to 1, its ends apart."""
+    """Classes by a share from 0 to 1; 0 and 1 are separate classes."""
     edges = (-1.0, *_OVERLAPS.values(), math.nextafter(1.0, 0.0), 1.0)
     return _between(OVERLAP, (*_OVERLAPS, "not all", "all"), edges, shares)
 
@@ -80,7 +80,7 @@ def overlap_classes(shares: Float[np.ndarray, " queries"]) -> list[QueryClass]:
 def _between(
     kind: str, labels: Sequence[str], edges: Sequence[float], values: Float[np.ndarray, " queries"]
 ) -> list[QueryClass]:
-    """A class for each two edges next to each other: above the first, up to the second."""
+    """A class for each two adjacent edges: above the first, up to and including the second."""
     bounds = zip(labels, pairwise(edges), strict=True)
     return [QueryClass(kind, label, (low < values) & (values <= high)) for label, (low, high) in bounds]
 

@@ -1,4 +1,4 @@
-"""The result of a run as ``metrics.json``, and its per-query ranks: one schema for runs and for saved results."""
+"""The result of a run (``metrics.json``) and its per-query ranks; one schema for runs and for saved results."""
 
 import json
 import re
@@ -25,7 +25,7 @@ _FIRST: Final = ("dataset", "model", "seed", "command", "code_version", "date", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataSource:
-    """Which data were used."""
+    """The data of a result."""
 
     origin: str  # e.g. "jdk-17.0.21"
     fingerprint: str  # of the words of the split that was ranked
@@ -33,7 +33,7 @@ class DataSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seconds:
-    """How long the parts of a run took."""
+    """The duration of each part of a run."""
 
     prepare: float
     train: float
@@ -42,16 +42,16 @@ class Seconds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ties:
-    """How much the tie rule matters; the table counts ties against the ranker."""
+    """The effect of the tie rule; result tables count ties against the ranker."""
 
-    queries: float  # share of queries whose gold ties with another code
-    average: Measures  # if golds stood in the middle of their ties
-    optimistic: Measures  # if they stood first
+    queries: float  # fraction of queries whose gold ties with another code
+    average: Measures  # with golds in the middle of their ties
+    optimistic: Measures  # with golds first among their ties
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ranking:
-    """What one ranker reached on a pool."""
+    """The results of one ranker on a pool."""
 
     exact: Measures
     published_convention: Measures
@@ -69,14 +69,14 @@ class Control(Ranking):
 
 @dataclass(frozen=True, kw_only=True)
 class Tested(Ranking):
-    """A model on the pool of one data set, with what to hold it against."""
+    """A model's results on the pool of one data set, with other rankers for comparison."""
 
     data: DataSource
     split: str
     pool_size: int
     queries: int
     chance: Measures  # of a random order, on average
-    ceiling_top1: float  # highest that repeated queries leave
+    ceiling_top1: float  # highest possible, given repeated queries
     ranks: Sequence[int]  # of each query's gold, in the order of the queries
     controls: Mapping[str, Control]
 
@@ -92,7 +92,7 @@ class Tested(Ranking):
 
 @dataclass(frozen=True, kw_only=True)
 class Result(Tested):
-    """A whole run: what ``metrics.json`` holds."""
+    """A whole run: the content of ``metrics.json``."""
 
     dataset: str
     model: str
@@ -102,12 +102,12 @@ class Result(Tested):
     date: str  # ISO 8601, UTC
     seconds: Seconds
     peak_memory_mb: float
-    train_pairs_per_second: float  # 0 where nothing is trained
+    train_pairs_per_second: float  # 0 if nothing is trained
     parameters: int
     machine: Machine
     also: Mapping[str, Tested]  # the same weights on other data sets
     config: Mapping[str, Any]  # the resolved configuration
-    history: Sequence[Validation] = field(default_factory=list)  # in order; none where nothing was trained
+    history: Sequence[Validation] = field(default_factory=list)  # in order; empty if nothing was trained
 
 
 def measure(
@@ -118,10 +118,10 @@ def measure(
     controls: Mapping[str, Evaluation] | None = None,
     resamples: int = 10_000,
 ) -> Tested:
-    """All measures of an evaluation, beside those of other rankers on the same pool.
+    """All measures of an evaluation, with those of other rankers on the same pool.
 
     Raises:
-        ValueError: when a control was evaluated on another pool.
+        ValueError: a control was evaluated on another pool.
     """
     queries = evaluation.pool.words["query"]
     pool_size = len(evaluation.pool)
@@ -153,7 +153,7 @@ def result_of(
     config: Mapping[str, Any],
     history: Sequence[Validation] = (),
 ) -> Result:
-    """``tested`` with the facts of its run, this machine's, the peak memory so far and the time; paths are cut off."""
+    """``tested`` with the facts of its run, the machine, the peak memory so far and the date; paths are removed."""
     known = {field.name: getattr(tested, field.name) for field in fields(tested)}
     return Result(
         **known,
@@ -175,7 +175,7 @@ def result_of(
 
 
 def save_result(result: Result, path: Path) -> None:
-    """Write ``result`` as JSON, what it is about first and each list of numbers in a line."""
+    """Write ``result`` as JSON, with the identifying fields first and each list of numbers on one line."""
     content = to_json(result)
     ordered = {name: content[name] for name in (*_FIRST, *content)}
     text = json.dumps(ordered, indent=1, allow_nan=False) + "\n"
@@ -183,16 +183,16 @@ def save_result(result: Result, path: Path) -> None:
 
 
 def load_result(path: Path) -> Result:
-    """Read what :func:`save_result` wrote.
+    """Load what :func:`save_result` wrote.
 
     Raises:
-        ValueError: the file is missing or is not such a file; the message is one line.
+        ValueError: the file is missing or invalid; the message is one line.
     """
     return load_record(Result, path, "the result of a run")
 
 
 def save_ranks(evaluation: Evaluation, path: Path) -> None:
-    """Write one JSON line a query: its name, rank, how many codes were better or tied, and its text."""
+    """Write one JSON line per query: its name, rank, numbers of better and tied codes, and text."""
     columns = (evaluation.ranks.tolist(), evaluation.better.tolist(), evaluation.tied.tolist())
     with atomic_file(path) as new, new.open("w", encoding="utf-8") as file:
         for row, (query, rank, better, tied) in enumerate(zip(query_ids(evaluation), *columns, strict=True)):

@@ -1,4 +1,4 @@
-"""What an evaluation that was stopped has done already: counts of the queries ranked so far, in one file a process."""
+"""Saved progress of an interrupted evaluation: counts of the queries ranked so far, in one file per process."""
 
 import io
 import math
@@ -21,12 +21,12 @@ _EVERY: Final = 20.0
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Counts:
-    """What is known of some queries once they are ranked."""
+    """The counts of ranked queries."""
 
     better: Int64[np.ndarray, " queries"]  # codes that scored higher than the gold
     tied: Int64[np.ndarray, " queries"]  # other codes that scored as high as the gold
-    codes: Int64[np.ndarray, "queries depth"]  # the best, as rows of the pool
-    scores: Float32[np.ndarray, "queries depth"]  # theirs
+    codes: Int64[np.ndarray, "queries depth"]  # the best codes, as rows of the pool
+    scores: Float32[np.ndarray, "queries depth"]  # of these codes
 
     def __len__(self) -> int:
         return len(self.better)
@@ -45,11 +45,11 @@ class Counts:
 
 @dataclass
 class SavedCounts:
-    """Counts in a file, which belong to one model, pool and depth: those that ``stamp`` tells."""
+    """Counts in a file; ``stamp`` identifies their model, pool and depth."""
 
     path: Path
     stamp: str
-    seconds: float = 0.0  # that ranking took before what :meth:`load` found was kept
+    seconds: float = 0.0  # of ranking before the counts that :meth:`load` returned were saved
     _begun: float = field(default_factory=time.monotonic)
     _saved: float = field(default_factory=time.monotonic)
 
@@ -59,18 +59,18 @@ class SavedCounts:
         return self.path.with_name(f"{self.path.name}.{processes.rank()}-of-{processes.count()}")
 
     def load(self, queries: int, codes: int, depth: int) -> Counts | None:
-        """What is saved of at most so many ``queries`` over a pool of ``codes``, of which ``depth`` are listed.
+        """The saved counts of at most ``queries`` queries over a pool of ``codes`` codes, with ``depth`` codes listed.
 
-        None where nothing is, or of something else, or damaged.
+        None if there are none, or if they have another stamp or are damaged.
         """
         self.seconds, self._begun = 0.0, time.monotonic()
         try:
-            with np.load(io.BytesIO(read_whole(self._file)), allow_pickle=False) as kept:
-                if str(kept["stamp"]) != self.stamp:
+            with np.load(io.BytesIO(read_whole(self._file)), allow_pickle=False) as saved:
+                if str(saved["stamp"]) != self.stamp:
                     return None
-                arrays = [kept[each.name] for each in fields(Counts)]
-                seconds = float(kept["seconds"])
-        except Exception:  # what numpy raises for a damaged file is of many kinds
+                arrays = [saved[each.name] for each in fields(Counts)]
+                seconds = float(saved["seconds"])
+        except Exception:  # numpy raises many kinds of errors for a damaged file
             return None
         if not (_fit(arrays, queries, codes, depth) and math.isfinite(seconds) and seconds >= 0):
             return None
@@ -78,7 +78,7 @@ class SavedCounts:
         return Counts(*arrays)
 
     def save(self, done: Sequence[Counts]) -> None:
-        """Keep these blocks of counts, unless the last were kept a moment ago."""
+        """Save these blocks of counts, unless the last save was less than 20 seconds ago."""
         if time.monotonic() - self._saved < _EVERY:
             return
         buffer, counts = io.BytesIO(), Counts.joined(done)
@@ -94,12 +94,12 @@ class SavedCounts:
         self._saved = time.monotonic()
 
     def remove(self) -> None:
-        """Forget what is saved: the evaluation is done."""
+        """Delete the saved counts, when the evaluation is done."""
         self._file.unlink(missing_ok=True)
 
 
 def _fit(arrays: Sequence[np.ndarray], queries: int, codes: int, depth: int) -> bool:
-    """Whether ``arrays``, as they were found in a file, can be counts of a pool of ``codes``."""
+    """Whether ``arrays`` from a file are valid counts of a pool of ``codes`` codes."""
     better, tied, listed, scores = arrays
     done = better.size
     if better.shape != (done,) or tied.shape != (done,) or done > queries:

@@ -1,6 +1,6 @@
-"""Whether one ranker's lead over another is more than the choice of queries: paired, on per-query values.
+"""Paired significance tests and intervals of the difference between two rankers, on per-query values.
 
-All functions take one value a query of each ranker, in the same order of queries: reciprocal ranks for MRR.
+All functions take one value per query of each ranker, in the same order of queries: reciprocal ranks for MRR.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 _BLOCK: Final = 1 << 21
-"""Draws held at a time."""
+"""Draws in memory at a time."""
 
 Values = Float[np.ndarray, " queries"]
 
@@ -23,7 +23,7 @@ class Difference:
     mean: float
     low: float  # ends of the bootstrap interval
     high: float
-    p_value: float  # of the two-sided sign-flip test that there is none
+    p_value: float  # of the two-sided sign-flip test; the null hypothesis is no difference
     resamples: int
 
 
@@ -35,7 +35,7 @@ def compare(first: Values, second: Values, *, resamples: int = 10_000, seed: int
 def compare_all(
     firsts: Sequence[Values], second: Values, *, resamples: int = 10_000, seed: int = 0
 ) -> list[Difference]:
-    """:func:`compare` of each of ``firsts`` with ``second``; the draws, most of the time, are made once for all."""
+    """:func:`compare` of each of ``firsts`` with ``second``; they share the random draws, which are slow."""
     differences = [_differences(first, second) for first in firsts]
     intervals = _intervals(differences, 0.95, resamples, seed)
     p_values = _p_values(differences, resamples, seed)
@@ -46,9 +46,9 @@ def compare_all(
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values adjusted for how many there are, in the order given (Holm, Scand. J. Statist. 1979).
+    """p-values adjusted for multiple comparisons, in the order given (Holm, Scand. J. Statist. 1979).
 
-    The k-th smallest of n is multiplied by n - k + 1, and none is below a smaller one's; at most 1.
+    The k-th smallest of n is multiplied by n - k + 1; adjusted values are monotone and at most 1.
     """
     order = np.argsort(p_values, kind="stable")
     factors = np.arange(len(p_values), 0, -1)
@@ -61,10 +61,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def bootstrap_interval(
     first: Values, second: Values, *, level: float = 0.95, resamples: int = 10_000, seed: int = 0
 ) -> tuple[float, float]:
-    """Percentile bootstrap interval of the mean difference: queries drawn with replacement, the same for both.
+    """Percentile bootstrap interval of the mean difference: queries are drawn with replacement, the same for both.
 
     Raises:
-        ValueError: when there are no queries or not as many values on both sides.
+        ValueError: there are no queries, or different numbers of values on both sides.
     """
     return _intervals([_differences(first, second)], level, resamples, seed)[0]
 
@@ -85,7 +85,7 @@ def sign_flip_test(first: Values, second: Values, *, resamples: int = 10_000, se
     p = (1 + swaps with a mean difference at least as far from 0) / (1 + resamples), hence never 0.
 
     Raises:
-        ValueError: when there are no queries or not as many values on both sides.
+        ValueError: there are no queries, or different numbers of values on both sides.
     """
     return _p_values([_differences(first, second)], resamples, seed)[0]
 
@@ -99,8 +99,8 @@ def _p_values(differences: Sequence[Values], resamples: int, seed: int) -> list[
     for block in _block_sizes(resamples, size):
         signs = rng.integers(2, size=(block, size), dtype=np.int8).astype(np.float64)
         for number, (each, total) in enumerate(zip(differences, totals, strict=True)):
-            sums = 2 * (signs @ each) - total  # with random signs: twice the sum of those kept, minus the whole
-            reached[number] += np.count_nonzero(np.abs(sums) >= abs(total) * (1 - 1e-12))  # another order rounds lower
+            sums = 2 * (signs @ each) - total  # with random signs: twice the sum of the positive ones, minus the total
+            reached[number] += np.count_nonzero(np.abs(sums) >= abs(total) * (1 - 1e-12))  # for rounding
     return [float((1 + count) / (1 + resamples)) for count in reached.tolist()]
 
 

@@ -1,4 +1,4 @@
-"""Results of runs as tables for the terminal: a row a ranker, one table for each data set and pool."""
+"""Results of runs as tables for the terminal: one row per ranker, one table per data set and pool."""
 
 import textwrap
 from collections import Counter
@@ -27,7 +27,7 @@ class _Table:
 
 
 def render_table(results: Sequence[Result]) -> str:
-    """Plain text tables with captions, of runs on one or more data sets."""
+    """Plain-text tables with captions, of runs on one or more data sets."""
     convention = " Left: exact, ties against the ranker. Right: as earlier papers count (rank <= K + 1, MRR@10)."
     texts = (f"{_grid(table)}\n{textwrap.fill(table.caption + convention, _WIDTH)}" for table in _tables(results))
     return "\n\n".join(texts)
@@ -63,7 +63,7 @@ def _rows(runs: Sequence[tuple[Result, Tested]], against: str) -> list[Row]:
 
 
 def _ranker(result: Result) -> str:
-    """The model, with the one that its scores are mixed with."""
+    """The model, with the one that its scores are fused with."""
     return " + ".join(filter(None, (result.model, result.config.get("evaluate", {}).get("mix", ""))))
 
 

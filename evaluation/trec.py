@@ -1,8 +1,8 @@
-"""An evaluation as TREC run and qrels files, which trec_eval, ir_measures and ranx read.
+"""An evaluation as TREC run and qrels files, for trec_eval, ir_measures and ranx.
 
-The run lists the ``run_depth`` best codes of each query, so a gold beyond that depth counts 0 in those tools: their
-RR is our MRR cut at that depth, their Success@k our Top@k. They sort by score, and ties by name, in single precision:
-the scores written here therefore strictly decrease, with the gold last among its ties, as our ranks have it.
+The run lists the ``run_depth`` best codes of each query, so a gold beyond that depth counts 0 in those tools: their RR
+is our MRR truncated at that depth, their Success@k our Top@k. They sort by score, and ties by name, in single
+precision, so the scores written here strictly decrease, with the gold last among its ties as in our ranks.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ def query_ids(evaluation: Evaluation) -> list[str]:
 
 
 def code_ids(pool: Split) -> list[str]:
-    """A name for each code, ``origin/path:line`` with what is not plain as %XX; ``#2`` marks a second on its line."""
+    """A name for each code, ``origin/path:line``, percent-encoded; ``#2`` marks a second code on the same line."""
     ids, seen = [], dict[str, int]()
     for row in range(len(pool)):
         text = pool.text(row)
@@ -40,7 +40,7 @@ def write_trec(evaluation: Evaluation, run: Path, qrels: Path, *, tag: str) -> N
     """Write the run, ``query Q0 code rank score tag``, and the qrels, ``query 0 code 1``.
 
     Raises:
-        OSError: when a file cannot be written.
+        OSError: a file cannot be written.
     """
     queries, codes = query_ids(evaluation), code_ids(evaluation.pool)
     _write(qrels, (f"{query} 0 {code} 1\n" for query, code in zip(queries, codes, strict=True)))
@@ -48,12 +48,12 @@ def write_trec(evaluation: Evaluation, run: Path, qrels: Path, *, tag: str) -> N
 
 
 def _plain(text: str, safe: str = "/") -> str:
-    """``text`` with what is not plain as %XX, bytes of a file's name that are no UTF-8 included."""
+    """``text`` percent-encoded, including bytes of file names that are not UTF-8."""
     return quote(text, safe, errors="backslashreplace")
 
 
 def strictly_decreasing(scores: Float32[np.ndarray, "queries depth"]) -> Float32[np.ndarray, "queries depth"]:
-    """The same scores, each lowered by as little as makes it smaller than the one before it."""
+    """The scores, each lowered by as little as needed to be smaller than the one before it."""
     largest = np.finfo(np.float32).max / 2
     lowered = np.clip(scores, -largest, largest)
     for place in range(1, lowered.shape[1]):

@@ -1,9 +1,9 @@
-"""The alignment graph of a query and a method, equation by equation: nodes are words, edges their affinities.
+"""The alignment graph of a query and a method, equation by equation: words are nodes, their affinities edges.
 
 Paper: Global Alignment Learning for Code Search (GALM), eqs. 7 to 11. Symbols: Q -> ``nodes``, C -> ``context``,
 A -> ``attention``, Q̂ -> ``aligned``, V -> block cosines, E -> edges; i blocks of width k.
 
-This is the plain form: padded, masked, one tensor an equation. ``ragged.py`` computes the same faster.
+This is the reference implementation: padded, masked, one tensor per equation. ``ragged.py`` computes the same faster.
 """
 
 import torch
@@ -16,11 +16,11 @@ from modeling.contract import Encoded
 from modeling.layers import masked_softmax
 
 CLAMP = 1e-8
-"""Least product of norms in a block cosine: a zero block has cosine 0."""
+"""Minimum product of norms in a block cosine, so that a zero block has cosine 0."""
 
 
 def prepared(words: Float[Tensor, "*batch words dim"], logits: Logits, temperature: float) -> tuple[Tensor, Tensor]:
-    """Left and right factor whose product gives the logits of ``words`` with themselves."""
+    """The left and right factors whose product is the logits of ``words`` with themselves."""
     if logits == "cosine":
         unit = normalize(words, dim=-1)
         return unit * temperature, unit
@@ -44,7 +44,7 @@ def attention(
 def pooled_attention(
     nodes: Encoded, context: Encoded, logits: Logits = "raw", temperature: float = 1.0
 ) -> Float[Tensor, "batch nodes context"]:
-    """One attention for all nodes: softmax over the context words of tanh of each one's largest affinity, eq. 3."""
+    """One attention for all nodes: softmax over the context words of tanh of their largest affinities, eq. 3."""
     left, right = prepared(nodes.states, logits, temperature)[0], prepared(context.states, logits, temperature)[1]
     affinity = (left @ right.transpose(-1, -2)).masked_fill(~nodes.mask[:, :, None], float("-inf"))
     largest = torch.tanh(affinity.amax(1, keepdim=True))  # [batch, 1, context]
@@ -67,7 +67,7 @@ def edge_weights(
     logits: Logits = "raw",
     temperature: float = 1.0,
 ) -> Float[Tensor, "*batch nodes nodes"]:
-    """E = row softmax of (H Hᵀ): eq. 10 on the query's own words, eq. 11 on a layer's nodes; the graph is complete."""
+    """E = row softmax of (H Hᵀ): eq. 10 for the query's words, eq. 11 for a layer's nodes; the graph is complete."""
     left, right = prepared(states, logits, temperature)
     return masked_softmax(left @ right.transpose(-1, -2), mask[..., None, :])
 
@@ -75,6 +75,6 @@ def edge_weights(
 def fixed_edges(
     mask: Bool[Tensor, "graphs nodes"], dtype: torch.dtype, *, alike: bool
 ) -> Float[Tensor, "graphs nodes nodes"]:
-    """Edges that no word decides: all of a node ``alike``, or only to itself."""
+    """Edges independent of the words: uniform if ``alike``, else only self-loops."""
     edges = mask[:, None, :] & mask[:, :, None] if alike else torch.diag_embed(mask)
     return edges.to(dtype) / edges.sum(-1, keepdim=True).clamp(min=1)

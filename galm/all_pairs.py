@@ -1,7 +1,7 @@
-"""Scores of all pairs: every graph of one side's words against every context of the other's.
+"""Scores of all pairs: every graph of one side's words in every context of the other side.
 
-Equal words have equal vectors, so a word and a context are brought together once for each distinct word; with pooled
-attention, which depends on all words of a graph, once for each node.
+Equal words have equal vectors, so cosines are computed once per context and distinct word; with pooled attention,
+which depends on all words of a graph, once per context and node.
 """
 
 from dataclasses import dataclass, replace
@@ -19,14 +19,14 @@ from modeling.contract import Encoded
 from modeling.layers import masked_softmax
 
 GRAPHS_PER_PART = 64
-"""Graphs taken together: as many as keep their nodes in the processor's cache."""
+"""Graphs per part, so that their nodes fit in the CPU cache."""
 CACHED_FLOATS = 2048 * 32
-"""Of the graphs' states, a float a pair counted: as many as the processor's cache keeps the nodes of."""
+"""Size of the states of a block, counting one vector of ``graph_width`` floats per pair, that fits in the CPU cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedWords(Encoded):
-    """Word vectors, which word each is, and which words may be nodes of a graph."""
+    """Word vectors, the id of each word, and which words are nodes of a graph."""
 
     words: Int[Tensor, "batch words"]  # equal where the vectors are equal
     nodes: Bool[Tensor, "batch words"]
@@ -34,20 +34,20 @@ class EncodedWords(Encoded):
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """The graphs of one side: for each list of words its nodes, edges and the weights of its nodes."""
+    """The graphs of one side: nodes, edges and node weights of each list of words."""
 
     vectors: Float[Tensor, "words dim"]  # of the distinct words, or of every node
-    places: Int[Tensor, "graphs nodes"]  # row of each node's word in them
+    places: Int[Tensor, "graphs nodes"]  # row of each node's word in ``vectors``
     mask: Bool[Tensor, "graphs nodes"]
     edges: Float[Tensor, "graphs nodes nodes"]
     weights: Float[Tensor, "graphs nodes"]
-    owners: Int[Tensor, " words"] | None = None  # the graph that each vector is a node of, where attention is pooled
+    owners: Int[Tensor, " words"] | None = None  # the graph of each vector, for pooled attention
 
     def __len__(self) -> int:
         return len(self.places)
 
     def parts(self) -> list["Nodes"]:
-        """The same, some graphs at a time, without columns that are padding in all of them."""
+        """Parts of a few graphs each, without columns that are padding in all of them."""
         parts = []
         for at in range(0, len(self), GRAPHS_PER_PART):
             rows = slice(at, at + GRAPHS_PER_PART)
@@ -66,7 +66,7 @@ class Nodes:
 
 
 def distinct_words(encoded: EncodedWords) -> tuple[Float[Tensor, "distinct dim"], Int[Tensor, "batch words"]]:
-    """The vectors of the distinct words, and the row in them of every word of ``encoded`` (0 at pads)."""
+    """The vectors of the distinct words, and their row for every word of ``encoded`` (0 at pads)."""
     _, rows = torch.unique(encoded.words[encoded.mask], return_inverse=True)
     one_of_each = torch.empty(int(rows.max()) + 1 if len(rows) else 0, dtype=torch.long, device=rows.device)
     one_of_each.scatter_reduce_(0, rows, torch.arange(len(rows), device=rows.device), "amin", include_self=False)
@@ -79,7 +79,7 @@ def distinct_words(encoded: EncodedWords) -> tuple[Float[Tensor, "distinct dim"]
 def every_node(
     encoded: EncodedWords,
 ) -> tuple[Float[Tensor, "nodes dim"], Int[Tensor, "batch words"], Int[Tensor, " nodes"]]:
-    """The vectors of all words, the row in them of every word of ``encoded`` (0 at pads), and each row's graph."""
+    """The vectors of all words, their row for every word of ``encoded`` (0 at pads), and each row's graph."""
     owners = encoded.mask.nonzero()[:, 0]
     places = torch.zeros_like(encoded.words)
     places[encoded.mask] = torch.arange(len(owners), device=places.device)
@@ -100,7 +100,7 @@ def all_scores(
 ) -> Float[Tensor, "contexts graphs"]:
     """The score of every graph in every context, at most about ``pairs_per_block`` at a time.
 
-    Equal to the plain form within rounding, and much faster where the kernels can be used.
+    Equal to the reference implementation within rounding, and much faster if the kernels are available.
     """
     at_once = min(pairs_per_block, CACHED_FLOATS // config.graph_width)  # pairs
     step = max(1, at_once // min(len(nodes), GRAPHS_PER_PART))  # contexts
@@ -118,13 +118,13 @@ def all_scores(
 
 
 def is_fast(config: GalmConfig, vectors: Tensor) -> bool:
-    """Whether the kernels compute this model on these vectors."""
+    """Whether the kernels support this model and these vectors."""
     covered = config.layer_input == "previous" and config.edges != "cosine"
     return covered and fits(vectors, config.dim, config.graph_width if config.layers else config.blocks)
 
 
 def ragged_cosines(config: GalmConfig, nodes: Nodes, context: EncodedWords) -> Float[Tensor, "contexts words blocks"]:
-    """V of every row of ``nodes.vectors`` against every context, eqs. 7 to 9, by the kernels."""
+    """V of every row of ``nodes.vectors`` in every context, eqs. 7 to 9, by the kernels."""
     words = context.states[context.mask]  # [contextwords, dim]
     logits = logits_of(config, nodes, words)
     offsets = offsets_of(context.mask.sum(1))
@@ -133,7 +133,7 @@ def ragged_cosines(config: GalmConfig, nodes: Nodes, context: EncodedWords) -> F
 
 
 def padded_cosines(config: GalmConfig, nodes: Nodes, context: EncodedWords) -> Float[Tensor, "contexts words blocks"]:
-    """The same by the plain equations."""
+    """:func:`ragged_cosines` by the plain equations."""
     weights = masked_softmax(logits_of(config, nodes, context.states), context.mask[:, None, :])
     return block_cosines(weights @ context.states, nodes.vectors.expand(len(context), -1, -1), config.blocks)
 
@@ -141,7 +141,7 @@ def padded_cosines(config: GalmConfig, nodes: Nodes, context: EncodedWords) -> F
 def logits_of(
     config: GalmConfig, nodes: Nodes, words: Float[Tensor, "*contexts contextwords dim"]
 ) -> Float[Tensor, "*contexts words contextwords"]:
-    """Logits of the attention, eq. 7, or eq. 3: of all words of a graph the largest, through tanh."""
+    """Logits of the attention: eq. 7, or eq. 3, tanh of the largest over all words of a graph."""
     left = prepared(nodes.vectors, config.attention, config.attention_temperature)[0]
     logits: Tensor = left @ prepared(words, config.attention, config.attention_temperature)[1].transpose(-1, -2)
     if nodes.owners is None:
@@ -155,7 +155,7 @@ def logits_of(
 def padded_scores(
     graph: GlobalAlignment, cosines: Float[Tensor, "contexts words blocks"], nodes: Nodes
 ) -> Float[Tensor, "contexts graphs"]:
-    """Scores by the plain graph, on the cosines of distinct words."""
+    """Scores by the plain equations, from the cosines of distinct words."""
     size = (len(cosines), len(nodes))
     pairs = cosines[:, nodes.places].flatten(0, 1)  # [contexts * graphs, nodes, blocks]
     spread = [each.expand(len(cosines), *each.shape).flatten(0, 1) for each in (nodes.edges, nodes.mask, nodes.weights)]

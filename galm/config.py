@@ -1,4 +1,4 @@
-"""Configuration of GALM (section ``model``): the paper's values where it states them, a reading where it does not."""
+"""Configuration of GALM (section ``model``): the paper's values where stated, an interpretation where not."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -11,65 +11,65 @@ Logits = Literal["raw", "scaled", "cosine"]
 
 @dataclass(frozen=True, slots=True)
 class GalmConfig:
-    """Every choice that changes a score."""
+    """All settings that affect a score."""
 
     fields: str = "name,tokens,api"
-    """Code fields that are read, joined in this order (stated); the papers' fourth one is ast or statements."""
+    """Code fields that are read, joined in this order (stated); other papers add ast or statements."""
     dim: int = 256
     """Width of a word vector (stated in the paper)."""
     blocks: int = 16
-    """Blocks that a word vector is cut into (stated)."""
+    """Blocks that a word vector is split into (stated)."""
     layers: int = 2
-    """Graph convolutions L; 2 is the least that uses both eq. 10 and eq. 11 (not stated). 0: the block cosines are
-    read as they are."""
+    """Number of graph convolutions L; 2 is the minimum that uses both eq. 10 and eq. 11 (not stated). 0: the block
+    cosines are used directly."""
     graph: Literal["alignment", "query", "uniform", "identity"] = "alignment"
-    """Edges: of the query's words, then of the nodes (eqs. 10, 11); the first in every layer; all equal; none."""
+    """Edges: from the query's words, then the nodes (eqs. 10, 11); the words in every layer; uniform; self-loops."""
     graph_width: int = 16
-    """Width of the graph's nodes after the first layer (not stated: 256, GSMN's 32, or 16, where W_d is square)."""
+    """Width of the graph's nodes after the first layer (not stated: 256, GSMN's 32, or 16, for which W_d is square)."""
     attention: Logits = "raw"
     """Logits of eq. 7: dot product; divided by the root of the width; cosine times ``attention_temperature``."""
     attention_temperature: float = 9.0
     """Factor of the cosine in ``attention=cosine`` (SCAN: 9)."""
     affinity: Literal["word", "pooled"] = "word"
-    """Attention of each node's own (eq. 7), or one for all nodes by the largest affinity of each word (eq. 3, which the
-    paper argues against)."""
+    """Separate attention for each node (eq. 7), or one for all nodes by the largest affinity of each word (eq. 3, which
+    the paper argues against)."""
     edges: Logits = "raw"
     """Logits of the edges, eqs. 10 and 11."""
     edge_temperature: float = 9.0
     """Factor of the cosine in ``edges=cosine``."""
     nodes: Literal["query", "code", "both", "query_and_name"] = "query"
-    """Whose words are nodes (eqs. 7 to 10: query; eq. 4: code; GSMN sums both; or of the code only the name's)."""
+    """Whose words are nodes (eqs. 7 to 10: query; eq. 4: code; GSMN sums both; or the query's and the name's)."""
     layer_input: Literal["previous", "first"] = "previous"
-    """What a layer transforms: the layer before (as GCNs do) or always V with new edges (eq. 12 as printed)."""
+    """Input of a layer: the previous layer (as in GCNs) or always V with new edges (eq. 12 as printed)."""
     share_layers: bool = False
     """One weight for all layers instead of one each; needs ``graph_width`` = ``blocks``."""
     weight_norm: bool = False
     """Weight-normalised head (GSMN)."""
     normalise: bool = False
-    """Scale word vectors to length 1 (GSMN, SCAN); the paper does not say so."""
+    """Scale word vectors to length 1 (GSMN, SCAN); not stated in the paper."""
     tied: bool = False
-    """One vector for the same word on both sides (eqs. 5 and 6 print one E); false: queries have their own table."""
+    """One vector per word for both sides (eqs. 5 and 6 print one E); false: queries have a separate table."""
     code_tables: Literal["one", "per_field", "offsets"] = "one"
-    """One code embedding layer (the paper's E over name, tokens and API); one table per field; or one vector a word for
-    both sides, plus an offset a word for the query and each field, which is 0 at the start."""
+    """One code embedding layer (the paper's E over name, tokens and API); one table per field; or one vector per word
+    for both sides, plus an offset per word for the query and each field, initialised to 0."""
     start: Literal["uniform", "shared", "statistics"] = "uniform"
-    """Starting vectors: uniform; the same for the same word on both sides; or from co-occurrence in training pairs."""
+    """Initial vectors: uniform; the same for the same word on both sides; or from co-occurrence in training pairs."""
     start_range: float = 0.1
-    """Half-width of the uniform start; small, so that the softmaxes start nearly flat."""
+    """Half-width of the uniform initialisation; small, so that the softmaxes start nearly uniform."""
     dropout: float = 0.0
     """Dropout on word vectors (the paper states none; its baselines use 0.25)."""
     word_dropout: float = 0.0
-    """Share of code words left out at random in training."""
+    """Fraction of code words dropped at random in training."""
     head: Literal["perceptron", "mean"] = "perceptron"
-    """How a node is read: eq. 13, or the mean of its features."""
+    """Score of a node: eq. 13, or the mean of its features."""
     readout: Literal["mean", "weighted"] = "mean"
-    """How eq. 13 joins the nodes: their mean, or a mean weighted by a learned importance of each word."""
+    """How eq. 13 aggregates the nodes: their mean, or a mean weighted by a learned importance of each word."""
 
     def __post_init__(self) -> None:
         check_bounds(self, _BOUNDS, "model")
         if self.dim % self.blocks:
             raise ValueError(
-                f"--model.dim must be a multiple of --model.blocks, but {self.dim} is none of {self.blocks}"
+                f"--model.dim must be a multiple of --model.blocks, but {self.dim} is not a multiple of {self.blocks}"
             )
         if self.share_layers and self.graph_width != self.blocks:
             raise ValueError(
@@ -81,7 +81,7 @@ class GalmConfig:
 
     @property
     def code_fields(self) -> tuple[str, ...]:
-        """The code fields that are read, in their order."""
+        """The code fields that are read, in order."""
         return tuple(field.strip() for field in self.fields.split(",") if field.strip())
 
     def _check_fields(self) -> None:

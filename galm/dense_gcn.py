@@ -1,7 +1,7 @@
-"""Global alignment: graph convolutions over the alignment graph, and the score read from its nodes.
+"""Global alignment: graph convolutions over the alignment graph, and the scoring head on its nodes.
 
 Paper: GALM, eqs. 12 and 13 in their consistent reading: the printed shapes do not conform (V E_D with V n x 16 and
-E_D n x n; the two shapes of the head swapped; the sum over nodes missing). Read as in GSMN, whose equations they are:
+E_D n x n; the two shapes of the head swapped; the sum over nodes missing). Interpreted as in GSMN, their source:
 
     H¹ = ReLU(E_q V W_1 + b_1);   Hˡ = ReLU(E_D(Hˡ⁻¹) Hˡ⁻¹ W_l + b_l)
     s  = mean over the words j of  w_o · tanh(W_i H_j + b_i) + b_o
@@ -21,7 +21,7 @@ from galm.ragged import Graphs, convolution, readings
 
 
 class GlobalAlignment(nn.Module):
-    """The dense GCN and the head: block cosines and first edges in, one score a graph out."""
+    """The dense GCN and the head: maps block cosines and first edges to one score per graph."""
 
     def __init__(self, config: GalmConfig) -> None:
         """Weights of ``config.layers`` convolutions and of the head."""
@@ -45,7 +45,7 @@ class GlobalAlignment(nn.Module):
         mask: Bool[Tensor, "graphs nodes"],
         weights: Float[Tensor, "graphs nodes"],
     ) -> Float[Tensor, " graphs"]:
-        """Score each graph; ``weights`` (rows summing to 1, or 0 without a word) join the nodes."""
+        """Score each graph; ``weights`` (rows summing to 1, or 0 without words) average the nodes."""
         states, edges = cosines, first_edges
         for number, layer in enumerate(self.layers):
             if number and self.config.graph == "alignment":
@@ -63,7 +63,7 @@ class GlobalAlignment(nn.Module):
         With ``bfloat16`` the products with the weights of the later layers and of the head are rounded to it.
         """
         layers = [layer for layer in self.layers if isinstance(layer, DenseGCNConv)]
-        if not layers:  # a word is read once, since it is the same node in every graph
+        if not layers:  # a word is scored once, since it is the same node in every graph
             found = self._readings(cosines, bfloat16)
             return torch.cat([found[:, graphs.words] @ graphs.pooling for graphs in parts], dim=1)
         scale = self.config.graph_width**-0.5 if self.config.edges == "scaled" else 1.0
@@ -83,21 +83,21 @@ class GlobalAlignment(nn.Module):
     def _readings(
         self, states: Float[Tensor, "contexts nodes width"], bfloat16: bool
     ) -> Float[Tensor, "contexts nodes"]:
-        """:meth:`read` by the kernels."""
+        """:meth:`read`, by the kernels."""
         if self.config.head == "mean":
             return states.mean(-1)
         inner = rounded(self.head_in, states, bfloat16)
         return readings(inner, self.head_out.weight[0]) + self.head_out.bias
 
     def read(self, states: Float[Tensor, "*graphs nodes width"]) -> Float[Tensor, "*graphs nodes"]:
-        """Each node's own score, eq. 13 before its mean."""
+        """The score of each node, eq. 13 before its mean."""
         if self.config.head == "mean":
             return states.mean(-1)
         return self.head_out(torch.tanh(self.head_in(states))).squeeze(-1)
 
 
 def rounded(linear: nn.Module, states: Float[Tensor, "*rows width"], bfloat16: bool) -> Float[Tensor, "*rows out"]:
-    """A linear layer, its product in bfloat16 where that is asked for, its result in the precision of ``states``."""
+    """Apply a linear layer, optionally in bfloat16; the result has the precision of ``states``."""
     with torch.autocast(states.device.type, torch.bfloat16, enabled=bfloat16):
         product: Tensor = linear(states)
     return product.to(states.dtype)

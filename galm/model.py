@@ -1,8 +1,8 @@
-"""GALM: Global Alignment Learning for Code Search, in the consistent reading of its equations 5 to 13.
+"""GALM: Global Alignment Learning for Code Search, in a consistent reading of its equations 5 to 13.
 
-A query word attends to the words of a method (eq. 7); the cosines between the blocks of the word and of what it
-attended to are the features of a graph node (eqs. 8, 9); a complete graph joins the query's words (eqs. 10, 11); a
-dense graph convolution and a small head read one score from it (eqs. 12, 13).
+A query word attends to the words of a method (eq. 7); the cosines between the blocks of the word and of its attention
+output are the features of a graph node (eqs. 8, 9); a complete graph connects the query's words (eqs. 10, 11); a dense
+graph convolution and a small head compute one score from it (eqs. 12, 13).
 
 Departures from the paper, where its printed shapes do not conform: see ``dense_gcn.py``. Pads are masked everywhere.
 Words have no position: a score does not depend on the order of the words on either side.
@@ -49,11 +49,11 @@ class Galm(NeuralRanker):
 
     @property
     def code_fields(self) -> tuple[str, ...]:
-        """As configured."""
+        """The configured code fields."""
         return self.config.code_fields
 
     def start_from(self, train: TokenizedPairs) -> None:
-        """Starting vectors as ``--model.start`` names them."""
+        """Initialise the word vectors as ``--model.start`` selects."""
         self.words.start_from(train)
 
     def encode_query(self, queries: Batch) -> EncodedWords:
@@ -63,7 +63,7 @@ class Galm(NeuralRanker):
         return EncodedWords(self._finished(states, words.ids), words.mask, words.ids, words.mask)
 
     def encode_code(self, codes: Batch) -> EncodedWords:
-        """The method's word vectors, eq. 5: its fields joined along the length."""
+        """The method's word vectors, eq. 5: its fields concatenated along the length."""
         fields = self.code_fields
         states = torch.cat([self.words(field, codes[field].ids) for field in fields], dim=1)
         keys = torch.cat([self.words.keys(field, codes[field].ids) for field in fields], dim=1)
@@ -80,7 +80,7 @@ class Galm(NeuralRanker):
     def _finished(
         self, states: Float[Tensor, "batch words dim"], keys: Int[Tensor, "batch words"]
     ) -> Float[Tensor, "batch words dim"]:
-        """Scaled and with dropout, the same wherever a word stands in the batch: equal words keep equal vectors."""
+        """Normalisation and dropout, with one mask for equal words of a batch, so that their vectors remain equal."""
         if self.config.normalise:
             states = normalize(states, dim=-1)
         if self.training and self.config.dropout:
@@ -100,26 +100,26 @@ class Galm(NeuralRanker):
         return torch.stack(scores).sum(0)
 
     def attention_of(self, nodes: Encoded, context: Encoded) -> Float[Tensor, "pairs nodes context"]:
-        """How much each node word attends to each word of the other side, eq. 7."""
+        """The attention of each node word to each word of the other side, eq. 7."""
         config = self.config
         if config.affinity == "pooled":
             return pooled_attention(nodes, context, config.attention, config.attention_temperature)
         return attention(nodes.states, context.states, context.mask, config.attention, config.attention_temperature)
 
     def edges_of(self, nodes: Encoded) -> Float[Tensor, "batch nodes nodes"]:
-        """Edges between the words of one side: eq. 10, or what stands in its place."""
+        """Edges between the words of one side: eq. 10, or the configured replacement."""
         if self.config.graph in ("uniform", "identity"):
             return fixed_edges(nodes.mask, nodes.states.dtype, alike=self.config.graph == "uniform")
         return edge_weights(nodes.states, nodes.mask, self.config.edges, self.config.edge_temperature)
 
     def alignment(self, queries: Encoded, codes: Encoded) -> Float[Tensor, "pairs querywords codewords"]:
-        """The attention of eq. 7; where only code words are nodes, theirs to the query's words."""
+        """The attention of eq. 7; if only code words are nodes, their attention to the query's words."""
         if "query" in self.graphs:
             return self.attention_of(queries, codes)
         return self.attention_of(codes, queries).transpose(-1, -2)
 
     def edges(self, queries: Encoded) -> Float[Tensor, "queries words words"] | None:
-        """The edges of eq. 10, where query words are nodes."""
+        """The edges of eq. 10, if query words are nodes."""
         return self.edges_of(queries) if "query" in self.graphs else None
 
     def word_vectors(self) -> Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]:
@@ -136,9 +136,9 @@ class Galm(NeuralRanker):
     def score_matrix(  # type: ignore[override]
         self, queries: EncodedWords, codes: EncodedWords, *, pairs_per_block: int = 4096
     ) -> Float[Tensor, "queries codes"]:
-        """Every query against every code by the ragged form; equal to the plain one.
+        """Every query against every code by the ragged implementation; equal to the plain equations.
 
-        Under autocast to bfloat16 only the products that may be rounded are.
+        Under autocast to bfloat16, only products that tolerate rounding are rounded.
         """
         device = queries.states.device.type
         bfloat16 = torch.is_autocast_enabled(device)
@@ -158,7 +158,7 @@ class Galm(NeuralRanker):
         return torch.stack(scores).sum(0)
 
     def _nodes(self, side: str, words: EncodedWords) -> Nodes:
-        """The graphs that one side's words span; columns without a node in any graph take no part."""
+        """The graphs over one side's words, without columns that have no node in any graph."""
         columns = words.mask.any(0)
         if not columns.all() and columns.any():
             cut = (words.states[:, columns], words.mask[:, columns], words.words[:, columns], words.nodes[:, columns])

@@ -1,6 +1,6 @@
-"""The C kernels: compiled once for this processor, loaded, and called with tensors.
+"""The C kernels: compiled once for this CPU, loaded, and called with tensors.
 
-Where there is no C compiler, GALM runs in its plain form: the same numbers, several times slower.
+Without a C compiler, GALM uses its PyTorch implementation: the same results, several times slower.
 """
 
 import ctypes
@@ -21,7 +21,7 @@ from torch import Tensor
 SOURCE: Final = Path(__file__).with_name("kernels.c")
 FLAGS: Final = ("-O3", "-march=native", "-std=gnu11", "-fPIC", "-Wno-psabi")
 LANES: Final = 16
-"""Floats that the kernels take at a time; widths are multiples of it."""
+"""Floats that the kernels process at a time; widths are multiples of it."""
 
 _log = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ class ReadingInput(ctypes.Structure):
 
 
 def call(name: str, *arguments: ctypes.Structure | Tensor) -> None:
-    """Run a kernel on structures and tensors, which it takes by address."""
+    """Run a kernel on structures and tensors, which are passed by address."""
     library = kernels()
     assert library is not None
     addresses = [each.data_ptr() if isinstance(each, Tensor) else ctypes.addressof(each) for each in arguments]
@@ -74,30 +74,30 @@ def call(name: str, *arguments: ctypes.Structure | Tensor) -> None:
 
 
 def address(tensor: Tensor | None) -> int | None:
-    """Where the values of a contiguous tensor of 32-bit numbers begin."""
+    """The address of a contiguous tensor of 32-bit numbers."""
     assert tensor is None or (tensor.is_contiguous() and tensor.dtype in (torch.float32, torch.int32))
     return None if tensor is None else tensor.data_ptr()
 
 
 def fits(tensor: Tensor, *widths: int) -> bool:
-    """Whether the kernels can take such a tensor, in rows of these widths."""
+    """Whether the kernels support such a tensor, with rows of these widths."""
     fitting = tensor.dtype == torch.float32 and tensor.device.type == "cpu"
     return fitting and all(width % LANES == 0 for width in widths) and kernels() is not None
 
 
 @functools.cache
 def kernels() -> ctypes.CDLL | None:
-    """The compiled kernels; None without a C compiler, and where GALM_NATIVE=0 says so."""
+    """The compiled kernels; None without a C compiler, or if GALM_NATIVE=0 is set."""
     if os.environ.get("GALM_NATIVE") == "0":
         return None
     compiler = next(filter(None, map(shutil.which, (os.environ.get("CC", ""), "cc", "gcc", "clang"))), None)
     if compiler is None:
-        _log.warning("there is no C compiler (cc): GALM runs in its plain form, which is several times slower")
+        _log.warning("there is no C compiler (cc): GALM runs in plain PyTorch, which is several times slower")
         return None
     try:
         return ctypes.CDLL(str(_compiled(compiler)))
     except (OSError, subprocess.CalledProcessError) as error:
-        _log.warning("the C kernels cannot be used, so GALM runs in its plain form, which is slower: %s", error)
+        _log.warning("the C kernels cannot be used, so GALM runs in plain PyTorch, which is slower: %s", error)
         return None
 
 
@@ -108,7 +108,7 @@ def _compiled(compiler: str) -> Path:
     if not library.exists():
         cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=cache) as folder:
-            # Compiled for OpenMP, linked without it: at loading the calls meet the OpenMP library that torch brought.
+            # Compiled for OpenMP, linked without it: when loaded, the calls resolve to torch's OpenMP library.
             for step in (["-fopenmp", "-c", str(SOURCE), "-o", "kernels.o"], ["-shared", "kernels.o", "-o", "made.so"]):
                 subprocess.run([compiler, *FLAGS, *step], cwd=folder, check=True, capture_output=True)
             Path(folder, "made.so").replace(library)

@@ -1,8 +1,8 @@
-"""GALM without padding: the fast form of ``alignment_graph.py`` and ``dense_gcn.py``, equal within float32 rounding.
+"""GALM without padding: a fast version of ``alignment_graph.py`` and ``dense_gcn.py``, equal within float32 rounding.
 
-Word vectors come straight from embedding tables, so equal words have equal vectors: what depends on a word and a
-context alone (eqs. 7 to 9, and V times the first layer's weight) is computed once for each distinct word. The nodes of
-all graphs stand in one list. The inner loops are in ``kernels.c``.
+Word vectors come directly from embedding tables, so equal words have equal vectors: terms that depend only on a word
+and a context (eqs. 7 to 9, and V times the first layer's weight) are computed once per distinct word. The nodes of all
+graphs are in one list. The inner loops are in ``kernels.c``.
 """
 
 from dataclasses import dataclass
@@ -23,10 +23,10 @@ class Graphs:
 
     words: Int32[Tensor, " nodes"]  # each node's row among the distinct words
     edges: Float[Tensor, " cells"]  # of the first layer, each graph's row by row
-    pooling: Float[Tensor, "nodes graphs"]  # joins values of nodes, weighted, to one value a graph
+    pooling: Float[Tensor, "nodes graphs"]  # weighted sum of node values, to one value per graph
     offsets: Int32[Tensor, " bounds"]  # graph g has the nodes offsets[g] to offsets[g + 1]
     cells: Int32[Tensor, " bounds"]  # and the edges cells[g] to cells[g + 1]
-    longest: int  # nodes
+    longest: int  # most nodes of a graph
 
     @classmethod
     def of(
@@ -36,7 +36,7 @@ class Graphs:
         edges: Float[Tensor, "graphs words words"],
         weights: Float[Tensor, "graphs words"],
     ) -> "Graphs":
-        """A graph a row, of the words where ``mask`` is True."""
+        """One graph per row, of the words where ``mask`` is True."""
         lengths, weights = mask.sum(1), weights[mask]
         graph = torch.arange(len(mask)).repeat_interleave(lengths)
         pooling = weights.new_zeros(len(graph), len(mask)).scatter(1, graph[:, None], weights[:, None])
@@ -46,17 +46,17 @@ class Graphs:
 
 
 def offsets_of(lengths: Int[Tensor, " lists"]) -> Int32[Tensor, " lists+1"]:
-    """Where lists of these lengths begin in one list, and its end."""
+    """Start offsets of lists of these lengths when concatenated, and the total length."""
     return torch.cat([lengths.new_zeros(1), lengths.cumsum(0)]).int()
 
 
 def interleaved(words: Float[Tensor, "words dim"], blocks: int) -> Float[Tensor, "words dim"]:
-    """The columns reordered so that the blocks' k-th entries are neighbours: sums over a block then run over rows."""
+    """Reorder the columns so that the blocks' k-th entries are adjacent; sums over a block then run over rows."""
     return words.unflatten(1, (blocks, -1)).transpose(1, 2).reshape(words.shape)  # [words, k * blocks]
 
 
 class BlockCosines(torch.autograd.Function):
-    """V of every node word against every context, from the logits of all node words with all context words."""
+    """V of every node word in every context, from the logits of all node words with all context words."""
 
     @staticmethod
     def forward(
@@ -80,7 +80,7 @@ class BlockCosines(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Float32[Tensor, "contexts words blocks"]) -> tuple[Tensor | None, ...]:
-        """Q̂ is formed again instead of kept."""
+        """Q̂ is recomputed instead of saved."""
         logits, nodes, context, norms, _ = ctx.saved_tensors
         kernel_input: CosineInput = ctx.kernel_input
         threads, blocks = kernel_input.threads, kernel_input.blocks
@@ -107,7 +107,7 @@ class Convolution(torch.autograd.Function):
         scale: float,
         distinct: bool,
     ) -> Float32[Tensor, "contexts nodes width"]:
-        """Y is ``below``, a row a node, or with ``distinct`` a row a distinct word; H is ``states``."""
+        """Y is ``below``, one row per node, or with ``distinct`` one row per distinct word; H is ``states``."""
         assert (edges is None) != (states is None)
         below, bias = below.contiguous(), bias.contiguous()
         edges = None if edges is None else edges.contiguous()
@@ -125,7 +125,7 @@ class Convolution(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Float32[Tensor, "contexts nodes width"]) -> tuple[Tensor | None, ...]:
-        """The edges of H are formed again instead of kept."""
+        """The edges of H are recomputed instead of saved."""
         out, states, below, edges, bias, *_ = ctx.saved_tensors
         threads = ctx.kernel_input.threads
         to_states = None if states is None else torch.empty_like(states)
@@ -137,13 +137,13 @@ class Convolution(torch.autograd.Function):
 
 
 class Readings(torch.autograd.Function):
-    """Each node's own reading w · tanh(x), eq. 13 before its mean."""
+    """The reading w · tanh(x) of each node, eq. 13 before its mean."""
 
     @staticmethod
     def forward(
         ctx: Any, inner: Float32[Tensor, "*nodes width"], weights: Float32[Tensor, " width"]
     ) -> Float32[Tensor, "*nodes"]:
-        """Of x = ``inner`` and w = ``weights``."""
+        """``inner`` is x, ``weights`` is w."""
         inner, weights = inner.contiguous(), weights.contiguous()
         out = inner.new_empty(inner.shape[:-1])
         ctx.kernel_input = ReadingInput(
@@ -156,7 +156,7 @@ class Readings(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Float32[Tensor, "*nodes"]) -> tuple[Tensor, ...]:
-        """The hyperbolic tangent is formed again instead of kept."""
+        """The hyperbolic tangent is recomputed instead of saved."""
         inner, weights = ctx.saved_tensors
         to_inner, to_weights = torch.empty_like(inner), weights.new_zeros(ctx.kernel_input.threads, len(weights))
         call("readings_backward", ctx.kernel_input, gradient.contiguous(), to_inner, to_weights)
@@ -170,7 +170,7 @@ def block_cosines_of(
     offsets: Int32[Tensor, " bounds"],
     blocks: int,
 ) -> Float32[Tensor, "contexts words blocks"]:
-    """:class:`BlockCosines`."""
+    """Apply :class:`BlockCosines`."""
     found: Tensor = BlockCosines.apply(logits, nodes, context, offsets, blocks)  # type: ignore[no-untyped-call]
     return found
 
@@ -185,12 +185,12 @@ def convolution(
     scale: float = 1.0,
     distinct: bool = False,
 ) -> Float32[Tensor, "contexts nodes width"]:
-    """:class:`Convolution`."""
+    """Apply :class:`Convolution`."""
     found: Tensor = Convolution.apply(graphs, below, bias, edges, states, scale, distinct)  # type: ignore[no-untyped-call]
     return found
 
 
 def readings(inner: Float32[Tensor, "*nodes width"], weights: Float32[Tensor, " width"]) -> Float32[Tensor, "*nodes"]:
-    """:class:`Readings`."""
+    """Apply :class:`Readings`."""
     found: Tensor = Readings.apply(inner, weights)  # type: ignore[no-untyped-call]
     return found

@@ -1,4 +1,4 @@
-"""GALM's embedding layers, eqs. 5 and 6, in the arrangements that ``--model.tied`` and ``--model.code_tables`` name."""
+"""GALM's embedding layers, eqs. 5 and 6, arranged as ``--model.tied`` and ``--model.code_tables`` select."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +14,7 @@ from modeling import starting_vectors
 
 
 def tied_rows(vocabularies: Vocabularies) -> Int[Tensor, " querywords"]:
-    """Row of each query word in a table of all code words, followed by the words that only queries have."""
+    """Row of each query word in a table of all code words followed by the words that occur only in queries."""
     query, code = vocabularies.query, vocabularies.code
     rows, after = [PAD], len(code)
     known = set(code.words)
@@ -27,14 +27,14 @@ def tied_rows(vocabularies: Vocabularies) -> Int[Tensor, " querywords"]:
         else:
             rows.append(after)
             after += 1
-    return torch.tensor(rows, device="cpu")  # also where a model is built of shapes alone
+    return torch.tensor(rows, device="cpu")  # also if a model is built on the meta device
 
 
 class WordTables(nn.Module):
-    """Word ids of the query or of a code field to vectors."""
+    """Maps word ids of the query or of a code field to vectors."""
 
     def __init__(self, config: GalmConfig, vocabularies: Vocabularies) -> None:
-        """Tables with uniform starting vectors."""
+        """Create tables with uniform initial vectors."""
         super().__init__()
         self.config, self.vocabularies = config, vocabularies
         one = config.code_tables == "one"
@@ -42,7 +42,7 @@ class WordTables(nn.Module):
         self.table_of = {field: field if field in apart else "code" for field in config.code_fields}
         self.table_of["query"] = "code" if config.tied else "query"
         rows = tied_rows(vocabularies)
-        self.query_rows: Tensor  # query id -> row of a table for both sides
+        self.query_rows: Tensor  # query id -> row of a table shared by both sides
         self.register_buffer("query_rows", rows, persistent=False)
         both = max(len(vocabularies.code), int(rows.max()) + 1)
         sizes = {table: both if config.tied else len(vocabularies.of(table)) for table in self.table_of.values()}
@@ -74,13 +74,13 @@ class WordTables(nn.Module):
         return table
 
     def keys(self, field: str, ids: Int[Tensor, "batch words"]) -> Int[Tensor, "batch words"]:
-        """A number for each word of a code field, equal where the vectors are equal."""
+        """A key for each word of a code field; equal keys have equal vectors."""
         tables = list(dict.fromkeys(self.table_of[field] for field in self.config.code_fields))
         most = max(len(self.vocabularies.of(field)) for field in CODE_FIELDS)
         return ids + tables.index(self.table_of[field]) * most
 
     def start_from(self, train: TokenizedPairs) -> None:
-        """Starting vectors as ``--model.start`` names them."""
+        """Initialise the vectors as ``--model.start`` selects."""
         if self.config.start == "uniform":
             return
         fields = [field for field in self.config.code_fields if field not in STRUCTURE_FIELDS]
@@ -90,7 +90,7 @@ class WordTables(nn.Module):
             starting_vectors.from_statistics(query, codes, train, fields)
 
     def known_words(self) -> Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]:
-        """The vectors of the known words of each table, without PAD and unknown ones."""
+        """The vectors of the known words of each table, without PAD and unknown words."""
         found = {}
         for field, table in self.table_of.items():
             vocabulary = self.vocabularies.of(field)

@@ -10,19 +10,19 @@ Negatives = Literal["average", "sum", "hardest", "random", "random_query"]
 
 @dataclass(frozen=True, slots=True)
 class LossConfig:
-    """Which loss, and how hard its negatives are (section ``loss``)."""
+    """The loss and the choice of its negatives (section ``loss``)."""
 
     kind: Literal["ranking", "cross_entropy"] = "ranking"
-    """Bidirectional ranking loss (GALM eq. 14, SCAN, VSE++) or in-batch cross-entropy in both directions."""
+    """Bidirectional ranking loss (GALM eq. 14, SCAN, VSE++), or in-batch cross-entropy in both directions."""
     margin: float = 0.2
     """Margin of the ranking loss, in units of the score (VSE++, GSMN: 0.2; the TabCS release: 0.05)."""
     negatives: Negatives = "hardest"
-    """All of the batch averaged or summed, the hardest of each row and column (VSE++), or a random one (eq. 14).
+    """All negatives of the batch averaged or summed, the hardest per row and column (VSE++), or a random one (eq. 14).
 
-    ``random_query``: a random query for each code, and no codes (the releases of DeepCS, CARLCS, TabCS and FcarCS).
+    ``random_query``: a random query per code, and no codes (as the releases of DeepCS, CARLCS, TabCS and FcarCS do).
     """
     warmup_epochs: float = 1.0
-    """Epochs of averaged negatives before ``hardest``, which can stall from a random start."""
+    """Epochs of averaged negatives before ``hardest``, which can stall from random weights."""
     temperature: float = 1.0
     """Scores are divided by this in the cross-entropy."""
 

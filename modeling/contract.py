@@ -1,7 +1,7 @@
-"""What every neural model promises: encode each side once, then score pairs of them.
+"""The interface of neural models: encode each side once, then score pairs.
 
-The trainer, the evaluator and the search know these classes and no model. What is not trained here keeps
-:mod:`modeling.ranker` alone.
+The trainer, the evaluator and the search depend on these classes, not on a particular model. Rankers that are not
+trained here only implement :mod:`modeling.ranker`.
 """
 
 from abc import ABC, abstractmethod
@@ -23,9 +23,9 @@ Side = TypeVar("Side", bound="Encoded")
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """One side of a batch, encoded without the other: what an index may store.
+    """One side of a batch, encoded independently of the other side, so an index may store it.
 
-    A model that needs more of a side adds tensors in a subclass; the first axis of each is the batch.
+    A model that needs more adds tensors in a subclass; the first axis of each is the batch.
     """
 
     states: Float[Tensor, "batch words dim"]
@@ -36,42 +36,42 @@ class Encoded:
 
     @property
     def nbytes(self) -> int:
-        """Memory of all tensors."""
+        """Total size of all tensors in bytes."""
         return sum(getattr(self, each.name).nbytes for each in fields(self))
 
     @property
     def shown(self) -> Bool[Tensor, "batch words"]:
-        """Where words stand in :meth:`NeuralRanker.alignment` and :meth:`NeuralRanker.edges`."""
+        """Mask of the words in :meth:`NeuralRanker.alignment` and :meth:`NeuralRanker.edges`."""
         return self.mask
 
     def rows(self: Side, rows: slice | Int[Tensor, " rows"]) -> Side:
-        """Some of the batch, by a slice or by row numbers (which may repeat)."""
+        """A subset of the batch, by slice or by row numbers (which may repeat)."""
         return replace(self, **{each.name: getattr(self, each.name)[rows] for each in fields(self)})
 
 
 @runtime_checkable
 class PairTokenizer(Protocol):
-    """Turns the pairs of any split into ids of words or subwords."""
+    """Converts the pairs of any split to word or subword ids."""
 
     @property
     def vocabulary(self) -> Any:
-        """What a model is built for."""
+        """The vocabulary that a model is built for."""
 
     def encode(self, split: Split) -> TokenizedPairs:
-        """``split`` as ids, each field cut to its configured length."""
+        """``split`` as ids, each field truncated to its configured length."""
 
     def words(self, field: str, ids: Sequence[int]) -> list[str]:
-        """What the ids of a field stand for, to be looked at."""
+        """The words that the ids of a field stand for, for display."""
 
     def check(self) -> None:
-        """Refuse what no model could learn with.
+        """Reject settings that no model could learn with.
 
         Raises:
             ValueError: the message names the option.
         """
 
     def save(self, path: Path) -> None:
-        """Write all that is needed to read pairs in the same way, as one file.
+        """Write everything needed to tokenize pairs in the same way to one file.
 
         Raises:
             OSError: the file cannot be written.
@@ -82,18 +82,18 @@ class NeuralRanker(nn.Module, ABC):
     """A neural model that scores queries against codes; higher is better."""
 
     config_type: ClassVar[type]
-    """The frozen dataclass that ``__init__`` takes: section ``model`` of the configuration."""
+    """The frozen dataclass that ``__init__`` takes: the ``model`` section of the configuration."""
     reads: ClassVar[Literal["words", "subwords"]] = "words"
-    """What a tokenizer makes of pairs for it."""
+    """The kind of tokens that the model reads."""
     natural_threshold: ClassVar[float | None] = None
-    """The score from which on a pair is a match; None: training compares codes with each other, and fixes none."""
+    """The score from which a pair counts as a match; None if training only compares codes and so fixes no threshold."""
 
     def __init__(self, config: Any, vocabularies: Any) -> None:
-        """Build the model; ``config`` is a ``config_type``. Reads the global torch seed.
+        """Build the model; ``config`` is a ``config_type``. Uses torch's global random state.
 
         Args:
-            config: section ``model`` of the configuration.
-            vocabularies: the ``vocabulary`` of the tokenizer that it is to be used with.
+            config: the ``model`` section of the configuration.
+            vocabularies: the ``vocabulary`` of the tokenizer that the model is used with.
         """
         super().__init__()
         self.config = config
@@ -101,16 +101,16 @@ class NeuralRanker(nn.Module, ABC):
 
     @classmethod
     def tokenizer(cls, train: Split, words: WordsConfig, config: Any) -> PairTokenizer:  # noqa: ARG003
-        """What reads pairs for a new model; here words, with vocabularies of ``train`` alone.
+        """The tokenizer of a new model; here a word tokenizer with vocabularies built from ``train`` only.
 
         Raises:
-            ValueError: it cannot be had.
+            ValueError: it is not available.
         """
         return WordTokenizer.build(train, words)
 
     @classmethod
     def saved_tokenizer(cls, path: Path, words: WordsConfig, config: Any) -> PairTokenizer:  # noqa: ARG003
-        """What reads pairs for a model of which a run was saved: from the file that :meth:`PairTokenizer.save` wrote.
+        """The tokenizer of a saved run, loaded from the file that :meth:`PairTokenizer.save` wrote.
 
         Raises:
             ValueError: the file is missing or damaged.
@@ -119,11 +119,11 @@ class NeuralRanker(nn.Module, ABC):
 
     @property
     def code_fields(self) -> tuple[str, ...]:
-        """The code fields that are read, in the order in which their words stand in :meth:`alignment`."""
+        """The code fields that are read, in the order of their words in :meth:`alignment`."""
         return "name", "tokens", "api"
 
     def start_from(self, train: TokenizedPairs) -> None:
-        """Set starting values from statistics of the training split; a model that has none leaves this as it is."""
+        """Initialise weights from statistics of the training split; by default this does nothing."""
 
     @abstractmethod
     def encode_query(self, queries: Batch) -> Encoded:
@@ -142,15 +142,15 @@ class NeuralRanker(nn.Module, ABC):
         queries: Encoded,  # noqa: ARG002
         codes: Encoded,  # noqa: ARG002
     ) -> Float[Tensor, "pairs querywords codewords"] | None:
-        """How much each query word aligns to each code word, to be looked at; None where a model has no such thing."""
+        """How strongly each query word aligns to each code word, for display; None if the model has no alignment."""
         return None
 
     def edges(self, queries: Encoded) -> Float[Tensor, "queries words words"] | None:  # noqa: ARG002
-        """Weights of the edges between a query's words, to be looked at; None where a model has none."""
+        """Weights of the edges between a query's words, for display; None if the model has none."""
         return None
 
     def word_vectors(self) -> Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]:
-        """Tables of word vectors with their words, most frequent first; empty where a model has none."""
+        """Tables of word vectors with their words, most frequent first; empty if the model has none."""
         return {}
 
     def score_matrix(
@@ -158,10 +158,10 @@ class NeuralRanker(nn.Module, ABC):
     ) -> Float[Tensor, "queries codes"]:
         """Score every query against every code, at most ``pairs_per_block`` pairs at a time.
 
-        A model overrides this only where it has a faster form with the same result.
+        A model overrides this only if it has a faster implementation with the same result.
         """
         blocks = []
-        step = max(1, pairs_per_block // max(1, len(codes)))  # queries a block
+        step = max(1, pairs_per_block // max(1, len(codes)))  # queries per block
         columns = torch.arange(len(codes), device=codes.mask.device)
         for start in range(0, len(queries), step):
             rows = torch.arange(start, min(start + step, len(queries)), device=queries.mask.device)

@@ -1,8 +1,8 @@
-"""Where models compute."""
+"""The device that models run on."""
 
 
 def best_device() -> str:
-    """A GPU where torch finds one, else the processor."""
-    import torch  # slow to import, and not needed to tell a model from a name
+    """``cuda`` if torch finds a GPU, else ``cpu``."""
+    import torch  # slow to import, and not needed to look up a model by name
 
     return "cuda" if torch.cuda.is_available() else "cpu"

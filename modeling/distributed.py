@@ -1,6 +1,6 @@
-"""The processes of one run: which of them this is, and what they exchange. Alone, every exchange is the identity.
+"""The processes of one run and what they exchange; with a single process, every exchange is the identity.
 
-They are peers over gloo: each takes its share of the queries, and what it computes is put together again on all.
+The processes are peers over gloo: each handles its share of the queries, and all of them gather the results.
 """
 
 from collections.abc import Sequence
@@ -20,22 +20,22 @@ Item = TypeVar("Item")
 
 
 def count() -> int:
-    """How many processes there are."""
+    """Number of processes."""
     return dist.get_world_size() if dist.is_initialized() else 1
 
 
 def rank() -> int:
-    """The number of this one, from 0."""
+    """Rank of this process, from 0."""
     return dist.get_rank() if dist.is_initialized() else 0
 
 
 def is_first() -> bool:
-    """Whether this is the process that speaks and writes."""
+    """Whether this is the process that prints and writes files."""
     return rank() == 0
 
 
 def share(size: int) -> slice:
-    """This process's part of ``size`` things; the parts of all, in order, are the whole."""
+    """This process's slice of ``size`` items; the slices of all processes, in order, cover all items."""
     return slice(size * rank() // count(), size * (rank() + 1) // count())
 
 
@@ -49,7 +49,7 @@ def gathered(item: Item) -> list[Item]:
 
 
 def broadcast(item: Item) -> Item:
-    """The first process's item, on all; the others' is dropped."""
+    """The first process's item, on all processes; the other items are discarded."""
     if count() == 1:
         return item
     items = [item]
@@ -58,14 +58,14 @@ def broadcast(item: Item) -> Item:
 
 
 def same_weights(model: nn.Module) -> None:
-    """Give every process the first one's weights."""
+    """Copy the first process's weights to every process."""
     if count() > 1:
         for weight in model.state_dict().values():
             dist.broadcast(weight, src=0)
 
 
 def sum_gradients(model: nn.Module) -> None:
-    """Give every process the sum of all processes' gradients."""
+    """Replace the gradients by their sum over all processes."""
     if count() > 1:
         for weight in model.parameters():
             if weight.grad is None:
@@ -74,14 +74,14 @@ def sum_gradients(model: nn.Module) -> None:
 
 
 def all_rows(own: Float[Tensor, "rows columns"]) -> Float[Tensor, "allrows columns"]:
-    """The rows of every process; each of them computes the same from the whole, so a gradient goes to its own rows."""
+    """The rows of all processes. Every process computes the same from them, so gradients go to its own rows only."""
     if count() == 1:
         return own
     return _gather(own, gathered(len(own)), summed=False)
 
 
 def all_encoded(own: Side) -> Side:
-    """What every process encoded, as one batch; gradients of all come back to who encoded it."""
+    """The encodings of all processes as one batch; the gradients of all processes return to the one that encoded."""
     if count() == 1:
         return own
     whole = {each.name: _joined(getattr(own, each.name)) for each in fields(own)}
@@ -89,7 +89,7 @@ def all_encoded(own: Side) -> Side:
 
 
 def _joined(own: Tensor) -> Tensor:
-    """The own rows and the others', all padded to the widest."""
+    """This process's rows and the others', all padded to the widest."""
     shapes = gathered(tuple(own.shape))
     padding: list[int] = []
     for axis in range(own.dim() - 1, 0, -1):  # the last axis comes first in torch's pad
@@ -103,7 +103,7 @@ def _gather(own: Tensor, rows: Sequence[int], *, summed: bool) -> Tensor:
 
 
 class _Gather(torch.autograd.Function):
-    """Rows of all processes; the gradient is that of the own rows, here or summed over all processes."""
+    """Rows of all processes; the gradient is that of this process's rows, local or summed over all processes."""
 
     @staticmethod
     def forward(ctx: Any, own: Tensor, rows: Sequence[int], summed: bool) -> Tensor:

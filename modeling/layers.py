@@ -1,4 +1,4 @@
-"""Attention layers that models share: over the words of one side, and between two sides. Pads never get weight."""
+"""Attention layers shared by models: over the words of one side, and between both sides. Pads get no weight."""
 
 from math import isqrt
 from typing import Final
@@ -15,16 +15,16 @@ from modeling.word_blocks import word_blocks
 def masked_softmax(
     logits: Float[Tensor, "*batch rows columns"], mask: Bool[Tensor, "*#batch #rows columns"], *, dim: int = -1
 ) -> Float[Tensor, "*batch rows columns"]:
-    """Softmax over the axis ``dim`` where ``mask`` is True; 0 elsewhere, and all 0 in a row without a True."""
+    """Softmax over the axis ``dim`` where ``mask`` is True; 0 elsewhere, and all 0 in a row that is fully masked."""
     weights = torch.softmax(logits.masked_fill(~mask, float("-inf")), dim=dim)
     return weights.masked_fill(~mask, 0.0)  # a row without a True is NaN before this line
 
 
 class WordAttention(nn.Module):
-    """One weight a word: softmax over the words of a · x_i, with a learned vector a (UNIF, eq. 1 of TabCS)."""
+    """One weight per word: softmax over the words of a · x_i, with a learned vector a (UNIF, eq. 1 of TabCS)."""
 
     def __init__(self, dim: int) -> None:
-        """The vector a starts near 0, so that all words start with about the same weight."""
+        """The vector a is initialised near 0, so that all words start with about the same weight."""
         super().__init__()
         self.vector = nn.Parameter(torch.empty(dim).uniform_(-0.05, 0.05))
 
@@ -36,7 +36,7 @@ class WordAttention(nn.Module):
 
 
 class PositionAttention(nn.Module):
-    """One weight a position and dimension, as the releases of TabCS and FcarCS compute it.
+    """One weight per position and dimension, as the releases of TabCS and FcarCS compute it.
 
     Z = softmax over the positions of tanh(Xᵀ W + b) with X in [positions, dim], W in [positions, positions].
     """
@@ -57,14 +57,14 @@ class PositionAttention(nn.Module):
 
 
 class CoAttention(nn.Module):
-    """Each side read with weights that the other decides (CARLCS eqs. 5 to 9, TabCS eqs. 5 to 9).
+    """Each side pooled with weights that depend on the other (CARLCS eqs. 5 to 9, TabCS eqs. 5 to 9).
 
     F = tanh(C U Qᵀ); w_C = softmax over code words of the largest F of each row, w_Q = softmax over query words of the
     largest of each column; the score is cos(Cᵀ w_C, Qᵀ w_Q). The largest of tanh is the tanh of the largest.
     """
 
     def __init__(self, dim: int) -> None:
-        """U as Glorot and Bengio (2010) draw it."""
+        """U has Xavier initialisation (Glorot and Bengio, 2010)."""
         super().__init__()
         self.weight = nn.Parameter(torch.empty(dim, dim))
         nn.init.xavier_uniform_(self.weight)
@@ -80,7 +80,7 @@ class CoAttention(nn.Module):
         codes: Float[Tensor, "pairs codewords dim"],
         code_mask: Bool[Tensor, "pairs codewords"],
     ) -> Float[Tensor, " pairs"]:
-        """The score of query i with code i; 0 where a side has no words."""
+        """The score of query i with code i; 0 if either side has no words."""
         left, right = _with_pads(self.projected(codes), code_mask), _with_pads(queries, query_mask, right=True)
         affinity = left @ right.transpose(1, 2)  # [pairs, codewords, querywords]
         code_weights = masked_softmax(torch.tanh(affinity.amax(2))[:, None], code_mask[:, None])
@@ -112,7 +112,7 @@ class CoAttention(nn.Module):
 def _block_scores(
     affinity: Float[Tensor, "allcodewords allquerywords"], queries: Encoded, codes: Encoded
 ) -> Float[Tensor, "queries codes"]:
-    """The scores of all pairs of two blocks, whose words' products stand in one matrix."""
+    """The scores of all pairs of two blocks, from one matrix of their words' dot products."""
     product = affinity.view(*codes.mask.shape, *queries.mask.shape)  # [codes, codewords, queries, querywords]
     of_rows = torch.tanh(product.amax(3)).transpose(1, 2)  # [codes, queries, codewords]
     of_columns = torch.tanh(product.amax(1)).transpose(0, 1)  # [queries, codes, querywords]
@@ -122,15 +122,15 @@ def _block_scores(
 
 
 _ROWS: Final = 16
-"""Rows of each side in a block of :meth:`CoAttention.matrix`: the products of its words fit a core's cache."""
+"""Rows of each side in a block of :meth:`CoAttention.matrix`: the products of its words fit in a core's cache."""
 
 _FAR: Final = -1e4
-"""What a pad adds to its dot products: never the largest where there is a word, and tanh of it has no gradient."""
+"""Added to the dot products of pads, so that they are never the maximum if there is a word, nor get a gradient."""
 
 
 def _with_pads(
     states: Float[Tensor, "batch words dim"], mask: Bool[Tensor, "batch words"], *, right: bool = False
 ) -> Float[Tensor, "batch words wider"]:
-    """Two columns more, by which left · right is far below 0 at pads of either: quicker than to mask the product."""
+    """Append two columns that make left · right far below 0 at the pads of either; faster than masking the product."""
     pads = torch.where(mask, 0.0, _FAR).to(states.dtype)[:, :, None]
     return torch.cat([states, torch.ones_like(pads), pads] if right else [states, pads, torch.ones_like(pads)], dim=2)

@@ -1,6 +1,6 @@
-"""Losses over a score matrix whose diagonal holds the gold pairs; duplicates of a pair are never its negatives.
+"""Losses over a score matrix with the gold pairs on the diagonal; duplicates of a pair are never its negatives.
 
-There may be more codes than queries: those beyond the queries' own are hard negatives, which no query is ranked for.
+There may be more codes than queries: the additional codes are hard negatives, for which no query is ranked.
 """
 
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from modeling.config import LossConfig, Negatives
 def hinges(
     scores: Float[Tensor, "queries codes"], negatives: Bool[Tensor, "queries codes"], margin: float
 ) -> tuple[Float[Tensor, "queries codes"], Float[Tensor, "queries queries"]]:
-    """Cost of each negative for its row's query and for its column's code; 0 where there is no negative.
+    """Hinge loss of each negative for its row's query and for its column's code; 0 where there is no negative.
 
     Row term: max(0, margin - s(q_i, c_i) + s(q_i, c_j)); column term: max(0, margin - s(q_j, c_j) + s(q_i, c_j)).
     """
     gold = scores.diagonal()
     rows = (margin - gold[:, None] + scores).clamp(min=0).masked_fill(~negatives, 0.0)
-    own = slice(len(scores))  # the codes that are some query's
+    own = slice(len(scores))  # the gold codes
     columns = (margin - gold[None, :] + scores[:, own]).clamp(min=0).masked_fill(~negatives[:, own], 0.0)
     return rows, columns
 
@@ -32,7 +32,7 @@ def ranking_loss(
     margin: float,
     kind: Negatives,
 ) -> Float[Tensor, ""]:
-    """Bidirectional ranking loss, GALM eq. 14 with both terms hinged; the mean over the pairs of the batch."""
+    """Bidirectional ranking loss, GALM eq. 14 with both terms hinged, averaged over the pairs of the batch."""
     rows, columns = hinges(scores, negatives, margin)
     if kind == "hardest":
         return (rows.amax(1) + columns.amax(0)).mean()
@@ -60,14 +60,14 @@ def cross_entropy(
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """The configured loss; call it with the scores, the negatives and how many epochs have passed."""
+    """The configured loss; call it with the scores, the negatives and the number of epochs so far."""
 
     config: LossConfig
 
     def __call__(
         self, scores: Float[Tensor, "queries codes"], negatives: Bool[Tensor, "queries codes"], epoch: float
     ) -> Float[Tensor, ""]:
-        """The loss at ``epoch`` (0 at the start, fractions within an epoch)."""
+        """The loss at ``epoch`` (0 at the start, fractional within an epoch)."""
         if self.config.kind == "cross_entropy":
             return cross_entropy(scores, negatives, self.config.temperature)
         kind = self.config.negatives

@@ -1,4 +1,4 @@
-"""Any neural model as a ranker: a corpus encoded once, queries scored against all of it or against some candidates."""
+"""Any neural model as a ranker: encodes a corpus once, then scores queries against all of it or some candidates."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,11 +19,11 @@ from modeling.row_scores import RowScores, ScoreMatrix
 CODES_PER_CHUNK: Final = 512
 QUERIES_PER_BLOCK: Final = 512
 ENCODED_BYTES: Final = 1 << 27
-"""Encoded code kept between blocks of queries, 128 MiB; what is beyond is encoded again for each block."""
+"""Encoded code cached between blocks of queries, 128 MiB; code beyond that is encoded again for each block."""
 
 
 class PoolRanker(Ranker):
-    """A neural model as a :class:`modeling.ranker.Ranker`; memory stays bounded whatever the corpus."""
+    """A neural model as a :class:`modeling.ranker.Ranker`; memory is bounded for any corpus size."""
 
     def __init__(
         self,
@@ -33,29 +33,29 @@ class PoolRanker(Ranker):
         *,
         bfloat16: bool = False,
     ) -> None:
-        """Score with ``model`` on ``device``, over ids that ``tokenizer`` makes; by bfloat16 products?"""
+        """Score with ``model`` on ``device``; ``bfloat16``: compute its matrix products in that precision."""
         self.model, self.tokenizer = model.to(device), tokenizer
         self.device, self.bfloat16 = torch.device(device), bfloat16
 
     @property
     def natural_threshold(self) -> float | None:
-        """The model's."""
+        """The model's threshold."""
         return self.model.natural_threshold
 
     def over(self, queries: Split, corpus: Split) -> "NeuralScores":
-        """Turn both into ids."""
+        """Tokenize both."""
         asked = self.tokenizer.encode(queries)
         codes = asked if queries is corpus else self.tokenizer.encode(corpus)
         return NeuralScores(self.model, asked, codes, bfloat16=self.bfloat16)
 
 
 class NeuralScores(Scores):
-    """A neural model over pairs that a tokenizer has read."""
+    """Scores of a neural model over tokenized pairs."""
 
     def __init__(
         self, model: NeuralRanker, queries: TokenizedPairs, corpus: TokenizedPairs, *, bfloat16: bool = False
     ) -> None:
-        """``model`` on the device where it is; codes are encoded when they are first asked for."""
+        """Score with ``model`` on its current device; codes are encoded on first use."""
         super().__init__(len(queries), len(corpus))
         self.model, self._queries, self._corpus, self._bfloat16 = model, queries, corpus, bfloat16
         self._device = next(model.parameters()).device
@@ -74,14 +74,14 @@ class NeuralScores(Scores):
         candidates: Int64[np.ndarray, "block candidates"],
         matrix: ScoreMatrix,
     ) -> Float32[np.ndarray, "block candidates ..."]:
-        """What ``matrix``, a method of the model, says of every candidate of each query; at least one query."""
+        """The output of ``matrix``, a method of the model, for every candidate of each query; at least one query."""
         with _scoring(self.model):
             rows = RowScores(self.model, self._corpus)
             asked = (self._queries.queries([query]) for query in queries.tolist())
             return np.stack([rows.outputs(query, some, matrix) for query, some in zip(asked, candidates, strict=True)])
 
     def blocks(self) -> Iterator[Float32[np.ndarray, "block codes"]]:
-        """Every query against every code; what fits in memory of encoded code serves all blocks of queries."""
+        """Every query against every code; encoded code is cached across blocks of queries as far as memory permits."""
         saved: dict[int, Encoded] = {}
         step = max(1, min(QUERIES_PER_BLOCK, SCORES_PER_BLOCK // max(1, self.codes)))
         for start in range(0, self.queries, step):
@@ -113,14 +113,14 @@ class NeuralScores(Scores):
 
     @cached_property
     def _vectors(self) -> Float[torch.Tensor, "codes dim"]:
-        """Of every code, for a model that makes one without the query."""
+        """The vector of every code, for a model that encodes code without the query."""
         parts = [self._encoded_codes(chunk).states[:, 0].cpu() for chunk in self._chunks]
         by_length = torch.cat(parts)
         return by_length[torch.from_numpy(np.argsort(np.concatenate(self._chunks), kind="stable"))]
 
     @cached_property
     def _chunks(self) -> list[Int[np.ndarray, " rows"]]:
-        """All codes; those of a chunk are of like length, so that little is padding."""
+        """All codes in chunks of similar length, so that there is little padding."""
         order = np.argsort(self._corpus.code_lengths, kind="stable")
         return [order[at : at + CODES_PER_CHUNK] for at in range(0, len(order), CODES_PER_CHUNK)]
 
@@ -136,7 +136,7 @@ class NeuralScores(Scores):
 
 @contextmanager
 def _scoring(model: NeuralRanker) -> Iterator[None]:
-    """Without dropout and gradients; a model in training is in training again afterwards."""
+    """Disable dropout and gradients, and restore the training mode afterwards."""
     training = model.training
     model.eval()
     try:

@@ -1,7 +1,7 @@
-"""What ranks code, trained or not: the evaluator, the tables and the fusion know this contract and no model.
+"""The interface of everything that ranks code, trained or not; the evaluator, tables and fusion depend on it only.
 
-BM25, a sentence tokenizer as it comes and a chat model are rankers by themselves; a
-:class:`modeling.contract.NeuralRanker` becomes one in :class:`modeling.pool_ranker.PoolRanker`.
+BM25, a pretrained sentence encoder and a chat model implement it directly; :class:`modeling.pool_ranker.PoolRanker`
+wraps a :class:`modeling.contract.NeuralRanker`.
 """
 
 from abc import ABC, abstractmethod
@@ -14,14 +14,14 @@ from jaxtyping import Float, Float32, Int64
 from data_prep.store.prepared_data import Split
 
 SCORES_PER_BLOCK: Final = 1 << 22
-"""Scores held at a time: 16 MiB in float32."""
+"""Scores in memory at a time: 16 MiB in float32."""
 
 
 class Scores(ABC):
-    """Scores of queries and codes that were read; both go by position, and higher is better."""
+    """Scores of given queries and codes, both addressed by position; higher is better."""
 
     def __init__(self, queries: int, codes: int) -> None:
-        """So many of each."""
+        """The numbers of queries and codes."""
         self.queries, self.codes = queries, codes
 
     @abstractmethod
@@ -31,10 +31,10 @@ class Scores(ABC):
         """The score of every candidate of each query; NaN where there is no answer."""
 
     def blocks(self) -> Iterator[Float[np.ndarray, "block codes"]]:
-        """Every query against every code, some queries at a time, in order.
+        """Every query against every code, in blocks of queries, in order.
 
-        The caller is done with a block before it asks for the next. A ranker overrides this where it has a faster form
-        of the same scores.
+        The caller must be done with a block before requesting the next. A ranker overrides this if it has a faster way
+        to compute the same scores.
         """
         step = max(1, SCORES_PER_BLOCK // max(1, self.codes))
         for start in range(0, self.queries, step):
@@ -47,13 +47,13 @@ class Ranker(ABC):
 
     @property
     def natural_threshold(self) -> float | None:
-        """The score from which on a pair is called a match, where training fixed it; None: validation has to."""
+        """The score from which a pair counts as a match if training fixed it; None if validation has to choose it."""
         return None
 
     @abstractmethod
     def over(self, queries: Split, corpus: Split) -> Scores:
-        """Read the queries of one split and the codes of another, as far as that can be done once.
+        """Prepare scores of the queries of one split and the codes of another, with all work that is done only once.
 
         Raises:
-            ValueError: the ranker cannot do with these.
+            ValueError: the ranker cannot score these splits.
         """

@@ -1,4 +1,4 @@
-"""Scores of some codes of a corpus for a query, the codes encoded when they are asked for."""
+"""Scores of selected codes of a corpus for a query; the codes are encoded on demand."""
 
 from collections.abc import Callable
 from typing import Final
@@ -12,36 +12,36 @@ from data_prep.store.batching import Batch, TokenizedPairs
 from modeling.contract import Encoded, NeuralRanker
 
 AT_ONCE: Final = 160
-"""Codes that are scored at a time, at most: of many at once, the longest makes all long, and caches are too small."""
+"""Most codes scored at a time: larger batches are padded to longer codes and exceed the caches."""
 
 ScoreMatrix = Callable[[Encoded, Encoded], Float[Tensor, "queries codes ..."]]
-"""Of queries and codes: one number a pair, or several."""
+"""A function of queries and codes that returns one number per pair, or several."""
 
 
 class RowScores:
-    """Any neural model over the rows of a corpus; its vectors are not kept."""
+    """Scores of any neural model for rows of a corpus; encodings are not cached."""
 
     def __init__(self, model: NeuralRanker, corpus: TokenizedPairs, *, at_once: int = AT_ONCE) -> None:
-        """``model`` on the device where it is, over the codes of ``corpus``, ``at_once`` of them at a time."""
+        """Score the codes of ``corpus`` with ``model`` on its current device, ``at_once`` of them at a time."""
         self.model, self._corpus, self._at_once = model.eval(), corpus, at_once
         self._device = next(model.parameters()).device
 
     def scores(self, query: Batch, rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
-        """The score of each of ``rows``, which may come more than once, for the one query of a batch."""
+        """The score of each of ``rows``, which may repeat, for the single query of a batch."""
         return self.outputs(query, rows, self.model.score_matrix)
 
     @torch.inference_mode()
     def outputs(
         self, query: Batch, rows: Int64[np.ndarray, " found"], matrix: ScoreMatrix
     ) -> Float32[np.ndarray, "found ..."]:
-        """What ``matrix``, a method of the model, says of each of ``rows``."""
+        """The output of ``matrix``, a method of the model, for each of ``rows``."""
         distinct, places = np.unique(rows, return_inverse=True)
-        order = np.argsort(self._corpus.code_lengths[distinct], kind="stable")  # of like length, little is padding
+        order = np.argsort(self._corpus.code_lengths[distinct], kind="stable")  # similar lengths need little padding
         asked = self.model.encode_query({field: words.to(self._device) for field, words in query.items()})
         parts = -(-len(order) // self._at_once)
         found = [
             matrix(asked, self.encoded(distinct[some]))[0].float().cpu().numpy()
-            for some in (np.array_split(order, parts) if parts else ())  # of about one size
+            for some in (np.array_split(order, parts) if parts else ())  # of about equal size
         ]
         if not found:
             return np.zeros(0, np.float32)
@@ -50,6 +50,6 @@ class RowScores:
 
     @torch.inference_mode()
     def encoded(self, rows: Int64[np.ndarray, " found"]) -> Encoded:
-        """The codes ``rows``."""
+        """The encoded codes of ``rows``."""
         codes = self._corpus.codes(rows)
         return self.model.encode_code({field: words.to(self._device) for field, words in codes.items()})

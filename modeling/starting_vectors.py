@@ -1,4 +1,4 @@
-"""Starting values of word vectors: uniform, shared by equal words, or from co-occurrence in training pairs."""
+"""Initial word vectors: uniform, shared by equal words, or from co-occurrence in training pairs."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -12,7 +12,7 @@ from data_prep.store.batching import TokenizedPairs
 from data_prep.store.vocabulary import PAD, Vocabularies, Vocabulary
 
 SHARED_PART: Final = 0.5
-"""Share of a vector's energy that says which word it is; the rest says which words it occurs with."""
+"""Fraction of a vector's energy that identifies the word; the rest encodes the words it co-occurs with."""
 
 
 @torch.no_grad()
@@ -25,14 +25,14 @@ def uniform(tables: Iterable[nn.Embedding], half_width: float) -> None:
 
 @torch.no_grad()
 def zero(tables: Iterable[nn.Embedding]) -> None:
-    """0 for every word: where a table holds what is added to another's vectors."""
+    """0 for every word, for tables of offsets that are added to another table's vectors."""
     for table in tables:
         nn.init.zeros_(table.weight)
 
 
 @torch.no_grad()
 def shared(query: nn.Embedding, codes: Sequence[nn.Embedding], vocabularies: Vocabularies) -> None:
-    """The same starting vector for the same word on both sides; unknown words meet by their bucket."""
+    """The same initial vector for the same word on both sides; unknown words share it by bucket."""
     places = same_words(vocabularies.query, vocabularies.code)
     for table in codes:
         table.weight.copy_(codes[0].weight)
@@ -53,11 +53,11 @@ def same_words(query: Vocabulary, code: Vocabulary) -> Int[torch.Tensor, "words 
 def from_statistics(
     query: nn.Embedding, codes: Sequence[nn.Embedding], train: TokenizedPairs, fields: Sequence[str]
 ) -> None:
-    """Add to the shared vectors a factorisation of how often a query word meets a word of the code's ``fields``.
+    """Add to the shared vectors a factorisation of how often query words co-occur with words of the code's ``fields``.
 
     The positive pointwise mutual information of query word w and code word c over the training pairs, max(0, log
     p(w, c) / (p(w) p(c))), is factorised by a truncated SVD, P = (U √S)(V √S)ᵀ; a random rotation spreads the factors
-    over all blocks. Both parts have the mean length of the vectors before.
+    over all blocks. Both parts have the mean length of the previous vectors.
     """
     width, length = query.embedding_dim, query.weight.norm(dim=1).mean()
     information = mutual_information(train, fields, query.num_embeddings, codes[0].num_embeddings)

@@ -1,4 +1,4 @@
-"""A batch cut into small blocks of rows with about as many words, which then have few pads."""
+"""Split a batch into small blocks of rows with similar numbers of words, which need little padding."""
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, arange
@@ -11,10 +11,10 @@ def word_blocks(
 ) -> tuple[list[Encoded], Int[Tensor, " batch"]]:
     """Blocks of at most ``rows`` rows, shortest first, each as wide as its longest row and at least 1.
 
-    In a block a row's words keep their order and stand before its pads, wherever these stood.
+    In a block a row's words keep their order and precede its pads, wherever the pads were.
 
     Returns:
-        The blocks, and for each row of the batch its number in the joined blocks.
+        The blocks, and for each row of the batch its index in the concatenated blocks.
     """
     lengths = mask.sum(1)
     order = lengths.argsort(stable=True)

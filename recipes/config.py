@@ -1,4 +1,4 @@
-"""The whole configuration of a run: one frozen dataclass a section, from defaults, recipe and command line."""
+"""The complete configuration of a run: one frozen dataclass per section, from defaults, recipe and command line."""
 
 import dataclasses
 import json
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from modeling.config import LossConfig
 
 REPOSITORY: Final = workspace()
-"""The folder in which ``data``, ``runs`` and results lie."""
+"""The folder that contains ``data``, ``runs`` and results."""
 OUT: Final = Option("out", str, "", "Folder of this run; empty: runs/<dataset>-<model>-<time>.")
 _PATHS: Final = (
     "out",
     "data.path",
     "data.root",
     "train.resume",
-)  # made absolute as they are typed
+)  # resolved to absolute paths when parsed
 CHANGEABLE: Final = ("evaluate.", "data.path", "data.root")
-"""How the options begin that may be other ones when a finished run is tested again."""
+"""Prefixes of the options that may change when a finished run is evaluated again."""
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """What a run does, to the last option."""
+    """All options of a run."""
 
     dataset: str
     model_name: str
@@ -49,22 +49,22 @@ class Configuration:
     out: str = ""
 
     def section(self, name: str) -> dict[str, Any]:
-        """A section's fields and their values."""
+        """The fields of a section and their values."""
         part = getattr(self, name)
         return {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
 
     def save(self, path: Path) -> None:
-        """Write it as JSON."""
+        """Write the configuration as JSON."""
         content = {"dataset": self.dataset, "model_name": self.model_name, "out": self.out}
         sections = {name: self.section(name) for name in SECTIONS}
         write_atomically(path, json.dumps(content | sections, indent=2) + "\n")
 
     @classmethod
     def load(cls, path: Path) -> "Configuration":
-        """Read what :meth:`save` wrote.
+        """Load what :meth:`save` wrote.
 
         Raises:
-            ValueError: the file is missing, damaged, or of another version.
+            ValueError: the file is missing, damaged, or from another version.
         """
         content = stored_configuration(path)
         dataset, model, out = (content.pop(key) for key in ("dataset", "model_name", "out"))
@@ -78,7 +78,7 @@ SECTIONS: Final = ("data", "words", "model", "loss", "train", "evaluate")
 
 
 def section_types(model: str) -> dict[str, type]:
-    """The dataclass of each section, for ``model``."""
+    """The dataclass of each section for ``model``."""
     return {
         "data": DataConfig,
         "words": WordsConfig,
@@ -90,7 +90,7 @@ def section_types(model: str) -> dict[str, type]:
 
 
 def all_options(model: str) -> dict[str, Option]:
-    """Every option that ``model`` takes, by its full name."""
+    """All options of ``model``, by full name."""
     found: dict[str, Option] = {}
     for section, config_type in section_types(model).items():
         found |= {option.name: option for option in options_of(section, config_type).values()}
@@ -98,10 +98,10 @@ def all_options(model: str) -> dict[str, Option]:
 
 
 def resolve(dataset: str, model: str, typed: Mapping[str, str]) -> Configuration:
-    """Defaults, then the model's recipe, then what the user typed (option -> text).
+    """Build a configuration from defaults, the model's recipe, and the user's options (option -> text), in this order.
 
     Raises:
-        ValueError: an unknown model or option, a bad value, or values that do not go together.
+        ValueError: an unknown model or option, an invalid value, or an invalid combination of values.
     """
     recipe = recipe_of(model)
     values = parse_options(model, {**recipe.settings, **typed})
@@ -109,7 +109,7 @@ def resolve(dataset: str, model: str, typed: Mapping[str, str]) -> Configuration
 
 
 def change(configuration: Configuration, typed: Mapping[str, str]) -> Configuration:
-    """``configuration`` with other values for what the user typed."""
+    """``configuration`` with the user's options changed."""
     values = parse_options(configuration.model_name, typed)
     out = values.pop("out", configuration.out)
     nested = _nested(values)
@@ -118,10 +118,10 @@ def change(configuration: Configuration, typed: Mapping[str, str]) -> Configurat
 
 
 def parse_options(model: str, typed: Mapping[str, str]) -> dict[str, Any]:
-    """The values of options as typed, by full name.
+    """Parse the values of options, by full name.
 
     Raises:
-        ValueError: an option that ``model`` does not have, or a bad value.
+        ValueError: an option that ``model`` does not have, or an invalid value.
     """
     known = all_options(model)
     for name in typed:
@@ -156,7 +156,7 @@ def _build(dataset: str, model: str, out: str, sections: Mapping[str, Mapping[st
 
 
 def as_lines(configuration: Configuration, width: int = 110) -> list[str]:
-    """The configuration for a person: a paragraph a section, ``*`` where a value is not the default."""
+    """The configuration for display: one paragraph per section, ``*`` after values that are not the default."""
     lines = [f"{configuration.dataset} {configuration.model_name}  (* not the default)"]
     for name, config_type in section_types(configuration.model_name).items():
         line = f"  {name:<9}"

@@ -1,4 +1,4 @@
-"""The one place that knows models by name. A new model: its file, and one line here."""
+"""The registry of models by name. A new model needs its module and an entry here."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,16 +10,16 @@ from terminal.options import unknown
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a named model is built and trained."""
+    """Classes and settings of a named model."""
 
     target: str
-    """The class: a ``NeuralRanker``, which is trained, or another ``Ranker``, which is not."""
+    """The class: a ``NeuralRanker``, which is trained, or a ``Ranker``, which is not."""
     config: str
-    """The dataclass of its section ``model``."""
+    """The dataclass of its ``model`` section."""
     about: str
-    """One line for help."""
+    """Description in the help, one line."""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Options as a user types them, set before the user's own."""
+    """Options in command line syntax, which the user's own override."""
 
 
 _GALM: Final = {
@@ -32,9 +32,9 @@ _GALM: Final = {
     "train.learning_rate": "1e-3",
     "train.late_rate": "1.7e-4",
 }
-"""The paper's model. Tables and starting vectors, which it leaves open, were chosen on validation; words are read as
-the BM25 control reads them; the learning rate is three times the paper's and falls to a sixth like it, since 8 epochs
-stand for its 30."""
+"""The paper's model. Embedding tables and initial vectors, which it does not specify, were chosen on validation; words
+are tokenized as for the BM25 baseline; the learning rate is three times the paper's and falls to a sixth as there,
+since 8 epochs replace its 30."""
 
 _BASELINE: Final = {
     "words.api": "split",
@@ -47,8 +47,9 @@ _BASELINE: Final = {
     "train.learning_rate": "1e-3",
     "train.late_rate": "1.7e-4",
 }
-"""The neural baselines. Words, epochs, batches and learning rates are galm's; start and loss are those that ``bash
-run.sh tune`` found best for each on validation (results/tuning.md). The temperature is galm_plus's, for cosines."""
+"""The neural baselines. Words, epochs, batches and learning rates are galm's; initial vectors and loss are those that
+``bash run.sh tune`` found best for each on validation (results/tuning.md). The temperature is galm_plus's, for cosines.
+"""
 
 _RANKING_LOSS: Final = {"loss.kind": "ranking", "loss.temperature": "1"}
 
@@ -64,7 +65,7 @@ _TRANSFORMER: Final = {
     "train.weight_decay": "0.01",
     "train.gradient_clip": "1",
 }
-"""Usual settings for fine-tuning, none of them tuned here; the temperature is the scale of 20 of
+"""Usual settings for fine-tuning, not tuned here; the temperature corresponds to the scale of 20 of
 MultipleNegativesRankingLoss in sentence-transformers."""
 
 _BM25_TUNED: Final = {
@@ -74,15 +75,15 @@ _BM25_TUNED: Final = {
     "model.distinct": "true",
     "model.common_words": "false",
 }
-"""Found on the JDK's validation split, one setting after the other over k1, b, the weight of the name, stop words,
-forms of API words and repeated words: MRR .595 over its 2,243 methods, where the defaults give .515."""
+"""Tuned on the JDK's validation split, one setting after the other: k1, b, the weight of the name, stop words,
+forms of API words and repeated words. MRR is .595 over its 2,243 methods, and .515 with the defaults."""
 
 MODELS: Final[dict[str, Recipe]] = {
-    "galm": Recipe("galm.model:Galm", "galm.config:GalmConfig", "the paper's model, read consistently", _GALM),
+    "galm": Recipe("galm.model:Galm", "galm.config:GalmConfig", "the paper's model, in a consistent reading", _GALM),
     "galm_plus": Recipe(
         "galm.model:Galm",
         "galm.config:GalmConfig",
-        "what validation showed to be better: no graph, nodes of the name, one vector plus offsets, cross-entropy",
+        "improved on validation: no graph, nodes also for the name, one vector plus offsets, cross-entropy",
         {
             **_GALM,
             "words.joint": "true",
@@ -153,14 +154,14 @@ MODELS: Final[dict[str, Recipe]] = {
     "sentence_encoder": Recipe(
         "modeling.transformers.sentence_encoder:SentenceEncoder",
         "modeling.transformers.sentence_encoder:SentenceEncoderConfig",
-        "a sentence-transformers model as it comes: no training",
+        "a pretrained sentence-transformers model: no training",
     ),
     "bm25": Recipe("retrieval.bm25:Bm25", "retrieval.bm25:Bm25Config", "BM25 over split identifiers: no training"),
     "bm25_no_stems": Recipe(
-        "retrieval.bm25:Bm25", "retrieval.bm25:Bm25Config", "the form most papers mean", {"model.stem": "false"}
+        "retrieval.bm25:Bm25", "retrieval.bm25:Bm25Config", "the variant in most papers", {"model.stem": "false"}
     ),
     "bm25_tuned": Recipe(
-        "retrieval.bm25:Bm25", "retrieval.bm25:Bm25Config", "the best form found on validation", _BM25_TUNED
+        "retrieval.bm25:Bm25", "retrieval.bm25:Bm25Config", "with the settings tuned on validation", _BM25_TUNED
     ),
 }
 
@@ -169,7 +170,7 @@ def recipe_of(model: str) -> Recipe:
     """The recipe of a model.
 
     Raises:
-        ValueError: there is no such model; the message lists those there are.
+        ValueError: there is no such model; the message lists all models.
     """
     if model not in MODELS:
         raise unknown("model", model, list(MODELS))
@@ -177,17 +178,17 @@ def recipe_of(model: str) -> Recipe:
 
 
 def config_type_of(model: str) -> type:
-    """The dataclass of a model's section ``model``."""
+    """The dataclass of a model's ``model`` section."""
     return resolve_name(recipe_of(model).config)
 
 
 def class_of(model: str) -> Any:
-    """The class of a model; imports what it needs."""
+    """The class of a model; imports its dependencies."""
     return resolve_name(recipe_of(model).target)
 
 
 def is_trained(model: str) -> bool:
-    """Whether a model is a neural one, which learns; other rankers need no training. Imports what it needs."""
+    """Whether a model is trained, that is, a ``NeuralRanker``; imports its dependencies."""
     from modeling.contract import NeuralRanker
 
     return issubclass(class_of(model), NeuralRanker)

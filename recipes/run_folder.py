@@ -1,4 +1,4 @@
-"""The folder of a run, ``runs/<dataset>-<model>-<time>/``: what is in it, and how it is made."""
+"""The folder of a run, ``runs/<dataset>-<model>-<time>/``: its files and its creation."""
 
 import hashlib
 import time
@@ -16,30 +16,30 @@ from recipes.config import CHANGEABLE, REPOSITORY, Configuration
 from recipes.stored_options import stored_options
 
 _FREE: Final = ("out", *CHANGEABLE)
-"""How the settings begin that a finished run may have other ones of."""
+"""Prefixes of the settings that may change after a run is finished."""
 
 LOG: Final = "log.txt"
 
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """Paths of everything that a run leaves."""
+    """Paths of a run's files."""
 
     path: Path
 
     @classmethod
     def of_resumed(cls, plan: Configuration) -> "RunFolder | None":
-        """The folder that ``--train.resume`` names, None where it names none."""
+        """The folder that ``--train.resume`` names; None if it is not set."""
         return cls(Path(plan.train.resume)) if plan.train.resume else None
 
     @property
     def config(self) -> Path:
-        """The whole configuration."""
+        """The complete configuration."""
         return self.path / "config.json"
 
     @property
     def metrics(self) -> Path:
-        """The results; written last, so that a run that has it is finished."""
+        """The results; written last, so a run that has this file is finished."""
         return self.path / "metrics.json"
 
     @property
@@ -49,17 +49,17 @@ class RunFolder:
 
     @property
     def vocabulary(self) -> Path:
-        """The words that the model knows."""
+        """The vocabulary or tokenizer."""
         return self.path / "vocabulary.json"
 
     @property
     def events(self) -> Path:
-        """What TensorBoard shows."""
+        """The TensorBoard events."""
         return self.path / "events"
 
     @property
     def made_with(self) -> dict[str, str]:
-        """Checksums, by name, of the files that the weights need; of the configuration without what may change.
+        """Checksums, by name, of the files that the weights depend on; of the configuration without changeable options.
 
         Raises:
             ValueError: the configuration is damaged.
@@ -71,17 +71,17 @@ class RunFolder:
 
     @property
     def log(self) -> Path:
-        """What was printed, with times."""
+        """The printed lines, with timestamps."""
         return self.path / LOG
 
 
 @contextmanager
 def named_folder(plan: Configuration) -> Iterator[None]:
-    """Keep other runs out of the folder that ``--out`` or ``--train.resume`` names, if one is named.
+    """Lock the folder that ``--out`` or ``--train.resume`` names, if any, against other runs.
 
     Raises:
-        ValueError: another run is writing it, or ``--out`` names something that is not an empty or absent folder, where
-            none can be made, or that is no Unicode text.
+        ValueError: another run is writing to it, or ``--out`` is not an empty or absent folder, cannot be created, or
+            has a name that is not UTF-8.
     """
     if not (plan.train.resume or plan.out):
         yield
@@ -90,7 +90,7 @@ def named_folder(plan: Configuration) -> Iterator[None]:
     if not plan.train.resume:
         _check_out(path)
     with sole_writer(path):
-        if not plan.train.resume and any(each.name != LOG for each in path.iterdir()):  # with a log alone, none began
+        if not plan.train.resume and any(each.name != LOG for each in path.iterdir()):  # a log alone: no run yet
             raise _not_empty(path)
         yield
 
@@ -99,22 +99,22 @@ def _check_out(path: Path) -> None:
     if path.exists() and not path.is_dir():
         raise _not_empty(path)
     try:
-        str(path).encode()  # as TensorBoard does
+        str(path).encode()  # like TensorBoard
     except UnicodeEncodeError as error:
-        raise ValueError(f"--out={path} has a name that is no UTF-8: name another folder") from error
+        raise ValueError(f"--out={path} has a name that is not UTF-8: name another folder") from error
     check_folder_place(path, "--out")
 
 
 def _not_empty(path: Path) -> ValueError:
-    return ValueError(f"--out={path} is not an empty folder: name a new one, or go on with a run by --train.resume")
+    return ValueError(f"--out={path} is not an empty folder: name a new one, or resume a run with --train.resume")
 
 
 @contextmanager
 def new_run_folder(plan: Configuration) -> Iterator[RunFolder]:
-    """The folder of a run that ``--out`` names, or a new one that tells data set, model and time, kept from other runs.
+    """The run folder that ``--out`` names, or a new one named by data set, model and time, locked against other runs.
 
     Raises:
-        ValueError: there are too many of that time.
+        ValueError: there are too many folders of that time.
     """
     if plan.out:
         yield RunFolder(Path(plan.out))

@@ -1,4 +1,4 @@
-"""The configuration of a run as its file has it, before anything is made of it. Light to import."""
+"""Reading a run's configuration file, before its dataclasses are built. Light to import."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +17,7 @@ def stored_configuration(path: Path) -> dict[str, Any]:
     """The sections, each a dict of plain values and lists of them, and dataset, model_name and out.
 
     Raises:
-        ValueError: the file is missing, damaged, or something else.
+        ValueError: the file is missing, damaged, or not a configuration.
     """
     try:
         content = parse_json(read_whole(path))
@@ -30,7 +30,7 @@ def stored_configuration(path: Path) -> dict[str, Any]:
         raise ValueError(f"expected the configuration of a run in {path}: it lacks {', '.join(names)}")
     for name, section in content.items():
         if name not in names and not (isinstance(section, dict) and all(map(_is_plain, section.values()))):
-            raise ValueError(f"expected the configuration of a run in {path}: {name!r:.40} holds no options")
+            raise ValueError(f"expected the configuration of a run in {path}: {name!r:.40} contains no options")
     return content
 
 
@@ -39,10 +39,10 @@ def _is_plain(value: object) -> bool:
 
 
 def stored_options(path: Path) -> dict[str, Any]:
-    """The same by full names, such as ``train.epochs``.
+    """The options by full name, such as ``train.epochs``.
 
     Raises:
-        ValueError: the file is missing, damaged, or something else.
+        ValueError: the file is missing, damaged, or not a configuration.
     """
     found: dict[str, Any] = {}
     for name, part in stored_configuration(path).items():
@@ -51,9 +51,9 @@ def stored_options(path: Path) -> dict[str, Any]:
 
 
 def with_present_names(model: str, sections: Mapping[str, Any]) -> dict[str, Any]:
-    """The sections of a configuration of ``model`` by the names that options have now.
+    """The sections of a configuration of ``model``, with old option names replaced by the current ones.
 
-    FcarCS had ``model.ast``, whether it reads the kinds of nodes, before it had ``model.structure``.
+    FcarCS had ``model.ast``, whether it reads the kinds of nodes, before ``model.structure``.
     """
     part = sections.get("model")
     if model not in _OF_FCARCS or not isinstance(part, Mapping) or type(part.get("ast")) is not bool:
@@ -63,10 +63,10 @@ def with_present_names(model: str, sections: Mapping[str, Any]) -> dict[str, Any
 
 
 def fitted(value: object, option: Option) -> Any:
-    """The value of an option as a file has it or as it was parsed already: a list is a tuple, a 1 may stand for 1.0.
+    """Convert a stored or already parsed value to an option's type: lists to tuples, and 1 to 1.0 for floats.
 
     Raises:
-        ValueError: the option cannot have it.
+        ValueError: the value is invalid for the option.
     """
     found: Any = tuple(value) if isinstance(value, list) else value
     if option.annotation is float and type(found) is int and abs(found) < _LARGEST:

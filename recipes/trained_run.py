@@ -1,4 +1,4 @@
-"""The model that a finished run has left."""
+"""Loading the model of a finished run."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,10 +16,10 @@ from training.checkpoint import check_weights, put_weights, saved_weights
 
 
 def load_run(path: Path) -> tuple[NeuralRanker, PairTokenizer]:
-    """The model of the finished run in ``path``, on the processor and ready to score.
+    """Load the model of the finished run in ``path``, on the CPU and in evaluation mode.
 
     Raises:
-        ValueError: there is none, it is damaged or unfinished, or its model is one that is not trained.
+        ValueError: there is no run, it is damaged or unfinished, or its model has no training.
     """
     folder = RunFolder(path)
     plan = Configuration.load(folder.config)
@@ -31,24 +31,24 @@ def load_run(path: Path) -> tuple[NeuralRanker, PairTokenizer]:
     check_finished(folder)
     tokenizer: PairTokenizer = class_of(plan.model_name).saved_tokenizer(folder.vocabulary, plan.words, plan.model)
     weights = saved_weights(folder.weights, folder.made_with)
-    check_weights(weights, weights_of(plan, tokenizer), str(folder.weights))  # before memory is asked for them
+    check_weights(weights, weights_of(plan, tokenizer), str(folder.weights))  # before memory is allocated
     model = without_weights(plan, tokenizer)
     put_weights(model, weights, str(folder.weights))
     return model.eval(), tokenizer
 
 
 def check_finished(folder: RunFolder) -> None:
-    """Refuse the run of a trained model that has no weights yet.
+    """Check that the run of a trained model has weights.
 
     Raises:
-        ValueError: the message says how to go on with it.
+        ValueError: it has none yet; the message states how to resume it.
     """
     if not folder.weights.exists():
-        raise ValueError(f"the run in {folder.path} is not finished: go on with it by --train.resume={folder.path}")
+        raise ValueError(f"the run in {folder.path} is not finished: resume it with --train.resume={folder.path}")
 
 
 class _NoStartingValues(TorchFunctionMode):
-    """Leaves out the drawing of starting values, which takes longer than the weights that replace all of them."""
+    """Skips random initialisation, which takes longer than loading the weights that replace it."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if getattr(func, "__module__", None) == "torch.nn.init" or func is Tensor.zero_:
@@ -57,7 +57,7 @@ class _NoStartingValues(TorchFunctionMode):
 
 
 def weights_of(plan: Configuration, tokenizer: PairTokenizer) -> Mapping[str, Tensor]:
-    """The weights that the model has, as shapes and types alone: they take no memory, however many there are.
+    """The names, shapes and types of the model's weights, as meta tensors, which take no memory.
 
     Raises:
         ValueError: there is no such model.
@@ -71,7 +71,7 @@ def weights_of(plan: Configuration, tokenizer: PairTokenizer) -> Mapping[str, Te
 
 
 def without_weights(plan: Configuration, tokenizer: PairTokenizer) -> NeuralRanker:
-    """The model with whatever stood in memory as its weights."""
+    """The model with uninitialised weights."""
     with _NoStartingValues():
         model: NeuralRanker = class_of(plan.model_name)(plan.model, tokenizer.vocabulary)
     return model

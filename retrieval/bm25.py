@@ -1,12 +1,12 @@
-"""BM25, the control without training: words of the query against words of the method.
+"""BM25, the baseline without training: words of the query against words of the method.
 
-Each query word found in a method adds, with the Lucene form of the formula (Kamphuis et al., ECIR 2020),
+Each query word found in a method contributes, in Lucene's variant of the formula (Kamphuis et al., ECIR 2020),
 
     ln(1 + (N - n + 0.5) / (n + 0.5)) * f / (f + k1 * (1 - b + b * length / average_length))
 
-where N is the number of methods, n how many hold the word, f how often this one does, and length its words. A method
-is read as its name (``name_weight`` times), its tokens, and its API words split like identifiers; a query as a set.
-Words that a release has lost (``UNKNOWN``) are left out on both sides.
+where N is the number of methods, n the number that contain the word, f its count in this method, and length the number
+of words. A method is read as its name (``name_weight`` times), its tokens, and its API words split like identifiers; a
+query as a set. Words that are missing from a release (``UNKNOWN``) are ignored on both sides.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -28,27 +28,27 @@ from data_prep.store.ragged_lists import Ragged
 from modeling.ranker import Ranker, Scores
 
 _BLOCK_BYTES: Final = 1 << 25
-"""Largest block of scores, 32 MiB."""
+"""Maximum size of a block of scores, 32 MiB."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bm25Config:
-    """The settings of BM25."""
+    """Configuration of BM25 (section ``model``)."""
 
     k1: float = 1.2
-    """How slowly repeated words saturate (Lucene's 1.2)."""
+    """Term frequency saturation: larger values saturate more slowly (Lucene's 1.2)."""
     b: float = 0.75
-    """How much long methods are discounted, 0 to 1 (Lucene's 0.75)."""
+    """Length normalisation, 0 to 1 (Lucene's 0.75)."""
     method: Literal["lucene", "atire"] = "lucene"
-    """Form of the formula: the one above, or ATIRE's: ln(N / n) and the second factor times k1 + 1."""
+    """Variant of the formula: Lucene's, or ATIRE's with ln(N / n) and the second factor times k1 + 1."""
     name_weight: int = 2
-    """How many times the words of the name count; 0: not at all."""
+    """Number of times that words of the name count; 0: not at all."""
     distinct: bool = False
-    """Whether a word counts once among the tokens and once among the API words of a method, however often it stands."""
+    """Whether repeated words of a method count only once among its tokens and once among its API words."""
     common_words: bool = True
-    """Whether common English words of a query count; false: they are passed over (bm25s's list)."""
+    """Whether English stop words of a query count; false: they are ignored (bm25s's list)."""
     stem: bool = True
-    """Whether words are cut to English stems (Snowball), the stronger form; most papers' BM25 does not."""
+    """Whether words are stemmed (Snowball, English), which is stronger; BM25 in most papers does not stem."""
 
     def __post_init__(self) -> None:
         check_bounds(self, {"k1": real(0, 1000), "b": real(0, 1), "name_weight": whole(0, 1000)}, "model")
@@ -60,19 +60,19 @@ class Bm25(Ranker):
     config_type: ClassVar[type] = Bm25Config
 
     def __init__(self, config: Bm25Config) -> None:
-        """Nothing is learnt; :meth:`over` counts words."""
+        """Nothing is trained; :meth:`over` counts words."""
         self.config = config
         self._stem: Callable[[str], str] = Stemmer.Stemmer("english").stemWord if config.stem else str
 
     def over(self, queries: Split, corpus: Split) -> "Bm25Scores":
-        """Count the words of ``corpus``, and read the queries.
+        """Index the words of ``corpus``, and tokenize the queries.
 
         Raises:
-            ValueError: when ``corpus`` is empty.
+            ValueError: ``corpus`` is empty.
         """
         if not len(corpus):
             raise ValueError(f"BM25 ranks at least one method, but split {corpus.name} has none")
-        terms = {"": 0}  # a term of no method, so that there is one even where all methods are empty
+        terms = {"": 0}  # a term of no method, so that there is at least one even if all methods are empty
         fields = [self._read(corpus, field, terms, grow=True) for field in ("name", "tokens", "api")]
         name, tokens, api = fields
         if self.config.distinct:
@@ -81,19 +81,19 @@ class Bm25(Ranker):
         scorer = bm25s.BM25(
             k1=self.config.k1, b=self.config.b, method=self.config.method, dtype="float32", auto_compile=False
         )
-        with np.errstate(invalid="ignore"):  # lengths relative to an average of 0, where all methods are empty
+        with np.errstate(invalid="ignore"):  # the average length is 0 if all methods are empty
             scorer.index((methods, terms), create_empty_token=False, show_progress=False)
         asked = [sorted(set(query)) for query in self._read(queries, "query", terms, grow=False)]
         return Bm25Scores(scorer, asked, len(methods))
 
     def _read(self, split: Split, field: str, terms: dict[str, int], *, grow: bool) -> list[list[int]]:
-        """The lists of ``field`` as numbers of ``terms``; new words get new ones or, without ``grow``, are left out."""
+        """The lists of ``field`` as ids of ``terms``; new words get new ids or, without ``grow``, are ignored."""
         lists: Ragged = split.words[field]
         forms: dict[int, list[int]] = {}
         for number in np.unique(lists.values).tolist():
             word = split.lexicon[number]
             common = field == "query" and not self.config.common_words and word in STOPWORDS_EN
-            if word == UNKNOWN or common:  # the first is another word in each place
+            if word == UNKNOWN or common:  # UNKNOWN stands for different words
                 forms[number] = []
                 continue
             parts = [self._stem(part) for part in (split_identifier(word) if field == "api" else (word,))]
@@ -105,17 +105,17 @@ class Bm25(Ranker):
 
 
 class Bm25Scores(Scores):
-    """What bm25s makes of the terms of queries."""
+    """BM25 scores, computed by bm25s."""
 
     def __init__(self, scorer: bm25s.BM25, asked: Sequence[Sequence[int]], codes: int) -> None:
-        """``asked``: the distinct terms of each query, over so many ``codes``."""
+        """``asked``: the distinct terms of each query; ``codes``: the number of codes."""
         super().__init__(len(asked), codes)
         self._scorer, self._asked = scorer, asked
 
     def __call__(
         self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
     ) -> Float32[np.ndarray, "block candidates"]:
-        """Of the scores of all codes those of the candidates."""
+        """The scores of the candidates, selected from the scores of all codes."""
         scores = np.empty(candidates.shape, np.float32)
         for row, query in enumerate(queries.tolist()):
             scores[row] = self._scores(query)[candidates[row]]
@@ -123,7 +123,7 @@ class Bm25Scores(Scores):
 
     def blocks(self) -> Iterator[Float32[np.ndarray, "block codes"]]:
         """Every query against every code, some queries at a time."""
-        step = max(1, _BLOCK_BYTES // (4 * self.codes))  # queries a block
+        step = max(1, _BLOCK_BYTES // (4 * self.codes))  # queries per block
         for start in range(0, self.queries, step):
             yield np.stack([self._scores(query) for query in range(start, min(start + step, self.queries))])
 

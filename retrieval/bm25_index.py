@@ -1,7 +1,7 @@
-"""BM25 over the fields of an index, with all weights computed beforehand: a query adds up a few lists.
+"""BM25 over the fields of an index, with precomputed weights: a query only sums a few postings lists.
 
-The formula and the reading of words are those of :mod:`retrieval.bm25` in the form ``bm25_tuned``, which was best on
-validation; one field more is read, the first sentence of a method's comment where it has one.
+Formula and tokenization are those of :mod:`retrieval.bm25` with the settings of ``bm25_tuned``, which were best on
+validation; an additional field is the first sentence of a method's comment, if it has one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,19 +21,19 @@ from data_prep.store.ragged_lists import Ragged, edges
 from retrieval.bm25_formula import gains, idf, length_norms
 
 K1: Final = 2.0
-"""How slowly repeated words saturate."""
+"""Term frequency saturation."""
 B: Final = 1.0
-"""How much long methods are discounted."""
+"""Length normalisation."""
 WEIGHTS: Final[Mapping[str, int]] = {"name": 10, "tokens": 1, "api": 1, "query": 3}
-"""Field -> how many times each of its words counts; ``query`` is the comment's first sentence."""
+"""Field -> number of times that each of its words counts; ``query`` is the comment's first sentence."""
 _REPEATED: Final = ("name",)
-"""Fields whose words count as often as they stand there, not once a field."""
+"""Fields whose repeated words count each time, not once per field."""
 
 _COMMON: Final = frozenset(STOPWORDS_EN)
 
 
 def terms_of(words: Sequence[str]) -> list[str]:
-    """What is looked up of a query: its words without common ones, as stems, each once; all words if all are common."""
+    """The distinct stems of a query without stop words, or of all its words if all are stop words."""
     stem = Stemmer.Stemmer("english").stemWord
     wanted = [word for word in words if word not in _COMMON] or words
     return list(dict.fromkeys(stem(word) for word in wanted))
@@ -41,27 +41,27 @@ def terms_of(words: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True, eq=False, slots=False)
 class Bm25Index:
-    """For each term, the rows that hold it and what it adds to their scores."""
+    """For each term, the rows that contain it and its contributions to their scores."""
 
     terms: Sequence[str]  # sorted
-    starts: Int64[np.ndarray, " edges"]  # of each term's postings; terms + 1
+    starts: Int64[np.ndarray, " edges"]  # start of each term's postings; terms + 1
     rows: Int32[np.ndarray, " postings"]
     gains: Float32[np.ndarray, " postings"]
     size: int  # rows of the index
 
     @classmethod
     def of(cls, split: Split, weights: Mapping[str, int] = WEIGHTS) -> "Bm25Index":
-        """Count the words of all rows of ``split``."""
+        """Index the words of all rows of ``split``."""
         terms, fields = _as_terms(split, [field for field, weight in weights.items() if weight])
         rows, numbers, counts = _counted(fields, weights)
         lengths = np.bincount(rows, weights=counts, minlength=len(split))
-        holding = np.bincount(numbers, minlength=len(terms))  # rows of each term
+        holding = np.bincount(numbers, minlength=len(terms))  # number of rows per term
         norms = length_norms(lengths.astype(np.float64), K1, B)
         added = gains(idf(holding, len(split))[numbers], counts, norms[rows]).astype(np.float32)
         return cls(terms, edges(holding), rows, added, len(split))
 
     def scores(self, query: Sequence[str]) -> Float32[np.ndarray, " rows"]:
-        """The sum of what the terms of ``query`` add to each row."""
+        """The score of each row: the summed contributions of the terms of ``query``."""
         found = np.zeros(self.size, dtype=np.float32)
         for term in terms_of(query):
             rows, gains = self.postings(term)
@@ -69,7 +69,7 @@ class Bm25Index:
         return found
 
     def postings(self, term: str) -> tuple[Int32[np.ndarray, " found"], Float32[np.ndarray, " found"]]:
-        """The rows that hold ``term``, and what it adds to their scores."""
+        """The rows that contain ``term``, and its contributions to their scores."""
         number = self._places.get(term)
         part = slice(0, 0) if number is None else slice(self.starts[number], self.starts[number + 1])
         return self.rows[part], self.gains[part]
@@ -80,7 +80,7 @@ class Bm25Index:
 
 
 def _as_terms(split: Split, fields: Sequence[str]) -> tuple[list[str], dict[str, Ragged]]:
-    """All terms, sorted, and the fields as numbers of terms."""
+    """All terms, sorted, and the fields as term ids."""
     stem: Callable[[str], str] = Stemmer.Stemmer("english").stemWord
     forms = {}
     for field in fields:
@@ -93,7 +93,7 @@ def _as_terms(split: Split, fields: Sequence[str]) -> tuple[list[str], dict[str,
 
 
 def _reworded(lists: Ragged, forms: Mapping[int, Sequence[str]], places: Mapping[str, int]) -> Ragged:
-    """``lists`` with each word replaced by the terms it is read as."""
+    """``lists`` with each word replaced by its terms."""
     seen, inverse = np.unique(lists.values, return_inverse=True)
     spread = Ragged.of([[places[term] for term in forms[number]] for number in seen.tolist()]).take(inverse)
     return Ragged(spread.values, spread.offsets[lists.offsets])
@@ -102,7 +102,7 @@ def _reworded(lists: Ragged, forms: Mapping[int, Sequence[str]], places: Mapping
 def _counted(
     fields: Mapping[str, Ragged], weights: Mapping[str, int]
 ) -> tuple[Int32[np.ndarray, " postings"], Int[np.ndarray, " postings"], Int[np.ndarray, " postings"]]:
-    """Row, term and weighted count of every term of every row, by term and then by row."""
+    """Row, term and weighted count of every term of every row, sorted by term and then by row."""
     keys, counts = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for field, lists in fields.items():
         rows = np.repeat(np.arange(len(lists)), lists.lengths)

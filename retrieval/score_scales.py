@@ -1,4 +1,4 @@
-"""Scores of different rankers on one scale, so that a cosine and a sum of term weights can be added. Numpy alone."""
+"""Standardisation of scores, so that those of different rankers can be added. Depends only on numpy."""
 
 from dataclasses import dataclass
 
@@ -7,9 +7,9 @@ from jaxtyping import Float
 
 
 def z_scores(scores: Float[np.ndarray, "*some candidates"]) -> Float[np.ndarray, "*some candidates"]:
-    """The scores of each query at mean 0 and standard deviation 1; 0 where all are equal.
+    """The scores of each query standardised to mean 0 and standard deviation 1; 0 if all are equal.
 
-    The precision is that of ``scores``.
+    The result has the precision of ``scores``.
     """
     if not scores.shape[-1]:
         return scores
@@ -21,22 +21,22 @@ def z_scores(scores: Float[np.ndarray, "*some candidates"]) -> Float[np.ndarray,
 def weighted(
     first: Float[np.ndarray, "*some candidates"], second: Float[np.ndarray, "*some candidates"], weight: float
 ) -> Float[np.ndarray, "*some candidates"]:
-    """``weight`` of the first and the rest of the second."""
+    """The weighted sum: ``weight`` of the first and ``1 - weight`` of the second."""
     return weight * first + (1 - weight) * second
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What brings scores to mean 0 and standard deviation 1 on validation pairs, fixed for all queries afterwards."""
+    """A standardisation fitted on validation pairs (mean 0, standard deviation 1), then fixed for all queries."""
 
     mean: float
     spread: float
 
     @classmethod
     def of(cls, scores: Float[np.ndarray, "queries candidates"]) -> "Scale":
-        """The scale of these scores."""
+        """Fit the scale to ``scores``."""
         return cls(float(scores.mean()), float(scores.std()) or 1.0)
 
     def __call__(self, scores: Float[np.ndarray, "block candidates"]) -> Float[np.ndarray, "block candidates"]:
-        """The scores on it."""
+        """The standardised scores."""
         return ((scores - self.mean) / self.spread).astype(np.float32)

@@ -1,7 +1,7 @@
-"""BM25 over raw texts of any language: words of the text against words of the code, without training.
+"""BM25 over raw text in any language: words of the text against words of the code, without training.
 
-Runs of letters, digits and underscores are split like identifiers (camel case, snake case) and lower-cased. Each word
-of the text, as often as it stands there, adds what :mod:`retrieval.bm25_formula` says for a code that holds it.
+Runs of letters, digits and underscores are split like identifiers (camel case, snake case) and lower-cased. Each
+occurrence of a word in the text adds the word's score in the code, as in :mod:`retrieval.bm25_formula`.
 """
 
 import re
@@ -23,7 +23,7 @@ from retrieval.bm25_formula import gains, idf, length_norms
 
 _RUN: Final = re.compile(r"\w+")
 _AT_ONCE: Final = 1 << 20
-"""Most words of candidates looked at in one go: about 20 MiB."""
+"""Most words of candidates processed at once: about 20 MiB."""
 
 
 def text_words(text: str) -> list[str]:
@@ -36,9 +36,9 @@ class TextBm25(Ranker):
     """Scores texts against codes by BM25."""
 
     k1: float = 1.2
-    """How slowly repeated words saturate (Lucene's 1.2)."""
+    """Term frequency saturation: larger values saturate more slowly (Lucene's 1.2)."""
     b: float = 0.75
-    """How much long codes are discounted, 0 to 1 (Lucene's 0.75)."""
+    """Length normalisation, 0 to 1 (Lucene's 0.75)."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.k1 < float("inf"):
@@ -47,7 +47,7 @@ class TextBm25(Ranker):
             raise ValueError(f"b takes a number from 0 to 1, not {self.b}")
 
     def over(self, queries: Split, corpus: Split) -> "TextBm25Scores":
-        """Count the words of all code, which give each word its weight, and read the queries."""
+        """Count the words of all code for the term weights, and tokenize the queries."""
         counts = _Counts.of([corpus.text(row).source for row in range(len(corpus))])
         known = counts.terms
         texts = (queries.text(row).query_text for row in range(len(queries)))
@@ -55,7 +55,7 @@ class TextBm25(Ranker):
         return TextBm25Scores(counts, self._weights(counts), asked)
 
     def _weights(self, counts: "_Counts") -> Float32[np.ndarray, " entries"]:
-        """What a word adds to a code, for each word of each code."""
+        """The contribution of each word of each code to its score."""
         codes = len(counts.offsets) - 1
         holders = np.bincount(counts.numbers, minlength=len(counts.terms))
         of_code = np.repeat(np.arange(codes), np.diff(counts.offsets))
@@ -66,7 +66,7 @@ class TextBm25(Ranker):
 
 @dataclass(frozen=True, slots=True)
 class _Counts:
-    """The distinct words of every code, end to end, and how often each stands there."""
+    """The distinct words of every code, concatenated, with their counts."""
 
     terms: dict[str, int]
     numbers: Int32[np.ndarray, " entries"]
@@ -87,12 +87,12 @@ class _Counts:
 
 
 class TextBm25Scores(Scores):
-    """Scores of candidates: the weights of their words that the text holds, summed."""
+    """Scores of candidates: the summed weights of their words that occur in the text."""
 
     def __init__(
         self, counts: "_Counts", weights: Float32[np.ndarray, " entries"], asked: Sequence[Counter[int]]
     ) -> None:
-        """``weights``: of each entry of ``counts``; ``asked``: how often each word stands in each text."""
+        """``weights``: of each entry of ``counts``; ``asked``: the count of each word in each text."""
         super().__init__(len(asked), len(counts.offsets) - 1)
         self._numbers, self._offsets, self._terms = counts.numbers, counts.offsets, len(counts.terms)
         self._weights, self._asked = weights, asked
@@ -102,7 +102,7 @@ class TextBm25Scores(Scores):
     ) -> Float32[np.ndarray, "block candidates"]:
         """The score of every candidate of each query."""
         scores = np.zeros(candidates.shape, np.float32)
-        times = np.zeros(self._terms, np.float32)  # of each term in the query at hand
+        times = np.zeros(self._terms, np.float32)  # count of each term in the current query
         for row, query in enumerate(queries.tolist()):
             asked = self._asked[query]
             places = np.fromiter(asked, np.int64, len(asked))
@@ -113,7 +113,7 @@ class TextBm25Scores(Scores):
         return scores
 
     def _parts(self, codes: Int64[np.ndarray, " candidates"]) -> Iterator[slice]:
-        """Slices of ``codes`` of a bounded number of words each."""
+        """Slices of ``codes``, each with a bounded number of words."""
         lengths = self._offsets[codes + 1] - self._offsets[codes]
         part = np.cumsum(lengths) // _AT_ONCE
         cuts = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(codes)]

@@ -1,7 +1,7 @@
-"""The one place that prints: lines go to the terminal and, once a run has a folder, to its ``log.txt``.
+"""Terminal output: lines go to the terminal and, once a run has a folder, to its ``log.txt``.
 
-What is printed may hold names and texts of strangers' files. Here all of it becomes printable, so that none of it is a
-command to the terminal, passes for a line of ours, or cannot be written.
+Output may contain names and texts of untrusted files. It is escaped here, so that it cannot send commands to the
+terminal, imitate a line of this program, or fail to be encoded.
 """
 
 import io
@@ -20,7 +20,7 @@ from data_prep.files.reading import append_regular
 from data_prep.installation import OUTER
 
 STANDARD_OUTPUT: Final = "standard output"
-"""What errors name that come of writing there."""
+"""Named in errors of writing to it."""
 _log = logging.getLogger("experiments")
 
 _COLOUR: Final = re.compile(r"(\x1b\[(?:0|1|2|32|36)m)")
@@ -30,14 +30,14 @@ _ROOMS: Final = frozenset(
 
 
 def _concerns_user(record: logging.LogRecord) -> bool:
-    """Ours, or a warning of a library."""
+    """Whether a record is from this program, or a warning of a library."""
     return record.levelno >= logging.WARNING or record.name.removeprefix(OUTER).partition(".")[0] in _ROOMS
 
 
 class _Printable(logging.Formatter):
-    """Makes a record one line, unless :func:`show` says that it has more."""
+    """Escapes a record and formats it as one line, unless it comes from :func:`show`."""
 
-    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging calls it so
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
         if not hasattr(record, "painted"):
             record.message = one_line(record.message)
         return super().formatMessage(record)
@@ -50,7 +50,7 @@ class _Printable(logging.Formatter):
 
 
 class _Terminal(logging.Handler):
-    """Writes to standard output, above a progress bar where there is one; warnings are named as such."""
+    """Writes to standard output, above a progress bar if there is one; warnings are labelled."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class _Terminal(logging.Handler):
 
 
 class _LogFile(logging.FileHandler):
-    """Adds to a regular file, and waits for no other; where it is full, that is told once, and the run goes on."""
+    """Appends to a regular file without blocking; if the disk is full, this is reported once, and the run goes on."""
 
     def _open(self) -> io.TextIOWrapper:
         return io.TextIOWrapper(append_regular(self.baseFilename), encoding="utf-8")
@@ -74,11 +74,11 @@ class _LogFile(logging.FileHandler):
         if not isinstance(error, OSError):
             super().handleError(record)
             return
-        complain(f"warning: {error.strerror}: {self.baseFilename}; what is printed is no longer kept there")
+        complain(f"warning: {error.strerror}: {self.baseFilename}; the log is not continued")
         logging.getLogger().removeHandler(self)
 
     def close(self) -> None:
-        with suppress(OSError):  # told already
+        with suppress(OSError):  # already reported
             super().close()
 
 
@@ -91,7 +91,7 @@ def _naming_the_output() -> Iterator[None]:
 
 
 def open_terminal() -> None:
-    """Send what is said, and what libraries of ours report, to the terminal."""
+    """Send the output and the log messages of this program to the terminal."""
     root = logging.getLogger()
     if not any(isinstance(handler, _Terminal) for handler in root.handlers):
         terminal = _Terminal()
@@ -102,7 +102,7 @@ def open_terminal() -> None:
 
 
 def be_silent() -> None:
-    """Print nothing: of several processes that run the same, the first speaks."""
+    """Print nothing, for all but the first of several processes."""
     root = logging.getLogger()
     for handler in [each for each in root.handlers if isinstance(each, _Terminal)]:
         root.removeHandler(handler)
@@ -110,25 +110,25 @@ def be_silent() -> None:
 
 
 def say(line: str) -> None:
-    """Tell the user a line; ends of lines within it are marked as what does not belong there."""
+    """Print a line for the user; line breaks within it are escaped."""
     _log.info("%s", line)
 
 
 def show(text: str, *, painted: bool = False) -> None:
-    """Show the user several lines, such as a table.
+    """Print several lines for the user, such as a table.
 
     Args:
-        text: the lines; whatever of them is a stranger's should be on one line.
-        painted: whether colours may stand in ``text``. It then has to be ours but for parts that are printable.
+        text: the lines; untrusted parts of them should not contain line breaks.
+        painted: whether ``text`` may contain colours. Untrusted parts of it then have to be escaped already.
     """
     _log.info("%s", text, extra={"painted": painted})
 
 
 def flush() -> None:
-    """Bring what was said to where it is read.
+    """Flush standard output.
 
     Raises:
-        OSError: that is closed, or full.
+        OSError: it is closed, or full.
     """
     with _naming_the_output():
         if sys.stdout:
@@ -136,23 +136,23 @@ def flush() -> None:
 
 
 def complain(line: str) -> None:
-    """One line on standard error, if that can be written."""
+    """Print one line on standard error, if possible."""
     with suppress(OSError):
         sys.stderr.write(f"{_writable(one_line(line), sys.stderr)}\n")
 
 
 def _writable(text: str, stream: TextIO) -> str:
-    """``text`` with escapes for the letters that the stream's encoding lacks."""
+    """``text`` with escapes for characters that the stream's encoding lacks."""
     encoding = stream.encoding or "utf-8"
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 @contextmanager
 def logged_to(path: Path) -> Iterator[None]:
-    """Append what is said to ``path`` as well, with the time of each line.
+    """Also append the output to ``path``, with the time of each line.
 
     Raises:
-        OSError: it cannot be written, or is no regular file.
+        OSError: it cannot be written, or is not a regular file.
     """
     handler = _LogFile(path)
     handler.setFormatter(_Printable("%(asctime)s %(levelname)s %(message)s"))

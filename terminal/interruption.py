@@ -1,8 +1,8 @@
-"""Ctrl-C for a whole process: an exception while its command runs, a silent end before and after.
+"""Handling of Ctrl-C: an exception while a command runs, a silent exit before and after.
 
-An exception in the midst of an import can become any other, or end the process by an abort of a library in C++, so it
-waits until the import is done; who presses Ctrl-C twice does not wait. Where whoever started the process has it ignore
-Ctrl-C, as a shell does in the background, it goes on ignoring it. Light to import: this comes first of all.
+An exception during an import may be converted to another error, or abort the process in a C++ library, so it is
+delayed until the import is done; a second Ctrl-C is not delayed. If the parent process has set Ctrl-C to be ignored,
+as a shell does for background jobs, it remains ignored. Light to import, since this is imported first.
 """
 
 import signal
@@ -12,14 +12,14 @@ from types import FrameType
 from typing import Any, Final
 
 _LATER: Final = 0.05
-"""Seconds until Ctrl-C is tried again where it could not strike."""
+"""Seconds until a delayed Ctrl-C is tried again."""
 _IMPORTS: Final = "<frozen importlib._bootstrap>"
 _waiting: Final[list[int]] = []
-"""Ctrl-C that could not strike yet."""
+"""Signals that are delayed."""
 
 
 def end_silently() -> None:
-    """From now on Ctrl-C ends the process without a word; one that was held back until now does so at once."""
+    """From now on Ctrl-C ends the process silently; a delayed one does so at once."""
     if signal.getsignal(signal.SIGINT) not in (signal.SIG_IGN, signal.SIG_DFL):
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -27,7 +27,7 @@ def end_silently() -> None:
 
 
 def run_interruptibly(main: Callable[[Sequence[str]], int], arguments: Sequence[str]) -> int:
-    """The exit code of ``main``, in which Ctrl-C raises KeyboardInterrupt; 130 where that is not caught there."""
+    """Run ``main``, in which Ctrl-C raises KeyboardInterrupt; returns its exit code, or 130 if that is not caught."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         return main(arguments)
     sys.unraisablehook = _unraisable
@@ -62,7 +62,7 @@ def _strike(number: int, frame: FrameType | None) -> None:
 
 
 def _unraisable(lost: Any) -> None:
-    """Try again where Python only prints that it was interrupted, as in a finaliser, and would go on."""
+    """Try again where Python only prints the interrupt and continues, as in a finaliser."""
     if issubclass(lost.exc_type, KeyboardInterrupt):
         signal.setitimer(signal.ITIMER_REAL, _LATER)
     else:

@@ -1,4 +1,4 @@
-"""Options as a user types them, ``--section.field=value``, and the dataclass fields that they set."""
+"""Command line options ``--section.field=value`` and the dataclass fields that they set."""
 
 import ast
 import difflib
@@ -17,16 +17,16 @@ Options = TypeVar("Options")
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One field of one section."""
+    """An option: one field of one section."""
 
     name: str  # "train.epochs"
     annotation: Any
     default: Any
-    doc: str  # the text below the field, one line
+    doc: str  # the field's docstring, on one line
 
     @property
     def accepts(self) -> str:
-        """What a value may be, in words."""
+        """A description of the accepted values."""
         return _accepts(self.annotation)
 
 
@@ -42,9 +42,9 @@ def options_of(section: str, config_type: type) -> dict[str, Option]:
 
 @lru_cache
 def field_docs(config_type: type) -> Mapping[str, str]:
-    """The text below each field of a dataclass; fields in a row with one text below the last share it.
+    """The docstring of each field of a dataclass; consecutive fields with one docstring below the last share it.
 
-    Fields that it has from another dataclass keep the text that stands there.
+    Inherited fields have the docstring of the base class.
     """
     docs: dict[str, str] = {}
     for each in reversed(config_type.__mro__):
@@ -68,7 +68,7 @@ def _own_docs(config_type: type) -> dict[str, str]:
 
 
 def split_arguments(arguments: Iterable[str]) -> tuple[list[str], dict[str, str]]:
-    """Words and options of a command line, in order; of an option given twice the last one counts.
+    """Split a command line into words and options; the last value of a repeated option counts.
 
     Raises:
         ValueError: an option without ``=``.
@@ -94,9 +94,9 @@ def split_arguments(arguments: Iterable[str]) -> tuple[list[str], dict[str, str]
 
 
 def unknown(what: str, name: str, known: Sequence[str], topic: str = "") -> ValueError:
-    """The error for a name that is not among ``known``: with a suggestion, and all where they are few.
+    """The error for a name that is not in ``known``, with a suggestion, and all names if they are few.
 
-    ``topic``: what the help about them is asked by.
+    ``topic``: the help topic that lists them.
     """
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]}? " if near else ""
@@ -105,10 +105,10 @@ def unknown(what: str, name: str, known: Sequence[str], topic: str = "") -> Valu
 
 
 def parse(text: str, option: Option) -> Any:
-    """The value that ``text`` stands for.
+    """Parse ``text`` as a value of ``option``.
 
     Raises:
-        ValueError: it stands for none of the option's type; the message says what is accepted.
+        ValueError: it is not a value of the option's type; the message states what is accepted.
     """
     try:
         return _value(text, option.annotation)
@@ -117,15 +117,15 @@ def parse(text: str, option: Option) -> Any:
 
 
 def named_options(kind: type) -> dict[str, Option]:
-    """The options of a command that has no sections, ``--field=value``, by name."""
+    """The options of a command without sections, ``--field=value``, by name."""
     return {name: replace(option, name=name) for name, option in options_of("", kind).items()}
 
 
 def parsed(arguments: Sequence[str], kind: type[Options]) -> tuple[list[str], Options]:
-    """The words and the options of a command line; a switch may stand without ``=true``.
+    """Parse the words and options of a command line; ``=true`` of a boolean option may be omitted.
 
     Raises:
-        ValueError: an unknown option or a bad value.
+        ValueError: an unknown option or an invalid value.
     """
     options = named_options(kind)
     switches = {f"--{name}" for name, option in options.items() if option.annotation is bool}

@@ -1,4 +1,4 @@
-"""Batches of pairs of similar length, in an order that depends on the seed and the epoch alone."""
+"""Batches of pairs of similar length, in an order that depends only on the seed and the epoch."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -9,7 +9,7 @@ from jaxtyping import Bool, Int
 from data_prep.store.batching import TokenizedPairs
 
 CHUNK: Final = 64
-"""Batches a chunk: pairs are sorted by length inside a chunk. More: less padding, less mixing."""
+"""Batches per chunk; pairs are sorted by length inside a chunk. Larger chunks have less padding and less shuffling."""
 
 
 def epoch_batches(
@@ -18,11 +18,11 @@ def epoch_batches(
     """All pairs once, as rows of ``pairs``, cut into batches of ``batch_size``.
 
     The pairs are shuffled, sorted by length inside chunks, cut into batches, and the batches are shuffled. With
-    ``neighbours`` above 1 this is done with runs of as many rows, which are mostly methods of one file; where the runs
-    begin differs by epoch. Each batch has at least two pairs, and one per process: those left over join another batch.
+    ``neighbours`` above 1 this is done with runs of that many rows, mostly methods of one file; the offset of the runs
+    differs by epoch. Each batch has at least two pairs, and one per process: a smaller remainder joins another batch.
 
     Raises:
-        ValueError: there are fewer than two pairs, so that no pair has a negative, or fewer than processes.
+        ValueError: there are fewer than two pairs, so that no pair has a negative, or fewer pairs than processes.
     """
     least = max(2, processes)
     if len(pairs) < least:
@@ -33,7 +33,7 @@ def epoch_batches(
     random = np.random.default_rng((seed, epoch))
     first = int(random.integers(neighbours)) or neighbours
     runs = np.split(np.arange(len(pairs)), np.arange(first, len(pairs), neighbours))
-    order, size = random.permutation(len(runs)), max(1, CHUNK * batch_size // neighbours)  # runs a chunk
+    order, size = random.permutation(len(runs)), max(1, CHUNK * batch_size // neighbours)  # runs per chunk
     chunks = [[runs[place] for place in order[start : start + size]] for start in range(0, len(order), size)]
     rows = np.concatenate([run for chunk in chunks for run in _by_length(pairs, chunk)])
     batches = [rows[start : start + batch_size] for start in range(0, len(rows), batch_size)]
@@ -43,7 +43,7 @@ def epoch_batches(
 
 
 def batch_count(pairs: int, batch_size: int, processes: int = 1) -> int:
-    """How many batches :func:`epoch_batches` gives, in every epoch."""
+    """Number of batches that :func:`epoch_batches` returns, in every epoch."""
     return max(1, -(-pairs // batch_size) - (0 < pairs % batch_size < max(2, processes)))
 
 
@@ -53,9 +53,9 @@ def negatives_mask(
     other_query_keys: Int[np.ndarray, " codes"] | None = None,
     other_code_keys: Int[np.ndarray, " codes"] | None = None,
 ) -> Bool[np.ndarray, "queries codes"]:
-    """Which code is a negative of which query: all but its own, and but those of pairs with the same query or code.
+    """Which codes are negatives of which query: all except those of pairs with the same query or the same code.
 
-    Without the ``other`` keys the codes are those of the queries.
+    Without the ``other`` keys the codes are those of the queries' pairs.
     """
     others = query_keys if other_query_keys is None else other_query_keys
     codes = code_keys if other_code_keys is None else other_code_keys

@@ -1,4 +1,4 @@
-"""Curves, samples, pictures and word vectors of a run, as events that TensorBoard shows."""
+"""TensorBoard events of a run: curves, samples, figures and word vectors."""
 
 import re
 import threading
@@ -18,34 +18,34 @@ from data_prep.files.atomic import naming, write_atomically
 from training.pictures import pixels
 
 EVERY: Final = 25
-"""Steps between points of the training curves."""
+"""Steps between two points of the training curves."""
 
 _EVENTS: Final = "tensorboard.summary.writer.event_file_writer"
-_LINES: Final = 12  # of a method in a sample
-_LINE: Final = 110  # letters of a line in a sample
+_LINES: Final = 12  # of a method shown in a sample
+_LINE: Final = 110  # characters of a line in a sample
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A query with its method and the rank that the method has, as a person reads them."""
+    """A query with its method and the method's rank, for display."""
 
     query: str
     code: str
     rank: int
-    first: str = ""  # source of what stands at rank 1 in its place, "" where that is the method itself
+    first: str = ""  # source of the method at rank 1, "" if that is the query's own method
 
 
 class Board:
-    """Writes a run's events, each at the step that training has come to."""
+    """Writes a run's events, each at the current step of training."""
 
     def __init__(self, folder: Path) -> None:
-        """Choose the folder; nothing is written before :meth:`open` or the first entry."""
+        """Set the folder; nothing is written before :meth:`open` or the first entry."""
         self.folder = folder
         self.step = 0  # batches trained on
         self._opened: SummaryWriter | None = None
 
     def open(self, step: int) -> None:
-        """Begin, or go on after ``step``: what a stopped run wrote beyond it is no longer shown."""
+        """Start writing, or continue after ``step``: later events of an interrupted run are hidden."""
         self.step = step
         threading.excepthook = _without_events(threading.excepthook)
         with naming(self.folder):
@@ -54,18 +54,18 @@ class Board:
     def training(
         self, step: int, loss: float, learning_rate: float, gradient_norm: float, pairs_per_second: float
     ) -> None:
-        """One step of training; the first and one in ``EVERY`` are drawn."""
+        """Add one step of training; only the first and every ``EVERY``-th step are written."""
         self.step = step
         if step == 1 or step % EVERY == 0:
             values = {"loss": loss, "learning_rate": learning_rate, "gradient_norm": gradient_norm}
             self._scalars("train", values | {"pairs_per_second": pairs_per_second})
 
     def validation(self, measures: Mapping[str, float]) -> None:
-        """The measures on the validation pairs."""
+        """Add the measures on the validation pairs."""
         self._scalars("valid", measures)
 
     def samples(self, name: str, samples: Sequence[Sample]) -> None:
-        """Queries with their methods and ranks, as a table."""
+        """Add queries with their methods and ranks, as a table."""
         rows = [(str(each.rank), _cell(each.query), _cell(each.code), _cell(each.first)) for each in samples]
         head = ("rank", "query", "its code", "code at rank 1 instead")
         lines = [" | ".join(row) for row in (head, ("---",) * len(head), *rows)]
@@ -73,12 +73,12 @@ class Board:
             writer.add_text(name, "\n".join(f"| {line} |" for line in lines), self.step)
 
     def picture(self, name: str, figure: Figure) -> None:
-        """A picture, under a name such as ``alignment/3``."""
+        """Add a figure, under a name such as ``alignment/3``."""
         with self._writing() as writer:
             writer.add_image(name, pixels(figure), self.step, dataformats="HWC")
 
     def word_vectors(self, tables: Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]) -> None:
-        """Vectors with their words, by the name of their table, for the projector; an earlier set is replaced."""
+        """Write vectors with their words, by table name, for the projector; replaces an earlier set."""
         entries = []
         for name, (vectors, words) in tables.items():
             if len(vectors) != len(words):
@@ -92,7 +92,7 @@ class Board:
         write_atomically(self.folder / "projector_config.pbtxt", "".join(entries))
 
     def results(self, settings: Mapping[str, bool | int | float | str], results: Mapping[str, float]) -> None:
-        """The hyper-parameters with what they led to, in the same run as the curves."""
+        """Add the hyper-parameters with the test results, in the same run as the curves."""
         plain = {name: str(value) if isinstance(value, bool) else value for name, value in settings.items()}
         named = {f"test/{name}": value for name, value in results.items()}
         with self._writing() as writer:
@@ -102,12 +102,12 @@ class Board:
         self.flush()
 
     def flush(self) -> None:
-        """Bring what was written to the disk."""
+        """Flush all events to disk."""
         with self._writing() as writer:
             writer.flush()
 
     def close(self) -> None:
-        """Write the rest and end."""
+        """Flush and close the event file."""
         if self._opened:
             with naming(self.folder):
                 self._opened.close()
@@ -127,17 +127,17 @@ class Board:
 
 
 def _without_events(hook: Callable[[threading.ExceptHookArgs], object]) -> Callable[[threading.ExceptHookArgs], object]:
-    """``hook``, but for what the thread that writes events could not write: the next entry raises that."""
+    """``hook``, except for OSErrors of the event writer's thread: the next entry raises those."""
 
-    def told(found: threading.ExceptHookArgs) -> None:
+    def filtered(found: threading.ExceptHookArgs) -> None:
         if not (type(found.thread).__module__ == _EVENTS and isinstance(found.exc_value, OSError)):
             hook(found)
 
-    return told
+    return filtered
 
 
 def _cell(text: str) -> str:
-    """``text`` as it stands, in a cell of a Markdown table: no letter of it is taken for markup."""
+    """``text`` as a cell of a Markdown table, escaped so that it is not read as markup."""
     lines = [line.rstrip() for line in text.strip().splitlines()]
     shown = [*lines[:_LINES], "…"] if len(lines) > _LINES else lines
     return "<br>".join(re.sub(r"[^\w ,;:=/…]|_|^ +|(?<= ) ", _entities, line[:_LINE]) for line in shown)

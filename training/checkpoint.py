@@ -1,4 +1,4 @@
-"""What a run needs to go on after it was stopped anywhere, and the weights that it leaves: both whole or absent."""
+"""Checkpoints to resume an interrupted run, and its final weights; both are written atomically."""
 
 import hashlib
 import io
@@ -17,14 +17,14 @@ from training.weights_file import is_sealed, read_weights, sealed_weights
 _MAGIC: Final = b"training checkpoint 1\n"
 _DIGEST: Final = hashlib.sha256().digest_size
 _ABOUT: Final = "weights"
-"""Key of the metadata of a run's weights."""
+"""Metadata key of a run's weights."""
 
 
 def save_checkpoint(state: dict[str, Any], path: Path) -> None:
-    """Write ``state`` (tensors, numbers, strings, and lists and dicts of them); the old file stays until it is done.
+    """Write ``state`` (tensors, numbers, strings, and lists and dicts of them), replacing an old file atomically.
 
     Raises:
-        OSError: the folder is missing, not writable or full; the old checkpoint is as it was.
+        OSError: the folder is missing, not writable or full; the old checkpoint is unchanged.
     """
     buffer = io.BytesIO()
     torch.save(state, buffer)
@@ -41,16 +41,16 @@ def save_checkpoint(state: dict[str, Any], path: Path) -> None:
 
 
 def load_checkpoint(path: Path) -> dict[str, Any]:
-    """Read what :func:`save_checkpoint` wrote, on the processor.
+    """Load what :func:`save_checkpoint` wrote, on the CPU.
 
     Raises:
-        ValueError: the file is damaged, or something else.
+        ValueError: the file is damaged, or not a checkpoint.
         OSError: it cannot be read.
     """
     content = read_whole(path)
     head, digest, content = content[: len(_MAGIC)], content[len(_MAGIC) :][:_DIGEST], content[len(_MAGIC) + _DIGEST :]
     if head != _MAGIC:
-        raise ValueError(f"{path} is no checkpoint of this program: take another run folder for --train.resume")
+        raise ValueError(f"{path} is not a checkpoint of this program: pass another run folder to --train.resume")
     if digest != hashlib.sha256(content).digest():
         raise ValueError(f"the checkpoint {path} is damaged (its checksum differs): start the run anew")
     try:
@@ -58,12 +58,12 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise ValueError(f"the checkpoint {path} cannot be read ({error}): start the run anew") from error
     if not isinstance(state, dict):
-        raise ValueError(f"the checkpoint {path} holds no state of a run: start the run anew")
+        raise ValueError(f"the checkpoint {path} contains no state of a run: start the run anew")
     return state
 
 
 def weights_copy(model: nn.Module) -> dict[str, Tensor]:
-    """The model's weights as they are now, on the processor, sharing nothing with it."""
+    """A copy of the model's current weights, on the CPU."""
     return {name: weight.detach().to("cpu", copy=True).contiguous() for name, weight in model.state_dict().items()}
 
 
@@ -71,7 +71,7 @@ def put_weights(model: nn.Module, weights: Mapping[str, Tensor], source: str) ->
     """Set the model's weights.
 
     Raises:
-        ValueError: they are not the model's, or not finite; the message names ``source`` and the first difference.
+        ValueError: they do not fit the model, or are not finite; the message names ``source`` and the first difference.
     """
     check_weights(weights, model.state_dict(), source)
     check_finite(weights, source)
@@ -79,17 +79,17 @@ def put_weights(model: nn.Module, weights: Mapping[str, Tensor], source: str) ->
 
 
 def check_weights(weights: Mapping[str, Tensor], own: Mapping[str, Tensor], source: str) -> None:
-    """Refuse ``weights`` that a model with the weights ``own``, of which only the shapes may be there, cannot have.
+    """Check that ``weights`` fit a model with the weights ``own``, which may be on the meta device.
 
     Raises:
-        ValueError: names, shapes or types are others; the message names ``source`` and the first difference.
+        ValueError: names, shapes or types differ; the message names ``source`` and the first difference.
     """
     for name in [*own, *weights]:
         here, there = (_shape(each.get(name)) for each in (own, weights))
         if here != there:
             raise ValueError(
                 f"the weights in {source} do not fit the model: {name} is {there} there and {here} in the model, so "
-                "its configuration or vocabulary is another"
+                "its configuration or vocabulary differs"
             )
         if own[name].dtype != weights[name].dtype:
             raise ValueError(
@@ -99,13 +99,13 @@ def check_weights(weights: Mapping[str, Tensor], own: Mapping[str, Tensor], sour
 
 
 def check_finite(weights: Mapping[str, Tensor], source: str) -> None:
-    """Refuse weights that no training leaves.
+    """Reject weights that are not finite.
 
     Raises:
         ValueError: a weight is NaN or infinite; the message names ``source``.
     """
     for name, weight in weights.items():
-        if not weight.sum().isfinite() and not weight.isfinite().all():  # a sum is quicker, but may be too large
+        if not weight.sum().isfinite() and not weight.isfinite().all():  # the sum is faster to check, but may overflow
             raise ValueError(f"the weights in {source} are damaged: {name} is not finite; train the model anew")
 
 
@@ -118,11 +118,11 @@ def save_weights(model: nn.Module, path: Path, made_with: Mapping[str, str] | No
 
     Args:
         model: the model.
-        path: where.
-        made_with: names and checksums of what else the model is made of.
+        path: of the file.
+        made_with: names and checksums of the other files that the model is built from.
 
     Raises:
-        OSError: they cannot be written; an older file is as it was.
+        OSError: they cannot be written; an older file is unchanged.
     """
     write_atomically(path, sealed_weights(weights_copy(model), _ABOUT, {"made_with": dict(made_with or {})}))
 
@@ -131,21 +131,21 @@ def load_weights(model: nn.Module, path: Path) -> None:
     """Set the model's weights from what :func:`save_weights` wrote.
 
     Raises:
-        ValueError: the file is damaged, or its names, shapes or types are not the model's.
+        ValueError: the file is damaged, or its names, shapes or types do not fit the model.
         OSError: it cannot be read.
     """
     put_weights(model, saved_weights(path), str(path))
 
 
 def saved_weights(path: Path, made_with: Mapping[str, str] | None = None) -> dict[str, Tensor]:
-    """What :func:`save_weights` wrote, now or before it added a checksum.
+    """Load what :func:`save_weights` wrote, also files from before it added a checksum.
 
     Args:
         path: of the file.
-        made_with: names and checksums of what else the model would be made of now.
+        made_with: current names and checksums of the other files that the model is built from.
 
     Raises:
-        ValueError: the file is damaged, or was written for other things than ``made_with``.
+        ValueError: the file is damaged, or ``made_with`` has changed since it was written.
         OSError: it cannot be read.
     """
     try:
@@ -159,7 +159,7 @@ def saved_weights(path: Path, made_with: Mapping[str, str] | None = None) -> dic
     for name, checksum in (made_with or {}).items():
         if isinstance(before, dict) and before.get(name, checksum) != checksum:
             raise ValueError(
-                f"{path.with_name(name)} is not as it was when the weights beside it were written: it is damaged or "
-                "was changed, so restore it or train the model anew"
+                f"{path.with_name(name)} has changed since the weights beside it were written: it is damaged or "
+                "was edited, so restore it or train the model anew"
             )
     return weights

@@ -1,4 +1,4 @@
-"""The archive that torch writes, looked at before torch reads it: nothing in it may ask for more memory than it has."""
+"""Checks of torch's archives before torch loads them: nothing may allocate more memory than the archive's size."""
 
 import io
 import pickletools
@@ -9,21 +9,21 @@ from typing import Any, Final
 import torch
 
 _PICKLE: Final = "/data.pkl"
-"""How the part is named that says what all others are."""
+"""Name of the member that describes all others."""
 _TENSORS: Final = re.compile(r"torch(?:\._utils _rebuild_tensor_v2| \w+Storage)|collections OrderedDict")
-"""What a state of tensors, numbers, texts, and lists and dicts of them calls."""
+"""Functions called by a state of tensors, numbers, strings, and lists and dicts of them."""
 
 
 def read_archive(content: bytes) -> Any:
-    """What ``torch.save`` wrote of tensors, numbers, texts, and lists and dicts of them, on the processor.
+    """Load what ``torch.save`` wrote (tensors, numbers, strings, and lists and dicts of them), on the CPU.
 
     Raises:
-        ValueError: it wrote something else, or ``content`` is damaged.
+        ValueError: ``content`` is something else, or damaged.
     """
     try:
         _check(content)
         return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
-    except Exception as error:  # what torch raises for content that somebody made up is of many kinds
+    except Exception as error:  # torch raises many kinds of errors for forged content
         raise ValueError(" ".join(str(error).split())[:200] or type(error).__name__) from error
 
 
@@ -40,7 +40,7 @@ def _check(content: bytes) -> None:
 
 
 def _check_calls(content: bytes) -> None:
-    """Refuse a pickle that calls what is no part of tensors, such as an array of any number of bytes."""
+    """Reject a pickle that calls other functions than those of tensors, such as one that allocates arbitrary memory."""
     for code, argument, _ in pickletools.genops(content):
         if code.name in ("GLOBAL", "STACK_GLOBAL", "INST") and not _TENSORS.fullmatch(str(argument)):
             raise ValueError(f"it calls {argument}")

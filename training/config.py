@@ -9,51 +9,51 @@ from data_prep.bounds import COUNT, PROCESSES, SEED, SHARE, THREADS, check_bound
 
 @dataclass(frozen=True, slots=True)
 class TrainConfig:
-    """How a model is trained, and when that ends."""
+    """How a model is trained, and when training stops."""
 
     epochs: int = 6
-    """Passes over the training split, at most (GALM's paper: 30)."""
+    """Maximum passes over the training split (GALM's paper: 30)."""
     seed: int = 0
-    """Seed of starting values, dropout and the order of batches."""
+    """Seed of the initial weights, dropout and the order of batches."""
     resume: str = ""
-    """Run folder to go on with from its last checkpoint; empty: a new run."""
+    """Run folder to resume from its last checkpoint; empty: a new run."""
     batch_size: int = 32
-    """Pairs a batch; the other pairs of the batch are the negatives."""
+    """Pairs per batch; the other pairs of the batch are the negatives."""
     neighbours: int = 1
-    """Methods that stand next to each other in a file and stay together in a batch, as each other's hard negatives."""
+    """Adjacent methods of a file that stay together in a batch, as each other's hard negatives."""
     learning_rate: float = 3e-4
-    """Adam's step size at first, after the warm-up (GALM's paper: 3e-4)."""
+    """Adam's learning rate after the warm-up (GALM's paper: 3e-4)."""
     schedule: Literal["step", "constant", "cosine", "linear"] = "step"
     """After the warm-up: `step` lowers the rate to `late_rate` after half of the epochs (GALM's paper), `constant`
-    keeps it, `cosine` and `linear` bring it down to `late_rate` at the end of the last epoch."""
+    leaves it unchanged, `cosine` and `linear` decay it to `late_rate` by the end of the last epoch."""
     late_rate: float = 5e-5
-    """Adam's step size that the schedule goes to (GALM's paper: 5e-5)."""
+    """Final learning rate of the schedule (GALM's paper: 5e-5)."""
     warmup_steps: int = 0
-    """Batches over which the rate rises in a line from nothing; 0: none."""
+    """Batches over which the learning rate rises linearly from 0; 0: no warm-up."""
     gradient_clip: float = 2.0
-    """Largest norm of all gradients together, longer ones are shortened to it (GSMN's release: 2); 0: none."""
+    """Maximum norm of all gradients together; larger ones are scaled down to it (GSMN's release: 2); 0: no clipping."""
     beta1: float = 0.9
-    """Adam's share of the old mean in the new mean of gradients (Adam's paper: 0.9)."""
+    """Adam's decay rate of the mean of gradients (Adam's paper: 0.9)."""
     beta2: float = 0.999
-    """Adam's share of the old mean in the new mean of squared gradients (Adam's paper: 0.999)."""
+    """Adam's decay rate of the mean of squared gradients (Adam's paper: 0.999)."""
     weight_decay: float = 0.0
-    """Share of each weight that a step of rate 1 takes away, apart from the gradient (AdamW); 0: Adam."""
+    """Decoupled weight decay (AdamW): fraction of each weight subtracted per step, times the learning rate; 0: Adam."""
     accumulate: int = 1
-    """Batches whose gradients are added up before a step; negatives are of one batch all the same."""
+    """Batches whose gradients are accumulated before a step; negatives still come from a single batch."""
     precision: Literal["float32", "bfloat16"] = "float32"
-    """Numbers that the model computes with; of bfloat16 weights and loss stay float32 (torch.autocast)."""
+    """Precision of the model's computation; with bfloat16, weights and loss stay float32 (torch.autocast)."""
     checkpoint_minutes: float = 5.0
-    """Minutes between checkpoints inside an epoch; 0: only after each epoch."""
+    """Minutes between checkpoints within an epoch; 0: only after each epoch."""
     patience: int = 0
-    """Epochs without a better validation MRR after which training stops; 0: never."""
+    """Epochs without improvement of the validation MRR after which training stops; 0: never."""
     validate_pool: int = 1000
-    """Validation queries, and methods they are ranked over; 0: the whole validation split."""
+    """Number of validation queries and of methods they are ranked over; 0: the whole validation split."""
     validate_every: int = 1
     """Epochs between validations; the last epoch is always validated."""
     threads: int = 0
-    """Threads torch computes with; 0: as many as it finds fit."""
+    """Number of torch threads; 0: torch's default."""
     processes: int = 1
-    """Processes that share each batch; the loss is that of the whole batch. For several machines: see the README."""
+    """Processes that share each batch; the loss is that of the whole batch. For several machines, see the README."""
 
     def __post_init__(self) -> None:
         check_bounds(self, _BOUNDS, "train")
@@ -68,21 +68,21 @@ class TrainConfig:
         if self.schedule != "constant" and self.late_rate > self.learning_rate:
             raise ValueError(
                 f"--train.late_rate={self.late_rate} is above --train.learning_rate={self.learning_rate}, but "
-                f"--train.schedule={self.schedule} lowers the rate: lower the one, raise the other, or take constant"
+                f"--train.schedule={self.schedule} lowers the rate: lower one, raise the other, or choose constant"
             )
         if self.validate_every > self.epochs:
             raise ValueError(
                 f"--train.validate_every={self.validate_every} is more than --train.epochs={self.epochs}: "
-                f"take {self.epochs} or less"
+                f"choose {self.epochs} or less"
             )
         if 0 < self.patience < self.validate_every:
             raise ValueError(
                 f"--train.patience={self.patience} is less than --train.validate_every={self.validate_every}: training "
-                "would stop before it is validated again, so raise the one or lower the other"
+                "would stop before the next validation, so raise the former or lower the latter"
             )
 
     def differences(self, stored: Mapping[str, object]) -> list[str]:
-        """The flags that change a run's numbers and differ from the ``stored`` ones, as a person reads them."""
+        """The options that affect a run's results and differ from the ``stored`` ones, for messages."""
         return [
             f"--train.{flag}={value} (was {stored.get(flag)})"
             for flag, value in asdict(self).items()
@@ -114,6 +114,6 @@ _BOUNDS: Final = {
 }
 
 _SINCE: Final = {"accumulate": 1, "precision": "float32"}
-"""What runs did that were begun before there was the flag."""
+"""Values of runs that were started before the option existed."""
 _FREE = ("epochs", "resume", "checkpoint_minutes", "patience", "threads")
-"""Flags that a resumed run may change: how long it goes on, not what it has done."""
+"""Options that a resumed run may change: they affect how long it runs, not what it has already done."""

@@ -1,4 +1,4 @@
-"""Ctrl-C that waits until a step is whole."""
+"""Delays Ctrl-C until the current step is complete."""
 
 import contextlib
 import signal
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class HeldInterrupt:
-    """Holds the first Ctrl-C back, for the block it manages, to be asked for with ``pending``; a second one strikes.
+    """Context manager that delays the first Ctrl-C and sets ``pending``; a second one interrupts at once.
 
     Outside the main thread, where Python delivers no signals, it does nothing.
     """

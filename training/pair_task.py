@@ -1,4 +1,4 @@
-"""Learning to rank: every query of a batch against every code of it, and against hard negatives if there are any."""
+"""Learning to rank: every query of a batch against all codes of the batch, and hard negatives if there are any."""
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -18,18 +18,18 @@ from training.config import TrainConfig
 from training.task import Rows
 
 Loss = Callable[[Float[Tensor, "queries codes"], Bool[Tensor, "queries codes"], float], Float[Tensor, ""]]
-"""(scores, negatives, epochs passed) -> the batch's loss; query i's own code is code i."""
+"""(scores, negatives, epochs so far) -> the batch's loss; query i's own code is code i."""
 
 Validate = Callable[[NeuralRanker], Mapping[str, float]]
-"""Model -> measures on validation pairs, ``mrr`` among them; higher is better."""
+"""Model -> measures on validation pairs, including ``mrr``; higher is better."""
 
 
 @dataclass(frozen=True)
 class PairTask:
     """Pairs of a query and a code; the other codes of a batch are a query's negatives.
 
-    With ``hard_negatives`` a batch has those codes of each of its queries too; a code that is the query's own, or reads
-    like it, is no negative even there.
+    With ``hard_negatives`` a batch also contains those codes of each of its queries; a code equal to the query's own is
+    not a negative even there.
     """
 
     model: NeuralRanker
@@ -45,7 +45,7 @@ class PairTask:
 
     @cached_property
     def fingerprint(self) -> int:
-        """A checksum of the training split as the model reads it."""
+        """A checksum of the tokenized training split."""
         parts = [part for name in sorted(self.pairs.fields) for part in _arrays(self.pairs, name)]
         total = 0
         for part in parts if self.hard_negatives is None else [*parts, self.hard_negatives]:
@@ -79,8 +79,8 @@ class PairTask:
         return np.concatenate([rows, self.hard_negatives[rows].ravel()])
 
     def _scores(self, rows: Rows, codes: Int[np.ndarray, " codes"], step: int) -> Float[Tensor, "rows codes"]:
-        """Every query of the batch against every code; each process encodes its share, and scores its queries."""
-        if processes.count() > 1:  # dropout that depends on the step and the process alone, so that a run can go on
+        """Every query of the batch against every code; each process encodes its share and scores its own queries."""
+        if processes.count() > 1:  # dropout depends only on step and process, so a run can resume
             seed = self.config.seed * 1_000_003 + step
             torch.manual_seed(seed * processes.count() + processes.rank())
         own, own_codes = rows[processes.share(len(rows))], codes[processes.share(len(codes))]

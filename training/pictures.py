@@ -1,4 +1,4 @@
-"""Heat maps of words against words, drawn so that the words can be read. They know arrays and words, no model."""
+"""Heat maps of words against words with readable labels, from plain arrays and words."""
 
 import textwrap
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 
 MOST_COLUMNS: Final = 40
-"""Code words in a picture at most: more cannot be read."""
+"""Most code words in a figure; more would be unreadable."""
 
 _FONT: Final = "DejaVu Sans"
-_CELL: Final = 0.3  # inches a word
-_LONGEST: Final = 24  # letters of a word
+_CELL: Final = 0.3  # inches per word
+_LONGEST: Final = 24  # characters of a word
 _LETTERS_AN_INCH: Final = 10  # of a title
 
 
@@ -27,15 +27,15 @@ def alignment_picture(
     fields: Sequence[str],
     title: str,
 ) -> Figure:
-    """How a query's words (rows) and a method's words (columns) are aligned.
+    """The alignment of a query's words (rows) and a method's words (columns).
 
-    Of a long method the ``MOST_COLUMNS`` words with the largest weight of any query word are drawn, in their order.
+    Of a long method only the ``MOST_COLUMNS`` words with the largest weights are drawn, in their order.
 
     Args:
-        weights: any real numbers; below 0 two colours are used, with white between them.
+        weights: any real numbers; with negative ones, a diverging colour map is used, white at 0.
         query: the query's words.
         code: the method's words.
-        fields: the field of each code word; words of a field stand together.
+        fields: the field of each code word; words of a field are contiguous.
         title: one line.
     """
     _fit(weights, query, code)
@@ -50,7 +50,7 @@ def alignment_picture(
 
 
 def edges_picture(weights: Float[np.ndarray, "words words"], words: Sequence[str], title: str) -> Figure:
-    """How much each word (row) takes from each word (column) in a graph over ``words``."""
+    """The edge weights of a graph over ``words``, to each row's word from each column's word."""
     return heat_map(weights, words, words, title, rows_are="to", columns_are="from")
 
 
@@ -68,10 +68,10 @@ def heat_map(
     rows_are: str = "query",
     columns_are: str = "code",
 ) -> Figure:
-    """A square a weight, a colour bar, and every row and column with its word.
+    """A heat map with one cell per weight, a colour bar, and a word at every row and column.
 
     Raises:
-        ValueError: there is not a word for every row and column, or there is nothing to draw.
+        ValueError: the numbers of words and of rows and columns differ, or there is nothing to draw.
     """
     _fit(weights, rows, columns)
     width = 3.0 + _CELL * len(columns)  # inches
@@ -100,14 +100,14 @@ def heat_map(
 
 
 def pixels(figure: Figure) -> UInt8[np.ndarray, "height width 3"]:
-    """The picture as red, green and blue."""
+    """The figure as RGB pixels."""
     canvas = FigureCanvasAgg(figure)
     canvas.draw()  # type: ignore[no-untyped-call]
     return np.asarray(canvas.buffer_rgba())[:, :, :3].copy()  # type: ignore[no-untyped-call]
 
 
 def readable(text: str, longest: int = _LONGEST) -> str:
-    """``text`` as the font can draw it, cut to ``longest`` letters."""
+    """``text`` restricted to characters of the font, and cut to ``longest`` characters."""
     shown = "".join(letter if letter == "\n" or ord(letter) in _letters() else "□" for letter in text)
     return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
 
@@ -118,7 +118,7 @@ def _letters() -> frozenset[int]:
 
 
 def _head(figure: Figure, fields: Sequence[str]) -> None:
-    """Write each field's name above its first column, and a line before it."""
+    """Write each field's name above its first column, and a separating line before it."""
     axes = figure.axes[0]
     for place, name in enumerate(fields):
         if place == 0 or fields[place - 1] != name:

@@ -1,4 +1,4 @@
-"""How far a run has come, as a checkpoint holds it too."""
+"""The progress of a run, as checkpoints store it."""
 
 import math
 from collections.abc import Collection
@@ -8,43 +8,43 @@ from typing import Final
 from data_prep.files.json_text import checked_record
 
 EpochRecord = dict[str, int | float]
-"""Of a whole epoch: epoch (1-based), loss, learning_rate (the last step's), seconds (in steps since the run's start),
-and the measures of its validation."""
+"""Of a complete epoch: epoch (1-based), loss, learning_rate (of the last step), seconds (in steps since the run's
+start), and the measures of its validation."""
 
 
 _LARGEST: Final = 1e15
-"""Above all numbers of a run."""
+"""Upper bound of all numbers of a run."""
 
 
 @dataclass
 class Progress:
-    """How far a run has come."""
+    """The progress of a run."""
 
-    epoch: int = 0  # whole epochs done
-    batch: int = 0  # batches done of the epoch under way
-    step: int = 0  # steps of the optimiser in all
-    pairs: int = 0  # examples trained on in all
-    loss_sum: float = 0.0  # over the examples of the epoch under way
+    epoch: int = 0  # completed epochs
+    batch: int = 0  # batches done in the current epoch
+    step: int = 0  # optimiser steps in total
+    pairs: int = 0  # examples trained on in total
+    loss_sum: float = 0.0  # over the examples of the current epoch
     loss_pairs: int = 0
     seconds: float = 0.0  # in steps, without validation and checkpoints
     best_mrr: float = -math.inf
     best_epoch: int = 0  # 1-based; 0: none yet
-    history: list[EpochRecord] = field(default_factory=list)  # one per whole epoch
+    history: list[EpochRecord] = field(default_factory=list)  # one per completed epoch
 
     @property
     def loss(self) -> float:
-        """Mean loss of the epoch under way, over its examples."""
+        """Mean loss per example of the current epoch."""
         return self.loss_sum / max(1, self.loss_pairs)
 
     @classmethod
     def checked(cls, content: object, of_epoch: Collection[str]) -> "Progress":
-        """The progress that was found in a checkpoint, whose epochs have the numbers ``of_epoch`` each.
+        """Validate the progress stored in a checkpoint, each epoch of which has the keys ``of_epoch``.
 
         Raises:
-            ValueError: it contradicts itself, or is nothing of the kind.
+            ValueError: it is inconsistent, or not a progress record.
         """
         if not isinstance(content, dict) or not isinstance(history := content.get("history"), list):
-            raise ValueError("expected how far the run has come")
+            raise ValueError("expected the progress of the run")
         found = checked_record(cls, {name: value for name, value in content.items() if name != "history"})
         numbers = {name: getattr(found, name) for name in content if name not in ("history", "best_mrr")}
         for name, number in numbers.items():

@@ -1,4 +1,4 @@
-"""The learning rate of every step."""
+"""Learning rate schedules."""
 
 import math
 
@@ -6,10 +6,10 @@ from training.config import TrainConfig
 
 
 def learning_rate(config: TrainConfig, step: int, steps: int) -> float:
-    """The rate of batch ``step`` (0-based) of all ``steps`` batches of a run.
+    """The learning rate at ``step`` (0-based) of the ``steps`` steps of a run.
 
-    ``step`` is GALM's: ``learning_rate`` for the first half of the epochs, ``late_rate`` from there on. ``linear`` and
-    ``cosine`` go from the one to the other over the steps after the warm-up.
+    ``step`` is GALM's: ``learning_rate`` for the first half of the epochs, then ``late_rate``. ``linear`` and
+    ``cosine`` decay from the former to the latter over the steps after the warm-up.
     """
     if step < config.warmup_steps:
         return config.learning_rate * (step + 1) / (config.warmup_steps + 1)

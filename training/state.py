@@ -1,4 +1,4 @@
-"""All that a run consists of while it is under way: what a checkpoint holds, and how it is put back."""
+"""The complete state of a run in progress: saving it to a checkpoint and restoring it."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -22,24 +22,24 @@ from training.stored_state import part_of, put_optimiser, settings_of, tensors_o
 from training.task import TrainingTask
 
 _OF_EPOCH: Final = ("epoch", "loss", "learning_rate", "seconds")
-"""Numbers that a run keeps of each epoch."""
+"""Numbers that a run records for each epoch."""
 
 
 class RunState:
     """Model, optimiser, random generators and progress of a run, and the best weights so far."""
 
     def __init__(self, task: TrainingTask, config: TrainConfig, plan: Mapping[str, Any] | None = None) -> None:
-        """``plan``: what else decides the run's numbers, which a checkpoint holds too."""
+        """``plan``: other settings that determine the run's results, also stored in checkpoints."""
         self.model, self.config, self.progress = task.model, config, Progress()
         self.best = weights_copy(self.model)
         learnt = [weight for weight in self.model.parameters() if weight.requires_grad]
-        self.optimiser = torch.optim.AdamW(  # with a weight decay of 0 it is Adam; fused: four times as quick on a CPU
+        self.optimiser = torch.optim.AdamW(  # Adam if the weight decay is 0; fused: four times as fast on a CPU
             learnt, betas=(config.beta1, config.beta2), weight_decay=config.weight_decay, fused=True
         )
         self._pairs, self._plan = task.fingerprint, plan
 
     def validated(self, mrr: float) -> bool:
-        """Note the validation MRR of the epoch just done, and say whether it is the best so far."""
+        """Record the validation MRR of the last epoch, and return whether it is the best so far."""
         done = self.progress
         if mrr > done.best_mrr:
             done.best_mrr, done.best_epoch, self.best = mrr, done.epoch, weights_copy(self.model)
@@ -63,7 +63,7 @@ class RunState:
         save_checkpoint(state, path)
 
     def restore(self, path: Path) -> None:
-        """Put everything back as it was when :meth:`save` wrote the checkpoint.
+        """Restore everything that :meth:`save` wrote to the checkpoint.
 
         Raises:
             ValueError: the checkpoint is damaged, or of a run with other settings, pairs or model.

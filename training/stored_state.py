@@ -1,4 +1,4 @@
-"""The state of an optimiser and of random generators as a checkpoint holds it, looked at before it is put back."""
+"""Validation of the optimiser and random generator states of a checkpoint, before they are restored."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 _MEANS: Final = ("exp_avg", "exp_avg_sq")
-"""What Adam keeps of each weight, beside how many steps it took."""
+"""State of each weight in Adam, besides the number of steps."""
 
 
 @contextmanager
 def part_of(path: Path) -> Iterator[None]:
-    """Name the checkpoint ``path`` in what is wrong with a part of it."""
+    """Add the checkpoint ``path`` to errors about a part of it."""
     try:
         yield
     except ValueError as error:
@@ -22,10 +22,10 @@ def part_of(path: Path) -> Iterator[None]:
 
 
 def settings_of(content: object) -> Mapping[str, object]:
-    """The settings of a run: texts, numbers and truth values by name.
+    """The settings of a run: strings, numbers and booleans by name.
 
     Raises:
-        ValueError: they are nothing of the kind.
+        ValueError: ``content`` is something else.
     """
     if not isinstance(content, dict) or not all(isinstance(each, str | int | float) for each in content.values()):
         raise ValueError("expected the run's settings")
@@ -36,7 +36,7 @@ def tensors_of(content: object, what: str) -> dict[str, Tensor]:
     """Tensors by name.
 
     Raises:
-        ValueError: they are nothing of the kind; the message says ``what`` they should be.
+        ValueError: ``content`` is something else; the message states ``what`` was expected.
     """
     if not isinstance(content, dict) or not all(isinstance(name, str) for name in content):
         raise ValueError(f"expected {what}")
@@ -46,10 +46,10 @@ def tensors_of(content: object, what: str) -> dict[str, Tensor]:
 
 
 def put_optimiser(optimiser: torch.optim.Optimizer, content: object) -> None:
-    """Put back what an Adam's ``state_dict`` gave; but for the rate, its settings stay as they are.
+    """Restore an Adam ``state_dict``; of its settings only the learning rate is restored.
 
     Raises:
-        ValueError: it is of another one, or nothing of the kind.
+        ValueError: it belongs to another optimiser, or is something else.
     """
     own = optimiser.state_dict()["param_groups"]
     if not isinstance(content, dict) or not isinstance(content.get("state"), dict):
@@ -65,7 +65,7 @@ def put_optimiser(optimiser: torch.optim.Optimizer, content: object) -> None:
 
 
 def _rates(groups: object, own: list[dict[str, Any]]) -> list[float]:
-    """The rate of each group, whose weights are the same."""
+    """The learning rate of each group; the groups' weights must be the same."""
     if not isinstance(groups, list) or not all(isinstance(group, dict) for group in groups):
         raise ValueError("expected the groups of the optimiser")
     rates = [group.get("lr") for group in groups]
@@ -77,11 +77,11 @@ def _rates(groups: object, own: list[dict[str, Any]]) -> list[float]:
 
 
 def _check_weight(state: object, weight: Tensor) -> None:
-    kept = tensors_of(state, "what the optimiser keeps of a weight")
-    if {*kept} != {"step", *_MEANS} or kept["step"].shape != ():
-        raise ValueError(f"the optimiser keeps {', '.join(kept)[:60]} of a weight")
-    for name, value in kept.items():
+    stored = tensors_of(state, "the optimiser's state of a weight")
+    if {*stored} != {"step", *_MEANS} or stored["step"].shape != ():
+        raise ValueError(f"the optimiser's state of a weight contains {', '.join(stored)[:60]}")
+    for name, value in stored.items():
         if name in _MEANS and (value.shape, value.dtype) != (weight.shape, weight.dtype):
             raise ValueError(f"{name} is {list(value.shape)} of a weight that is {list(weight.shape)}")
         if not value.isfinite().all() or (name != _MEANS[0] and (value < 0).any()):
-            raise ValueError(f"{name} holds what no training gives")
+            raise ValueError(f"{name} contains values that training cannot produce")

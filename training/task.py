@@ -1,4 +1,4 @@
-"""What a training is of: the trainer knows this contract, and neither models nor pairs."""
+"""The interface that the trainer depends on; it needs neither models nor pairs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
@@ -8,46 +8,46 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 Rows = Int[np.ndarray, " rows"]
-"""Examples of a batch, by number."""
+"""Indices of the examples of a batch."""
 
 
 @runtime_checkable
 class TrainingTask(Protocol):
-    """A model, the examples that it learns from, the loss of a batch of them, and what validation measures."""
+    """A model, its training examples, the loss of a batch, and validation."""
 
     @property
     def model(self) -> nn.Module:
-        """What is trained, on the device where it is."""
+        """The model to train, on its device."""
         ...
 
     @property
     def fingerprint(self) -> int | str:
-        """A checksum of the examples: a run goes on with the same ones only."""
+        """A checksum of the examples: a run is only resumed on the same ones."""
         ...
 
     def __len__(self) -> int:
-        """Examples an epoch."""
+        """Examples per epoch."""
         ...
 
     @property
     def batch_count(self) -> int:
-        """Batches an epoch; as many in every epoch."""
+        """Batches per epoch; the same in every epoch."""
         ...
 
     def batches(self, epoch: int) -> Sequence[Rows]:
-        """The batches of an epoch (0-based), in the order of training; of the same epoch always the same."""
+        """The batches of an epoch (0-based), in the order of training; deterministic for each epoch."""
         ...
 
     def loss(self, rows: Rows, epochs: float, step: int) -> Float[Tensor, ""]:
-        """The loss of a batch, whole in every process.
+        """The loss of a whole batch, on every process.
 
         Args:
-            rows: of one of :meth:`batches`.
-            epochs: how many have passed, with fractions.
-            step: batches that the run has done.
+            rows: one of :meth:`batches`.
+            epochs: number of epochs so far, with fractions.
+            step: number of batches so far.
         """
         ...
 
     def validate(self) -> Mapping[str, float]:
-        """Measures of the model as it is, in evaluation mode and without gradients; ``mrr`` chooses the best epoch."""
+        """Measures of the current model, in evaluation mode and without gradients; ``mrr`` selects the best epoch."""
         ...

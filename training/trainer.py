@@ -1,4 +1,4 @@
-"""Training: examples in batches, a loss, an optimiser's step. It knows the contract of a task and no model."""
+"""The training loop, which depends only on the interface :class:`training.task.TrainingTask`."""
 
 import logging
 import math
@@ -28,17 +28,17 @@ _log = logging.getLogger(__name__)
 
 
 class DivergedError(ValueError):
-    """The loss or a gradient is not finite any more."""
+    """The loss or a gradient is no longer finite."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingReport:
-    """What came of a run; the best epoch's weights are in the model."""
+    """Summary of a run; the model has the weights of the best epoch."""
 
     best_epoch: int  # 1-based
     epochs_run: int
     seconds: float  # in training steps, without validation and checkpoints
-    pairs: int  # of the training split: all of them in each epoch
+    pairs: int  # of the training split
     pairs_per_second: float
     history: list[
         dict[str, int | float]
@@ -55,24 +55,24 @@ def train(
     plan: Mapping[str, Any] | None = None,
     section: str = "train.",
 ) -> TrainingReport:
-    """Train the task's model, and leave the weights of its best validation epoch in it.
+    """Train the task's model; afterwards it has the weights of its best validation epoch.
 
-    Random numbers go on from where they are (:func:`training.seeding.seed_everything`). A checkpoint is saved in
-    ``run_dir``. With ``config.resume`` the run goes on from there and ends with the numbers of one that was never
-    stopped; one that was stopped before its first checkpoint begins anew.
+    The caller seeds the random generators (:func:`training.seeding.seed_everything`). A checkpoint is saved in
+    ``run_dir``. With ``config.resume`` the run continues from there, with the same results as an uninterrupted run;
+    a run that was interrupted before its first checkpoint starts anew.
 
     Args:
-        task: model, examples, loss and validation; for a resumed run built the same way.
+        task: model, examples, loss and validation; for a resumed run, built in the same way.
         config: section ``train``.
         run_dir: an existing folder.
-        board: where curves are drawn; None: nowhere.
-        say: takes a line for the person who waits.
-        plan: what else decides the numbers, for the checkpoint.
-        section: how the names of the options begin that messages advise.
+        board: TensorBoard writer; None: no events.
+        say: prints a line for the user.
+        plan: other settings that determine the results, stored in the checkpoint.
+        section: prefix of the option names that messages suggest.
 
     Raises:
         DivergedError: the loss or the gradients are no longer finite.
-        ValueError: the checkpoint is damaged or of another run, or there are too few examples.
+        ValueError: the checkpoint is damaged or belongs to another run, or there are too few examples.
         OSError: the checkpoint cannot be written.
         KeyboardInterrupt: Ctrl-C, after a checkpoint.
     """
@@ -95,7 +95,7 @@ class _Run:
 
     def __post_init__(self) -> None:
         self.config, self.model = self.state.config, self.task.model
-        self.steps = -(-self.task.batch_count // self.config.accumulate)  # of the optimiser, an epoch
+        self.steps = -(-self.task.batch_count // self.config.accumulate)  # of the optimiser, per epoch
         self.saved_at = time.monotonic()
 
     def go(self) -> None:
@@ -103,7 +103,7 @@ class _Run:
             self._resume()
         if self.board:
             self.board.open(self.state.progress.step)
-        with HeldInterrupt(self._tell) as interrupt, self._bar() as bar:
+        with HeldInterrupt(self._print) as interrupt, self._bar() as bar:
             while not self._ended():
                 self._epoch(interrupt, bar)
         put_weights(self.model, self.state.best, str(self.path))
@@ -132,7 +132,7 @@ class _Run:
             self._stop()
 
     def _step(self, batches: Sequence[Rows]) -> None:
-        """One step of the optimiser, over the gradients of one batch or several."""
+        """One optimiser step, with the gradients of one batch or several."""
         started, done, count = time.perf_counter(), self.state.progress, sum(map(len, batches))
         rate = learning_rate(self.config, done.step, self.config.epochs * self.steps)
         for group in self.state.optimiser.param_groups:
@@ -151,7 +151,7 @@ class _Run:
             self.board.training(done.step, loss, rate, norm, count / seconds)
 
     def _backward(self, rows: Rows, count: int, number: int) -> float:
-        """Add the gradients of batch ``number`` of a step over ``count`` examples; its share of the loss."""
+        """Add the gradients of batch ``number`` of a step over ``count`` examples; return its share of the loss."""
         done, share = self.state.progress, len(rows) / count
         epochs = done.epoch + (done.batch + number) / self.task.batch_count
         device = next(self.model.parameters()).device.type
@@ -193,7 +193,7 @@ class _Run:
             line += " (best so far)" if best else ""
         done.loss_sum, done.loss_pairs = 0.0, 0
         done.history.append(record)
-        self._tell(line)
+        self._print(line)
 
     def _validated(self) -> dict[str, float]:
         self.model.eval()
@@ -212,7 +212,7 @@ class _Run:
             return
         self.state.restore(self.path)
         done = self.state.progress
-        self.say(f"going on after epoch {done.epoch}, batch {done.batch} of {self.task.batch_count}")
+        self.say(f"resuming after epoch {done.epoch}, batch {done.batch} of {self.task.batch_count}")
 
     def _save(self) -> None:
         if self.board:
@@ -224,15 +224,15 @@ class _Run:
     def _stop(self) -> NoReturn:
         self._save()
         done = self.state.progress
-        self._tell(f"stopped after epoch {done.epoch}, batch {done.batch}; its checkpoint is {self.path}")
+        self._print(f"stopped after epoch {done.epoch}, batch {done.batch}; its checkpoint is {self.path}")
         raise KeyboardInterrupt
 
-    def _tell(self, line: str) -> None:
+    def _print(self, line: str) -> None:
         with tqdm.external_write_mode(file=sys.stderr):
             self.say(line)
 
     def _bar(self) -> "tqdm[NoReturn]":
-        wait = 0.5 if sys.stderr.isatty() else 30.0  # seconds between drawings: few lines in a log
+        wait = 0.5 if sys.stderr.isatty() else 30.0  # seconds between updates: few lines in a log
         total, done = self.config.epochs * len(self.task), self.state.progress.pairs
         bar: tqdm[NoReturn] = tqdm(
             desc="train", total=total, initial=done, unit=" examples", unit_scale=True, dynamic_ncols=True,

@@ -1,4 +1,4 @@
-"""Weights as safetensors, whose metadata hold a checksum of them and of what is said about them."""
+"""Weights as safetensors, with a checksum of the weights and of their metadata in the metadata."""
 
 import hashlib
 import json
@@ -14,40 +14,40 @@ from data_prep.files.json_text import parse_json, sorted_json
 from data_prep.files.reading import read_whole
 
 _HEAD: Final = 8
-"""Bytes that tell how long the header of safetensors is."""
+"""Bytes that store the length of the safetensors header."""
 
 
 def sealed_weights(weights: Mapping[str, Tensor], key: str, about: Mapping[str, Any]) -> bytes:
-    """The content of a file of ``weights``; ``about`` and a checksum of all are the only metadata, under ``key``.
+    """The content of a file of ``weights``; the only metadata is ``about`` with a checksum of both, under ``key``.
 
-    One key, since safetensors writes several in no fixed order.
+    A single key, since safetensors writes several keys in no fixed order.
     """
     return save(dict(weights), {key: json.dumps({**about, "sha256": weights_sha256(about, weights)})})
 
 
 def read_weights(path: Path, key: str) -> tuple[dict[str, Tensor], dict[str, Any] | None]:
-    """The weights in a file and what its metadata say of them under ``key``; None where it has no metadata.
+    """The weights in a file and its metadata under ``key``; None if it has no metadata.
 
-    The checksum is among what they say, and is not compared.
+    The checksum is part of the metadata and is not verified here.
 
     Raises:
-        ValueError: the file is damaged, or no such file.
-        OSError: it cannot be read, or is no regular file.
+        ValueError: the file is damaged, or not a file of weights.
+        OSError: it cannot be read, or is not a regular file.
     """
     content = read_whole(path)
     try:
         weights: dict[str, Tensor] = load(content)
-        told = parse_json(content[_HEAD:][: int.from_bytes(content[:_HEAD], "little")]).get("__metadata__")
-        about = None if told is None else parse_json(told.get(key, "{}"))
+        header = parse_json(content[_HEAD:][: int.from_bytes(content[:_HEAD], "little")]).get("__metadata__")
+        about = None if header is None else parse_json(header.get(key, "{}"))
     except (SafetensorError, ValueError, TypeError, KeyError, RuntimeError, OverflowError) as error:
         raise ValueError(" ".join(str(error).split())) from error
     if not (about is None or isinstance(about, dict)):
-        raise ValueError("its metadata are no JSON object")
+        raise ValueError("its metadata is not a JSON object")
     return weights, about
 
 
 def is_sealed(weights: Mapping[str, Tensor], about: Mapping[str, Any]) -> bool:
-    """Whether the checksum in ``about`` is that of ``weights`` and of what else is said there."""
+    """Whether the checksum in ``about`` matches ``weights`` and the rest of ``about``."""
     rest = {name: value for name, value in about.items() if name != "sha256"}
     return about.get("sha256") == weights_sha256(rest, weights)
 
@@ -56,7 +56,7 @@ def weights_sha256(about: Mapping[str, Any], weights: Mapping[str, Tensor]) -> s
     """A checksum of ``about``, and of the names, types, shapes and bytes of ``weights``.
 
     Raises:
-        ValueError: the lists of ``about`` stand in lists too deep.
+        ValueError: the lists of ``about`` are nested too deeply.
     """
     digest = hashlib.sha256(sorted_json(about))
     for name in sorted(weights):

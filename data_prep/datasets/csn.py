@@ -1,6 +1,6 @@
-"""CodeSearchNet's Java part in its official form (Husain et al. 2019, arXiv:1909.09436), splits kept.
+"""CodeSearchNet's Java part with its official splits (Husain et al. 2019, arXiv:1909.09436).
 
-``java.zip`` holds ``java/final/jsonl/{train,valid,test}/java_{split}_{n}.jsonl.gz``: one method per line, with its
+``java.zip`` contains ``java/final/jsonl/{train,valid,test}/java_{split}_{n}.jsonl.gz``: one method per line, with its
 docstring already without comment marks. Each is wrapped in a class, below its comment, and read like any Java file.
 """
 
@@ -29,7 +29,7 @@ JAVA_ZIP: Final = Remote(
 """Size and checksum are those of the ``datasets`` library's loader (code_search_net/dataset_infos.json)."""
 
 FIELDS: Final = ("repo", "path", "func_name", "code", "docstring")
-"""What is read of a line; all are texts."""
+"""The fields that are read; all are strings."""
 
 _NAME: Final = re.compile(r"(?:^|[/_])(?P<split>train|valid|test)(?:_(?P<number>\d+))?\.jsonl\.gz$")
 _LINE: Final = re.compile(r"#L(\d+)")
@@ -44,18 +44,18 @@ class Csn:
         self._config = config
         self._given = config.path
         self._place = named_path(config.path) if config.path else Path(config.root) / "raw" / "csn"
-        self.left_out: list[tuple[str, str]] = []  # line, what is wrong with it
+        self.left_out: list[tuple[str, str]] = []  # line, error
 
     def inputs(self) -> list[Path]:
-        """``java.zip``, or the JSON Lines files where it was unpacked; fetched where there is neither.
+        """``java.zip``, or the JSON Lines files that it was unpacked to; downloaded if there is neither.
 
         Raises:
-            ValueError: when there is none and it cannot be fetched.
+            ValueError: neither exists and the download failed.
         """
         if found := _found(self._place):
             return found
         if self._given:
-            raise ValueError(f"--data.path={self._given} holds neither java.zip nor a java_*.jsonl.gz of CodeSearchNet")
+            raise ValueError(f"--data.path={self._given} has neither java.zip nor a java_*.jsonl.gz of CodeSearchNet")
         target = self._place / "java.zip"
         try:
             download(JAVA_ZIP, target, tries=4)
@@ -71,10 +71,10 @@ class Csn:
         return "codesearchnet-java-v2"
 
     def java_files(self) -> Iterator[JavaFile]:
-        """Each method in a class of its own, training first.
+        """Each method wrapped in a separate class, training first.
 
         Raises:
-            ValueError: when a file is damaged or has other fields than CodeSearchNet's.
+            ValueError: a file is damaged or has other fields than CodeSearchNet's.
         """
         self.left_out.clear()
         for name, lines in _line_files(self.inputs()):
@@ -91,12 +91,12 @@ class Csn:
                     yield wrap(_checked(row, f"{name}:{number}"), split, self.origin())
 
     def make(self, progress: bool) -> MadePairs:
-        """Their pairs."""
+        """Build the pairs."""
         return pairs_of_java(self, self._config, progress=progress)
 
 
 def wrap(row: dict[str, Any], split: SplitName, origin: str) -> JavaFile:
-    """The method of ``row`` (FIELDS, and ``url`` if it is there) below its comment in a class of its own."""
+    """The method of ``row`` (FIELDS, and optionally ``url``) below its comment in a separate class."""
     type_name = re.sub(r"\W", "_", row["func_name"].rpartition(".")[0]) or "_"
     head = f"class {type_name} {{ /**\n{row['docstring'].replace('*/', '* /')}\n*/\n"
     place = _LINE.search(str(row.get("url", "")))
@@ -112,7 +112,7 @@ def _found(place: Path) -> list[Path]:
     if (place / "java.zip").is_file():
         return [place / "java.zip"]
     files = [file for file in place.rglob("*.jsonl.gz") if file.is_file()]
-    java = [file for file in files if file.name.startswith("java_")]  # others may lie beside it
+    java = [file for file in files if file.name.startswith("java_")]  # there may be other languages
     return sorted(java or files, key=lambda file: _order(file.as_posix()))
 
 
@@ -134,7 +134,7 @@ def _zip_line_files(path: Path) -> Iterator[tuple[str, Iterator[tuple[int, bytes
     with open_regular(path) as packed, zipfile.ZipFile(packed) as archive:
         names = [name for name in archive.namelist() if name.endswith(".jsonl.gz")]
         if not names:
-            raise ValueError(f"{path} holds no *.jsonl.gz: expected CodeSearchNet's java.zip")
+            raise ValueError(f"{path} contains no *.jsonl.gz: expected CodeSearchNet's java.zip")
         for name in sorted(names, key=_order):
             if archive.getinfo(name).flag_bits & 1:
                 raise ValueError(f"{path} is encrypted: expected CodeSearchNet's java.zip")
@@ -143,7 +143,7 @@ def _zip_line_files(path: Path) -> Iterator[tuple[str, Iterator[tuple[int, bytes
 
 
 def _order(name: str) -> tuple[int, int, str]:
-    """By split, then by number, then by name."""
+    """Sort key: split, number, name."""
     found = _NAME.search(name)
     if found is None:
         return len(SPLITS), 0, name
@@ -151,7 +151,7 @@ def _order(name: str) -> tuple[int, int, str]:
 
 
 def _split_of(name: str, row: Any) -> SplitName | None:
-    """The official split: the file's, else the line's own."""
+    """The official split, of the file or else of the line."""
     if found := _NAME.search(name):
         return _split(found["split"])
     partition = row.get("partition") if isinstance(row, dict) else None

@@ -1,8 +1,8 @@
 """Java of several hundred projects: the upstream sources of Debian's packages, split by whole projects.
 
-``debian_packages.txt`` lists the packages and the project each belongs to, ``debian_sample.txt`` the few that
-``debian_sample`` is made of. ``--data.path=`` may name a folder of source archives that are there already
-(``NAME_VERSION.orig.tar.xz``); else apt-get fetches them.
+``debian_packages.txt`` lists the packages and the project of each, ``debian_sample.txt`` those of ``debian_sample``.
+``--data.path=`` may name a folder of existing source archives (``NAME_VERSION.orig.tar.xz``); otherwise apt-get
+downloads them.
 """
 
 from collections.abc import Iterator
@@ -44,15 +44,15 @@ class Debian:
         self.left_out: list[tuple[str, str]] = []  # path, why it could not be read
 
     def inputs(self) -> list[Path]:
-        """The list of packages and their archives, fetched where they are not there.
+        """The list of packages and their archives, downloaded if missing.
 
         Raises:
-            ValueError: when there are none and none can be fetched.
+            ValueError: there are none and the download failed.
         """
         return [self.packages, *(archive.path for archive in self._sources().archives)]
 
     def origin(self) -> str:
-        """``debian-`` and the release's name, where it is known."""
+        """``debian-`` and the release's name, if known."""
         release = self._sources().release
         return f"debian-{release}" if release else "debian"
 
@@ -60,7 +60,7 @@ class Debian:
         """Every source file, sorted by project, package and path; its origin is ``project/package_version``.
 
         Raises:
-            ValueError: when more than MOST_LEFT_OUT of the archives cannot be read.
+            ValueError: more than MOST_LEFT_OUT of the archives cannot be read.
         """
         self.left_out.clear()
         self._refused.clear()
@@ -72,12 +72,12 @@ class Debian:
             raise ValueError(f"{len(self._refused):,} of {len(archives):,} archives cannot be read, {name}: {reason}")
 
     def make(self, progress: bool) -> MadePairs:
-        """Their pairs, and what they come from."""
+        """Build the pairs, with their sources in the manifest."""
         made = pairs_of_java(self, self._config, rule=self.split_rule, progress=progress)
         return replace(made, manifest={**made.manifest, "about": self.about()})
 
     def about(self) -> dict[str, Any]:
-        """What the manifest tells beside the pairs: release, projects, packages, and those that are left out."""
+        """Additional manifest entries: release, projects, packages, and skipped packages."""
         found = self._sources()
         packages = [
             {"project": each.project, "package": each.package, "version": each.version, "archive": each.path.name}
@@ -93,7 +93,7 @@ class Debian:
         }
 
     def _files_of(self, archive: SourceArchive) -> Iterator[JavaFile]:
-        """An archive's files; one that is refused or damaged is left out whole."""
+        """An archive's files; a refused or damaged archive is skipped."""
         origin = f"{archive.project}/{archive.package}_{archive.version}"
         try:
             for file in read_java_files(archive.path, origin, self._skipped(origin)):

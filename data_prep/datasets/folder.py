@@ -14,20 +14,20 @@ from data_prep.sources.archives import read_java_files
 
 
 class Folder:
-    """Any directory, zip, jar or tar of Java under ``--data.path=``; each path has a prepared folder of its own."""
+    """Any directory, zip, jar or tar of Java under ``--data.path=``; each path has a separate prepared folder."""
 
     def __init__(self, config: DataConfig) -> None:
-        """Take ``config.path``.
+        """Resolve ``config.path``.
 
         Raises:
-            ValueError: when there is none, or it cannot be followed.
+            ValueError: it is empty or cannot be resolved.
         """
         self._config = config
         if not config.path:
             raise ValueError("data set folder needs --data.path=, a directory, zip, jar or tar of Java sources")
         try:
             self._path = named_path(config.path).resolve()
-        except RuntimeError as error:  # what pathlib raises of links that lead to each other
+        except RuntimeError as error:  # pathlib's error for a loop of links
             raise ValueError(
                 f"--data.path={config.path} is a loop of links: expected a directory, zip, jar or tar of Java sources"
             ) from error
@@ -39,7 +39,7 @@ class Folder:
         """The directory or archive.
 
         Raises:
-            ValueError: when there is none at the path, or a pipe or device.
+            ValueError: the path does not exist, or is a pipe or device.
         """
         if not self._path.exists():
             raise ValueError(f"--data.path={self._path} does not exist: expected a directory, zip, jar or tar")
@@ -57,5 +57,5 @@ class Folder:
         return read_java_files(self._path, self.origin(), lambda path, reason: self.left_out.append((path, reason)))
 
     def make(self, progress: bool) -> MadePairs:
-        """Their pairs."""
+        """Build the pairs."""
         return pairs_of_java(self, self._config, progress=progress)

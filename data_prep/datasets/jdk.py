@@ -1,6 +1,6 @@
-"""The Java sources that come with a JDK: of an installed one, else of Debian's source package.
+"""The Java sources of a JDK, an installed one or else Debian's source package.
 
-``--data.path=`` may name a ``src.zip``, a Debian package that holds one, or a JDK's home.
+``--data.path=`` may name a ``src.zip``, a Debian package that contains one, or a JDK's home.
 """
 
 import os
@@ -21,9 +21,9 @@ from data_prep.sources.archives import read_java_files
 from data_prep.sources.jdk_package import HOW, fetch_package, is_zip, unpack_package
 
 REFERENCE_RELEASE: Final = 17
-"""Preferred where several are installed, so that results are of the same methods on most machines."""
+"""Preferred if several are installed, so that results are on the same methods on most machines."""
 
-_LONGEST_RELEASE: Final = 64 << 10  # bytes; such a file has about one KiB
+_LONGEST_RELEASE: Final = 64 << 10  # bytes; usually about one KiB
 _RELEASE_IN_NAME: Final = re.compile(
     r"(?:^|(?:jdk|java|temurin|corretto|zulu|graalvm|semeru|liberica)\D{0,9}?)(?P<release>\d+(?:[._]\d+)*)"
 )
@@ -31,7 +31,7 @@ _RELEASE_IN_NAME: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class JdkSources:
-    """A ``src.zip`` and the release it is of, e.g. "17.0.21"; "" where nothing tells."""
+    """A ``src.zip`` and its release, e.g. "17.0.21"; "" if unknown."""
 
     zip: Path
     release: str
@@ -44,7 +44,7 @@ class JdkSources:
 
 
 class Jdk:
-    """The Java sources that come with a JDK: of an installed one, else of Debian's package."""
+    """The Java sources of a JDK, an installed one or else Debian's package."""
 
     cache_name = "jdk"
 
@@ -54,10 +54,10 @@ class Jdk:
         self.left_out: list[tuple[str, str]] = []  # path, why it could not be read
 
     def inputs(self) -> list[Path]:
-        """The ``src.zip``, fetched where none is installed.
+        """The ``src.zip``, downloaded if none is installed.
 
         Raises:
-            ValueError: when there is none and none can be fetched.
+            ValueError: there is none and the download failed.
         """
         return [self._sources().zip]
 
@@ -73,7 +73,7 @@ class Jdk:
         return read_java_files(sources, self.origin(), skipped)
 
     def make(self, progress: bool) -> MadePairs:
-        """Their pairs."""
+        """Build the pairs."""
         return pairs_of_java(self, self._config, progress=progress)
 
     def _sources(self) -> JdkSources:
@@ -97,7 +97,7 @@ def choose(found: Iterable[JdkSources]) -> JdkSources | None:
 
 
 def homes(environment: Mapping[str, str]) -> list[Path]:
-    """Places where JDKs lie, whether or not there is one."""
+    """Usual locations of JDKs, which may not exist."""
     places = [Path(environment["JAVA_HOME"])] if environment.get("JAVA_HOME") else []
     places += _folders(Path("/usr/lib/jvm"))
     places += [place / "Contents" / "Home" for place in _folders(Path("/Library/Java/JavaVirtualMachines"))]
@@ -109,7 +109,7 @@ def homes(environment: Mapping[str, str]) -> list[Path]:
 
 
 def find_sources(places: Iterable[Path]) -> list[JdkSources]:
-    """The ``src.zip`` files that homes really have; a link to nothing is none. Each file is named once."""
+    """The existing ``src.zip`` files of homes, without dangling links; each file is returned once."""
     homes_of: dict[Path, list[Path]] = {}
     for home in places:
         for zip_file in (home / "lib" / "src.zip", home / "src.zip"):
@@ -142,7 +142,7 @@ def _folders(place: Path) -> list[Path]:
 
 
 def _release_of(homes: Iterable[Path]) -> str:
-    """The release by the first ``release`` file, else by a home's name, like openjdk-17 or 17.0.9-tem; "" without."""
+    """The release from the first ``release`` file, else from a home's name, like openjdk-17 or 17.0.9-tem, else ""."""
     places = list(homes)
     for home in places:
         try:

@@ -1,4 +1,4 @@
-"""Open Java pairs to train on beside a data set's own: of DeepCS, TL-CodeSum and R252 (51,324 before our rules).
+"""Additional open training pairs in Java: of DeepCS, TL-CodeSum and R252 (51,324 before filtering).
 
 Files are gzip-compressed JSON Lines, one object per line:
 
@@ -8,11 +8,11 @@ Files are gzip-compressed JSON Lines, one object per line:
   and ``_BOOL`` for literals;
 - ``r252/{train,valid}.jsonl.gz``, of R252: the lists ``query``, ``name``, ``tokens`` and ``api``.
 
-Each row has ``eval_overlap``, the published test sets that hold the same pair; where it names any, the row is left out.
-All others are for training. Code is read like that of any Java file, below its query as the comment, so that fields and
-filters are those of the other data sets; TL-CodeSum does not tell a method's class, so calls without a receiver are no
-part of ``api``. R252 has no code: identifiers are split like ours, a call's class and method are lower-case, there are
-no syntax and no statement trees, and the query is the whole comment, since nothing tells where a sentence ends.
+Each row has ``eval_overlap``, the published test sets that contain the same pair; rows with any are dropped. All others
+are for training. Code is read like that of any Java file, with its query as the comment, so that fields and filters are
+those of the other data sets; TL-CodeSum does not include a method's class, so calls without a receiver are not part of
+``api``. R252 has no code: identifiers are split as here, a call's class and method are lower-case, there are no syntax
+and no statement trees, and the query is the whole comment, since sentence ends are not marked.
 """
 
 import re
@@ -45,12 +45,12 @@ FILES: Final[dict[str, tuple[str, ...]]] = {
     "r252/train.jsonl.gz": ("name", "tokens", "api"),
     "r252/valid.jsonl.gz": ("name", "tokens", "api"),
 }
-"""File -> what is read of its rows beside ``query`` and ``eval_overlap``."""
+"""File -> the fields that are read besides ``query`` and ``eval_overlap``."""
 
 _TEXTS: Final = frozenset(("code", "repo", "file"))
-"""The fields that are texts; all others are lists of words."""
+"""The fields that are strings; all others are lists of words."""
 _NO_TYPE: Final = "_"
-"""Stands for the class of a method where it is not known."""
+"""Placeholder for an unknown class of a method."""
 _WORD: Final = re.compile(r"[\w$]+")
 
 
@@ -60,34 +60,34 @@ class OpenJava:
     cache_name = "open_java"
 
     def __init__(self, config: DataConfig) -> None:
-        """Take ``config``.
+        """Set the configuration.
 
         Raises:
-            ValueError: it asks for fields that these pairs cannot have.
+            ValueError: it selects fields that these pairs do not have.
         """
         if config.profile != "clean":
-            raise ValueError(f"open_java has no --data.profile={config.profile}: R252 comes without code to read it of")
+            raise ValueError(f"open_java has no --data.profile={config.profile}: R252 has no code to parse")
         self._config = config
         self._place = named_path(config.path) if config.path else Path(config.root) / "raw" / self.cache_name
-        self.left_out: list[tuple[str, str]] = []  # file, why it is not used
-        self.counts: dict[str, int] = {}  # rows by folder, rows left out by reason; filled by pairs()
+        self.left_out: list[tuple[str, str]] = []  # file, why it is skipped
+        self.counts: dict[str, int] = {}  # rows by folder, rows dropped by reason; filled by pairs()
 
     def inputs(self) -> list[Path]:
-        """The files that there are.
+        """The existing files.
 
         Raises:
-            ValueError: there is none.
+            ValueError: there are none.
         """
         found = [self._place / name for name in FILES if (self._place / name).is_file()]
         if not found:
             raise ValueError(
                 f"open_java needs one or more of {', '.join(FILES)} in {self._place}: put them there, or name the "
-                "folder that has them by --data.path= (data_prep/datasets/open_java.py tells their format)"
+                "folder that has them by --data.path= (data_prep/datasets/open_java.py describes their format)"
             )
         return found
 
     def missing(self) -> list[str]:
-        """The files that are not there."""
+        """The missing files."""
         return [name for name in FILES if not (self._place / name).is_file()]
 
     def origin(self) -> str:
@@ -95,7 +95,7 @@ class OpenJava:
         return self.cache_name
 
     def pairs(self) -> Mapping[SplitName, Sequence[Pair]]:
-        """The pairs of all files, in order; of pairs with the same query and code the first.
+        """The pairs of all files, in order, without later pairs with the same query and code.
 
         Raises:
             ValueError: a file is damaged, or a row lacks a field; the message names file and line.
@@ -115,12 +115,12 @@ class OpenJava:
         self.counts = {**rows, **{f"left out ({reason})": count for reason, count in dropped.items()}}
         return {"train": list(kept.values())}
 
-    def make(self, progress: bool) -> MadePairs:  # noqa: ARG002 - it has no steps to show
-        """The pairs as they are."""
+    def make(self, progress: bool) -> MadePairs:  # noqa: ARG002 - there is no progress to show
+        """Return the pairs without further processing."""
         return ready_made(self)
 
     def _pair(self, name: str, number: int, row: dict[str, Any]) -> Pair | str:
-        """The pair of a row, or why it is left out."""
+        """The pair of a row, or why it is dropped."""
         if row["eval_overlap"]:
             return "in a published test"
         if "code" in FILES[name]:
@@ -156,7 +156,7 @@ class OpenJava:
 
 
 def _checked(row: dict[str, Any], needed: Sequence[str], where: str) -> dict[str, Any]:
-    """``row``, if it has what is read of it."""
+    """Check that ``row`` has all fields that are read."""
     for field in ("query", *needed, "eval_overlap"):
         value = row.get(field)
         if field in _TEXTS:
@@ -173,7 +173,7 @@ def _split(words: Sequence[str]) -> list[str]:
 
 
 def _without_type(pair: Pair) -> Pair:
-    """``pair`` without calls of the class that stands for an unknown one."""
+    """``pair`` without calls of the placeholder class."""
     method = pair.method
     if method.type_name != _NO_TYPE:
         return pair

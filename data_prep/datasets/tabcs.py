@@ -1,9 +1,9 @@
-"""Pairs as the TabCS release has them (Xu et al. 2021): csn_tabcs CodeSearchNet's, jcg_tabcs Java-GitHub's.
+"""Pairs of the TabCS release (Xu et al. 2021): csn_tabcs from CodeSearchNet, jcg_tabcs from Java-GitHub.
 
-Their test sets of 10,000 pairs are what the papers report on; every row is kept, in order. With the release's
-``train.*`` files beside them a model can train on them, without these they serve to test. Words come from the release's
-ids; those that it has lost to its vocabularies read ``UNKNOWN``. It has no statement trees: where they are asked for,
-jcg_tabcs's test has those of its sources, and all other pairs have none.
+The papers report results on their test sets of 10,000 pairs; every row is kept, in order. With the release's
+``train.*`` files they can be used for training, without only for testing. Words come from the release's ids; words
+missing from its vocabularies are ``UNKNOWN``. It has no statement trees: if requested, they are parsed from the sources
+of jcg_tabcs's test methods, and all other pairs have none.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,10 +22,10 @@ from data_prep.records import Pair, SplitName
 from data_prep.sources.tabcs_release import FILE_FIELDS, ReleasedPairs, ReleasedSplit
 
 VALID_PAIRS: Final = 5_000
-"""Training pairs held out for validation, of 100,000 or more; of fewer a twentieth."""
+"""Training pairs held out for validation if there are 100,000 or more; otherwise a twentieth."""
 
 _BLANK_FIELDS: Final = ("name", "tokens", "api", "query")
-"""What GALM reads."""
+"""The fields that GALM reads."""
 _SOURCE_FILE: Final = "test_source.txt"
 
 
@@ -34,19 +34,19 @@ class Published:
 
     cache_name: ClassVar[str]
     folder_in_release: ClassVar[str]
-    has_sources: ClassVar[bool]  # whether line i of test_source.txt is known to be the method of test pair i
+    has_sources: ClassVar[bool]  # whether line i of test_source.txt is the method of test pair i
 
     def __init__(self, config: DataConfig) -> None:
         self._config = config
         self._place = named_path(config.path) if config.path else Path(config.root) / "raw" / self.cache_name
-        self.left_out: list[tuple[str, str]] = []  # file, why it was not used
+        self.left_out: list[tuple[str, str]] = []  # file, why it was skipped
         self.counts: dict[str, int] = {}  # filled by pairs()
 
     def inputs(self) -> list[Path]:
-        """The files that there are.
+        """The existing files.
 
         Raises:
-            ValueError: a file of the vocabularies or the test is missing, or only some of the training's are there.
+            ValueError: a vocabulary or test file is missing, or only some of the training files exist.
         """
         needed = [f"{part}.{field}.pkl" for part in ("vocab", "test") for field in FILE_FIELDS.values()]
         if lacking := [name for name in needed if not (self._place / name).is_file()]:
@@ -62,7 +62,7 @@ class Published:
         return [self._place / name for name in (*needed, *(() if lacking else train), *source)]
 
     def missing(self) -> list[str]:
-        """The files for training that are not there."""
+        """The missing training files."""
         train = [f"train.{field}.pkl" for field in FILE_FIELDS.values()]
         return [name for name in train if not (self._place / name).is_file()]
 
@@ -71,7 +71,7 @@ class Published:
         return f"tabcs-release-{self.cache_name.partition('_')[0]}"
 
     def pairs(self) -> Mapping[SplitName, Sequence[Pair]]:
-        """The pairs of each split, in the release's order; ``valid`` is drawn from ``train`` by the split's seed.
+        """The pairs of each split, in the release's order; ``valid`` is sampled from ``train`` with the split seed.
 
         Raises:
             ValueError: a file is damaged or does not fit the others, or no test pair is left.
@@ -89,8 +89,8 @@ class Published:
             splits["valid"] = ReleasedPairs(self.origin(), "valid", release, np.sort(drawn))
         return splits
 
-    def make(self, progress: bool) -> MadePairs:  # noqa: ARG002 - it has no steps to show
-        """The pairs as they are."""
+    def make(self, progress: bool) -> MadePairs:  # noqa: ARG002 - there is no progress to show
+        """Return the pairs without further processing."""
         return ready_made(self)
 
     def _test(self, release: ReleasedSplit) -> ReleasedPairs:
@@ -105,7 +105,7 @@ class Published:
         return ReleasedPairs(self.origin(), "test", release, np.flatnonzero(~blank), sources, self._trees(sources))
 
     def _trees(self, sources: Sequence[str]) -> Sequence[tuple[str, ...]]:
-        """The statement trees of each source, where they are asked for."""
+        """The statement trees of each source, if requested."""
         if not self._config.has_statements or not sources:
             return ()
         found = [_trees_of(source) for source in sources]
@@ -113,7 +113,7 @@ class Published:
         return found
 
     def _sources(self, rows: int) -> Sequence[str]:
-        """The method of each test pair, where the file is there and has as many lines."""
+        """The method of each test pair, if the file exists and has as many lines."""
         self.left_out.clear()
         path = self._place / _SOURCE_FILE
         if not self.has_sources or not path.is_file():
@@ -126,7 +126,7 @@ class Published:
 
 
 def _trees_of(source: str) -> tuple[str, ...]:
-    """The statement trees of a method, none where javalang cannot parse it."""
+    """The statement trees of a method; empty if javalang cannot parse it."""
     try:
         return statement_trees(parse_published(source))
     except ValueError:
@@ -134,7 +134,7 @@ def _trees_of(source: str) -> tuple[str, ...]:
 
 
 class CsnTabcs(Published):
-    """CodeSearchNet Java as the TabCS release has it, fields ready made; words of a field stand in no order."""
+    """CodeSearchNet Java from the TabCS release, with prepared fields; the words of a field are unordered."""
 
     cache_name = "csn_tabcs"
     folder_in_release = "Husain_TabCS/keras/data/github"
@@ -142,7 +142,7 @@ class CsnTabcs(Published):
 
 
 class JcgTabcs(Published):
-    """Java-GitHub pairs as the TabCS release has them, in source order; with the source of the test's methods."""
+    """Java-GitHub pairs from the TabCS release, in source order, with the source of the test's methods."""
 
     cache_name = "jcg_tabcs"
     folder_in_release = "Hu_TabCS/keras/data/github"

@@ -1,4 +1,4 @@
-"""Prose and code that a release gives as tokens between spaces, as a person would write them."""
+"""Restores the usual layout of prose and code that a release has as space-separated tokens."""
 
 import re
 from collections.abc import Iterator
@@ -28,12 +28,12 @@ def prose(text: str) -> str:
 
 
 def laid_out(code: str) -> str:
-    """``code`` with a line for each statement and brace, indented; what stands in parentheses stays on its line."""
+    """``code`` with one indented line per statement and brace; parentheses are not broken across lines."""
     return "\n".join(_SHIFT.sub(lambda found: found[0].replace(" ", ""), line) for line in _lines(code))
 
 
 def with_literals(code: str) -> str:
-    """``code`` with a literal of its kind where TL-CodeSum has put ``_STR``, ``_NUM`` or ``_BOOL``."""
+    """``code`` with TL-CodeSum's ``_STR``, ``_NUM`` and ``_BOOL`` replaced by literals of that type."""
     return _LITERAL.sub(lambda found: _STANDS_FOR[found[1]], code)
 
 

@@ -1,4 +1,4 @@
-"""Writes that are either whole or absent: into a neighbour first, then renamed into place."""
+"""Atomic writes: to a temporary file beside the target first, then renamed into place."""
 
 import errno
 import glob
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""How the system says that there is no room: on the disk, for this user, in one file."""
+"""Errors for lack of space: on the disk, in the user's quota, in one file."""
 
 _LEFTOVER: Final = re.compile(r"\.(?P<name>.+)\.(?P<pid>\d+)\.[^.]+\.tmp")
 _TAKEN: Final = frozenset({errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR})
@@ -23,7 +23,7 @@ def write_atomically(path: Path, content: bytes | str) -> None:
     """Write ``content`` (text as UTF-8) to ``path``; a reader sees the old file or the new one, never a part.
 
     Raises:
-        OSError: when the folder is missing, not writable or full; ``path``, which it names, is then as it was.
+        OSError: the folder is missing, not writable or full; it names ``path``, which is unchanged.
     """
     data = content.encode() if isinstance(content, str) else content
     with atomic_file(path) as new:
@@ -32,7 +32,7 @@ def write_atomically(path: Path, content: bytes | str) -> None:
 
 @contextmanager
 def naming(path: Path, new: Path | None = None) -> Iterator[None]:
-    """Let errors of a write name ``path``, where they name its neighbour ``new``, or, as a full disk's do, nothing.
+    """Make write errors name ``path`` if they name the temporary file ``new`` or, as for a full disk, no file.
 
     Raises:
         OSError: of the block.
@@ -48,12 +48,12 @@ def naming(path: Path, new: Path | None = None) -> Iterator[None]:
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[Path]:
-    """Yield a neighbour of ``path`` to write to; it becomes ``path`` when the block ends without an error.
+    """Yield a temporary file beside ``path``, which replaces ``path`` when the block ends without an error.
 
-    What killed runs left of the same file is removed first.
+    Leftover temporary files of killed runs are removed first.
 
     Raises:
-        OSError: the neighbour cannot be written, or ``path`` is there and no regular file; it names ``path``.
+        OSError: the temporary file cannot be written, or ``path`` exists and is not a regular file; it names ``path``.
     """
     check_replaceable(path)
     remove_leftovers(path)
@@ -70,10 +70,10 @@ def atomic_file(path: Path) -> Iterator[Path]:
 
 
 def check_replaceable(path: Path) -> None:
-    """Refuse to put a file in the place of a folder, a pipe or a device, such as ``/dev/null``.
+    """Check that a file would not replace a folder, a pipe or a device, such as ``/dev/null``.
 
     Raises:
-        OSError: ``path`` is there and no regular file, or a link without end.
+        OSError: ``path`` exists and is not a regular file, or is a loop of links.
     """
     try:
         mode = path.stat().st_mode
@@ -87,13 +87,13 @@ def check_replaceable(path: Path) -> None:
 
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
-    """Yield an empty neighbour folder; it becomes ``path``, in place of an older one, when the block ends well.
+    """Yield an empty temporary folder, which replaces ``path`` when the block ends without an error.
 
-    What killed runs left of the same folder is removed first. Between the removal of an older folder and the new
-    one's arrival lies one rename: a run killed just there leaves no folder, never a mixed one.
+    Leftover temporary folders of killed runs are removed first. A run that is killed between the removal of an older
+    folder and the rename of the new one leaves no folder, never a partial one.
 
     Raises:
-        OSError: the neighbour cannot be written; it names ``path``.
+        OSError: the temporary folder cannot be written; it names ``path``.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     remove_leftovers(path)
@@ -112,7 +112,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove unfinished neighbours of ``path`` whose writer no longer lives."""
+    """Remove temporary files of ``path`` whose process no longer exists."""
     for neighbour in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
         found = _LEFTOVER.fullmatch(neighbour.name)
         if found and found["name"] == path.name and not _lives(int(found["pid"])):
@@ -121,17 +121,17 @@ def remove_leftovers(path: Path) -> None:
 
 
 def _neighbour(path: Path) -> Path:
-    """A name beside ``path`` that tells whose it is; nothing is there yet, so that Ctrl-C now leaves nothing."""
+    """A temporary name beside ``path`` with the process id; nothing is created, so Ctrl-C leaves nothing behind."""
     return path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(8)}.tmp")
 
 
 def _swap(new: Path, path: Path) -> None:
-    """Put ``new`` in place of ``path``, where other processes may do the same at once."""
+    """Replace ``path`` by ``new``, while other processes may do the same."""
     old = _neighbour(path)
     try:
         while not _moved(new, path):
             _remove(old)
-            with suppress(FileNotFoundError):  # another process took it away
+            with suppress(FileNotFoundError):  # another process removed it
                 path.replace(old)
     except BaseException:
         if old.exists():
@@ -142,7 +142,7 @@ def _swap(new: Path, path: Path) -> None:
 
 
 def _moved(new: Path, path: Path) -> bool:
-    """Whether ``new`` is ``path`` now; it is not where something is there."""
+    """Rename ``new`` to ``path``; returns False if ``path`` already exists."""
     try:
         new.replace(path)
     except OSError as error:
@@ -153,7 +153,7 @@ def _moved(new: Path, path: Path) -> bool:
 
 
 def _remove(path: Path) -> None:
-    """Remove a file or a folder, if it is there; Ctrl-C takes effect when it is gone."""
+    """Remove a file or a folder if it exists; Ctrl-C takes effect after the removal."""
     try:
         _take_away(path)
     except KeyboardInterrupt:

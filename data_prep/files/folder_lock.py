@@ -1,4 +1,4 @@
-"""One writer at a time: locks that the system takes back when their process ends, however it ends."""
+"""Locks for a single writer, which the system releases when the process ends for any reason."""
 
 import errno
 import fcntl
@@ -11,18 +11,18 @@ from typing import Final
 _HELD: Final = frozenset({errno.EAGAIN, errno.EACCES})
 _READ_ONLY: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _NO_LOCKS: Final = frozenset({errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL})
-"""What file systems answer that know no locks: work goes on without."""
+"""Errors of file systems without locks; these are ignored."""
 
 
 @contextmanager
 def sole_writer(folder: Path) -> Iterator[None]:
-    """Keep every other process that asks from writing ``folder``; it is made, and removed again if it stays empty.
+    """Lock ``folder`` against other writers; it is created, and removed again if it remains empty.
 
-    The lock is on the folder itself, so that nothing lies in it, and ends with the block or with the process.
+    The lock is on the folder itself, without a lock file, and is released with the block or the process.
 
     Raises:
-        ValueError: another process is writing it, or it is no folder.
-        OSError: it cannot be made.
+        ValueError: another process is writing to it, or it is not a folder.
+        OSError: it cannot be created.
     """
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is no folder: name another one")
@@ -39,16 +39,16 @@ def sole_writer(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def sole_holder(path: Path, waiting: Callable[[], object] | None = None) -> Iterator[bool]:
-    """Whether this process alone holds the lock file ``path``, for the block; the file is removed again.
+    """Yield whether this process holds the lock file ``path`` for the block; the file is removed afterwards.
 
-    Where none can be written there is nothing to keep others from.
+    Also True if the location is not writable, since then no process can write there.
 
     Args:
-        path: of the file; its folder is made, and removed again if it stays empty.
-        waiting: called where another process holds it, and then that one is waited for; None: it is not.
+        path: of the file; its folder is created, and removed again if it remains empty.
+        waiting: called if another process holds the lock, before waiting for it; None: do not wait.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be created.
     """
     made = _made(path.parent)
     handle, writable = None, True
@@ -65,14 +65,14 @@ def sole_holder(path: Path, waiting: Callable[[], object] | None = None) -> Iter
         yield handle is not None or not writable
     finally:
         if handle is not None:
-            path.unlink(missing_ok=True)  # before others can have the lock: they see that it is gone, and make another
+            path.unlink(missing_ok=True)  # before releasing the lock: others see that it is gone, and create another
             os.close(handle)
         _remove_empty(made)
 
 
 @contextmanager
 def sole_user(file: int) -> Iterator[None]:
-    """Wait until no other process is in such a block with the same open file."""
+    """Lock an open file for the block, waiting for other processes."""
     _lock(file, wait=True)
     try:
         yield
@@ -82,13 +82,13 @@ def sole_user(file: int) -> Iterator[None]:
 
 
 def _made(folder: Path) -> list[Path]:
-    """The folders that there are not yet on the way to ``folder``, the innermost first."""
+    """The missing folders on the path to ``folder``, innermost first."""
     return [each for each in (folder, *folder.parents) if not each.exists()]
 
 
 def _remove_empty(made: list[Path]) -> None:
     for each in made:
-        with suppress(OSError):  # it is not empty, as a rule
+        with suppress(OSError):  # usually it is not empty
             each.rmdir()
 
 
@@ -108,7 +108,7 @@ def _of_folder(folder: Path) -> int:
 
 def _of_file(path: Path, *, wait: bool) -> int | None:
     while True:
-        path.parent.mkdir(parents=True, exist_ok=True)  # who held it before may have removed that too
+        path.parent.mkdir(parents=True, exist_ok=True)  # the previous holder may have removed it
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         if not _lock(handle, wait=wait):
             os.close(handle)
@@ -130,7 +130,7 @@ def _lock(handle: int, *, wait: bool) -> bool:
 
 
 def _is_at(handle: int, path: Path) -> bool:
-    """Whether what was opened still lies at ``path``: who held it before may have removed it."""
+    """Whether the opened file still is at ``path``; the previous holder may have removed it."""
     try:
         return os.path.samestat(os.fstat(handle), path.stat())
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""JSON Lines, gzip-compressed or plain, each line with its number; what is wrong is told with the line."""
+"""Reading JSON Lines, gzip-compressed or plain, with line numbers; errors name the line."""
 
 import gzip
 import io
@@ -14,15 +14,15 @@ from data_prep.files.reading import open_regular
 from data_prep.sources.archives import MAX_RATIO
 
 _LONGEST_LINE: Final = 64 << 20  # bytes
-_RATIO_FROM: Final = 64 << 20  # bytes; below, a bomb is none
-_GZIP: Final = b"\x1f\x8b"  # no JSON begins so
+_RATIO_FROM: Final = 64 << 20  # bytes; smaller outputs are never bombs
+_GZIP: Final = b"\x1f\x8b"  # JSON never begins with it
 
 
 def numbered_lines(name: str, file: io.BufferedIOBase | IO[bytes], packed: int) -> Iterator[tuple[int, bytes]]:
-    """Number, from 1, and bytes of each line of a gzip stream of ``packed`` bytes, which errors call ``name``.
+    """Number, from 1, and bytes of each line of a gzip stream of ``packed`` bytes; errors call it ``name``.
 
     Raises:
-        ValueError: the stream is damaged or unpacks to far too much.
+        ValueError: the stream is damaged or its decompressed size is suspicious.
     """
     number = 0
     try:
@@ -37,11 +37,11 @@ def numbered_lines(name: str, file: io.BufferedIOBase | IO[bytes], packed: int) 
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Number, from 1, and object of each line of a file that is gzip-compressed, as its name or its start says, or not.
+    """Number, from 1, and object of each line of a file, which may be gzip-compressed, by its name or first bytes.
 
     Raises:
-        ValueError: the file is damaged or unpacks to far too much, or a line is far too long or no JSON object.
-        OSError: it cannot be read, or is no regular file.
+        ValueError: the file is damaged or decompresses to far too much, or a line is too long or not a JSON object.
+        OSError: it cannot be read, or is not a regular file.
     """
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
@@ -63,7 +63,7 @@ def _plain_lines(name: str, file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
 def _object(line: bytes, where: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
-    except (ValueError, RecursionError) as error:  # no UTF-8, no JSON, or nested without end
+    except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, or nested too deeply
         raise ValueError(f"{where} is no JSON: {error}") from error
     if not isinstance(row, dict):
         raise ValueError(f"{where} is no JSON object, but {line[:40]!r}")

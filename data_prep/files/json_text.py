@@ -1,4 +1,4 @@
-"""JSON from files that are not trusted, and back: whatever is wrong with it is a ValueError."""
+"""Parsing and writing of JSON from untrusted files; all errors are ValueErrors."""
 
 import json
 from collections.abc import Mapping
@@ -10,10 +10,10 @@ Record = TypeVar("Record")
 
 
 def parse_json(text: bytes | str) -> Any:
-    """What a JSON text says.
+    """Parse a JSON text.
 
     Raises:
-        ValueError: it is no JSON, or its lists stand in lists too deep to be read.
+        ValueError: it is not JSON, or is nested too deeply.
     """
     try:
         return json.loads(text)
@@ -25,7 +25,7 @@ def sorted_json(value: object) -> bytes:
     """``value`` as JSON with sorted keys: the same bytes for the same content, for a checksum.
 
     Raises:
-        ValueError: its lists stand in lists too deep to be written.
+        ValueError: it is nested too deeply.
     """
     try:
         return json.dumps(value, sort_keys=True).encode()
@@ -34,7 +34,7 @@ def sorted_json(value: object) -> bytes:
 
 
 def checked_words(content: object) -> list[str]:
-    """``content``, as it was found in a file, if it is a list of words.
+    """Check that ``content`` from a file is a list of strings.
 
     Raises:
         ValueError: it is not.
@@ -45,7 +45,7 @@ def checked_words(content: object) -> list[str]:
 
 
 def checked_record(record: type[Record], content: object) -> Record:
-    """``content``, as it was found in a file, as a dataclass whose fields are all numbers, texts and truth values.
+    """Convert ``content`` from a file to a dataclass whose fields are all numbers, strings and booleans.
 
     Raises:
         ValueError: a field is missing, unknown, or not of its type.
@@ -62,6 +62,6 @@ def checked_record(record: type[Record], content: object) -> Record:
 
 @lru_cache
 def _kinds(record: Any) -> tuple[Mapping[str, Any], frozenset[str]]:
-    """The types of a dataclass's fields, and those of its fields that have no default."""
+    """The types of a dataclass's fields, and the names of its fields without a default."""
     needed = (each.name for each in fields(record) if each.default is each.default_factory is MISSING)
     return {field.name: field.type for field in fields(record)}, frozenset(needed)

@@ -1,4 +1,4 @@
-"""Paths as a person names them, and whether something can be written there: looked at before anything long begins."""
+"""Paths given by the user, with early checks that they can be written to."""
 
 import os
 import stat
@@ -9,26 +9,26 @@ from data_prep.files.reading import reason
 
 
 def named_path(text: str) -> Path:
-    """The path that ``text`` names: ``~`` stands for a home, and what is relative begins at the current folder.
+    """The absolute path that ``text`` names, with ``~`` expanded.
 
     Raises:
-        ValueError: it cannot be the name of anything.
+        ValueError: it is not a valid path.
     """
     if "\0" in text:
         raise ValueError(f"expected a path, got {shown(text)}: no path has a NUL character")
     try:
         return Path(text).expanduser().absolute()
-    except RuntimeError as error:  # what pathlib raises where it knows no home
+    except RuntimeError as error:  # pathlib's error for an unknown home
         raise ValueError(f"expected a path, got {shown(text)}: there is no such home folder") from error
     except FileNotFoundError as error:
         raise ValueError(f"{shown(text)} begins at the current folder, which was deleted: go to another one") from error
 
 
 def check_file_place(path: Path, option: str) -> None:
-    """Refuse a path where no file can be written.
+    """Check that a file can be written to ``path``.
 
     Raises:
-        ValueError: the message names ``option``, such as ``--out``, and what stands in the way.
+        ValueError: it cannot; the message names ``option``, such as ``--out``, and the reason.
     """
     status = _status(path, option)
     if status and not stat.S_ISREG(status.st_mode):
@@ -38,16 +38,16 @@ def check_file_place(path: Path, option: str) -> None:
 
 
 def check_folder_place(path: Path, option: str) -> None:
-    """Refuse a path where no folder can be made, or none that can be written to.
+    """Check that ``path`` is a writable folder or can be created.
 
     Raises:
-        ValueError: the message names ``option``, such as ``--out``, and what stands in the way.
+        ValueError: it cannot; the message names ``option``, such as ``--out``, and the reason.
     """
     _check_folder(path, path, option)
 
 
 def _check_folder(folder: Path, path: Path, option: str) -> None:
-    """Refuse a ``folder`` for ``path``; of one that there is not, the nearest above counts."""
+    """Check the ``folder`` for ``path``, or its nearest existing parent."""
     for each in (folder, *folder.parents):
         status = _status(each, option)
         if status is None:
@@ -60,7 +60,7 @@ def _check_folder(folder: Path, path: Path, option: str) -> None:
 
 
 def _status(path: Path, option: str) -> os.stat_result | None:
-    """What is at ``path``; None where nothing is."""
+    """The status of ``path``; None if nothing is there."""
     try:
         return path.stat()
     except (FileNotFoundError, NotADirectoryError):

@@ -1,8 +1,8 @@
-"""Pickles of lists, dicts, words and whole numbers, read from files that nobody vouches for.
+"""Safe loading of untrusted pickles of lists, dicts, strings and integers.
 
-A pickle is a program, and most of its instructions can do harm: name any function and call it, or ask for gigabytes in
-five bytes. Here each file is walked through before it is run, and refused unless every instruction makes one of the
-four plain things, as pickle's protocols 2 and 3 write them. The unpickler then refuses every name on its own as well.
+A pickle is a program, and most of its instructions can do harm: call any function, or allocate gigabytes in five bytes.
+Here each file is scanned before it is loaded, and rejected unless every instruction creates one of these four types,
+as written by pickle's protocols 2 and 3. In addition, the unpickler itself rejects every global.
 """
 
 import io
@@ -14,15 +14,16 @@ from typing import Any, Final, NoReturn
 from data_prep.files.reading import open_regular
 
 LARGEST: Final = 256 << 20
-"""Largest file, in bytes. A file of n bytes takes up to some 16 n of memory; the releases' largest have about 90 MB."""
+"""Maximum file size in bytes. A file of n bytes takes up to about 16 n of memory; the largest released ones have 90 MB.
+"""
 
 _MOST_OBJECTS: Final = 1 << 23
-"""Lists, dicts and words in a file."""
+"""Maximum number of lists, dicts and strings in a file."""
 _STEP: Final = re.compile(
-    rb"(?:K.|M..|J.{4}|[(aeus]|q.|h.|j.{4})++"  # numbers, what puts them into lists and dicts, looks at the memo
+    rb"(?:K.|M..|J.{4}|[(aeus]|q.|h.|j.{4})++"  # numbers, adding to lists and dicts, reading the memo
     rb"|(?P<made>[\]}])"  # an empty list or dict
-    rb"|X(?P<length>.{4})"  # a word, its bytes follow
-    rb"|r(?P<memo>.{4})",  # the number under which the object before is kept
+    rb"|X(?P<length>.{4})"  # a string, its bytes follow
+    rb"|r(?P<memo>.{4})",  # memo number of the previous object
     re.DOTALL,
 )
 _WITH_ARGUMENT: Final = b"KMJqhjXr"
@@ -32,10 +33,10 @@ _FAILURES: Final = (
 
 
 class PlainUnpickler(pickle.Unpickler):
-    """Knows no class, no function and no object kept elsewhere."""
+    """Rejects all classes, functions and persistent objects."""
 
     def find_class(self, module_name: str, global_name: str) -> NoReturn:
-        """Refuse a global.
+        """Reject a global.
 
         Raises:
             pickle.UnpicklingError: always.
@@ -43,7 +44,7 @@ class PlainUnpickler(pickle.Unpickler):
         raise pickle.UnpicklingError(f"it names {module_name}.{global_name}")
 
     def persistent_load(self, pid: Any) -> NoReturn:
-        """Refuse an object that is kept elsewhere.
+        """Reject a persistent object.
 
         Raises:
             pickle.UnpicklingError: always.
@@ -52,11 +53,11 @@ class PlainUnpickler(pickle.Unpickler):
 
 
 def load_plain(path: Path) -> Any:
-    """What the pickle at ``path`` holds: lists, dicts, words and whole numbers of 32 bits, nothing else.
+    """Load the pickle at ``path``, which may contain only lists, dicts, strings and 32-bit integers.
 
     Raises:
-        ValueError: the file is too large, cut short, damaged, no pickle, or asks for anything else.
-        OSError: it cannot be read, or is no regular file.
+        ValueError: the file is too large, truncated, damaged, not a pickle, or contains anything else.
+        OSError: it cannot be read, or is not a regular file.
     """
     with open_regular(path) as file:
         data = file.read(LARGEST + 1)
@@ -73,7 +74,7 @@ def load_plain(path: Path) -> Any:
 
 
 def _walk(data: bytes) -> None:
-    """Check each instruction, and that none asks for more memory than its objects need."""
+    """Check each instruction, and that none allocates more memory than its objects need."""
     if data[:2] not in (b"\x80\x02", b"\x80\x03"):
         raise ValueError("it is no pickle of protocol 2 or 3")
     place, objects = 2, 0

@@ -1,4 +1,4 @@
-"""Opening files that are not trusted: no pipe, device or folder is waited for, and no more is read than is said."""
+"""Opening untrusted files: never blocks on a pipe, device or folder, and limits how much is read."""
 
 import errno
 import os
@@ -8,24 +8,24 @@ from pathlib import Path
 
 
 def open_regular(path: Path | str, *, follow: bool = True) -> BufferedReader:
-    """A file opened for reading bytes, without waiting where it is a pipe.
+    """Open a file for reading bytes, without blocking on pipes.
 
     Args:
         path: of the file.
-        follow: whether ``path`` may be a link; the folders above may be links in any case.
+        follow: whether ``path`` may be a link; its parent folders may always be links.
 
     Raises:
-        OSError: the file cannot be read, is no regular file, or is a link that is not followed.
+        OSError: the file cannot be read, is not a regular file, or is a link that is not followed.
     """
     number = _number(path, os.O_RDONLY | (0 if follow else os.O_NOFOLLOW))
     return os.fdopen(number, "rb")
 
 
 def append_regular(path: Path | str) -> BufferedRandom:
-    """A file opened for reading and for adding to its end, made where there is none; a link is followed.
+    """Open a file for reading and appending, creating it if needed; links are followed.
 
     Raises:
-        OSError: the file cannot be read or written, or is no regular file.
+        OSError: the file cannot be read or written, or is not a regular file.
     """
     number = _number(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
     return os.fdopen(number, "r+b")
@@ -43,10 +43,10 @@ def _number(path: Path | str, flags: int) -> int:
 
 
 def read_regular(path: Path | str, most: int, *, follow: bool = False) -> tuple[bytes, os.stat_result]:
-    """At most ``most`` bytes of a file, and its status after they were read; by default a link is not followed.
+    """Read at most ``most`` bytes of a file, and its status afterwards; by default links are not followed.
 
     Raises:
-        OSError: the file cannot be read, is no regular file, or is a link that is not followed.
+        OSError: the file cannot be read, is not a regular file, or is a link that is not followed.
     """
     with open_regular(path, follow=follow) as file:
         data = file.read(min(most, os.fstat(file.fileno()).st_size + 1))
@@ -54,15 +54,15 @@ def read_regular(path: Path | str, most: int, *, follow: bool = False) -> tuple[
 
 
 def read_whole(path: Path | str) -> bytes:
-    """All bytes of a file that the user names; a link is followed.
+    """Read all bytes of a file; links are followed.
 
     Raises:
-        OSError: the file cannot be read, or is no regular file.
+        OSError: the file cannot be read, or is not a regular file.
     """
     with open_regular(path) as file:
         return file.read()
 
 
 def reason(error: OSError) -> str:
-    """Why the system refused, in a few words."""
+    """The system's error message, in a few words."""
     return error.strerror or str(error)

@@ -1,7 +1,7 @@
-"""Files of one line that says what they hold, then bytes: whole or absent, mapped when read, refused when damaged.
+"""Files of a header line and binary content: written atomically, memory-mapped, with a checksum.
 
-The line is the format's name and a JSON object: what the writer says of the content, and its ``bytes`` and ``sha256``.
-Spaces before its end let the content begin at a multiple of 64 bytes.
+The header is the format's name and a JSON object: the writer's metadata, and ``bytes`` and ``sha256`` of the content.
+It is padded with spaces, so that the content begins at a multiple of 64 bytes.
 """
 
 import hashlib
@@ -24,26 +24,26 @@ _ALIGNED: Final = 64
 
 
 class UnusableFileError(ValueError):
-    """A file that cannot be used as it lies there; the message says why."""
+    """A file that cannot be used; the message states why."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Seal:
-    bytes: int  # of what follows the first line
-    sha256: str  # of all else
+    bytes: int  # of the content
+    sha256: str  # of metadata and content
 
 
 def write_sealed(path: Path, form: str, about: Mapping[str, Any], parts: Sequence[np.ndarray]) -> None:
-    """Write ``parts``, one after the other, whole or not at all; an older file is replaced.
+    """Write the concatenated ``parts`` atomically; an older file is replaced.
 
     Args:
-        path: where; its folder is made.
+        path: of the file; its folder is created.
         form: name of the format, with its version.
-        about: what the first line says besides.
+        about: metadata for the header.
         parts: arrays.
 
     Raises:
-        OSError: it cannot be written; the older one is as it was.
+        OSError: it cannot be written; an older file is unchanged.
     """
     raw = [np.ascontiguousarray(part).reshape(-1).view(np.uint8) for part in parts]
     head = {**about, "bytes": sum(map(len, raw)), "sha256": _sha256(about, raw)}
@@ -57,10 +57,10 @@ def write_sealed(path: Path, form: str, about: Mapping[str, Any], parts: Sequenc
 
 
 def read_sealed(path: Path, form: str) -> tuple[dict[str, Any], UInt8[np.ndarray, " bytes"]]:
-    """What the first line says besides, and the content, mapped into memory.
+    """The metadata and the memory-mapped content.
 
     Raises:
-        UnusableFileError: there is no such file, it is of another format or version, or damaged.
+        UnusableFileError: the file is missing, has another format or version, or is damaged.
     """
     about, sha256, content = _opened(path, form, whole=True)
     if _sha256(about, [content]) != sha256:
@@ -69,16 +69,16 @@ def read_sealed(path: Path, form: str) -> tuple[dict[str, Any], UInt8[np.ndarray
 
 
 def read_sealed_head(path: Path, form: str) -> dict[str, Any]:
-    """What the first line says besides; of the content only the size is looked at.
+    """The metadata; of the content only the size is checked.
 
     Raises:
-        UnusableFileError: there is no such file, it is of another format or version, or cut.
+        UnusableFileError: the file is missing, has another format or version, or is truncated.
     """
     return _opened(path, form, whole=False)[0]
 
 
 def _opened(path: Path, form: str, *, whole: bool) -> tuple[dict[str, Any], str, UInt8[np.ndarray, " bytes"]]:
-    """What the first line says, the checksum, and the content if it is asked for."""
+    """The metadata, the checksum, and with ``whole`` the content."""
     try:
         with open_regular(path) as file:
             line = file.readline(_LONGEST_HEAD)

@@ -1,4 +1,4 @@
-"""Which functions AdvTest kept of CodeSearchNet's, as named predicates (Lu et al. 2021)."""
+"""AdvTest's filters of CodeSearchNet functions, as named predicates (Lu et al. 2021)."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ _SPECIAL: Final = re.compile(r"<img\b|https?://", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What the predicates look at of a documented Python function."""
+    """The properties of a documented Python function that the predicates use."""
 
     documentation: str
     words: Sequence[str]  # of the documentation
@@ -49,9 +49,9 @@ FILTERS: Final[dict[str, Callable[[Candidate], bool]]] = {
     "non-English documentation": _non_english,
     "code that does not parse": _unparsable,
 }
-"""Reasons to drop a function; it counts under the first that holds."""
+"""Reasons to drop a function; it is counted under the first that applies."""
 
 
 def reason_to_drop(candidate: Candidate) -> str | None:
-    """The first of FILTERS that holds; None where the function is kept."""
+    """The first of FILTERS that applies; None if the function is kept."""
     return next((reason for reason, holds in FILTERS.items() if holds(candidate)), None)

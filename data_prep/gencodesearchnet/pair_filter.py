@@ -1,7 +1,7 @@
 """Which comment-code pairs are about statistics: StatCodeSearch's second stage, a language model's answer by comment.
 
-The model is whatever answers a prompt; it is asked zero-shot, once for each comment (Diera et al. 2023, section 4.1).
-An answer that names no class for sure is no class.
+The model is any callable that answers a prompt; it is prompted zero-shot, once per comment (Diera et al. 2023, section
+4.1). An ambiguous answer counts as no class.
 """
 
 import re
@@ -39,7 +39,7 @@ _DOUBTS: Final = re.compile(
 
 @runtime_checkable
 class Classifier(Protocol):
-    """Answers a prompt: a language model, however it is reached."""
+    """A language model: a callable that answers a prompt."""
 
     def __call__(self, prompt: str) -> str: ...
 
@@ -54,22 +54,22 @@ class ClassifiedPair:
 
 @dataclass(frozen=True, slots=True)
 class Filtered:
-    """What the filter kept, and how often each answer was given."""
+    """The pairs that passed the filter, and the number of each answer."""
 
     kept: tuple[ClassifiedPair, ...]
     counts: Counter[str]  # class, NO_CLASS or UNREADABLE -> pairs
 
 
 def category_prompt(comment: str) -> str:
-    """What a model is asked about a comment, on one line of the prompt whatever its own lines."""
+    """The prompt for a comment, which is put on one line."""
     return _PROMPT.format(comment=" ".join(comment.split()))
 
 
 def read_answer(answer: str) -> str:
     """The class that an answer names, NO_CLASS, or UNREADABLE.
 
-    Case, quotes, marks and a sentence around the name do not matter, as long as one class is named, and nothing in
-    the sentence takes it back or doubts it.
+    Case, quotes, punctuation and a sentence around the name are ignored, if exactly one class is named and nothing in
+    the sentence negates or qualifies it.
     """
     named = {_BY_WORDS[re.sub(r"[\s_]+", " ", found).lower()] for found in _NAMES.findall(answer)}
     if len(named) != 1 or _DOUBTS.search(_NAMES.sub("", answer)):
@@ -78,7 +78,7 @@ def read_answer(answer: str) -> str:
 
 
 def filter_pairs(pairs: Iterable[RPair], classifier: Classifier) -> Filtered:
-    """Keep the pairs whose comment is of one of CLASSES; a comment that comes again is not asked about again."""
+    """Keep the pairs whose comment is of one of CLASSES; repeated comments are prompted only once."""
     labels: dict[str, str] = {}
     kept: list[ClassifiedPair] = []
     counts: Counter[str] = Counter(dict.fromkeys((*CLASSES, NO_CLASS, UNREADABLE), 0))

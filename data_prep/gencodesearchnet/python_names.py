@@ -28,7 +28,7 @@ _LAYOUT: Final = frozenset((token.NEWLINE, token.NL, token.INDENT, token.DEDENT,
 
 @dataclass(frozen=True, slots=True)
 class _Occurrences:
-    """Places of names in one function."""
+    """Positions of names in one function."""
 
     function: tuple[Place, ...]  # its own name
     variables: dict[Place, str]  # arguments and local variables

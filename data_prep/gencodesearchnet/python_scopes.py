@@ -1,4 +1,4 @@
-"""Python's rules of scope: whose variable a name is."""
+"""Python's scoping rules: the scope that binds a name."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -25,7 +25,7 @@ class NameVisitor(ast.NodeVisitor):
         self.kept: set[str] = set()
 
     def named(self, node: _Placed, name: str) -> Place:
-        """Where ``name`` first stands as a token in ``node``, whose tree does not tell."""
+        """The position of the first token ``name`` in ``node``, which the syntax tree lacks."""
         return self._written(node, name)[0]
 
     def visit_Name(self, node: ast.Name) -> None:

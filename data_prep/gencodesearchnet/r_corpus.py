@@ -1,7 +1,7 @@
-"""Raw comment-code pairs of many R packages: what StatCodeSearch's first stage is run on.
+"""Raw comment-code pairs of many R packages, the input of StatCodeSearch's first stage.
 
 A source is a folder of R files, a Debian package, a tar of R's sources, or the name of one of Debian's packages,
-``r-cran-lme4``, which apt-get downloads. Each pair keeps its package, version, licence and file.
+``r-cran-lme4``, which apt-get downloads. Each pair has its package, version, licence and file.
 """
 
 import gzip
@@ -34,7 +34,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PackageCounts:
-    """What a package gave."""
+    """Counts of a package."""
 
     package: str
     version: str
@@ -48,10 +48,10 @@ class PackageCounts:
 def build_r_pairs(sources: Sequence[str], out: Path, mode: Mode, say: Callable[[str], None]) -> list[PackageCounts]:
     """Write the pairs of all sources to ``out``: ``pairs.jsonl.gz``, and ``packages.json`` with their counts.
 
-    Packages that apt-get downloads are kept in ``out/packages``.
+    Packages that apt-get downloads are saved in ``out/packages``.
 
     Raises:
-        ValueError: a source cannot be had, is refused, or names a package that another one holds; none has an R file;
+        ValueError: a source is not available or rejected, or has the same package as another one; none has an R file;
             or another process is writing ``out``.
     """
     with sole_writer(out):
@@ -104,10 +104,10 @@ def read_r_pairs(path: Path) -> Iterator[RPair]:
 
 
 def fetch_packages(names: Sequence[str], folder: Path) -> list[Path]:
-    """Have apt-get download Debian's packages into ``folder``, those that are there left alone; needs no root.
+    """Download missing Debian packages into ``folder`` by apt-get, without root.
 
     Raises:
-        ValueError: a name is none of an R package, or one cannot be had.
+        ValueError: a name is not that of an R package, or the download failed.
     """
     for name in names:
         if not _NAME.fullmatch(name):
@@ -124,12 +124,12 @@ def _there(folder: Path, name: str) -> Path | None:
 
 
 def _download(names: Sequence[str], folder: Path) -> None:
-    """Fetch into a neighbour first, so that what is in ``folder`` is whole."""
+    """Download to a temporary folder first, so that ``folder`` contains only complete files."""
     if not shutil.which("apt-get"):
         raise ValueError(f"there is no apt-get here to download {', '.join(names)}: give folders, .deb or tar files")
     with tempfile.TemporaryDirectory(dir=folder, prefix=".arriving.") as arriving:
         if os.geteuid() == 0:
-            _apt_get(Path(arriving), "update")  # a stale list names files that are gone; failing, it may still do
+            _apt_get(Path(arriving), "update")  # a stale list names deleted files; if this fails, it may still work
         for name in names:
             _logger.info("downloading %s", name)
             complaint = _apt_get(Path(arriving), "download", name)
@@ -140,7 +140,7 @@ def _download(names: Sequence[str], folder: Path) -> None:
 
 
 def _apt_get(folder: Path, *arguments: str) -> str:
-    """Run apt-get in ``folder``; the first error it prints, "" when all went well."""
+    """Run apt-get in ``folder``; returns its first error, "" on success."""
     options = ["-q", "-o", "Acquire::Retries=2", "-o", "Acquire::http::Timeout=30"]
     done = run_program(["apt-get", *options, *arguments], folder)
     errors = [line.strip() for line in done.stderr.splitlines() if line.startswith("E:")]

@@ -1,7 +1,7 @@
-"""R files of a package and its licence, out of a folder, a Debian package or a tar; nothing is unpacked to disk.
+"""Reads a package's R files and licence from a folder, a Debian package or a tar, without unpacking to disk.
 
-Packages are untrusted: one with a member that points outside, that unpacks to far more than it is, or that is damaged
-is refused whole by a ``ValueError`` of one line. Links are never followed.
+Packages are untrusted: one with a member that points outside, with a suspicious compression ratio, or that is damaged
+is rejected with a one-line ``ValueError``. Links are never followed.
 """
 
 import lzma
@@ -21,8 +21,8 @@ from data_prep.sources.archives import MAX_FILE_BYTES, MAX_MEMBERS, MAX_RATIO
 from data_prep.sources.external_programs import run_program
 
 MAX_KEPT_BYTES: Final = 256 << 20
-"""Most bytes of R files that an archive may hold: they are held in memory."""
-_RATIO_FROM: Final = 4 << 20  # bytes; below, a bomb is none
+"""Maximum total size of an archive's R files, which are held in memory."""
+_RATIO_FROM: Final = 4 << 20  # bytes; smaller outputs are never bombs
 _LONGEST_HEADER: Final = 1 << 20  # bytes of one long name or pax header
 _AFTER_END: Final = 64 << 20  # most bytes that may follow a tar's end mark
 _DEBIAN_MAGIC: Final = b"!<arch>\n"
@@ -44,11 +44,11 @@ def read_package(path: Path) -> RPackage:
     """The R files under or in ``path``.
 
     Raises:
-        ValueError: it is missing, no package, refused as hostile, or damaged.
+        ValueError: it is missing, not a package, rejected as hostile, or damaged.
     """
     if path.is_dir():
         return _of_folder(path)
-    if not path.is_file():  # dpkg-deb waits for pipes
+    if not path.is_file():  # dpkg-deb would block on a pipe
         what = "is no file" if path.exists() else "does not exist"
         raise ValueError(f"{path} {what}: expected a folder, .deb or tar with R files")
     with open_regular(path) as file:
@@ -80,7 +80,7 @@ def licence_of(copyright_file: str) -> str:
 
 
 class _RefusedError(Exception):
-    """Why a package is not read at all."""
+    """Why a package is rejected."""
 
 
 def _package(name: str, version: str, found: dict[str, bytes], left_out: dict[str, str]) -> RPackage:
@@ -184,7 +184,7 @@ def _members(stream: IO[bytes], packed: int, left_out: dict[str, str]) -> Iterat
 
 
 def _bounded(members: Iterable[tarfile.TarInfo], packed: int) -> Iterator[tarfile.TarInfo]:
-    """The members while they are what a package may hold."""
+    """The members, checked against the limits of a package."""
     unpacked = 0
     for number, member in enumerate(members, 1):
         parts = PurePosixPath(member.name.replace("\\", "/"))
@@ -199,7 +199,7 @@ def _bounded(members: Iterable[tarfile.TarInfo], packed: int) -> Iterator[tarfil
 
 
 def _text(name: str, content: bytes) -> bytes | None:
-    """What a file holds, unpacked where Debian packed it; None where that is damaged or too long."""
+    """The content of a file, decompressed if Debian compressed it; None if damaged or too long."""
     if not name.endswith(".gz"):
         return content
     try:

@@ -56,7 +56,7 @@ def r_pairs(name: str, data: bytes, mode: Mode) -> list[RPair]:
 
     Args:
         name: the file's, from which ids are made.
-        data: what it holds.
+        data: its content.
         mode: by which rules.
     """
     pairs = _MODES[mode](data)

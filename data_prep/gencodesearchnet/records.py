@@ -1,7 +1,7 @@
 """GenCodeSearchNet's raw records: a text and a code in one string, JSON Lines.
 
-``{"input": "TEXT [CODESPLIT] CODE", "target": 1, "target_options": ["no_match", "match"]}``; raw files hold matching
-pairs only (Diera et al., GenBench 2023; its task package).
+``{"input": "TEXT [CODESPLIT] CODE", "target": 1, "target_options": ["no_match", "match"]}``; raw files contain only
+matching pairs (Diera et al., GenBench 2023; its task package).
 """
 
 import gzip
@@ -39,7 +39,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class RawFile:
-    """What a raw file holds."""
+    """The content of a raw file."""
 
     examples: tuple[Example, ...]
     dropped: Counter[str]  # reason -> lines
@@ -95,7 +95,7 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 
 
 def encodable(text: str, where: str) -> str:
-    """``text``, if UTF-8 can hold it.
+    """``text``, if it can be encoded as UTF-8.
 
     Raises:
         ValueError: it has half of a surrogate pair, which JSON's escapes can name.
@@ -119,7 +119,7 @@ def _input(record: dict[str, Any], where: str) -> str:
         raise ValueError(f"{where}: expected a place in {options!r:.60} in 'target', not {target!r:.40}")
     if options[target] != OPTIONS[1]:
         raise ValueError(
-            f"{where}: the target is {options[target]!r:.40}, but a raw file holds pairs that are a {OPTIONS[1]!r}: "
+            f"{where}: the target is {options[target]!r:.40}, but a raw file contains pairs that are a {OPTIONS[1]!r}: "
             "give the raw file, not a matching or ranking set that was made of it"
         )
     return encodable(text, where)

@@ -1,7 +1,8 @@
-"""The table that a person goes through: StatCodeSearch's third stage, by a spreadsheet or an editor.
+"""The table for manual review, StatCodeSearch's third stage, in a spreadsheet or an editor.
 
-One pair a line, with a column ``keep?`` to fill by yes or no, and one for notes. A spreadsheet takes a cell that begins
-with =, +, - or @ for a formula, and code may begin so: such cells get an apostrophe in front, which reading removes.
+One pair per line, with a column ``keep?`` to fill with yes or no, and one for notes. Spreadsheets read a cell that
+begins with =, +, - or @ as a formula, and code may begin so: such cells get a leading apostrophe, which is removed when
+the table is read.
 """
 
 import csv
@@ -25,19 +26,19 @@ _DECISIONS: Final = {"yes": True, "no": False, "": None}
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
-    """What a person decided."""
+    """The reviewer's decisions."""
 
     kept: tuple[ClassifiedPair, ...]  # in the order of the pairs, with the class that the table has now
     dropped: tuple[ClassifiedPair, ...]
     unreviewed: int  # left empty, or without a line
-    notes: dict[str, str]  # id -> note, where there is one
+    notes: dict[str, str]  # id -> note, if there is one
 
 
 def write_review(path: Path, pairs: Iterable[ClassifiedPair]) -> None:
     """Write the table, nothing decided; UTF-8 with the mark by which spreadsheets know it.
 
     Raises:
-        ValueError: an id is there twice.
+        ValueError: an id occurs twice.
     """
     text = io.StringIO(newline="")
     table = csv.writer(text)
@@ -53,7 +54,7 @@ def read_review(path: Path, pairs: Iterable[ClassifiedPair]) -> Reviewed:
 
     Raises:
         ValueError: a column is missing, an id is unknown or there twice, a comment or code was changed, or a cell
-            holds what it may not.
+            has an invalid value.
     """
     known = _by_id(pairs)
     decided: dict[str, tuple[bool | None, ClassifiedPair]] = {}
@@ -113,7 +114,7 @@ def _columns(path: Path, header: Sequence[str]) -> dict[str, int]:
 
 @contextmanager
 def _long_cells() -> Iterator[None]:
-    """The limit of csv, which holds for the whole program, raised for as long as a table is read."""
+    """Raise the field size limit of csv, which is global, while a table is read."""
     before = csv.field_size_limit(_LONGEST_CELL)
     try:
         yield

@@ -1,4 +1,4 @@
-"""The two tasks as the files that the task package builds: each text with each code that it is compared with."""
+"""Writes the two tasks in the task package's format: each text with each code that it is compared with."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -8,12 +8,12 @@ from data_prep.gencodesearchnet.sampling import Block, Negatives
 
 
 def write_matching(path: Path, examples: Sequence[Example], negatives: Negatives) -> None:
-    """Write two lines a pair: itself, then its text with the code of its negative."""
+    """Write two lines per pair: the pair, then its text with the code of its negative."""
     write_lines(path, _matching_lines(examples, negatives))
 
 
 def write_ranking(path: Path, examples: Sequence[Example], blocks: Iterable[Block]) -> None:
-    """Write a line a candidate: of each pair its own code first, then its text with the code of each distractor."""
+    """Write one line per candidate: each pair first, then its text with the code of each distractor."""
     write_lines(path, _ranking_lines(examples, blocks))
 
 

@@ -1,4 +1,4 @@
-"""Which codes a text is compared with: a negative a pair in matching, 99 distractors a pair in ranking.
+"""Sampling of the codes that a text is compared with: one negative per pair in matching, 99 distractors in ranking.
 
 The draws are those of the task package (``random.seed(42)``, then ``random.sample`` from a list that is made anew for
 each pair), without its lists: what ``sample`` draws depends on a list's length only.

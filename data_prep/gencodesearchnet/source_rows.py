@@ -1,4 +1,4 @@
-"""Rows of the files that GenCodeSearchNet was made of: JSON Lines, a JSON array or CSV, each with its place."""
+"""Rows of GenCodeSearchNet's source files: JSON Lines, a JSON array or CSV, each with its location."""
 
 import csv
 import io
@@ -15,13 +15,13 @@ from data_prep.gencodesearchnet.records import encodable
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An object of a file, and where it stands."""
+    """An object of a file, and its location."""
 
     where: str
     fields: Mapping[str, Any]
 
     def text(self, *names: str) -> str:
-        """What stands in the first of the fields ``names`` that the row has; a list of tokens joined by one space.
+        """The value of the first of the fields ``names`` that the row has; a list of tokens is joined by one space.
 
         Raises:
             ValueError: the row has none of them, or it is neither a text nor a list of texts.
@@ -62,7 +62,7 @@ def source_rows(path: Path) -> Iterator[Row]:
 
     Raises:
         ValueError: the file is damaged or of another form; the message names it and the line.
-        OSError: it cannot be read, or is no regular file.
+        OSError: it cannot be read, or is not a regular file.
     """
     if path.suffix == ".csv":
         return _csv_rows(path)

@@ -1,4 +1,4 @@
-"""How long a subset's texts and codes are, and how far its tokens are from another's: the paper's Table 1.
+"""Lengths of a subset's texts and codes, and distances between token distributions: the paper's Table 1.
 
 Length: RoBERTa's tokens of each half as it stands between the line's ends and the separator, its spaces included, plus
 RoBERTa's two special tokens. Distance: total variation of relative token frequencies, special tokens left out,
@@ -25,7 +25,7 @@ SIDES: Final[tuple[Side, ...]] = ("text", "code")
 
 @dataclass(frozen=True, slots=True)
 class SubsetStatistics:
-    """What a subset's pairs hold, counted in tokens."""
+    """Token counts of a subset's pairs."""
 
     name: str
     pairs: int
@@ -59,7 +59,7 @@ def subset_statistics(name: str, examples: Iterable[Example], bpe: ByteLevelBpe 
 
 
 def total_variation(left: Counter[str], right: Counter[str]) -> float:
-    """Half the sum of differences of relative frequencies: 0 for the same, 1 where no token is shared.
+    """Half the sum of absolute differences of relative frequencies: 0 if equal, 1 if no token is shared.
 
     Raises:
         ValueError: a side has no token.
@@ -82,7 +82,7 @@ def distances(subsets: Sequence[SubsetStatistics], side: Side) -> Float[ndarray,
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of the table; a distance is None where there is nothing to measure it from."""
+    """A line of the table; a distance is None if there is no set to compare with."""
 
     name: str
     pairs: int

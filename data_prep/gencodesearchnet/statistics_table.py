@@ -1,4 +1,4 @@
-"""The paper's Table 1 as data, and the table of our numbers beside it."""
+"""The paper's Table 1 as data, and a table that compares it with recomputed numbers."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -18,7 +18,7 @@ PUBLISHED: Final[tuple[Row, ...]] = (
 )
 """The test subsets as printed (Diera et al. 2023, Table 1), in the order of the task package; see TRUE_PAIRS."""
 PUBLISHED_COMBINED: Final = Row("combined", 109_926, 21.01, 159.20, 0.3386, 0.585)
-"""As printed: means over the subsets, cut and not rounded; its pairs hold PHP's misprint."""
+"""As printed: means over the subsets, truncated, not rounded; its pairs include PHP's misprint."""
 TRUE_PAIRS: Final = {"php": 28_391, "combined": 108_926}
 """Counts that are misprinted: CodeSearchNet's own statistics have 28,391 PHP functions in the test split."""
 NOTES: Final = (

@@ -1,4 +1,4 @@
-"""The benchmark's test subsets, and where they are found: the published raw files, or smaller sets in their stead.
+"""The benchmark's test subsets and their files: the published raw files, or smaller replacements.
 
 Numbers of pairs are those of the paper's table 1 (Diera et al. 2023). Of PHP it prints 29,391; CodeSearchNet's test has
 28,391. ``cosqa_released`` is the published subset; ``cosqa_fixed`` is what the paper says that it is.
@@ -15,7 +15,7 @@ from data_prep.gencodesearchnet.records import Example
 Generalisation = Literal["robustness", "cross-lingual", "domain"]
 
 RANKED: Final = 100
-"""Candidates of a query in the ranking task, its own code among them: a subset needs as many pairs."""
+"""Candidates of a query in the ranking task, including its own code; a subset needs at least as many pairs."""
 EQUAL: Final = "equal to an earlier pair"
 _CLOZE: Final = "csn_cloze, not the CSN test"
 
@@ -53,7 +53,7 @@ class Subset:
     codes: tuple[str, ...]
     origin: str  # file, and how many of the published pairs
     dropped: Counter[str]  # reason -> rows
-    stand_in: str = ""  # what makes it another set than the published one; "" where it is that
+    stand_in: str = ""  # how it differs from the published set; "" if it does not
 
     @property
     def examples(self) -> tuple[Example, ...]:
@@ -111,7 +111,7 @@ def find_subsets(path: Path) -> tuple[list[Subset], list[str]]:
     """The subsets whose files are in the folder ``path``, and the names of those whose files are not.
 
     Raises:
-        ValueError: none is there, or a file is damaged.
+        ValueError: there are none, or a file is damaged.
     """
     found: list[Subset] = []
     missing: list[str] = []

@@ -29,14 +29,14 @@ _KEYWORDS: Final = frozenset((
     "static", "string", "struct", "super", "switch", "then", "this", "throw", "throws", "true", "try", "type", "typeof",
     "unless", "until", "use", "var", "void", "while", "with", "yield",
 ))  # fmt: skip
-"""Words of the languages that are no names, lower-case."""
+"""Keywords of the languages, lower-case."""
 
 
 def code_fields(code: str) -> dict[str, tuple[str, ...]]:
     """The words of a piece of code, as fields of the names that models know.
 
     - name: of what it declares; else of what it first assigns to, as R does; else of what it first calls; else its
-      first identifier. A model that holds a name's words against what was asked would favour code without a name.
+      first identifier. A model that compares name words with the query would favour code without a name.
     - tokens: the words of its identifiers, each at its first place only, without single letters and keywords.
     - api: the names it calls, as written, in order.
     - ast: none.

@@ -1,4 +1,4 @@
-"""Splitting identifiers into the words a person reads: camel case, snake case, acronyms and digits."""
+"""Splitting identifiers into words: camel case, snake case, acronyms and digits."""
 
 import re
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Exact and near-duplicates among methods, so that no copy of a test method was seen in training."""
+"""Removal of exact and near-duplicate methods, so that no copy of a test method is in the training split."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,31 +11,30 @@ from jaxtyping import Int
 from data_prep.records import Pair
 
 COMPARED_FIELDS: Final = ("name", "tokens", "api")
-"""The fields whose words make two methods the same."""
+"""The fields whose words are compared."""
 
 _BANDS: Final = 20
 _ROWS: Final = 5
-"""MinHash values a band: a pair of similarity s meets in some band with probability 1 - (1 - s^5)^20, .9996 at .8."""
+"""MinHash values per band: a pair of similarity s shares a band with probability 1 - (1 - s^5)^20, .9996 at .8."""
 _COMPARED: Final = 100
-"""Methods that each one in a group of like ones is compared with at most."""
+"""Most methods of a group that each method is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
 class Distinct:
-    """The pairs that are kept, in their order, and how many were dropped for what reason."""
+    """The remaining pairs, in order, and the numbers of dropped pairs by reason."""
 
     pairs: list[Pair]
     dropped: dict[str, int]
 
 
 def drop_duplicates(pairs: Sequence[Pair], similarity: float) -> Distinct:
-    """Keep one of each group of methods that read the same or nearly so; of each the first by path and line.
+    """Keep one of each group of equal or nearly equal methods, the first by path and line.
 
     Exact: the words of name, tokens and api are the same. Near: the names are the same, and the multisets of all words
-    of the three fields have a Jaccard similarity of ``similarity`` or more (1: exact ones only). Asking for the same
-    name keeps methods apart that differ in a word only because they do different things, like ``getWidth`` and
-    ``getHeight``. Where official splits are given, a method of the test goes before one of validation, that before one
-    of training.
+    of the three fields have a Jaccard similarity of ``similarity`` or more (1: exact ones only). The names must be
+    equal so that methods that differ in one word but do different things, like ``getWidth`` and ``getHeight``, are not
+    merged. With official splits, test methods take precedence over validation, and validation over training.
     """
     order = sorted(range(len(pairs)), key=lambda row: _priority(pairs[row]))
     dropped = {"same query and code": 0, "same code": 0, "near-duplicate code": 0}
@@ -67,7 +66,7 @@ def _exact(pairs: Sequence[Pair], order: Sequence[int], dropped: dict[str, int])
 
 
 def near_duplicates(pairs: Sequence[Pair], similarity: float) -> set[int]:
-    """Rows with the name and nearly the words of an earlier, kept row; found by MinHash, then checked."""
+    """Rows with the name and nearly the words of an earlier remaining row; found by MinHash, then verified."""
     rows, names = _rows_of_shared_names(pairs)
     words = [_multiset(pairs[row]) for row in rows]
     dropped: set[int] = set()
@@ -80,14 +79,14 @@ def near_duplicates(pairs: Sequence[Pair], similarity: float) -> set[int]:
 
 
 def jaccard(one: frozenset[tuple[str, int]], other: frozenset[tuple[str, int]]) -> float:
-    """Shared words by all words; a word that occurs n times counts n times. Two empty sets are the same."""
+    """Jaccard similarity; a word that occurs n times counts n times. Two empty sets have similarity 1."""
     shared = len(one & other)
     union = len(one) + len(other) - shared
     return shared / union if union else 1.0
 
 
 def _rows_of_shared_names(pairs: Sequence[Pair]) -> tuple[list[int], list[int]]:
-    """Rows of methods whose name others have too, and a number for each one's name."""
+    """Rows of methods whose name is not unique, and a number for the name of each."""
     counts = Counter(pair.words("name") for pair in pairs)
     rows = [row for row, pair in enumerate(pairs) if counts[pair.words("name")] > 1]
     numbers: dict[tuple[str, ...], int] = {}
@@ -95,7 +94,7 @@ def _rows_of_shared_names(pairs: Sequence[Pair]) -> tuple[list[int], list[int]]:
 
 
 def _multiset(pair: Pair) -> frozenset[tuple[str, int]]:
-    """Words with a number for each time they occur."""
+    """The words, numbered by occurrence."""
     counts: Counter[str] = Counter()
     for field in COMPARED_FIELDS:
         counts.update(pair.words(field))
@@ -112,12 +111,12 @@ def _candidates(words: Sequence[frozenset[tuple[str, int]]], names: Sequence[int
         codes = (earlier * len(words) + later for earlier, later in _pairs_alike(columns))
         found = np.union1d(
             found, np.fromiter(codes, np.int64)
-        )  # a number a pair: a set of tuples takes 20 times as much
+        )  # one number per pair: a set of tuples takes 20 times the memory
     return (divmod(int(code), len(words)) for code in found)
 
 
 def _pairs_alike(columns: Sequence[Int[np.ndarray, " methods"]]) -> Iterator[tuple[int, int]]:
-    """Pairs of rows (earlier, later) that are the same in all columns."""
+    """Pairs of rows (earlier, later) that are equal in all columns."""
     order = np.lexsort(columns)
     changes = np.any([column[order][1:] != column[order][:-1] for column in columns], axis=0)
     starts = np.concatenate(([0], np.flatnonzero(changes) + 1, [len(order)]))
@@ -133,7 +132,7 @@ def _signatures(words: Sequence[frozenset[tuple[str, int]]]) -> Int[np.ndarray, 
     numbers: dict[tuple[str, int], int] = {}
     flat = np.array([numbers.setdefault(word, len(numbers)) for each in words for word in sorted(each)], np.int32)
     lengths = np.array([len(each) for each in words], np.int64)
-    filled = np.flatnonzero(lengths)  # a set without words has no least value: 0
+    filled = np.flatnonzero(lengths)  # an empty set has no minimum: 0
     starts = (np.cumsum(lengths) - lengths)[filled]
     random = np.random.default_rng(0)
     signatures = np.zeros((_BANDS * _ROWS, len(words)), np.int32)

@@ -1,4 +1,4 @@
-"""Source files -> records: what one process does with a chunk of files. Light to import: no torch, no numpy."""
+"""Extraction of records from a chunk of source files, in one process. Light to import: no torch, no numpy."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from data_prep.records import JavaFile, Method, Pair
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Files to be read together, and the rules."""
+    """Files to process together, and the configuration."""
 
     files: Sequence[JavaFile]
     config: DataConfig
@@ -24,18 +24,18 @@ class Chunk:
 
 @dataclass(slots=True)
 class Extracted:
-    """What was found in a chunk of files."""
+    """The results of a chunk of files."""
 
     pairs: list[Pair] = field(default_factory=list)
     files: int = 0
     methods: int = 0  # documented, before the filters
     dropped: Counter[str] = field(default_factory=Counter)  # reason -> methods
-    broken: list[tuple[str, str]] = field(default_factory=list)  # path, what is wrong with it
-    not_parsed: list[tuple[str, str]] = field(default_factory=list)  # path:line of a method, why javalang stops at it
+    broken: list[tuple[str, str]] = field(default_factory=list)  # path, error
+    not_parsed: list[tuple[str, str]] = field(default_factory=list)  # path:line of a method, javalang's error
 
 
 def extract(chunk: Chunk) -> Extracted:
-    """The pairs of a chunk's files; a broken file is noted and stops nothing."""
+    """The pairs of a chunk's files; broken files are recorded and skipped."""
     found = Extracted()
     for file in chunk.files:
         found.files += 1
@@ -55,7 +55,7 @@ def _extract_file(file: JavaFile, parsed: ParsedFile, config: DataConfig, found:
     generated, left_out = generated_header(file.data, parsed.code_start), LeftOut()
     for method in find_methods(parsed, left_out=left_out):
         if file.excerpt is not None and "." in method.type_name:
-            continue  # a method inside the one that the excerpt is of
+            continue  # nested inside the excerpt's method
         found.methods += 1
         candidate = candidate_of(file.path, method, generated=generated)
         reason = reason_to_drop(candidate, config)
@@ -79,7 +79,7 @@ def _keep(file: JavaFile, method: FoundMethod, candidate: Candidate, config: Dat
 
 
 def candidate_of(path: str, found: FoundMethod, *, generated: bool) -> Candidate:
-    """What the filters look at of a declaration in the file ``path``, which a program may have ``generated``."""
+    """The properties of a declaration in the file ``path`` that the filters use."""
     sentence = first_sentence(found.javadoc)
     return Candidate(
         path=path,

@@ -1,4 +1,4 @@
-"""Java files -> pairs: the methods that pass the filters, without duplicates, split by file or by project."""
+"""Pairs from Java files: filtered methods without duplicates, split by file or by project."""
 
 import os
 import sys
@@ -36,7 +36,7 @@ def pairs_of_java(raw: JavaSources, config: DataConfig, *, rule: SplitRule = BY_
     """The pairs of the Java files of ``raw``, split by ``rule``.
 
     Raises:
-        ValueError: the raw data are damaged or give too few pairs.
+        ValueError: the raw data are damaged or contain too few pairs.
         OSError: a file cannot be read, or a process was killed.
     """
     watch = Stopwatch()
@@ -73,7 +73,7 @@ def pairs_of(files: Iterable[JavaFile], config: DataConfig) -> list[Pair]:
 
 
 def _of_projects(pairs: Sequence[Pair]) -> dict[str, int]:
-    """Project -> how many pairs are its own, most first."""
+    """Project -> number of pairs, largest first."""
     return dict(Counter(project_of(pair.method.origin) for pair in pairs).most_common())
 
 
@@ -93,18 +93,18 @@ def _extract_all(files: Iterable[JavaFile], config: DataConfig, progress: bool) 
 
 
 def _interned(pair: Pair) -> Pair:
-    """The same pair, equal words being one object in all pairs: else words take most of the memory."""
+    """The pair with interned words, which otherwise take most of the memory."""
     fields = {name: tuple(map(sys.intern, words)) for name, words in pair.method.fields.items()}
     return Pair(replace(pair.method, fields=fields), pair.query_text, tuple(map(sys.intern, pair.query)))
 
 
 def _processors() -> int:
-    """How many processors this process may use."""
+    """Number of CPUs available to this process."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _chunks(files: Iterable[JavaFile], config: DataConfig) -> Iterator[Chunk]:
-    """Files by the megabyte, so that each process has as much to do."""
+    """Chunks of about a megabyte of files, for balanced work."""
     chunk: list[JavaFile] = []
     size = 0
     for file in files:

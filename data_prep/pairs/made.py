@@ -1,4 +1,4 @@
-"""What a data set comes to: its pairs by split, what its manifest says of them, and how long each stage took."""
+"""The result of preparing a data set: its pairs by split, manifest entries, and the duration of each stage."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 from data_prep.records import Pair, SplitName
 
 _LISTED: Final = 1000
-"""Files left out that a manifest names; all are counted."""
+"""Most skipped files listed in a manifest; all are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +16,8 @@ class MadePairs:
     """The pairs of a data set."""
 
     splits: Mapping[SplitName, Sequence[Pair]]
-    manifest: dict[str, Any]  # entries of its own, "counts" and its "pairs" among them
-    source: str  # what the pairs are made of, for the printed line
+    manifest: dict[str, Any]  # manifest entries, including "counts" with "pairs"
+    source: str  # description of the source, for the printed line
     seconds: Mapping[str, float]  # stage -> time
 
 
@@ -37,20 +37,20 @@ class Stopwatch:
 
 @runtime_checkable
 class ReadyMade(Protocol):
-    """A data set whose pairs come as such, with their splits."""
+    """A data set that provides pairs with splits."""
 
-    left_out: list[tuple[str, str]]  # file, why it is not used
+    left_out: list[tuple[str, str]]  # file, why it is skipped
     counts: dict[str, int]  # filled by pairs()
 
     def pairs(self) -> Mapping[SplitName, Sequence[Pair]]: ...
 
     def missing(self) -> list[str]:
-        """Names of files that it could have and has not."""
+        """Names of missing optional files."""
         ...
 
 
 def ready_made(raw: ReadyMade) -> MadePairs:
-    """The pairs of ``raw`` as they are: none is filtered or compared with others."""
+    """The pairs of ``raw``, without filtering or removal of duplicates."""
     watch = Stopwatch()
     splits = raw.pairs()
     watch.stage("read")
@@ -62,5 +62,5 @@ def ready_made(raw: ReadyMade) -> MadePairs:
 
 
 def listed(left_out: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
-    """Files that were left out, as a manifest has them."""
+    """Skipped files, for a manifest."""
     return [{"path": path, "reason": reason} for path, reason in left_out[:_LISTED]]

@@ -1,7 +1,7 @@
-"""Training pairs that also stand in another data set's test: left out before a model is tested there.
+"""Training pairs that also occur in another data set's test split, to be removed before testing on it.
 
-Words are compared as letters, without case and as sets: the published CodeSearchNet test holds bags of words whose
-order is not the text's. Common English words are passed over, since that test lacks most of them.
+Words are compared by spelling, case-insensitively and as sets: the published CodeSearchNet test has bags of words
+without the text's order. English stop words are ignored, since that test lacks most of them.
 """
 
 from collections.abc import Hashable, Iterable
@@ -19,14 +19,14 @@ _COMMON: Final = frozenset(STOPWORDS_EN_PLUS)
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Overlap:
-    """Rows of a split that stand in other splits too."""
+    """Rows of a split that also occur in other splits."""
 
-    queries: Int[np.ndarray, " queries"]  # rows whose query does
-    codes: Int[np.ndarray, " codes"]  # rows whose name and tokens do
+    queries: Int[np.ndarray, " queries"]  # rows with a query of another split
+    codes: Int[np.ndarray, " codes"]  # rows with the name and tokens of a method of another split
 
     @property
     def rows(self) -> Int[np.ndarray, " rows"]:
-        """Either."""
+        """The union of both."""
         return np.union1d(self.queries, self.codes)
 
 
@@ -48,7 +48,7 @@ def _rows(keys: Iterable[Hashable], known: set[Hashable]) -> Int[np.ndarray, " r
 
 
 def _queries(split: Split) -> list[Hashable]:
-    """A key of each query: its words; None of an empty one."""
+    """A key of each query: its words; None if it is empty."""
     return [words - _COMMON or words or None for words in _sets(split, "query")]
 
 

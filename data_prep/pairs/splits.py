@@ -1,4 +1,4 @@
-"""Training, validation and test split by whole files or whole projects, so that none is on two sides."""
+"""Training, validation and test splits by whole files or whole projects, so that none is in two splits."""
 
 import hashlib
 import math
@@ -13,31 +13,31 @@ from data_prep.config import DataConfig
 from data_prep.records import SPLITS, Pair, SplitName
 
 Group = tuple[str, ...]
-"""What stays together: origin and path of a file, or the name of a project."""
+"""The unit of splitting: origin and path of a file, or the name of a project."""
 
 _OF_PROJECTS: Final = 10
-"""A project may be at most this part of the validation or test pairs that are wanted."""
+"""A project may have at most one in this many of the wanted validation or test pairs."""
 
 
 @dataclass(frozen=True, slots=True)
 class SplitRule:
-    """How a data set is split; its attribute ``split_rule``."""
+    """How a data set is split."""
 
     by: Literal["file", "project"] = "file"
     test_pairs: int = sys.maxsize
-    """Test pairs that are enough, where the share would be more."""
+    """Maximum number of test pairs, if the share would be larger."""
     valid_pairs: int = sys.maxsize
-    """Validation pairs that are enough."""
+    """Maximum number of validation pairs."""
 
 
 BY_FILE: Final = SplitRule()
 
 
 def split_pairs(pairs: Sequence[Pair], config: DataConfig, rule: SplitRule = BY_FILE) -> dict[SplitName, list[Pair]]:
-    """Each pair in the official split of its origin, or, where it has none, in the split of its group; order is kept.
+    """Assign each pair to its official split, or if it has none, to the split of its group; order is preserved.
 
     Raises:
-        ValueError: a split stays empty.
+        ValueError: a split is empty.
     """
     by_group = _splits_of_groups([pair for pair in pairs if pair.method.split is None], config, rule)
     splits: dict[SplitName, list[Pair]] = {name: [] for name in SPLITS}
@@ -59,11 +59,12 @@ def project_of(origin: str) -> str:
 
 
 def _splits_of_groups(pairs: Sequence[Pair], config: DataConfig, rule: SplitRule) -> dict[Group, SplitName]:
-    """Groups in the order of a hash go to the test until it has enough, then to validation, then to training.
+    """Assign groups in hash order to the test split until it has enough pairs, then to validation, then to training.
 
-    Enough is the share of the pairs, or the rule's number where that is less. Projects, of which there are few, go to
-    test and validation in turn, to the one that lacks the larger part. One with more than a tenth of what a split wants
-    is passed over, so that no split is one project's; where most projects are larger, the smaller half may be taken.
+    Enough is the share of the pairs, or the rule's number if that is smaller. Projects, of which there are few, are
+    assigned to test and validation in turn, to the split that lacks the larger part. A project with more than a
+    tenth of the wanted pairs is skipped, so that no single project dominates a split; if most projects are larger, the
+    smaller half may be used.
     """
     sizes = Counter(_group_of(pair, rule) for pair in pairs)
     wanted: dict[SplitName, float] = {

@@ -1,8 +1,8 @@
-"""Java source files out of a directory, zip, jar or tar, in the order of their paths, nothing unpacked to disk.
+"""Reads Java source files from a directory, zip, jar or tar, sorted by path, without unpacking to disk.
 
-Archives are untrusted: a member that points outside, an archive that unpacks to far more than it is, or one that is
-damaged or encrypted refuses the whole archive by a ``ValueError`` of one line. Links are never followed. What is only
-one file's fault (a link, a file that may not be read or is far too long) is skipped and reported to ``skipped``.
+Archives are untrusted: an archive with a member that points outside, with a suspicious compression ratio, or that is
+damaged or encrypted, is rejected with a one-line ``ValueError``. Links are never followed. Problems of a single file (a
+link, an unreadable or too long file) are skipped and reported to ``skipped``.
 """
 
 import bz2
@@ -24,20 +24,20 @@ from data_prep.files.reading import open_regular, read_regular, reason
 from data_prep.records import JavaFile
 
 Unpacked = gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile | io.BufferedReader
-"""A tar's bytes, unpacked while they are read."""
+"""A decompressed stream of a tar."""
 
 Skipped = Callable[[str, str], None]
-"""Told the path of a file that is left out, and why."""
+"""Called with the path of a skipped file, and the reason."""
 
 MAX_FILE_BYTES: Final = 16 << 20
-"""Longest source file that is read; the JDK's longest has 2.4 MB."""
+"""Maximum size of a source file; the JDK's largest has 2.4 MB."""
 MAX_TOTAL_BYTES: Final = 8 << 30
-"""Most bytes that one archive may unpack to."""
+"""Maximum decompressed size of an archive."""
 MAX_MEMBERS: Final = 1_000_000
-"""Most members that one archive may have."""
+"""Maximum number of members of an archive."""
 MAX_RATIO: Final = 200
-"""Most times its packed size that an archive or member may unpack to; Java packs to between a third and a tenth."""
-_RATIO_FROM: Final = 4 << 20  # bytes; below, a bomb is none
+"""Maximum compression ratio of an archive or member; that of Java code is between 3 and 10."""
+_RATIO_FROM: Final = 4 << 20  # bytes; smaller outputs are never bombs
 _MAX_HEADER: Final = 1 << 20  # bytes of one long name or pax header in a tar
 _LONG_HEADERS: Final = (
     tarfile.GNUTYPE_LONGNAME,
@@ -60,7 +60,7 @@ def read_java_files(path: Path, origin: str, skipped: Skipped = _log_skipped) ->
     """Yield every ``*.java`` file under or in ``path``, sorted by its path inside.
 
     Raises:
-        ValueError: when ``path`` is missing, no directory or archive, refused as hostile, damaged, or without Java.
+        ValueError: ``path`` is missing, not a directory or archive, rejected as hostile, damaged, or without Java.
     """
     if not path.exists():
         raise ValueError(f"{path} does not exist: expected a directory, zip, jar or tar of Java sources")
@@ -69,7 +69,7 @@ def read_java_files(path: Path, origin: str, skipped: Skipped = _log_skipped) ->
         found = True
         yield JavaFile(origin, *file)
     if not found:
-        raise ValueError(f"{path} holds no .java file that can be read: expected Java sources")
+        raise ValueError(f"{path} contains no readable .java file: expected Java sources")
 
 
 def _entries(path: Path, skipped: Skipped) -> Iterator[tuple[str, bytes]]:
@@ -109,7 +109,7 @@ def _of_directory(folder: Path, skipped: Skipped) -> Iterator[tuple[str, bytes]]
 
 
 class _LeftOutError(Exception):
-    """A file that is not read, with the reason."""
+    """A skipped file, with the reason."""
 
 
 def _read_regular(file: Path) -> bytes:
@@ -123,7 +123,7 @@ def _read_regular(file: Path) -> bytes:
 
 
 def _refusing(path: Path, entries: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
-    """The same entries; whatever the archive's readers raise becomes one line that names the archive."""
+    """The entries, with errors of the archive readers converted to one line that names the archive."""
     try:
         yield from entries
     except _RefusedError as error:
@@ -135,7 +135,7 @@ def _refusing(path: Path, entries: Iterator[tuple[str, bytes]]) -> Iterator[tupl
 
 
 class _RefusedError(Exception):
-    """Why an archive is not read at all."""
+    """Why an archive is rejected."""
 
 
 def _check_path(name: str) -> None:
@@ -158,7 +158,7 @@ def _check_ratio(what: str, unpacked: int, packed: int) -> None:
 
 def _of_zip(path: Path, skipped: Skipped) -> Iterator[tuple[str, bytes]]:
     with open_regular(path) as packed, zipfile.ZipFile(packed) as archive:
-        members = {}  # of two with the same name the last counts, as everywhere with zip
+        members = {}  # the last of equal names counts, as usual for zip
         for member in archive.infolist():
             _check_path(member.filename)
             if member.filename.endswith(".java"):
@@ -184,7 +184,7 @@ def _may_be_read(member: zipfile.ZipInfo, skipped: Skipped) -> bool:
 def _of_tar(
     path: Path, unpack: Callable[[io.BufferedReader], Unpacked], skipped: Skipped
 ) -> Iterator[tuple[str, bytes]]:
-    """Read the stream once, hold the sources packed, and hand them out sorted."""
+    """Read the stream once, hold the sources compressed in memory, and yield them sorted."""
     held: dict[str, bytes] = {}
     with open_regular(path) as packed, unpack(packed) as raw:
         stream = _Bounded(raw, os.fstat(packed.fileno()).st_size)
@@ -212,7 +212,7 @@ def _is_source(member: tarfile.TarInfo, skipped: Skipped) -> bool:
 
 
 class _TarInfo(tarfile.TarInfo):
-    """A header that is refused where it announces a name or pax header of absurd length."""
+    """A header that rejects names or pax headers of absurd length."""
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "_TarInfo":
@@ -223,7 +223,7 @@ class _TarInfo(tarfile.TarInfo):
 
 
 class _Bounded:
-    """An unpacked stream that refuses to become a bomb."""
+    """A decompressed stream that rejects decompression bombs."""
 
     def __init__(self, raw: Unpacked, packed: int) -> None:
         self._raw, self._packed = raw, packed
@@ -238,7 +238,7 @@ class _Bounded:
         return self._last
 
     def check_end(self) -> None:
-        """Raise where the last block read is not the end mark; read the rest, so that checksums are looked at."""
+        """Check that the last block is the end mark; read the rest, so that checksums are verified."""
         if any(self._last) or not self._last:
             raise tarfile.ReadError("it ends early or a header in it is broken")
         while self.read(1 << 20):
@@ -257,5 +257,5 @@ _UNPACKERS: Final[dict[bytes, Callable[[io.BufferedReader], Unpacked]]] = {
 
 
 def _readable(name: str) -> str:
-    """The name as valid Unicode, whatever its bytes were, without a leading ``./``."""
+    """The name as valid Unicode, without a leading ``./``."""
     return PurePosixPath(name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")).as_posix()

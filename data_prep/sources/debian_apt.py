@@ -1,7 +1,7 @@
-"""Debian's source archives by apt-get, with lists of its own: neither root nor a change of the system is needed.
+"""Downloads Debian's source archives by apt-get with separate package lists, without root or system changes.
 
 ``apt-get source`` needs ``deb-src`` entries, which most machines lack, and ``apt-get update`` needs root. Here apt
-keeps its lists in a folder of ours, made of the machine's own entries, each read as ``deb-src``.
+stores its lists in a separate folder, with the machine's own entries converted to ``deb-src``.
 """
 
 import re
@@ -27,7 +27,7 @@ _ONE_LINE: Final = re.compile(r"^\s*deb(?:-src)?\s+(?P<rest>(?:\[[^\]]*\]\s+)?\S
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """A file of a source package, as the signed list of the release describes it."""
+    """A file of a source package, as in the release's signed list."""
 
     package: str
     name: str
@@ -36,13 +36,13 @@ class Archive:
 
 
 class SourceLists:
-    """apt-get with the sources that the machine's entries name, its lists kept in ``folder``."""
+    """apt-get with the sources of the machine's entries, and its lists in ``folder``."""
 
     def __init__(self, folder: Path, entries: Path = Path("/etc/apt")) -> None:
         """Write the entries.
 
         Raises:
-            ValueError: there is no apt-get, or no entry to make one of.
+            ValueError: there is no apt-get, or no entry to convert.
         """
         if not shutil.which("apt-get"):
             raise ValueError(f"there is no apt-get here to fetch Debian's Java sources; {HOW}")
@@ -56,36 +56,36 @@ class SourceLists:
             write_atomically(self._folder / "parts" / f"debian.{suffix}", text)
 
     def update(self) -> str:
-        """Fetch the lists; apt-get's complaint, "" when all went well."""
+        """Download the lists; returns apt-get's error, "" on success."""
         return self._complaint(self._apt("apt-get", "update"))
 
     def release(self) -> str:
-        """The release's name, e.g. "bookworm"; "" where apt does not tell."""
-        told = self._apt("apt-get", "indextargets", "--format", "$(CODENAME)", "Created-By: Sources")
-        return min(told.stdout.split(), key=len, default="")  # not bookworm-updates
+        """The release's name, e.g. "bookworm"; "" if apt does not report it."""
+        done = self._apt("apt-get", "indextargets", "--format", "$(CODENAME)", "Created-By: Sources")
+        return min(done.stdout.split(), key=len, default="")  # not bookworm-updates
 
     def known(self, packages: Iterable[str]) -> set[str]:
-        """Those of ``packages`` that the release has the sources of."""
-        told = self._apt("apt-cache", "showsrc", "--only-source", *packages)
-        return set(re.findall(r"^Package: (\S+)$", told.stdout, re.MULTILINE))
+        """The ``packages`` whose sources the release has."""
+        done = self._apt("apt-cache", "showsrc", "--only-source", *packages)
+        return set(re.findall(r"^Package: (\S+)$", done.stdout, re.MULTILINE))
 
     def archives(self, packages: Sequence[str]) -> list[Archive]:
         """The upstream archives of packages that are all known.
 
         Raises:
-            ValueError: apt-get does not tell them.
+            ValueError: apt-get does not list them.
         """
-        told = self._apt("apt-get", "source", "--only-source", "--tar-only", "--print-uris", *packages)
+        done = self._apt("apt-get", "source", "--only-source", "--tar-only", "--print-uris", *packages)
         found = [
             Archive(line["name"].partition("_")[0], line["name"], int(line["bytes"]), line["sha256"])
-            for line in _URI.finditer(told.stdout)
+            for line in _URI.finditer(done.stdout)
         ]
-        if told.returncode or not found:
-            raise ValueError(f"apt-get source --print-uris says: {self._complaint(told)}; {HOW}")
+        if done.returncode or not found:
+            raise ValueError(f"apt-get source --print-uris says: {self._complaint(done)}; {HOW}")
         return found
 
     def download(self, packages: Sequence[str], folder: Path) -> str:
-        """Fetch the archives of ``packages`` into ``folder``; apt-get's complaint, "" when all went well."""
+        """Download the archives of ``packages`` into ``folder``; returns apt-get's error, "" on success."""
         done = self._apt(
             "apt-get", "source", "--only-source", "--tar-only", "--download-only", *packages, folder=folder
         )
@@ -113,7 +113,7 @@ class SourceLists:
 
 
 def source_entries(place: Path) -> dict[str, str]:
-    """The entries below ``place`` (/etc/apt) read as ``deb-src``: file suffix -> text, of both of apt's formats."""
+    """The entries below ``place`` (/etc/apt) as ``deb-src``: file suffix -> text, in both of apt's formats."""
     stanzas, lines = [], []
     for file in filter(Path.is_file, sorted((place / "sources.list.d").glob("*.sources"))):
         for stanza in re.split(r"\n\s*\n", _without_comments(file)):

@@ -1,4 +1,4 @@
-"""The source archives of Debian's Java packages in a folder: fetched once, checked, and described in a record."""
+"""The source archives of Debian's Java packages in a folder: downloaded once, verified, and described in a record."""
 
 import json
 import logging
@@ -21,11 +21,11 @@ from data_prep.store.manifest import file_sha256
 
 RECORD: Final = "packages.json"
 MOST_LEFT_OUT: Final = 0.2
-"""Largest part of the packages that may be missing or unreadable."""
+"""Maximum fraction of the packages that may be missing or unreadable."""
 
 _CHUNK_BYTES: Final = 16 << 20
 _CHUNK_PACKAGES: Final = 12
-_IN_VAIN: Final = 3  # chunks without one whole file, before the network is taken to be down
+_IN_VAIN: Final = 3  # chunks without a complete file before giving up
 _LINE: Final = re.compile(r"(?P<project>[\w.+-]+) (?P<package>[a-z0-9][a-z0-9+.-]+)")
 _NAME: Final = re.compile(
     r"(?P<package>[a-z0-9][a-z0-9+.-]+)_(?P<version>[^_/]+?)(?:\.orig(?:-(?P<part>[\w-]+))?)?\.tar\.(?:xz|gz|bz2)"
@@ -40,17 +40,17 @@ class SourceArchive:
     project: str
     package: str
     version: str  # upstream
-    part: str  # of a package of several archives; "" for the main one
+    part: str  # for packages of several archives; "" for the main one
     path: Path
 
 
 @dataclass(frozen=True, slots=True)
 class FoundSources:
-    """The archives in a folder, and what is known of their packages."""
+    """The archives in a folder, with information on their packages."""
 
     archives: list[SourceArchive]
-    left_out: dict[str, str]  # listed package -> why it is not there
-    release: str = ""  # of Debian; "" where unknown
+    left_out: dict[str, str]  # listed package -> why it is missing
+    release: str = ""  # of Debian; "" if unknown
     fetched: str = ""  # date
 
 
@@ -58,7 +58,7 @@ def read_list(path: Path) -> dict[str, str]:
     """The packages of a list: package -> project.
 
     Raises:
-        ValueError: a line is no project and package, or a package is named twice.
+        ValueError: a line is not a project and a package, or a package is listed twice.
     """
     projects: dict[str, str] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
@@ -71,7 +71,7 @@ def read_list(path: Path) -> dict[str, str]:
 
 
 def archives_in(folder: Path, projects: Mapping[str, str]) -> FoundSources:
-    """The archives that lie in ``folder``; a package that ``projects`` does not list is a project of its own.
+    """The archives in ``folder``; a package that ``projects`` does not list is a separate project.
 
     Raises:
         ValueError: there are none.
@@ -79,16 +79,16 @@ def archives_in(folder: Path, projects: Mapping[str, str]) -> FoundSources:
     names = sorted(path.name for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
     archives = [_described(folder / name, projects) for name in names if _is_upstream(name)]
     if not archives:
-        raise ValueError(f"--data.path={folder} holds no NAME_VERSION.orig.tar.xz, .gz or .bz2 of a Debian package")
+        raise ValueError(f"--data.path={folder} contains no NAME_VERSION.orig.tar.xz, .gz or .bz2 of a Debian package")
     there = {archive.package for archive in archives}
     return FoundSources(archives, {name: "not in the folder" for name in projects if name not in there})
 
 
 def fetched_archives(folder: Path, projects: Mapping[str, str]) -> FoundSources:
-    """The archives of the listed packages, those that are not in ``folder`` fetched by apt-get.
+    """The archives of the listed packages; missing ones are downloaded to ``folder`` by apt-get.
 
     Raises:
-        ValueError: they cannot be fetched, or more than MOST_LEFT_OUT of them are not to be had.
+        ValueError: the download failed, or more than MOST_LEFT_OUT of them are not available.
     """
     record = _read_record(folder, projects)
     if record is None:
@@ -114,7 +114,7 @@ def _described(path: Path, projects: Mapping[str, str]) -> SourceArchive:
 
 
 def _read_record(folder: Path, projects: Mapping[str, str]) -> dict[str, Any] | None:
-    """What was fetched before; None where that was another list, or an archive is not there any more."""
+    """The record of an earlier download; None if it was of another list, or an archive is missing."""
     try:
         record: dict[str, Any] = parse_json(read_whole(folder / RECORD))
         same = record["packages"] == sorted(projects)
@@ -125,7 +125,7 @@ def _read_record(folder: Path, projects: Mapping[str, str]) -> dict[str, Any] | 
 
 
 def _fetch(folder: Path, projects: Mapping[str, str]) -> dict[str, Any]:
-    """Fetch what is missing; the record of what is there then."""
+    """Download missing archives, and return the record of all."""
     lists = SourceLists(folder / "apt")
     trouble = lists.update()
     known = lists.known(projects)
@@ -155,13 +155,13 @@ def _check_share(left_out: Mapping[str, str], projects: Mapping[str, str], what_
     if len(left_out) > MOST_LEFT_OUT * len(projects):
         some = ", ".join(sorted(left_out)[:5])
         raise ValueError(
-            f"{len(left_out):,} of {len(projects):,} Java source packages cannot be had ({some} ...): "
+            f"{len(left_out):,} of {len(projects):,} Java source packages are not available ({some} ...): "
             f"{what_to_do}; {HOW}"
         )
 
 
 class _Download:
-    """Archives on their way into a folder; each gets there only when it is whole."""
+    """Download of archives into a folder; only complete ones are moved there."""
 
     def __init__(self, lists: SourceLists, folder: Path, archives: list[Archive]) -> None:
         self._lists, self._folder = lists, folder
@@ -171,7 +171,7 @@ class _Download:
         self._missing = {archive.name: archive for archive in archives}
 
     def run(self) -> dict[str, str]:
-        """Fetch in chunks, what failed once more one by one; package -> why it could not be had."""
+        """Download in chunks, then retry failures one by one; returns package -> error of those that failed."""
         with tqdm(
             total=sum(each.bytes for each in self._all), unit="B", unit_scale=True, desc="sources", disable=None
         ) as bar:
@@ -193,12 +193,12 @@ class _Download:
         return failed
 
     def _settle(self, bar: Any, places: list[Path]) -> int:
-        """Take what is whole off the list of missing files and put it in place; how many that were."""
+        """Move complete files into place and off the list of missing ones; returns their number."""
         whole = 0
         for archive in list(self._missing.values()):
             for path in (place / archive.name for place in places):
                 if not path.is_file() or path.stat().st_size < archive.bytes:
-                    continue  # not there, or a part that apt-get goes on with
+                    continue  # missing, or a partial file that apt-get resumes
                 if file_sha256(path) != archive.sha256:
                     path.unlink()
                     continue
@@ -216,7 +216,7 @@ class _Download:
 
 
 def _chunks(archives: list[Archive]) -> Iterator[list[str]]:
-    """Packages for one call of apt-get: so many that a call pays, so few that the bar moves."""
+    """Packages per call of apt-get: enough to be efficient, few enough for the progress bar to move."""
     sizes: dict[str, int] = {}
     for archive in archives:
         sizes[archive.package] = sizes.get(archive.package, 0) + archive.bytes

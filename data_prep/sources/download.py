@@ -1,7 +1,6 @@
-"""Fetches one large file: resumed after a cut, checked by size and sha256, in place only when whole.
+"""Downloads one large file: resumed after interruptions, verified by size and sha256, in place only when complete.
 
-The standard library's urllib does it in a page, with redirects, proxies of the environment and TLS; another package
-would add nothing that is used here.
+The standard library's urllib suffices, with redirects, proxies of the environment and TLS.
 """
 
 import http.client
@@ -33,12 +32,12 @@ _logger = logging.getLogger(__name__)
 
 
 class DownloadError(ValueError):
-    """Why a file could not be had, in one line."""
+    """Why a download failed, in one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """A file to fetch and what is known of it."""
+    """A file to download, with its known size and checksum."""
 
     url: str
     size: int | None = None  # bytes
@@ -46,7 +45,7 @@ class Remote:
 
 
 class _CutError(Exception):
-    """A try that failed in a way worth another."""
+    """A failure that is worth a retry."""
 
 
 def download(
@@ -54,24 +53,24 @@ def download(
 ) -> str:
     """Fetch ``remote`` to ``target`` and return its sha256.
 
-    What arrived stays in ``<target>.part`` when the connection is cut, and the next try, or the next run, goes on from
-    there where the server allows it. ``timeout`` and ``first_wait`` (doubled at every further try) are in seconds.
+    Received data stays in ``<target>.part`` when the connection is lost, and the next try or run resumes from there if
+    the server allows it. ``timeout`` and ``first_wait`` (doubled at every further try) are in seconds.
 
     Raises:
-        DownloadError: when the address cannot be reached or answers no, the size or checksum is another one, or the
-            disk has too little room.
-        OSError: when the disk is not writable or gets full meanwhile.
+        DownloadError: the address cannot be reached or refuses, size or checksum differ, or the disk has too little
+            space.
+        OSError: the disk is not writable or gets full meanwhile.
     """
     if not remote.url.startswith(("http://", "https://")):
         raise DownloadError(f"{remote.url} is no http or https address")
     target.parent.mkdir(parents=True, exist_ok=True)
     waited: list[str] = []
 
-    def tell() -> None:
+    def report() -> None:
         waited.append(remote.url)
         _logger.info("waiting for another process that fetches %s", remote.url)
 
-    with sole_holder(target.with_name(f"{target.name}.part.lock"), tell):
+    with sole_holder(target.with_name(f"{target.name}.part.lock"), report):
         if waited and target.exists():
             return file_sha256(target)
         return _fetched(remote, _Part(remote, target), tries, timeout, first_wait, quiet=quiet)
@@ -93,12 +92,12 @@ def _fetched(remote: Remote, part: "_Part", tries: int, timeout: float, first_wa
 
 
 class _Part:
-    """The bytes that arrived so far, in a file beside the target."""
+    """The bytes received so far, in a file beside the target."""
 
     def __init__(self, remote: Remote, target: Path) -> None:
         self._remote, self._target = remote, target
         self._file = target.with_name(f"{target.name}.part")
-        self._note = target.with_name(f"{target.name}.part.json")  # the server's mark of the version that is fetched
+        self._note = target.with_name(f"{target.name}.part.json")  # the server's validator of the downloaded version
 
     def fetch(self, timeout: float, quiet: bool) -> None:
         have, mark = self._have()
@@ -120,21 +119,21 @@ class _Part:
             raise _CutError(str(getattr(error, "reason", error)) or type(error).__name__) from error
 
     def finish(self) -> str:
-        """Check what arrived and put it in place."""
+        """Verify the received file and move it into place."""
         size, known = self._file.stat().st_size, self._remote
         if known.size is not None and size != known.size:
             self._discard()
-            raise DownloadError(f"{known.url} gave {size:,} bytes instead of {known.size:,}; nothing was kept")
+            raise DownloadError(f"{known.url} gave {size:,} bytes instead of {known.size:,}; nothing was saved")
         sha256 = file_sha256(self._file)
         if known.sha256 is not None and sha256 != known.sha256:
             self._discard()
-            raise DownloadError(f"{known.url} gave sha256 {sha256} instead of {known.sha256}; nothing was kept")
+            raise DownloadError(f"{known.url} gave sha256 {sha256} instead of {known.sha256}; nothing was saved")
         self._file.replace(self._target)
         self._note.unlink(missing_ok=True)
         return sha256
 
     def _have(self) -> tuple[int, str]:
-        """Bytes to go on from, and the mark they carry; a start that cannot be trusted is thrown away."""
+        """Number of bytes to resume from, and their validator; untrusted partial files are discarded."""
         try:
             status = self._file.lstat()
             have, note = status.st_size, parse_json(read_whole(self._note))
@@ -195,6 +194,6 @@ class _Part:
 
 
 def _mark(headers: Message) -> str:
-    """What names this version of the file for If-Range: a strong ETag, else the date of its last change."""
+    """The validator of this version for If-Range: a strong ETag, else the modification date."""
     tag = str(headers.get("ETag") or "")
     return str(headers.get("Last-Modified") or "") if not tag or tag.startswith("W/") else tag

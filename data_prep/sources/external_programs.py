@@ -1,4 +1,4 @@
-"""Other programs, run to their end: English messages, no input, and no exception where one is missing or hangs."""
+"""Running external programs: English messages, no input, and no exception if one is missing or hangs."""
 
 import os
 import subprocess
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-_SECONDS: Final = 900  # longest that a call may take
+_SECONDS: Final = 900  # timeout of a call
 
 
 def run_program(command: Sequence[str], folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Run ``command`` in ``folder``; with exit code 1 and the reason as its complaint where it cannot be run."""
+    """Run ``command`` in ``folder``; if it cannot be run, the exit code is 1 and stderr is the reason."""
     try:
         return subprocess.run(
             command,

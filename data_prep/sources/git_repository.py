@@ -1,10 +1,10 @@
-"""What a git repository that nobody vouches for says of its files, with nothing run that the repository names.
+"""Reads file information from an untrusted git repository, without running programs that the repository configures.
 
-Git obeys the configuration of the repository that it works in, which names programs to run in some forty places
-(filters, hooks, monitors, pagers, helpers). So no git is ever run in a repository that is read here: small files (HEAD,
-refs, configuration) are read as files, and git works in an empty repository of ours (:class:`_OwnGit`), which borrows
-the other's objects and a copy of its index. Nothing is written to the other one, no network is used, and answers are
-bounded in time and size.
+Git follows the configuration of its repository, which can name programs to run in some forty places (filters, hooks,
+monitors, pagers, helpers). Therefore git is never run in an untrusted repository: small files (HEAD, refs,
+configuration) are read directly, and git runs in an empty repository (:class:`_OwnGit`) that borrows the other's
+objects and a copy of its index. Nothing is written to the other one, no network is used, and outputs are bounded in
+time and size.
 """
 
 import json
@@ -23,9 +23,9 @@ from typing import IO, Final
 from data_prep.files.reading import read_regular
 
 OLDEST: Final = (2, 20)
-"""Version of git below which it is not called: from here on all that is set in :func:`_environment` is known to it."""
+"""Minimum version of git: it supports all settings of :func:`_environment`."""
 _SECONDS: Final = 20.0
-"""Longest that git may take for an answer."""
+"""Timeout of a git command."""
 _LARGEST_ANSWER: Final = 256 << 20  # bytes
 _LARGEST_OBJECT: Final = "512m"  # that git may hold in memory
 _LARGEST_INDEX: Final = 256 << 20  # bytes
@@ -36,24 +36,24 @@ _LONGEST_CHAIN: Final = 5  # refs that name refs
 _HASH: Final = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REF: Final = re.compile(rb"ref: *(refs/[\x21-\x7e\x80-\xff]+)")
 _OF_WORKTREE: Final = (b"refs/bisect/", b"refs/worktree/", b"refs/rewritten/")
-"""Refs that each worktree of a repository has for itself."""
+"""Refs that are specific to a worktree."""
 _SUBMODULE: Final = b"160000"
 
 
 class GitError(Exception):
-    """Why a repository gave no answer."""
+    """Why a repository could not be read."""
 
 
 @dataclass(frozen=True)
 class GitRepository:
     """The repository that a folder is checked out from."""
 
-    top: Path  # folder that is checked out
+    top: Path  # root of the checkout
     own: Path  # of this checkout: HEAD and index
     shared: Path  # by all checkouts: objects, refs, configuration
 
     def head(self) -> str:
-        """The commit that is checked out, in hexadecimal; "" where there is none yet.
+        """The checked-out commit, in hexadecimal; "" if there is none yet.
 
         Raises:
             GitError: it cannot be read.
@@ -71,7 +71,7 @@ class GitRepository:
         raise GitError("its HEAD names no commit")
 
     def remotes(self) -> Mapping[str, str]:
-        """Name -> address of each remote, as the repository's own configuration has them, in its order.
+        """Name -> address of each remote in the repository's own configuration, in order.
 
         Raises:
             GitError: they cannot be read.
@@ -83,21 +83,21 @@ class GitRepository:
         return found
 
     def excluded(self) -> bytes:
-        """Patterns of files that this repository ignores everywhere; b"" where there are none."""
+        """Patterns of files that this repository ignores everywhere; b"" if there are none."""
         try:
             return _small(self.shared / "info" / "exclude")
         except GitError:
             return b""
 
     def tracked(self, places: Sequence[str]) -> list[bytes]:
-        """The paths of the index that are one of ``places`` or inside of one, which then ends in "/"; in order.
+        """The paths of the index that equal one of ``places``, or are inside one that ends in "/"; in order.
 
         Raises:
             GitError: there is an index that cannot be read.
         """
         index = _bytes(self.own / "index", _LARGEST_INDEX) or b""
         wanted = [os.fsencode(place) for place in places]
-        # one of whole paths (versions 2 and 3) holds the bytes of each; a split one has the extension "link"
+        # an index of whole paths (versions 2 and 3) contains the bytes of each; a split one has the extension "link"
         whole = index[4:8] in (b"\0\0\0\2", b"\0\0\0\3") and b"link" not in index
         if not index or (whole and not any(place in index for place in wanted)):
             return []
@@ -125,7 +125,7 @@ class GitRepository:
         return found
 
     def _ref(self, name: bytes) -> bytes:
-        """What a ref holds, b"" where there is none."""
+        """The content of a ref, b"" if there is none."""
         folder = self.own if name.startswith(_OF_WORKTREE) else self.shared
         loose = _bytes(folder / os.fsdecode(name), _LARGEST_FILE)
         if loose is not None:
@@ -136,7 +136,7 @@ class GitRepository:
 
     @cached_property
     def _configuration(self) -> list[tuple[str, str]]:
-        """The few settings that are of use, in order; files that the configuration includes are not read."""
+        """The repository's settings, in order; included configuration files are not read."""
         content = _small(self.shared / "config")
         with _OwnGit.made("sha1", None) as git:
             said = git.answer("config", "--file", "-", "--null", "--list", given=content)
@@ -153,9 +153,9 @@ class GitRepository:
 
 
 def repository_of(folder: Path) -> GitRepository | None:
-    """The repository that ``folder``, without links on its way, is inside of; None where there is none.
+    """The repository that contains ``folder``, a path without links; None if there is none.
 
-    Only ``.git`` in the folder or above it counts: files that look like a repository without that name are files.
+    Only ``.git`` in the folder or above it counts: other files that look like a repository are ordinary files.
 
     Raises:
         GitError: there is one that cannot be read.
@@ -174,7 +174,7 @@ def repository_of(folder: Path) -> GitRepository | None:
 
 
 def _named(file: Path, start: bytes, folder: Path) -> Path:
-    """The path that a file names."""
+    """The path stored in a file."""
     said = _small(file).strip()
     if not said.startswith(start) or b"\0" in said:
         raise GitError(f"{file.name} names no folder")
@@ -189,7 +189,7 @@ def _small(path: Path) -> bytes:
 
 
 def _bytes(path: Path, most: int) -> bytes | None:
-    """The content of a file; None where there is none."""
+    """The content of a file; None if it does not exist."""
     try:
         content, _ = read_regular(path, most + 1, follow=True)
     except (FileNotFoundError, NotADirectoryError):
@@ -202,7 +202,7 @@ def _bytes(path: Path, most: int) -> bytes | None:
 
 
 class _OwnGit:
-    """Git in a repository of our own, empty but for the objects that it borrows."""
+    """Git in a temporary repository, empty except for borrowed objects."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -210,7 +210,7 @@ class _OwnGit:
     @classmethod
     @contextmanager
     def made(cls, object_format: str, objects: Path | None) -> "Iterator[_OwnGit]":
-        """A repository that lasts as long as the block; ``objects``: the folder of those that it borrows.
+        """A repository that exists for the block; ``objects``: the folder of borrowed objects.
 
         Raises:
             GitError: git is missing or too old.
@@ -224,19 +224,19 @@ class _OwnGit:
             version, extension = (1, "[extensions]\nobjectformat = sha256\n") if object_format == "sha256" else (0, "")
             (folder / "config").write_text(f"[core]\nrepositoryformatversion = {version}\nbare = true\n{extension}")
             if objects is not None:
-                quoted = json.dumps(os.path.realpath(objects), ensure_ascii=False)  # a name may hold a line end
+                quoted = json.dumps(os.path.realpath(objects), ensure_ascii=False)  # a name may contain a newline
                 (folder / "objects" / "info" / "alternates").write_bytes(os.fsencode(f"{quoted}\n"))
             yield cls(folder)
 
     def put_index(self, content: bytes) -> None:
-        """Let git work on a copy of an index."""
+        """Use a copy of an index."""
         (self._folder / "index").write_bytes(content)
 
     def answer(self, *arguments: str, given: bytes = b"") -> bytes:
-        """What ``git ARGUMENTS`` prints.
+        """The output of ``git ARGUMENTS``.
 
         Raises:
-            GitError: git fails, takes too long or says too much.
+            GitError: git fails, takes too long or prints too much.
         """
         with (self._folder / "input").open("w+b") as file, (self._folder / "errors").open("w+b") as errors:
             file.write(given)
@@ -252,7 +252,7 @@ class _OwnGit:
 def _bounded(
     command: list[str], folder: Path, environment: Mapping[str, str], given: IO[bytes], errors: IO[bytes]
 ) -> tuple[bytes, int]:
-    """What a program prints, and its exit code; it is ended where it takes too long or says too much."""
+    """The output of a program and its exit code; it is killed if it takes too long or prints too much."""
     try:
         process = subprocess.Popen(
             command, cwd=folder, env=environment, stdin=given, stdout=subprocess.PIPE, stderr=errors
@@ -287,7 +287,7 @@ def _bounded(
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """Of git: no settings but those of the repository in ``folder``, no network, nobody asked, no relative program."""
+    """Environment for git: only the settings of the repository in ``folder``, no network, prompts or relative PATH."""
     places = [place for place in os.environ.get("PATH", os.defpath).split(os.pathsep) if Path(place).is_absolute()]
     return {
         "PATH": os.pathsep.join(places),

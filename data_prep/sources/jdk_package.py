@@ -1,4 +1,4 @@
-"""Debian's packages of the JDK's sources: fetched by apt-get, taken apart by dpkg-deb, neither as root."""
+"""Debian's packages of the JDK's sources: downloaded by apt-get, unpacked by dpkg-deb, both without root."""
 
 import logging
 import os
@@ -16,18 +16,18 @@ from data_prep.files.reading import open_regular
 from data_prep.sources.external_programs import run_program
 
 SOURCE_PACKAGES: Final = ("openjdk-17-source", "openjdk-21-source", "openjdk-25-source")
-"""The first that the machine's distribution has is taken."""
+"""The first one that the machine's distribution has is used."""
 
 HOW: Final = (
     "install a JDK with its sources (Debian, Ubuntu: apt-get install openjdk-17-source) "
     "or give --data.path=, a src.zip, an openjdk-17-source .deb or a JDK's home"
 )
-_MAX_BYTES: Final = 1 << 30  # largest src.zip that is taken from a package
+_MAX_BYTES: Final = 1 << 30  # maximum size of a src.zip
 _logger = logging.getLogger(__name__)
 
 
 def is_zip(path: Path) -> bool:
-    """Whether there is a zip file; a link to nothing is none."""
+    """Whether ``path`` is an existing zip file."""
     try:
         with open_regular(path) as file:
             return zipfile.is_zipfile(file)
@@ -36,10 +36,10 @@ def is_zip(path: Path) -> bool:
 
 
 def fetch_package(kept: Path) -> Path:
-    """Have apt-get download Debian's source package; unpacked below ``kept``, it looks like a JDK's home.
+    """Download Debian's source package by apt-get and unpack it below the folder ``kept``, like a JDK's home.
 
     Raises:
-        ValueError: when that is not possible here.
+        ValueError: that is not possible on this machine.
     """
     if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
         raise ValueError(f"no JDK on this machine has a lib/src.zip; {HOW}")
@@ -47,7 +47,7 @@ def fetch_package(kept: Path) -> Path:
     with tempfile.TemporaryDirectory(dir=kept, prefix=".package.") as name:
         folder = Path(name)
         if os.geteuid() == 0:
-            _apt_get(folder, "update")  # a stale list names files that are gone; if this fails, the list may still do
+            _apt_get(folder, "update")  # a stale list names deleted files; if this fails, the list may still work
         problem = ""
         for package in SOURCE_PACKAGES:
             _logger.info("no JDK here has a lib/src.zip: fetching Debian's package %s", package)
@@ -61,12 +61,12 @@ def fetch_package(kept: Path) -> Path:
 
 
 def unpack_package(package: Path, kept: Path) -> Path:
-    """Take ``lib/src.zip`` out of a Debian package, without root, into a home below ``kept``, with a ``release`` file.
+    """Extract ``lib/src.zip`` from a Debian package, without root, to a home below ``kept``, with a ``release`` file.
 
     Raises:
-        ValueError: when the file is no Debian package or holds no ``src.zip``.
+        ValueError: the file is not a Debian package or contains no ``src.zip``.
     """
-    if not package.is_file():  # dpkg-deb waits for pipes
+    if not package.is_file():  # dpkg-deb would block on a pipe
         raise ValueError(f"{package} is no file; {HOW}")
     if not shutil.which("dpkg-deb"):
         raise ValueError(f"{package} is unpacked by dpkg-deb, which is not here; {HOW}")
@@ -85,7 +85,7 @@ def unpack_package(package: Path, kept: Path) -> Path:
 
 
 def _apt_get(folder: Path, *arguments: str) -> str:
-    """Run apt-get in ``folder``; the last line of its complaint, "" when all went well."""
+    """Run apt-get in ``folder``; returns the last line of its error, "" on success."""
     options = ["-q", "-o", "Acquire::Retries=2", "-o", "Acquire::http::Timeout=30"]
     done = run_program(["apt-get", *options, *arguments], folder)
     return _last_line(done) if done.returncode else ""
@@ -109,7 +109,7 @@ def _copy_src_zip(package: Path, target: Path) -> None:
         finally:
             unpacking.kill()
     if not copied or not zipfile.is_zipfile(target):
-        raise ValueError(f"{package} holds no lib/src.zip; {HOW}")
+        raise ValueError(f"{package} contains no lib/src.zip; {HOW}")
 
 
 def _copy_member(stream: IO[bytes], target: Path) -> bool:

@@ -1,7 +1,7 @@
 """The files of the TabCS release: vocabularies, and lists of word ids, one row per pair.
 
 ``vocab.<field>.pkl`` is a dict of words to ids from 1 on; ``{train,test}.<field>.pkl`` is a list of lists of ids, row i
-of every field being pair i. Id 0 stands for a word outside the vocabulary. Lists are neither padded nor cut.
+of every field being pair i. Id 0 is a word outside the vocabulary. Lists are neither padded nor truncated.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,15 +18,15 @@ from data_prep.records import UNKNOWN, Method, Pair, SplitName
 from data_prep.store.ragged_lists import Ragged
 
 FILE_FIELDS: Final = {"query": "desc", "name": "methodname", "tokens": "tokens", "api": "apiseq", "ast": "sbt"}
-"""Field -> the release's name. It has no statement trees: FcarCS's release of them is not at hand."""
+"""Field -> the release's name. It has no statement trees: FcarCS's release of them is not available."""
 
 _ITS_UNKNOWN: Final = "<UNK>"
-"""The word that JCG's vocabularies have for unknown ones."""
+"""The unknown word of JCG's vocabularies."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ReleasedSplit:
-    """The train or the test files of a release, with the words of their ids."""
+    """The training or test files of a release, with the words of their ids."""
 
     name: Literal["train", "test"]
     words: Mapping[str, Sequence[str]]  # FILE_FIELDS -> word of each id
@@ -58,25 +58,25 @@ class ReleasedSplit:
         return len(self.ids["query"])
 
     def blank(self, fields: Sequence[str], *, unknown_counts: bool) -> Bool[np.ndarray, " rows"]:
-        """Rows where one of ``fields`` has no word, or, unless ``unknown_counts``, no known word."""
+        """Rows where one of ``fields`` has no word or, unless ``unknown_counts``, no known word."""
         blank = np.zeros(len(self), bool)
         for field in fields:
             counts = np.array([unknown_counts or word != UNKNOWN for word in self.words[field]])
-            before = np.concatenate(([0], np.cumsum(counts[self.ids[field].values])))  # words that count, up to each id
+            before = np.concatenate(([0], np.cumsum(counts[self.ids[field].values])))  # counted words before each id
             blank |= np.diff(before[self.ids[field].offsets]) == 0
         return blank
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ReleasedPairs(Sequence[Pair]):
-    """Rows of a release as pairs, each made when it is asked for: what stays in memory are the ids."""
+    """Rows of a release as pairs, created on access; only the ids are in memory."""
 
     origin: str
     split: SplitName
     release: ReleasedSplit
     rows: Int[np.ndarray, " rows"]
-    sources: Sequence[str] = ()  # of every row of the release; () where it has none
-    trees: Sequence[tuple[str, ...]] = ()  # statement trees of every row; () where there are none
+    sources: Sequence[str] = ()  # of every row of the release; () if there are none
+    trees: Sequence[tuple[str, ...]] = ()  # statement trees of every row; () if there are none
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -112,10 +112,10 @@ class ReleasedPairs(Sequence[Pair]):
 
 
 def read_vocabulary(path: Path) -> tuple[str, ...]:
-    """The word of each id; UNKNOWN at 0, and where the release has a word for it.
+    """The word of each id; UNKNOWN at 0 and for the release's unknown word.
 
     Raises:
-        ValueError: the file is damaged, or is no dict of words, which UTF-8 can hold, to 1, 2, 3 and so on.
+        ValueError: the file is damaged, or is not a dict of words, encodable as UTF-8, to 1, 2, 3 and so on.
     """
     ids: Any = load_plain(path)
     types = set(map(type, ids)) <= {str} and set(map(type, ids.values())) <= {int} if type(ids) is dict else False
@@ -135,12 +135,12 @@ def read_ids(path: Path) -> Ragged:
     """The ids of each row.
 
     Raises:
-        ValueError: the file is damaged, or is no list of lists of ids of 0 or more.
+        ValueError: the file is damaged, or is not a list of lists of ids of 0 or more.
     """
     rows: Any = load_plain(path)
     if type(rows) is not list or not set(map(type, rows)) <= {list}:
         raise ValueError(f"{path} is no list of lists of word ids")
-    if sum(map(len, rows)) > path.stat().st_size:  # lists that stand in it many times
+    if sum(map(len, rows)) > path.stat().st_size:  # lists that occur in it many times
         raise ValueError(f"{path} is refused: it unfolds to more ids than it has bytes")
     if not set(map(type, chain.from_iterable(rows))) <= {int}:
         raise ValueError(f"{path} is no list of lists of word ids")

@@ -1,4 +1,4 @@
-"""From a split's words to padded batches: every padded tensor travels with its mask."""
+"""Converts a split's words to padded batches; every padded tensor has a mask."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Words:
     """Word ids of one field of a batch, padded at the end."""
 
     ids: Int[Tensor, "batch words"]
-    mask: Bool[Tensor, "batch words"]  # True where a word stands
+    mask: Bool[Tensor, "batch words"]  # True at words, False at pads
 
     def to(self, device: torch.device | str) -> "Words":
         """The same words on ``device``."""
@@ -36,7 +36,7 @@ Batch = Mapping[str, Words]
 
 
 def pad(lists: Ragged) -> Words:
-    """Pad lists of ids to the longest one, at least one place wide."""
+    """Pad lists of ids to the longest one, at least to width 1."""
     lengths = lists.lengths
     width = max(1, int(lengths.max(initial=0)))
     mask = np.arange(width)[None, :] < lengths[:, None]  # [batch, words]
@@ -47,12 +47,12 @@ def pad(lists: Ragged) -> Words:
 
 @dataclass(frozen=True)
 class TokenizedPairs:
-    """A split as a tokenizer's ids, of words or of subwords: what batches are cut from."""
+    """A split as word or subword ids, from which batches are taken."""
 
-    fields: Mapping[str, Ragged]  # "query" and the code fields -> lists of ids, cut to the configured lengths
+    fields: Mapping[str, Ragged]  # "query" and the code fields -> lists of ids, truncated to the configured lengths
     code_fields: tuple[str, ...] = CODE_FIELDS
     key_fields: tuple[str, ...] = ("name", "tokens", "api")
-    """The code fields that make two codes the same."""
+    """The code fields that determine whether two codes are equal."""
 
     def __len__(self) -> int:
         return len(self.fields["query"])
@@ -67,22 +67,22 @@ class TokenizedPairs:
 
     @cached_property
     def query_keys(self) -> Int[np.ndarray, " pairs"]:
-        """A number for each pair, the same where the queries read the same."""
+        """A number for each pair, equal for equal queries."""
         return _group(self.fields["query"])
 
     @cached_property
     def code_keys(self) -> Int[np.ndarray, " pairs"]:
-        """A number for each pair, the same where the ``key_fields`` read the same."""
+        """A number for each pair, equal for equal ``key_fields``."""
         return _group(*(self.fields[field] for field in self.key_fields))
 
     @cached_property
     def query_lengths(self) -> Int[np.ndarray, " pairs"]:
-        """Query words of each pair."""
+        """Number of query words of each pair."""
         return self.fields["query"].lengths
 
     @cached_property
     def code_lengths(self) -> Int[np.ndarray, " pairs"]:
-        """Words of the ``key_fields`` of each pair."""
+        """Number of words of the ``key_fields`` of each pair."""
         return np.sum([self.fields[field].lengths for field in self.key_fields], axis=0)
 
 
@@ -94,14 +94,14 @@ def _group(*fields: Ragged) -> Int[np.ndarray, " pairs"]:
 
 @dataclass(frozen=True)
 class WordTokenizer:
-    """Turns the words of any split into a model's ids; words meet across data sets by their letters."""
+    """Converts the words of any split to a model's ids; words are matched across data sets by their spelling."""
 
     vocabularies: Vocabularies
     config: WordsConfig
 
     @classmethod
     def build(cls, train: Split, config: WordsConfig) -> "WordTokenizer":
-        """A tokenizer whose vocabularies come from ``train`` alone."""
+        """A tokenizer with vocabularies built only from ``train``."""
         lexicon, words = _as_read(train, config)
 
         def vocabulary(fields: Sequence[str], largest: int, buckets: int) -> Vocabulary:
@@ -120,10 +120,10 @@ class WordTokenizer:
 
     @classmethod
     def load(cls, path: Path, config: WordsConfig) -> "WordTokenizer":
-        """The tokenizer of the vocabularies that :meth:`save` wrote.
+        """Load the tokenizer with the vocabularies that :meth:`save` wrote.
 
         Raises:
-            ValueError: the file is missing or is not such a file.
+            ValueError: the file is missing or invalid.
         """
         return cls(Vocabularies.load(path), config)
 
@@ -137,7 +137,7 @@ class WordTokenizer:
 
     @property
     def vocabulary(self) -> Vocabularies:
-        """What a model is built for."""
+        """The vocabularies that a model is built for."""
         return self.vocabularies
 
     def words(self, field: str, ids: Sequence[int]) -> list[str]:
@@ -146,10 +146,10 @@ class WordTokenizer:
         return [vocabulary.word(number) for number in ids]
 
     def check(self) -> None:
-        """Refuse vocabularies without words, with which a model would learn nothing.
+        """Check that the vocabularies have words; without, a model would learn nothing.
 
         Raises:
-            ValueError: the message names the option.
+            ValueError: one has none; the message names the option.
         """
         known = self.vocabularies
         if not known.query.words or not known.code.words:
@@ -159,7 +159,7 @@ class WordTokenizer:
             )
 
     def encode(self, split: Split) -> TokenizedPairs:
-        """``split`` as ids, each field cut to its configured length."""
+        """``split`` as ids, each field truncated to its configured length."""
         lexicon, words = _as_read(split, self.config)
         tables = {side: self.vocabularies.of(side).ids(lexicon) for side in SIDES}
         fields = {}
@@ -170,7 +170,7 @@ class WordTokenizer:
 
 
 def _as_read(split: Split, config: WordsConfig) -> tuple[Sequence[str], Mapping[str, Ragged]]:
-    """The fields in the word forms of the configuration, and the lexicon with the forms added."""
+    """The lexicon with the word forms of the configuration added, and the fields in these forms."""
     lexicon, words = _Lexicon(split.lexicon), dict(split.words)
     if config.api == "lower":
         words["api"] = lexicon.reworded(words["api"], lambda word: (word.lower(),))
@@ -184,14 +184,14 @@ def _as_read(split: Split, config: WordsConfig) -> tuple[Sequence[str], Mapping[
 
 
 class _Lexicon:
-    """A lexicon that takes new words."""
+    """A lexicon to which words can be added."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self.words = list(words)
         self._place = {word: number for number, word in enumerate(words)}
 
     def reworded(self, lists: Ragged, forms: Callable[[str], Sequence[str]]) -> Ragged:
-        """``lists`` with each word replaced by its forms, of which there may be none or several."""
+        """``lists`` with each word replaced by its forms, which may be none or several."""
         seen, inverse = np.unique(lists.values, return_inverse=True)
         parts = Ragged.of([[self._number(form) for form in forms(self.words[number])] for number in seen])
         spread = parts.take(inverse)  # one list per word

@@ -1,4 +1,4 @@
-"""What a split holds, as one number: the same for the same pairs, whatever else changed since they were prepared."""
+"""A checksum of a split's content, which depends only on its pairs."""
 
 import hashlib
 from typing import Final
@@ -6,11 +6,11 @@ from typing import Final
 from data_prep.store.prepared_data import Split
 
 _FIELDS: Final = ("query", "name", "tokens", "api", "ast")
-"""Those that are always there, so that the same pairs have one number with and without their statement trees."""
+"""Fields that always exist, so that the checksum is the same with and without statement trees."""
 
 
 def words_sha256(split: Split) -> str:
-    """The sha256 of the words of a split's pairs, in their order, statement trees apart."""
+    """The sha256 of the words of a split's pairs, in order, without statement trees."""
     digest = hashlib.sha256()
     for row in range(len(split)):
         fields = (" ".join(split.word_list(field, row)) for field in _FIELDS)

@@ -1,4 +1,4 @@
-"""Two splits, each with a lexicon of its own, as one."""
+"""Concatenation of two splits with different lexicons."""
 
 from collections.abc import Mapping, Sequence
 
@@ -31,7 +31,7 @@ def _renumbered(lists: Ragged, places: Int32[np.ndarray, " lexicon"]) -> Ragged:
 
 
 def joined_texts(*parts: Texts) -> Texts:
-    """The lines of all rows, end to end; lines that no row has are left behind."""
+    """The concatenated lines of all rows; lines without a row are dropped."""
     lines = [each.data[each.offsets[line] : each.offsets[line + 1]] for each in parts for line in each.rows.tolist()]
     lengths = np.fromiter(map(len, lines), dtype=np.int64, count=len(lines))
     return Texts(np.concatenate([np.empty(0, np.uint8), *lines]), edges(lengths), np.arange(len(lines)))

@@ -1,4 +1,4 @@
-"""The manifest of a prepared data set: what the data are, and a seal of every file; what does not fit is damage."""
+"""The manifest of a prepared data set: a description, and size and checksum of every file."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -9,20 +9,20 @@ from data_prep.files.json_text import parse_json, sorted_json
 from data_prep.files.reading import open_regular, read_whole, reason
 
 FORMAT_VERSION: Final = 1
-"""Raised when the layout changes; a store of another version is rebuilt."""
+"""Incremented when the layout changes; a store of another version is rebuilt."""
 
 MANIFEST: Final = "manifest.json"
 
 
-class DamagedStore(ValueError):  # noqa: N818 - the state found, named as the callers speak of it
-    """A prepared data set that cannot be used as it lies there; the message says why."""
+class DamagedStore(ValueError):  # noqa: N818 - names a state
+    """A prepared data set that cannot be used; the message states why."""
 
 
 def file_sha256(path: Path) -> str:
     """The sha256 of a file's bytes, in hexadecimal.
 
     Raises:
-        OSError: the file cannot be read, or is no regular file.
+        OSError: the file cannot be read, or is not a regular file.
     """
     with open_regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
@@ -34,20 +34,20 @@ def sealed_file(path: Path) -> dict[str, str | int]:
 
 
 def manifest_sha256(manifest: Mapping[str, Any]) -> str:
-    """The checksum of all else that a manifest says.
+    """The checksum of the rest of a manifest.
 
     Raises:
-        ValueError: its lists stand in lists too deep.
+        ValueError: it is nested too deeply.
     """
     rest = {key: value for key, value in manifest.items() if key != "manifest_sha256"}
     return hashlib.sha256(sorted_json(rest)).hexdigest()
 
 
 def read_manifest(folder: Path, files: Sequence[str], splits: Sequence[str]) -> dict[str, Any]:
-    """The manifest in ``folder``, which has these ``files`` and ``splits``; the files are not looked at.
+    """The manifest in ``folder``, which lists these ``files`` and ``splits``; the files are not checked.
 
     Raises:
-        DamagedStore: it is missing or was changed, or is of another format.
+        DamagedStore: it is missing, was changed, or has another format.
     """
     path = folder / MANIFEST
     try:
@@ -86,7 +86,7 @@ def check_file(folder: Path, seal: Mapping[str, Any]) -> None:
     """Compare a file with its ``seal``.
 
     Raises:
-        DamagedStore: it is missing, cut short or changed.
+        DamagedStore: it is missing, truncated or changed.
     """
     path = folder / seal["name"]
     try:

@@ -1,4 +1,4 @@
-"""Rows of whole numbers as ``numpy.save`` writes them, mapped from a file that is not trusted."""
+"""Memory-mapping of one-dimensional integer arrays, as ``numpy.save`` writes them, from untrusted files."""
 
 import ast
 import os
@@ -16,11 +16,11 @@ _KINDS: Final = {"<i4": np.int32, "<i8": np.int64}
 def mapped_row(path: Path) -> np.ndarray:
     """The one-dimensional array of int32 or int64 in a file.
 
-    Numpy's own reader tries to mend what it finds, and says what it cannot read by errors of many kinds.
+    Numpy's own reader tries to repair damaged files, and raises many kinds of errors.
 
     Raises:
-        ValueError: the file holds something else.
-        OSError: it cannot be read, or is no regular file.
+        ValueError: the file contains something else.
+        OSError: it cannot be read, or is not a regular file.
     """
     with open_regular(path) as file:
         start, length = file.read(len(_START)), int.from_bytes(file.read(2), "little")
@@ -29,10 +29,10 @@ def mapped_row(path: Path) -> np.ndarray:
             (count,), kind = head["shape"], np.dtype(_KINDS[head["descr"]])
             is_row = start == _START and type(count) is int and head["fortran_order"] is False
         except (ValueError, SyntaxError, KeyError, TypeError, RecursionError, MemoryError) as error:
-            raise ValueError(f"{path} holds no row of whole numbers") from error
+            raise ValueError(f"{path} contains no row of whole numbers") from error
         size = os.fstat(file.fileno()).st_size - file.tell()
         if not is_row or count < 0 or count * kind.itemsize != size:
-            raise ValueError(f"{path} holds no row of whole numbers, or not all of one")
+            raise ValueError(f"{path} contains no row of whole numbers, or not all of one")
         if not size:  # which cannot be mapped
             return np.empty(0, kind)
         return np.asarray(np.memmap(file, kind, mode="r", offset=file.tell(), shape=(count,)))

@@ -3,7 +3,7 @@
 Layout of a folder: ``manifest.json`` (what the data are, with size and sha256 of every other file), ``lexicon.json``
 (all distinct words of all splits, sorted: string interning, not a model's vocabulary), and for each split
 ``<split>-<field>-values.npy`` (int32 lexicon ids), ``<split>-<field>-offsets.npy`` (int64), ``<split>-texts.jsonl``
-(what a person reads of each pair) and ``<split>-texts-offsets.npy``. The same pairs give the same bytes.
+(the display text of each pair) and ``<split>-texts-offsets.npy``. The same pairs give the same bytes.
 """
 
 import json
@@ -39,7 +39,7 @@ _LEXICON: Final = "lexicon.json"
 
 @dataclass(frozen=True, slots=True)
 class PairText:
-    """What a person reads of a pair: where the method stands, the query's sentence and the source."""
+    """The display text of a pair: the method's location, the query's sentence and the source."""
 
     origin: str
     path: str
@@ -52,10 +52,10 @@ class PairText:
 
 
 def _read_text(line: bytes) -> PairText:
-    """The text that ``line`` holds, which nobody has looked at since its file was opened.
+    """Parse a ``line`` of texts, which was not validated when its file was opened.
 
     Raises:
-        DamagedStore: it holds none.
+        DamagedStore: it is invalid.
     """
     try:
         return checked_record(PairText, parse_json(line))
@@ -65,7 +65,7 @@ def _read_text(line: bytes) -> PairText:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Texts:
-    """The texts of a split, decoded one by one as they are asked for."""
+    """The texts of a split, decoded on access."""
 
     data: UInt8[np.ndarray, " bytes"]  # JSON Lines
     offsets: Int64[np.ndarray, " edges"]
@@ -73,7 +73,7 @@ class Texts:
 
     @classmethod
     def of(cls, texts: Iterable[PairText]) -> "Texts":
-        """The same texts as JSON Lines."""
+        """Encode texts as JSON Lines."""
         lines = [json.dumps(asdict(text), separators=(",", ":")).encode() + b"\n" for text in texts]
         offsets = edges(np.fromiter(map(len, lines), dtype=np.int64, count=len(lines)))
         return cls(np.frombuffer(b"".join(lines), dtype=np.uint8), offsets, np.arange(len(lines)))
@@ -101,7 +101,7 @@ class Split:
 
     @classmethod
     def of(cls, name: str, pairs: Sequence[Pair], lexicon: Sequence[str] | None = None) -> "Split":
-        """A split in memory; ``lexicon`` must hold all its words, by default it holds just these, sorted."""
+        """A split in memory; ``lexicon`` must contain all its words, by default it is exactly these, sorted."""
         lexicon = _lexicon_of(pairs) if lexicon is None else lexicon
         place = {word: number for number, word in enumerate(lexicon)}
         words = {
@@ -118,7 +118,7 @@ class Split:
         return replace(self, words=words, texts=self.texts.take(rows))
 
     def text(self, row: int) -> PairText:
-        """What a person reads of pair ``row``."""
+        """The display text of pair ``row``."""
         return self.texts[row]
 
     def word_list(self, field: str, row: int) -> list[str]:
@@ -128,7 +128,7 @@ class Split:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PreparedData:
-    """A prepared data set as opened from its folder."""
+    """A prepared data set opened from its folder."""
 
     folder: Path
     manifest: dict[str, Any]
@@ -136,12 +136,12 @@ class PreparedData:
 
 
 def write_prepared(folder: Path, splits: Mapping[SplitName, Sequence[Pair]], manifest: Mapping[str, Any]) -> None:
-    """Write pairs and ``manifest`` to ``folder``, whole or not at all; an older folder of that name is replaced.
+    """Write pairs and ``manifest`` to ``folder`` atomically; an older folder of that name is replaced.
 
     Added to the manifest: ``format_version``, ``split_sizes``, ``files`` (name, bytes, sha256) and its own sha256.
 
     Raises:
-        OSError: when the folder cannot be written.
+        OSError: the folder cannot be written.
     """
     lexicon = _lexicon_of(chain.from_iterable(splits.values()))
     with atomic_folder(folder) as new:
@@ -162,8 +162,8 @@ def open_prepared(folder: Path) -> PreparedData:
     """Open what :func:`write_prepared` wrote, after checking every file by size and sha256.
 
     Raises:
-        DamagedStore: when a file is missing, cut short or changed, the format is another version's, or what the files
-            hold does not fit together.
+        DamagedStore: a file is missing, truncated or changed, the format has another version, or the files are
+            inconsistent.
     """
     manifest = read_manifest(folder, _file_names(), SPLITS)
     for seal in manifest["files"]:
@@ -178,18 +178,19 @@ def open_prepared(folder: Path) -> PreparedData:
 
 
 def limit_pairs(data: PreparedData, limit: int, seed: int = 0) -> PreparedData:
-    """At most ``limit`` pairs (0: all), drawn at random by ``seed``; rows stay in order.
+    """At most ``limit`` pairs (0: all), sampled with ``seed``; rows remain in order.
 
-    Each split gets its share, and at least 1.
+    Splits are limited in proportion to their sizes, to at least one pair each.
 
     Raises:
-        ValueError: when ``limit`` is smaller than the number of splits.
+        ValueError: ``limit`` is smaller than the number of splits.
     """
     sizes = np.array([len(data.splits[name]) for name in SPLITS])
     if limit == 0 or limit >= sizes.sum():
         return data
     if limit < np.count_nonzero(sizes):
-        raise ValueError(f"--data.limit takes 0 (all) or at least {np.count_nonzero(sizes)}, one a split, not {limit}")
+        least = np.count_nonzero(sizes)
+        raise ValueError(f"--data.limit takes 0 (all) or at least {least}, one per split, not {limit}")
     splits = {}
     for place, (name, share) in enumerate(zip(SPLITS, _shares(sizes, limit), strict=True)):
         drawn = np.random.default_rng([seed, place]).choice(len(data.splits[name]), size=share, replace=False)
@@ -198,7 +199,7 @@ def limit_pairs(data: PreparedData, limit: int, seed: int = 0) -> PreparedData:
 
 
 def _shares(sizes: Int[np.ndarray, " splits"], limit: int) -> list[int]:
-    """``limit`` parted in proportion to ``sizes``, at least 1 where there is any: largest remainders first."""
+    """``limit`` divided in proportion to ``sizes``, at least 1 for non-empty ones: largest remainders first."""
     exact = sizes * limit / sizes.sum()
     shares = np.maximum(np.floor(exact).astype(np.int64), (sizes > 0).astype(np.int64))
     while shares.sum() < limit:
@@ -235,7 +236,7 @@ def _save_split(folder: Path, split: Split) -> None:
 
 
 def _save_array(path: Path, array: np.ndarray) -> None:
-    """The bytes of ``np.save``, which, where the disk is full, hides the system's reason."""
+    """Write the bytes of ``np.save``, which hides the system's error if the disk is full."""
     array = np.ascontiguousarray(array)
     with path.open("wb") as file:
         write_array_header_1_0(file, header_data_from_array_1_0(array))

@@ -1,4 +1,4 @@
-"""Lists of ints of any length as two arrays: how words are kept on disk and in memory."""
+"""Variable-length lists of ints as two arrays, for words on disk and in memory."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,24 +10,24 @@ from jaxtyping import Int, Int32, Int64
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Ragged:
-    """Lists of ints of any length, end to end; list i is ``values[offsets[i]:offsets[i + 1]]``."""
+    """Concatenated lists of ints of any length; list i is ``values[offsets[i]:offsets[i + 1]]``."""
 
     values: Int32[np.ndarray, " total"]
     offsets: Int64[np.ndarray, " edges"]  # lists + 1, from 0 to total
 
     @classmethod
     def of(cls, lists: Sequence[Sequence[int]]) -> "Ragged":
-        """The same lists as arrays."""
+        """Convert lists to arrays."""
         offsets = edges(np.fromiter((len(each) for each in lists), dtype=np.int64, count=len(lists)))
         values = np.fromiter(chain.from_iterable(lists), dtype=np.int32, count=int(offsets[-1]))
         return cls(values, offsets)
 
     @classmethod
     def checked(cls, values: np.ndarray, offsets: np.ndarray, *, lists: int, below: int) -> "Ragged":
-        """Arrays as they were found in a file, as so many ``lists`` of ints from 0 to ``below`` - 1.
+        """Validate arrays from a file as ``lists`` lists of ints from 0 to ``below`` - 1.
 
         Raises:
-            ValueError: they are nothing of the kind.
+            ValueError: they are not.
         """
         if values.ndim != 1 or values.dtype != np.int32:
             raise ValueError(f"expected a row of int32, got {values.dtype} {list(values.shape)}")
@@ -37,7 +37,7 @@ class Ragged:
 
     @property
     def lengths(self) -> Int64[np.ndarray, " lists"]:
-        """How many ints each list has."""
+        """Length of each list."""
         return np.diff(self.offsets)
 
     def __len__(self) -> int:
@@ -70,12 +70,12 @@ class Ragged:
 
 
 def edges(lengths: Int[np.ndarray, " lists"]) -> Int64[np.ndarray, " edges"]:
-    """Where lists of these lengths begin and end when they stand end to end."""
+    """Start and end offsets of lists of these lengths when concatenated."""
     return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)), dtype=np.int64)
 
 
 def checked_edges(offsets: np.ndarray, *, lists: int, total: int) -> Int64[np.ndarray, " edges"]:
-    """``offsets`` as they were found in a file, if they part ``total`` things into so many ``lists``.
+    """Check that ``offsets`` from a file divide ``total`` items into ``lists`` lists.
 
     Raises:
         ValueError: they do not.

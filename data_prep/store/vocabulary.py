@@ -1,4 +1,4 @@
-"""Vocabularies built from the training split only, with ids of their own for padding and for unknown words."""
+"""Vocabularies built from the training split only, with special ids for padding and unknown words."""
 
 import json
 import zlib
@@ -25,10 +25,10 @@ FIRST_UNKNOWN: Final = 1
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Ids of words: 0 is PAD, 1 to ``unknown_buckets`` stand for unknown words, then the known ones.
+    """Ids of words: 0 is PAD, 1 to ``unknown_buckets`` are for unknown words, then the known ones follow.
 
-    With several buckets an unknown word goes to the one that a hash of its letters names, so that the same unknown
-    word has the same bucket in every vocabulary with as many buckets.
+    With several buckets, an unknown word is assigned to a bucket by a hash of its letters, so that it has the same
+    bucket in every vocabulary with as many buckets.
     """
 
     words: tuple[str, ...]
@@ -40,11 +40,11 @@ class Vocabulary:
         return {word: first + place for place, word in enumerate(self.words)}
 
     def __len__(self) -> int:
-        """How many ids there are, PAD and unknown ones included."""
+        """Number of ids, including PAD and unknown ones."""
         return FIRST_UNKNOWN + self.unknown_buckets + len(self.words)
 
     def id(self, word: str) -> int:
-        """The id of ``word``; one of the unknown ids where the vocabulary lacks it."""
+        """The id of ``word``; one of the unknown ids if it is not in the vocabulary."""
         known = self._index.get(word)
         return FIRST_UNKNOWN + zlib.crc32(word.encode()) % self.unknown_buckets if known is None else known
 
@@ -53,16 +53,16 @@ class Vocabulary:
         return np.fromiter((self.id(word) for word in words), dtype=np.int32)
 
     def word(self, word_id: int) -> str:
-        """The word of an id, ``<pad>`` or ``<unk>`` where it has none."""
+        """The word of an id, or ``<pad>`` or ``<unk>``."""
         place = word_id - FIRST_UNKNOWN - self.unknown_buckets
         return self.words[place] if place >= 0 else "<pad>" if word_id == PAD else "<unk>"
 
     @classmethod
     def checked(cls, content: object) -> "Vocabulary":
-        """The vocabulary that ``content`` is, as JSON has it: {"unknown_buckets": 1, "words": ["a"]}.
+        """Convert JSON ``content`` to a vocabulary: {"unknown_buckets": 1, "words": ["a"]}.
 
         Raises:
-            ValueError: it is none.
+            ValueError: it is invalid.
         """
         if not isinstance(content, dict) or {*content} != {"unknown_buckets", "words"}:
             raise ValueError("expected words and unknown_buckets")
@@ -96,22 +96,22 @@ class Vocabularies:
     statements: Vocabulary = Vocabulary(())
 
     def of(self, field: str) -> Vocabulary:
-        """The vocabulary that reads ``field``."""
+        """The vocabulary of ``field``."""
         found: Vocabulary = getattr(self, field) if field in SIDES else self.code
         return found
 
     def save(self, path: Path) -> None:
-        """Write them as JSON."""
+        """Write all vocabularies as JSON."""
         sides = {side: getattr(self, side) for side in SIDES}
         content = {side: {"unknown_buckets": v.unknown_buckets, "words": v.words} for side, v in sides.items()}
         write_atomically(path, json.dumps(content, ensure_ascii=False))
 
     @classmethod
     def load(cls, path: Path) -> "Vocabularies":
-        """Read what :meth:`save` wrote; a file of before statement trees has none.
+        """Load what :meth:`save` wrote; older files have no vocabulary of statement trees.
 
         Raises:
-            ValueError: the file is missing or is not such a file.
+            ValueError: the file is missing or invalid.
         """
         try:
             content = parse_json(read_whole(path))

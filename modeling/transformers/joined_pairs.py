@@ -1,6 +1,6 @@
-"""A text and a code as one sequence of tokens, ``<s> text </s> code </s>``, whatever the tokenizer's own way is.
+"""A text and a code as one sequence of tokens, ``<s> text </s> code </s>``, for every tokenizer.
 
-Where both are too long the longer one loses its last token, again and again, until they fit (Diera et al., GenBench
+If a pair is too long, the last token of the longer side is removed repeatedly until it fits (Diera et al., GenBench
 2023; their released code).
 """
 
@@ -22,17 +22,17 @@ Lengths = Int64[Tensor, " pairs"]
 class Joining:
     """How texts and codes become sequences."""
 
-    start: int  # ids of tokens
+    start: int  # token id
     separator: int
     padding: int
-    kinds: int  # of tokens that the model tells apart: 2 for BERT, 1 for RoBERTa
-    room: int  # most tokens of a text and a code together
+    kinds: int  # token types that the model distinguishes: 2 for BERT, 1 for RoBERTa
+    room: int  # maximum tokens of a text and a code together
 
 
 def kept_lengths(texts: Lengths, codes: Lengths, room: int) -> tuple[Lengths, Lengths]:
-    """How many tokens of each text and code stay, where both together may have ``room``.
+    """How many tokens of each text and code remain if both together may have ``room``.
 
-    The longer one loses its last token, and of two equal ones the code, until both fit.
+    The last token of the longer side, or of the code if both are equally long, is removed until both fit.
     """
     half = room // 2
     kept_texts = torch.where(codes <= half, texts.minimum(room - codes), texts.clamp(max=room - half))
@@ -41,19 +41,19 @@ def kept_lengths(texts: Lengths, codes: Lengths, room: int) -> tuple[Lengths, Le
 
 
 def joined_lengths(texts: Lengths, codes: Lengths, room: int) -> Lengths:
-    """Tokens of each sequence, with the special ones."""
+    """Length of each sequence in tokens, including special tokens."""
     kept_texts, kept_codes = kept_lengths(texts, codes, room)
     return kept_texts + kept_codes + SPECIAL
 
 
 def joined(texts: Words, codes: Words, how: Joining) -> dict[str, Int64[Tensor, "pairs tokens"]]:
-    """Text i and code i as a sequence: ids, mask and, for models with two kinds of tokens, these.
+    """Text i and code i as a sequence: ids, mask and, for models with two token types, the types.
 
-    The second kind is what stands after the separator.
+    Tokens after the separator have the second type.
     """
     kept = kept_lengths(texts.mask.sum(1), codes.mask.sum(1), how.room)
     text, code = kept[0][:, None], kept[1][:, None]  # [pairs, 1]
-    last = text + code + 2  # where the second separator stands
+    last = text + code + 2  # position of the second separator
     places = torch.arange(int(last.max()) + 1, device=last.device)[None]  # [1, tokens]
     of_text, of_code = (places >= 1) & (places <= text), (places > text + 1) & (places < last)
     ids = torch.full(of_text.shape, how.padding, dtype=torch.int64, device=last.device)
@@ -66,5 +66,5 @@ def joined(texts: Words, codes: Words, how: Joining) -> dict[str, Int64[Tensor, 
 
 
 def _at(ids: Int64[Tensor, "pairs words"], places: Int64[Tensor, "some tokens"]) -> Int64[Tensor, "pairs tokens"]:
-    """The ids at ``places`` of each row; anything where there is no such place."""
+    """The ids at ``places`` of each row; arbitrary ids where a place is out of range."""
     return ids.gather(1, places.clamp(0, ids.shape[1] - 1).expand(len(ids), -1))

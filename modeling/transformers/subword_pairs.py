@@ -1,4 +1,4 @@
-"""Queries and code as subwords of a pretrained model's own tokenizer, each side cut to its length."""
+"""Queries and code as subwords of a pretrained model's tokenizer, each side truncated to its maximum length."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,31 +17,31 @@ from data_prep.store.ragged_lists import Ragged
 from modeling.transformers.pretrained import extra, load_pretrained
 
 _AT_ONCE: Final = 1024
-"""Texts that are tokenized in one call."""
+"""Texts tokenized per call."""
 _KEYS: Final = ("architecture", "tokenizer")
 _MARKS: Final = ("start", "separator")
 _KINDS: Final = frozenset(("albert", "bert", "camembert", "distilbert", "electra", "mpnet", "roberta", "xlm-roberta"))
-"""Architectures that are built from a run's own file; a checkpoint of one of them is what a base may be."""
+"""Supported architectures: they can be built from a run's own file, and a base must have one of them."""
 _TEXTS: Final = frozenset(("activation", "hidden_act", "model_type", "position_embedding_type"))
-"""Settings that are texts; others could name code, kernels or other files, and are left behind."""
+"""Settings with string values; others could name code, kernels or other files, and are dropped."""
 _LAYERS: Final = ("num_hidden_layers", "n_layers")
 _MOST_LAYERS: Final = 256
 _LARGEST: Final = 1 << 20
-"""Of all whole numbers of an architecture, such as words and widths."""
+"""Limit of all integers of an architecture, such as vocabulary size and widths."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subwords:
-    """A tokenizer as its library writes it, and the architecture of the model that it belongs to."""
+    """A tokenizer as its library serialises it, and the architecture of its model."""
 
     tokenizer: str  # JSON of the tokenizers library
     architecture: Mapping[str, Any]  # of transformers: model_type, sizes, padding
-    start: int | None = None  # id of the token before a text, None where there is none
+    start: int | None = None  # id of the token before a text, None if there is none
     separator: int | None = None  # id of the token between two texts and after the last
 
     @property
     def padding(self) -> int:
-        """The id of padding, which positions of some models are counted from."""
+        """The padding id, from which some models count positions."""
         return int(self.architecture.get("pad_token_id") or 0)
 
     @property
@@ -61,10 +61,10 @@ class Subwords:
 
         Args:
             kind: a class of transformers that has ``from_config``.
-            settings: of the architecture, beside its own.
+            settings: additional settings of the architecture.
 
         Raises:
-            ValueError: the library is missing, or it knows no such architecture.
+            ValueError: the library is missing, or it does not support the architecture.
         """
         library, own = extra("transformers"), dict(self.architecture)
         try:
@@ -77,16 +77,16 @@ class Subwords:
 
 @dataclass(frozen=True, slots=True)
 class SubwordTokenizer:
-    """Reads the query's sentence and the method's source."""
+    """Tokenizes the query's sentence and the method's source."""
 
     vocabulary: Subwords
-    query_length: int  # most tokens
+    query_length: int  # maximum tokens
     code_length: int
-    special: bool = True  # whether special tokens stand around each side; else texts that spell one are plain text
+    special: bool = True  # add special tokens around each side; else texts that spell one are plain text
 
     @classmethod
     def load(cls, path: Path, query_length: int, code_length: int, *, special: bool = True) -> "SubwordTokenizer":
-        """Read what :meth:`save` wrote.
+        """Load what :meth:`save` wrote.
 
         Raises:
             ValueError: the file is missing or is not such a file.
@@ -121,7 +121,7 @@ class SubwordTokenizer:
         write_atomically(path, json.dumps(content, ensure_ascii=False))
 
     def check(self) -> None:
-        """Nothing: subwords can spell every word."""
+        """Does nothing: subwords can represent every word."""
 
     def words(self, field: str, ids: Sequence[int]) -> list[str]:  # noqa: ARG002
         """The subwords that ``ids`` stand for."""
@@ -129,12 +129,12 @@ class SubwordTokenizer:
         return [reader.id_to_token(number) or "" for number in ids]
 
     def encode(self, split: Split) -> TokenizedPairs:
-        """``split`` as ids of subwords; pairs of equal ids read the same."""
+        """``split`` as subword ids; pairs with equal ids are equal to the model."""
         texts = [split.text(row) for row in range(len(split))]
         return self.read([text.query_text for text in texts], [text.source for text in texts])
 
     def read(self, queries: Sequence[str], codes: Sequence[str]) -> TokenizedPairs:
-        """Queries and codes as ids, without the white space around them."""
+        """Queries and codes as ids, with surrounding white space stripped."""
         fields = {"query": self._ids(queries, self.query_length), "code": self._ids(codes, self.code_length)}
         return TokenizedPairs(fields, code_fields=("code",), key_fields=("code",))
 
@@ -149,17 +149,17 @@ class SubwordTokenizer:
                 yield np.asarray(encoding.ids, np.int32).tolist()
 
     def _reader(self, length: int) -> Any:
-        """The library's tokenizer, which cuts to ``length`` and does not pad.
+        """The library's tokenizer, truncating to ``length`` and without padding.
 
         Raises:
-            ValueError: the library is missing, or this is no tokenizer of it.
+            ValueError: the library is missing, or it cannot read the tokenizer.
         """
         library = extra("tokenizers")
         try:
             reader = library.Tokenizer.from_str(self.vocabulary.tokenizer)
         except Exception as error:  # the library raises Exception itself
             raise ValueError(f"no tokenizer: {error}") from error
-        except BaseException as error:  # what a failure inside of it becomes, which is no Exception
+        except BaseException as error:  # a Rust panic inside it, which is not an Exception
             if type(error).__name__ != "PanicException":
                 raise
             raise ValueError("no tokenizer: the library failed on it") from error
@@ -170,10 +170,10 @@ class SubwordTokenizer:
 
 
 def checked_architecture(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The numbers, switches and known names of an architecture, without all else.
+    """The numbers, booleans and known names of an architecture; everything else is dropped.
 
     Raises:
-        ValueError: it is none of those known here, or larger than any that is.
+        ValueError: it is not supported, or larger than any supported one.
     """
     kind = settings.get("model_type")
     if not isinstance(kind, str) or kind not in _KINDS:
@@ -187,10 +187,10 @@ def checked_architecture(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def subwords_of(name: str) -> Subwords:
-    """The tokenizer and the architecture of the pretrained model ``name``: a folder, a package or a name of a hub.
+    """The tokenizer and architecture of the pretrained model ``name``: a folder, a package or a name on the Hub.
 
     Raises:
-        ValueError: the libraries or the model are missing, or its tokenizer is none of the tokenizers library.
+        ValueError: the libraries or the model are missing, or its tokenizer is not from the tokenizers library.
     """
     library = extra("transformers")
 
@@ -204,10 +204,10 @@ def subwords_of(name: str) -> Subwords:
 
 
 def subwords_in(tokenizer: Any) -> Subwords:
-    """A tokenizer of transformers, of whose architecture only the padding is known.
+    """The subwords of a transformers tokenizer; of the architecture only the padding id is known.
 
     Raises:
-        ValueError: it is none of the tokenizers library.
+        ValueError: it is not from the tokenizers library.
     """
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:

@@ -1,12 +1,12 @@
-"""Nearest rows by FAISS, an extra: all rows where there are few, else those of the nearest clusters (IVF).
+"""Nearest-neighbour search by FAISS (optional): exhaustive for few rows, else over the nearest clusters (IVF).
 
-IVF parts the rows into clusters by k-means, about 4 of them for the square root of the rows, and looks at the rows of a
-sixteenth; in there a vector is 8 bits a number. What it names is scored by the stored vectors, so that only which rows
-are found is approximate.
+IVF partitions the rows by k-means into about 4 times the square root of the number of rows, and probes a sixteenth of
+the clusters; it stores vectors with 8 bits per dimension. Its candidates are rescored with the stored vectors, so only
+the set of rows found is approximate.
 
-What is saved beside the vectors are three arrays, which cost the most time: the clusters' centres, the cluster of each
-row, and the range of each number that its 8 bits part. FAISS' own form of an index is not kept: read from a file that
-somebody made up, it leads to rows that are not there, or to memory that is not.
+Three arrays that are expensive to compute are saved beside the vectors: the cluster centres, the cluster of each row,
+and the range of each dimension for the 8-bit quantiser. FAISS' own index format is not used, since a forged file
+could make FAISS return rows that do not exist, or access invalid memory.
 """
 
 import importlib.util
@@ -22,16 +22,16 @@ from data_prep.files.sealed import read_sealed, write_sealed
 from retrieval.ann.exact import SLACK, Settled, extra
 
 WORTH_IT: Final = 250_000
-"""Rows from which clusters are made: below, looking at every row takes less than the model that reads what is found."""
+"""Minimum number of rows for clusters: below, scanning every row takes less time than the model that reranks."""
 FORMAT: Final = "galm vector clusters 2"
 _PROBED: Final = 16
-"""One of so many clusters is looked at."""
+"""One of this many clusters is probed."""
 _TRAINED_ON: Final = 64
-"""Rows a cluster that k-means sees."""
+"""Rows per cluster that k-means is trained on."""
 
 
 def installed() -> bool:
-    """Whether the extra is there."""
+    """Whether FAISS is installed."""
     return importlib.util.find_spec("faiss") is not None
 
 
@@ -41,7 +41,7 @@ class FaissVectors(Settled):
     def __init__(
         self, vectors: Float[np.ndarray, "rows dim"], *, clusters_from: int = WORTH_IT, index: Any = None
     ) -> None:
-        """Build the index, or take ``index``, which was built of the same vectors.
+        """Build the index, or use ``index``, which was built from the same vectors.
 
         Raises:
             ValueError: FAISS is not installed; the vectors are not finite, or longer than 1.
@@ -54,7 +54,7 @@ class FaissVectors(Settled):
             self.index.nprobe = max(1, self.clusters // _PROBED)
 
     def candidates(self, query: Float32[np.ndarray, " dim"], count: int) -> Int64[np.ndarray, " some"]:
-        """What FAISS finds; more than asked for as long as the last one ties."""
+        """The rows that FAISS finds; more than ``count`` while the last one ties."""
         rows, wanted = len(self.vectors), count
         while True:
             wanted = min(2 * wanted, rows)
@@ -79,20 +79,20 @@ class FaissVectors(Settled):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Clusters:
-    """What k-means and the ranges of 8 bits came to."""
+    """The result of k-means and of training the 8-bit quantiser."""
 
     centres: Float32[np.ndarray, "clusters dim"]
-    ranges: Float32[np.ndarray, " numbers"]  # least of each number, then how far it goes from there
+    ranges: Float32[np.ndarray, " numbers"]  # minimum of each dimension, then the width of its range
     places: Int32[np.ndarray, " rows"]  # cluster of each row
 
     @property
     def parts(self) -> list[np.ndarray]:
-        """The arrays, as a file has them."""
+        """The arrays in the order of the file."""
         return [self.centres, self.ranges, self.places]
 
     @classmethod
     def of(cls, index: Any, rows: int) -> "Clusters":
-        """Those of the FAISS index ``index`` over ``rows`` rows."""
+        """The clusters of the FAISS index ``index`` over ``rows`` rows."""
         faiss, places = extra("faiss", "--nearest=faiss"), np.empty(rows, np.int32)
         for cluster in range(index.nlist):
             if size := index.invlists.list_size(cluster):
@@ -102,15 +102,15 @@ class Clusters:
 
     @classmethod
     def read(cls, content: UInt8[np.ndarray, " bytes"], rows: int, dim: int) -> "Clusters":
-        """Those that were written for so many ``rows`` of ``dim`` numbers.
+        """Parse the clusters of ``rows`` rows with ``dim`` dimensions.
 
         Raises:
-            ValueError: they are of others, or nothing of the kind.
+            ValueError: ``content`` has another size, or is something else.
         """
         size = np.dtype(np.float32).itemsize
         clusters, rest = divmod(len(content) - size * (2 * dim + rows), size * dim)
         if rest or clusters < 1:
-            raise ValueError(f"{len(content):,} bytes hold no clusters of {rows:,} rows of {dim}")
+            raise ValueError(f"{len(content):,} bytes are not the clusters of {rows:,} rows of {dim}")
         numbers = content.view(np.float32)
         centres, ranges = numbers[: clusters * dim].reshape(clusters, dim), numbers[clusters * dim :][: 2 * dim]
         places = content[size * (clusters + 2) * dim :].view(np.int32)
@@ -121,7 +121,7 @@ class Clusters:
         return cls(centres, ranges, places)
 
     def index(self, vectors: Float[np.ndarray, "rows dim"]) -> Any:
-        """The FAISS index that they are of, over the same ``vectors``."""
+        """Rebuild the FAISS index over the same ``vectors``."""
         faiss: Any = extra("faiss", "--nearest=faiss")
         (clusters, dim), metric = self.centres.shape, faiss.METRIC_INNER_PRODUCT
         quantizer = faiss.IndexFlatIP(dim)
@@ -135,17 +135,17 @@ class Clusters:
 
 
 def clusters_path(vectors: Path) -> Path:
-    """Where the clusters of the vectors in a file lie."""
+    """Path of the clusters of the vectors in a file."""
     return vectors.with_name(f"{vectors.name}.faiss")
 
 
 def are_kept(rows: int, dim: int, name: str, path: Path) -> bool:
-    """Whether whole clusters of the vectors that ``name`` tells lie in ``path``, or none are needed."""
+    """Whether ``path`` contains valid clusters of the vectors identified by ``name``, or none are needed."""
     return rows < WORTH_IT or not installed() or _read((rows, dim), name, path) is not None
 
 
 def kept_faiss(vectors: Float[np.ndarray, "rows dim"], name: str, path: Path) -> FaissVectors:
-    """The clusters that lie in ``path`` if they are of the vectors that ``name`` tells; else made, and laid there.
+    """Load the clusters from ``path`` if they belong to the vectors identified by ``name``; else build and save them.
 
     Raises:
         ValueError: FAISS is not installed; the vectors are not finite, or longer than 1.
@@ -158,13 +158,13 @@ def kept_faiss(vectors: Float[np.ndarray, "rows dim"], name: str, path: Path) ->
         return FaissVectors(vectors, index=known.index(vectors))
     made = FaissVectors(vectors)
     found = Clusters.of(made.index, len(vectors))
-    with suppress(OSError):  # a folder that cannot be written to: they are made each time
+    with suppress(OSError):  # a read-only folder: they are built each time
         write_sealed(path, FORMAT, _about(name), found.parts)
     return made
 
 
 def _read(shape: tuple[int, int], name: str, path: Path) -> Clusters | None:
-    """The clusters in ``path``; None where there are none yet, or of others, or damaged ones."""
+    """The clusters in ``path``; None if there are none, or they belong to other vectors or are damaged."""
     try:
         head, content = read_sealed(path, FORMAT)
         return Clusters.read(content, *shape) if head == _about(name) else None

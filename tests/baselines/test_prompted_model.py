@@ -173,7 +173,7 @@ def test_a_failure_that_passes_is_asked_again(config, fail):
 def test_a_failure_that_stays_ends_the_run_in_one_line_and_answers_are_kept(config, fail):
     with serving(lambda h, asked: right(h, asked) if len(asked.requests) <= 3 else fail(h, asked)) as asked:
         model = PromptedModel(config(asked, tries=4))
-        with pytest.raises(EndpointError, match=r"gave no answer in 4 tries: .*; run again to go on") as raised:
+        with pytest.raises(EndpointError, match=r"gave no answer in 4 tries: .*; run again to continue") as raised:
             model.answers(PAIRS)
     assert "\n" not in str(raised.value)
     assert len(asked.requests) == 3 + 4
@@ -276,7 +276,7 @@ def test_a_journal_damaged_within_is_told(tmp_path):
     with journal.path.open("ab") as file:
         file.write(b'{"key": "b"}\n')
     journal.add("c", {"answer": "Größe\nTrue"})
-    with pytest.raises(ValueError, match=r"answers\.jsonl, line 2: expected a kept answer"):
+    with pytest.raises(ValueError, match=r"answers\.jsonl, line 2: expected a saved answer"):
         AnswerJournal.open(journal.path)
     lines = journal.path.read_bytes().splitlines(keepends=True)
     journal.path.write_bytes(lines[0] + lines[2])
@@ -310,7 +310,7 @@ def test_the_key_goes_to_the_endpoint_and_nowhere_else(config, monkeypatch, capl
 
 def test_a_key_of_other_characters_is_refused_and_not_shown(config, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\nX-More: 1")
-    with serving(right) as asked, pytest.raises(ValueError, match="OPENAI_API_KEY holds characters") as raised:
+    with serving(right) as asked, pytest.raises(ValueError, match="OPENAI_API_KEY contains characters") as raised:
         PromptedModel(config(asked))
     assert KEY not in str(raised.value)
 

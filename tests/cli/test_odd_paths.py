@@ -143,4 +143,4 @@ def test_a_name_that_is_no_text_is_as_good_as_others(good, tmp_path, capsys):
         assert "s%5Cudcff%1B%5B2J/A" in (tmp_path / "run" / name).read_text("ascii")
     assert main([*command, f"--out={source / 'run'}"]) == 2
     told = capsys.readouterr().err
-    assert told == f"galm: --out={tmp_path}/s\ufffd\ufffd[2J/run has a name that is no UTF-8: name another folder\n"
+    assert told == f"galm: --out={tmp_path}/s\ufffd\ufffd[2J/run has a name that is not UTF-8: name another folder\n"

@@ -117,7 +117,7 @@ def test_r_files_of_a_folder_are_found_beside_them(kind, tmp_path):
 def test_data_that_are_no_files_are_not_there(name, opened, kind, tmp_path):
     (tmp_path / name).parent.mkdir(exist_ok=True)
     odd_thing(kind, tmp_path / name)
-    with deadline(), pytest.raises(ValueError, match=r"needs|holds|expected"):
+    with deadline(), pytest.raises(ValueError, match=r"needs|contains|has neither|expected"):
         opened(tmp_path)
 
 

@@ -60,7 +60,7 @@ def test_the_pool_is_drawn_by_its_seed_alone():
 
 def test_a_pool_larger_than_the_split_is_the_split_and_said(caplog):
     assert pool_rows(7, EvaluateConfig(pool=100)).tolist() == list(range(7))
-    assert "--evaluate.pool=100 is more than the 7 pairs" in caplog.text
+    assert "--evaluate.pool=100 is more than the 7 available pairs" in caplog.text
 
 
 def test_memory_holds_blocks_not_the_matrix():

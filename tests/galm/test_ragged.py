@@ -172,4 +172,4 @@ def test_a_compiler_that_fails_is_no_failure(tmp_path: Path, compiler: str) -> N
         env=environment, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout == "None\n"
-    assert "plain form" in done.stderr
+    assert "plain PyTorch" in done.stderr

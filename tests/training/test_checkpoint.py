@@ -84,7 +84,7 @@ def test_weights_of_before_the_checksum_are_read(tmp_path):
 def test_what_the_weights_were_made_with_must_be_as_it_was(saved):
     assert saved_weights(saved, {"words": "a" * 64})
     assert saved_weights(saved, {"others": "b" * 64})
-    with pytest.raises(ValueError, match=r"words is not as it was when the weights beside it were written") as raised:
+    with pytest.raises(ValueError, match=r"words has changed since the weights beside it were written") as raised:
         saved_weights(saved, {"words": "b" * 64})
     assert "\n" not in str(raised.value)
 

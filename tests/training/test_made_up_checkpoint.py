@@ -152,7 +152,7 @@ ARCHIVES = {
 def test_an_archive_that_is_none_is_refused_in_one_line(tmp_path, content):
     path = tmp_path / CHECKPOINT
     path.write_bytes(checkpoint._MAGIC + hashlib.sha256(content).digest() + content)
-    with pytest.raises(ValueError, match=r"the checkpoint .* (cannot be read|holds no state of a run)") as error:
+    with pytest.raises(ValueError, match=r"the checkpoint .* (cannot be read|contains no state of a run)") as error:
         load_checkpoint(path)
     assert "\n" not in str(error.value)
 

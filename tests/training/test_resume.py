@@ -48,7 +48,7 @@ def test_killed_again_and_again_it_ends_the_same(unbroken, store, tmp_path):
     told = json.loads(done.stdout)
     assert told["kills"] == 5
     assert told["exit"] == 0
-    assert any("going on" in line and "batch 0 of" not in line for line in told["lines"])  # inside an epoch
+    assert any("resuming" in line and "batch 0 of" not in line for line in told["lines"])  # inside an epoch
     model, report = unbroken
     assert same(load_file(tmp_path / "weights.safetensors"), model.state_dict())
     assert numbers(json.loads((tmp_path / "history.json").read_text())) == numbers(report.history)
@@ -138,7 +138,7 @@ def test_what_cannot_be_resumed_says_why(setting, tmp_path):
     with pytest.raises(ValueError, match="damaged"):
         setting.run(tmp_path, resume)
     (tmp_path / CHECKPOINT).write_bytes(b"PK something else")
-    with pytest.raises(ValueError, match="no checkpoint of this program"):
+    with pytest.raises(ValueError, match="not a checkpoint of this program"):
         setting.run(tmp_path, resume)
 
 

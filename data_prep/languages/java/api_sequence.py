@@ -1,12 +1,12 @@
-"""The API sequence of a method: for each call, in the order of execution as written, a class word and a method word.
+"""The API sequence of a method: a class word and a method word for each call, in the order of execution as written.
 
 The rules are those of DeepCS (Gu, Zhang and Kim, "Deep Code Search", ICSE 2018, section 3.2, and its data):
 
 - ``new C()`` gives ``C new``; ``o.m()`` the declared type of ``o``, then ``m``; ``C.m()`` gives ``C m``; ``m()`` the
   enclosing class, then ``m``; a cast gives ``C cast``.
-- The calls among a call's receiver and arguments come before the call. Condition, then-branch and else-branch follow
-  each other; the condition and body of a loop are given once.
-- A call on an expression whose type the file does not tell is left out; calls in its arguments stay.
+- The calls among a call's receiver and arguments come before the call. Condition, then-branch and else-branch are
+  concatenated; the condition and body of a loop are included once.
+- A call on an expression whose type cannot be inferred from the file is skipped, but not the calls in its arguments.
 
 Departures from DeepCS, which resolved types with a compiler over whole projects:
 
@@ -24,7 +24,7 @@ from data_prep.languages.java.scopes import NOTED_KINDS, Scopes
 from data_prep.languages.java.types import TYPE_BODIES, JavaFileTypes, JavaType, erased, is_primitive, text
 
 _OBJECT_METHODS: Final = {"getClass": "Class", "toString": "String"}
-"""Results that ``java.lang.Object`` fixes for every receiver."""
+"""Result types of methods of ``java.lang.Object``, for every receiver."""
 
 Step = tuple[Node, str, bool]
 """A named node, its kind, and whether it is being left (else entered)."""
@@ -35,8 +35,8 @@ def api_sequence(method: Node, steps: Iterable[Step], enclosing: JavaType | None
 
     Args:
         method: the declaration.
-        steps: every named node of it as entered, those of LEFT_KINDS also as left, in source order.
-        enclosing: the type that declares it; None where that is lost.
+        steps: every named node when entered, and those of LEFT_KINDS also when left, in source order.
+        enclosing: the type that declares it; None if unknown.
     """
     calls = _Calls(Scopes(enclosing or JavaType(method, "", None, JavaFileTypes()), method))
     for node, kind, leaving in steps:
@@ -78,7 +78,7 @@ class _Calls:
         self.scopes.types[node.id] = result or _OBJECT_METHODS.get(method)
 
     def _unqualified(self, method: str) -> str | None:
-        """Write ``m()`` with the type around it that declares it, else its static import, else the innermost type."""
+        """Write ``m()`` with the enclosing type that declares it, else its static import, else the innermost type."""
         here = self.scopes.here
         owner = here.declarer(method)
         if owner is not None:
@@ -88,7 +88,7 @@ class _Calls:
         return None
 
     def anonymous(self, body: Node) -> None:
-        """``new C() { ... }``: the constructor runs before anything inside the braces can."""
+        """``new C() { ... }``: the constructor runs before anything inside the braces."""
         if body.parent is not None and body.parent.type == "object_creation_expression":
             self.write(erased(body.parent.child_by_field_name("type")), "new")
 
@@ -119,4 +119,4 @@ _WRITE: Final[dict[str, Callable[[_Calls, Node], None]]] = {
     "method_reference": _Calls.reference,
 }
 LEFT_KINDS: Final = NOTED_KINDS | _WRITE.keys()
-"""Kinds of nodes that ``api_sequence`` must be told when they are left."""
+"""Kinds of nodes that ``api_sequence`` also needs when they are left."""

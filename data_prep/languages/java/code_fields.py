@@ -1,6 +1,6 @@
 """The code fields of a method, `clean` profile: name, tokens, api and ast, each a list of words.
 
-The papers call them methodname, tokens, apiseq and sbt. The field ``statements`` is made by ``parsed_fields``.
+The papers call them methodname, tokens, apiseq and sbt. The field ``statements`` is from ``parsed_fields``.
 """
 
 from typing import Final
@@ -13,7 +13,7 @@ from data_prep.languages.java.declarations import FoundMethod
 from data_prep.languages.java.types import text
 
 LONGEST: Final = 1000
-"""Words kept of a field."""
+"""Maximum words of a field."""
 
 _IDENTIFIERS: Final = frozenset(("identifier", "type_identifier"))
 _ANNOTATIONS: Final = frozenset(("annotation", "marker_annotation"))
@@ -24,8 +24,8 @@ def clean_fields(found: FoundMethod) -> dict[str, tuple[str, ...]]:
     """The fields of a method.
 
     - name: the words of its name, in order.
-    - tokens: the words of the identifiers in its body, in order, each at its first place only; single characters,
-      keywords, literals, annotations and comments are left out.
+    - tokens: the words of the identifiers in its body, in order of first occurrence; single characters,
+      keywords, literals, annotations and comments are excluded.
     - api: class word and method word of each call (``api_sequence``).
     - ast: the kinds of the nodes of the declaration, parents before children.
     """
@@ -39,9 +39,9 @@ def clean_fields(found: FoundMethod) -> dict[str, tuple[str, ...]]:
 
 
 def walk(root: Node) -> list[Step]:
-    """Every named node but comments as entered, and those of LEFT_KINDS as left, in source order.
+    """Every named node except comments when entered, and those of LEFT_KINDS when left, in source order.
 
-    Iterative, so that text nested as deep as one likes costs no stack.
+    Iterative, so that deeply nested text does not overflow the stack.
     """
     steps: list[Step] = []
     todo: list[Node | Step] = [root]

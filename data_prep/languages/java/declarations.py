@@ -1,4 +1,4 @@
-"""Source file -> its methods, constructors and types, by tree-sitter: fast, and not stopped by broken files."""
+"""Extracts methods, constructors and types of a source file by tree-sitter: fast, and robust to broken files."""
 
 import re
 from collections.abc import Iterator
@@ -11,17 +11,17 @@ from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
 from data_prep.languages.java.types import JavaFileTypes, JavaType, erased, text
 
 LARGEST_FILE: Final = 4 << 20
-"""Largest file that is parsed, in bytes: longer ones are tables written by a generator."""
+"""Maximum size of a parsed file in bytes; larger ones are generated tables."""
 
 MOST_DEEP: Final = 16
-"""Declarations that one may be inside of: the JDK's deepest is inside of 8. What is nested without end would otherwise
-be held, and read, once for each level."""
+"""Maximum nesting of declarations; the JDK's maximum is 8. Unlimited nesting would be stored and read once per level.
+"""
 MOST_DECLARATIONS: Final = 20_000
-"""Declarations of a file; the JDK's longest list has 900."""
+"""Maximum declarations of a file; the JDK's maximum is 900."""
 MOST_READ: Final = 4
-"""Times that a file may be read, methods inside of others being read with each of these; by the JDK's at most 2."""
+"""Maximum times that a file's text is read, since nested methods are read repeatedly; in the JDK at most 2."""
 LONGEST_NAME: Final = 1000
-"""Characters of a declaration's name with the types around it."""
+"""Maximum characters of a declaration's name with its enclosing types."""
 
 _BLANK: Final = re.compile(rb"(?:\s|//[^\r\n]*+[\r\n])*+")
 
@@ -42,7 +42,7 @@ _MARKS: Final = {
     "import_declaration": "import",
     **dict.fromkeys(("class_declaration", "interface_declaration", "enum_declaration"), "type"),
     **dict.fromkeys(("record_declaration", "annotation_type_declaration"), "type"),
-    **dict.fromkeys(("object_creation_expression", "enum_constant"), "type"),  # where they have a class body
+    **dict.fromkeys(("object_creation_expression", "enum_constant"), "type"),  # if they have a class body
     "method_declaration": "method",
     **dict.fromkeys(("constructor_declaration", "compact_constructor_declaration"), "constructor"),
     "block_comment": "comment",
@@ -57,7 +57,7 @@ Kind = Literal["method", "abstract", "constructor", "type"]
 
 @dataclass(slots=True)
 class LeftOut:
-    """What is not read of a file."""
+    """Counts of skipped declarations of a file."""
 
     declarations: int = 0
 
@@ -76,8 +76,8 @@ class FoundMethod:
 
     node: Node
     kind: Kind
-    type: JavaType | None  # that encloses it; None where there is none, or it is lost in broken text
-    javadoc: str  # raw comment with its delimiters, "" where there is none
+    type: JavaType | None  # that encloses it; None if there is none, or it is lost in broken text
+    javadoc: str  # raw comment with its delimiters, "" if there is none
 
     @property
     def name(self) -> str:
@@ -111,7 +111,7 @@ class FoundMethod:
 
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
-    """The syntax tree of a file with the marks that methods are found by."""
+    """The syntax tree of a file with the query captures."""
 
     data: bytes
     tree: Tree
@@ -119,11 +119,11 @@ class ParsedFile:
 
     @property
     def code_start(self) -> int:
-        """Byte at which the first type begins, its annotations included; the length where there is none."""
+        """Byte offset of the first type, including its annotations; the file's length if there is none."""
         return min((node.start_byte for node in self.captures.get("type", [])), default=len(self.data))
 
     def trouble(self) -> str:
-        """What is wrong with the text, "" where all of it parses."""
+        """The error in the text, "" if all of it parses."""
         if not self.tree.root_node.has_error:
             return ""
         errors = [node.start_point[0] + 1 for node in self.captures.get("error", [])]
@@ -144,7 +144,7 @@ def parse_java(data: bytes) -> ParsedFile:
 
 
 def _captures_of_broken(tree: Tree) -> dict[str, list[Node]]:
-    """What the query gives, and the errors: a query takes time quadratic in the children of an error."""
+    """The query's captures and the errors, without the query, which is quadratic in the children of an error."""
     captures: dict[str, list[Node]] = {}
     cursor = tree.walk()
     inside = True
@@ -172,7 +172,7 @@ def _mark(node: Node) -> str:
 def find_methods(
     parsed: ParsedFile, *, documented_only: bool = True, left_out: LeftOut | None = None
 ) -> Iterator[FoundMethod]:
-    """Methods and constructors with a body, in source order; those with broken text inside are left out."""
+    """Methods and constructors with a body, in source order, without those that contain broken text."""
     for found in find_declarations(parsed, left_out):
         documented = found.javadoc or not documented_only
         if documented and found.kind in ("method", "constructor") and not found.node.has_error:
@@ -180,10 +180,10 @@ def find_methods(
 
 
 def find_declarations(parsed: ParsedFile, left_out: LeftOut | None = None) -> Iterator[FoundMethod]:
-    """Methods with and without a body, constructors and named types, in source order, types before what they hold.
+    """Methods with and without a body, constructors and named types, in source order, types before their members.
 
-    What is beyond ``MOST_DEEP``, ``MOST_DECLARATIONS``, ``MOST_READ`` or ``LONGEST_NAME`` is left out, and counted in
-    ``left_out``; so is a method with something inside that is too deep, as all of that would be read with it.
+    Declarations beyond ``MOST_DEEP``, ``MOST_DECLARATIONS``, ``MOST_READ`` or ``LONGEST_NAME`` are skipped and counted
+    in ``left_out``; so are methods that contain too deep ones, since those would be read with them.
     """
     docs = _Docs(parsed.data, parsed.captures.get("comment", []))
     types = _Types(parsed.captures.get("import", []))
@@ -205,11 +205,11 @@ def find_declarations(parsed: ParsedFile, left_out: LeftOut | None = None) -> It
 
 
 def _nested(parsed: ParsedFile) -> Iterator[tuple[Node, Kind, bool]]:
-    """Every declaration and class body in source order, and whether it is nested too deep, or a method with such."""
+    """Every declaration and class body in source order, and whether it is, or as a method contains, too deep ones."""
     kinds: tuple[Kind, ...] = ("type", "method", "abstract", "constructor")
     marks = [(node, kind) for kind in kinds for node in parsed.captures.get(kind, [])]
     marks.sort(key=lambda mark: (mark[0].start_byte, -mark[0].end_byte))
-    around: list[int] = []  # places of the marks that the next one is inside of
+    around: list[int] = []  # places of the marks that enclose the next one
     too_deep: set[int] = set()
     for place, (node, _) in enumerate(marks):
         while around and marks[around[-1]][0].end_byte <= node.start_byte:
@@ -223,7 +223,7 @@ def _nested(parsed: ParsedFile) -> Iterator[tuple[Node, Kind, bool]]:
 
 
 class _Docs:
-    """The Javadoc comments of a file, asked for in source order."""
+    """The Javadoc comments of a file, queried in source order."""
 
     def __init__(self, data: bytes, comments: list[Node]) -> None:
         self.data = data
@@ -231,7 +231,7 @@ class _Docs:
         self.place = 0
 
     def before(self, start: int) -> str:
-        """The Javadoc that ends directly before ``start``, other comments between them passed over."""
+        """The Javadoc that ends directly before ``start``, skipping other comments between."""
         while self.place < len(self.comments) and self.comments[self.place].end_byte <= start:
             self.place += 1
         for place in range(self.place - 1, -1, -1):
@@ -246,7 +246,7 @@ class _Docs:
 
 
 class _Types:
-    """The types around a place in a file, asked for in source order."""
+    """The types around a place in a file, queried in source order."""
 
     def __init__(self, imports: list[Node]) -> None:
         self.file = JavaFileTypes()
@@ -261,7 +261,7 @@ class _Types:
         return self.open[-1][1] if self.open else None
 
     def enter(self, node: Node, end: int, enclosing: JavaType | None) -> None:
-        """Note a type's declaration, or a class body of an expression or an enum constant."""
+        """Add a type's declaration, or a class body of an expression or an enum constant."""
         if node.type == "enum_constant":
             name = enclosing.name if enclosing is not None else ""
         elif node.type == "object_creation_expression":

@@ -1,4 +1,4 @@
-"""Javadoc comment -> its first sentence as a person reads it, and the words of that sentence."""
+"""The first sentence of a Javadoc comment as plain text, and its words."""
 
 import html
 import re
@@ -11,7 +11,7 @@ _BLOCK_TAG: Final = re.compile(r"(?m)^[ \t]*@[A-Za-z][\w.-]*(?=\s|$)")
 _RETURN: Final = re.compile(r"(?m)^[ \t]*@return(?=\s|$)")
 _INLINE_TAG: Final = re.compile(r"\{@([A-Za-z][\w.-]*)")
 _NESTING: Final = 4
-"""How deep inline tags are looked for inside inline tags."""
+"""Maximum nesting of inline tags."""
 
 _COMMENT: Final = re.compile(r"<!--.*?(?:-->|$)", re.DOTALL)
 _ATTRIBUTES: Final = r"(?:\s[^<>]*)?/?>"
@@ -30,7 +30,7 @@ _MARKUP: Final = re.compile(
 _BLANK_LINE: Final = re.compile(r"\n[ \t]*\n")
 
 _HELD_PERIOD: Final = "\ue000"
-"""Stands for a period inside code, which ends no sentence."""
+"""Replaces a period inside code, which does not end a sentence."""
 _PERIOD: Final = re.compile(r"\.(?=\s|$)")
 _ABBREVIATION: Final = re.compile(
     r"(?:^|[\s(\[\"'/,;])(?:e\.?\s?g|i\.?\s?e|vs|cf|resp|approx|incl|viz|et\s+al|a\.k\.a|w\.r\.t|dr|mr|mrs|ms)\.$",
@@ -42,12 +42,12 @@ _WORD: Final = re.compile(r"[^\W_](?:[\w]|['’](?=[^\W\d_]))*")
 
 
 def first_sentence(comment: str) -> str:
-    """The first sentence of a Javadoc comment, in plain words on one line; "" where it has no main description.
+    """The first sentence of a Javadoc comment, as plain text on one line; "" if it has no main description.
 
-    The comment may stand with or without its delimiters. The description ends at the first block tag, so a comment of
-    nothing but ``@return ...`` has none; the inline ``{@return the name}`` reads "Returns the name." Inline tags read
-    as in the rendered page, markup and entities are resolved. A sentence ends at a period before white space that
-    follows no abbreviation and stands in no code, at a paragraph of HTML or at a blank line.
+    The comment may have its delimiters or not. The description ends at the first block tag, so a comment that is only
+    ``@return ...`` has none; the inline ``{@return the name}`` becomes "Returns the name." Inline tags, markup and
+    entities are rendered. A sentence ends at a period before white space that is not part of an abbreviation or code,
+    at an HTML paragraph or at a blank line.
     """
     body = _body(comment)
     tag = _BLOCK_TAG.search(body)
@@ -57,7 +57,7 @@ def first_sentence(comment: str) -> str:
 
 
 def returned(comment: str) -> str:
-    """The first sentence of what a Javadoc comment says by ``@return``; "" where it does not say it."""
+    """The first sentence of the ``@return`` tag of a Javadoc comment; "" if there is none."""
     body = _body(comment)
     tag = _RETURN.search(body)
     return first_sentence(body[tag.end() :]) if tag else ""
@@ -73,14 +73,14 @@ def query_words(sentence: str) -> tuple[str, ...]:
 
 
 def _body(comment: str) -> str:
-    """A comment without its delimiters and the stars at its margin."""
+    """A comment without its delimiters and leading asterisks."""
     body = comment.strip()
     body = body.removeprefix("/**").removesuffix("*/") if body.startswith("/**") else body
     return _MARGIN.sub("", body.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def _resolved(body: str, depth: int) -> str:
-    """``body`` with its inline tags replaced by what they read like; their contents are safe from later steps."""
+    """``body`` with its inline tags rendered; their contents are protected from later steps."""
     parts: list[str] = []
     place = 0
     while (tag := _INLINE_TAG.search(body, place)) is not None:
@@ -93,7 +93,7 @@ def _resolved(body: str, depth: int) -> str:
 
 
 def _closing_brace(body: str, start: int) -> int:
-    """Index of the brace that closes the one at ``start``; the length where none does."""
+    """Index of the brace that closes the one at ``start``; the length of ``body`` if there is none."""
     depth = 0
     for place in range(start, len(body)):
         depth += {"{": 1, "}": -1}.get(body[place], 0)
@@ -103,7 +103,7 @@ def _closing_brace(body: str, start: int) -> int:
 
 
 def _reading(tag: str, content: str, depth: int) -> str:
-    """What an inline tag reads like in the rendered page, as HTML."""
+    """An inline tag as rendered, in HTML."""
     if tag in ("code", "literal", "systemProperty"):
         return _held(html.escape(content))
     if tag in ("inheritDoc", "docRoot", "snippet", "value") and not content.startswith("#"):
@@ -122,7 +122,7 @@ def _held(content: str) -> str:
 
 
 def _target_and_label(content: str) -> tuple[str, str]:
-    """A link's target and its label, parted by the first white space outside parentheses and angle brackets."""
+    """A link's target and its label, split at the first white space outside parentheses and angle brackets."""
     depth = 0
     for place, character in enumerate(content):
         depth += (character in "(<") - (character in ")>")
@@ -132,7 +132,7 @@ def _target_and_label(content: str) -> tuple[str, str]:
 
 
 def reference_name(target: str) -> str:
-    """How a link to a program element reads: ``java.util.Map#get(Object)`` -> ``Map.get``."""
+    """A link to a program element as rendered: ``java.util.Map#get(Object)`` -> ``Map.get``."""
     path, _, member = target.partition("#")
     path = path.rpartition("/")[2].partition("<")[0]
     parts = path.split(".")
@@ -141,7 +141,7 @@ def reference_name(target: str) -> str:
 
 
 def _without_markup(body: str) -> str:
-    """``body`` up to its second paragraph, HTML tags resolved, entities left; unknown tags are text (``List<T>``)."""
+    """The first paragraph of ``body`` without HTML tags; entities remain, and unknown tags are text (``List<T>``)."""
     paragraphs = (part for part in _PARAGRAPH.split(_COMMENT.sub(" ", body)) if _MARKUP.sub("", part).strip())
     first = next(paragraphs, "")
     return _MARKUP.sub("", _SUPERSCRIPT.sub("^", _BREAK.sub(" ", first)))

@@ -1,7 +1,7 @@
-"""The code fields of a method, `jcg` profile: word for word as in the Java-GitHub data set of TabCS and FcarCS.
+"""The code fields of a method, `jcg` profile: exactly as in the Java-GitHub data set of TabCS and FcarCS.
 
-The papers call them methodname, tokens, apiseq and sbt. What the release calls an API sequence lists the words that
-the nodes of the syntax tree carry, not calls.
+The papers call them methodname, tokens, apiseq and sbt. The release's API sequence consists of the values of the
+syntax tree's nodes, not of calls.
 """
 
 import re
@@ -25,14 +25,14 @@ a1 b1 base64 cv fd hi o2 pp v1 v2 vs x1 x2 xx y1 y2 yy zz
 aabb ca th vp
 """
 API_STOP: Final = frozenset(ascii_letters) | frozenset(_STOP_WORDS.split())
-"""Values of nodes that are no word of the API field.
+"""Values of nodes that are not words of the API field.
 
-Found by elimination on the 10,000 test methods. Between two values that the released vocabulary knows, the release has
-as many zeros as the values there, unknown to the vocabulary, are words of the field. Where it has none, all of them are
-stop words; where it has as many, none is; each word settled this way settles others, until nothing moves. That proves
-every entry but six. ``aabb ca th vp`` are the fewest words that explain the stretches left open. ``J`` and ``Q`` never
-occur there, and stand here because the vocabulary has none of the 52 letters. No entry is in the vocabulary; ``long``,
-the one primitive type that is missing here, is.
+Found by elimination on the 10,000 test methods. Between two values of the released vocabulary, the release has as many
+zeros as there are out-of-vocabulary values that are words of the field. If it has none, all of these values are stop
+words; if it has as many as values, none is; each word decided this way decides others, until a fixed point. This proves
+all entries but six. ``aabb ca th vp`` are the fewest words that explain the remaining spans. ``J`` and ``Q`` never
+occur there, and are included because the vocabulary has none of the 52 letters. No entry is in the vocabulary;
+``long``, the only primitive type that is missing here, is.
 """
 
 _WORD_END: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -45,7 +45,7 @@ def fields_of(method: PublishedMethod) -> dict[str, tuple[str, ...]]:
 
     - name: the words of its name.
     - tokens: the words of every token, signature, keywords and punctuation included, in order.
-    - api: the values of its nodes but for stop words, parents before children; not split, case kept.
+    - api: the values of its nodes except stop words, parents before children; not split, case preserved.
     - ast: its nodes as ``( Type children ) Type``.
     """
     return {
@@ -57,16 +57,16 @@ def fields_of(method: PublishedMethod) -> dict[str, tuple[str, ...]]:
 
 
 def name_words(name: str) -> tuple[str, ...]:
-    """Lower-case words of a method's name: cut at ``_`` and before a capital that follows no capital."""
+    """Lower-case words of a method's name: split at ``_`` and before a capital that does not follow a capital."""
     return tuple(word.lower() for word in _WORD_END.sub("_", name).split("_") if word)
 
 
 @lru_cache(maxsize=1 << 16)
 def token_words(token: str) -> tuple[str, ...]:
-    """Lower-case words of a token, cut as the data set was: ``m_group`` -> m, _group; ``START_JUMP`` -> star, t_, jump.
+    """Lower-case words of a token, split as in the data: ``m_group`` -> m, _group; ``START_JUMP`` -> star, t_, jump.
 
-    Cut before a character that is no small letter, where the one before it is no capital or the one after it exists
-    and is none. Placeholders and operators stay whole.
+    Split before a character that is not lower-case, if the previous one is not a capital, or the next one exists and
+    is not a capital. Placeholders and operators are not split.
     """
     if token in PLACEHOLDERS or _OPERATOR.fullmatch(token):
         return (token.lower(),)
@@ -74,11 +74,11 @@ def token_words(token: str) -> tuple[str, ...]:
 
 
 def node_values(method: PublishedMethod) -> Iterator[str]:
-    """The words that nodes carry, parents before children: what the API field is taken from.
+    """The values of nodes, parents before children, from which the API field is taken.
 
-    A node's value is its name; else its value; else the token at which it begins, with each ``.word`` after that.
-    Statements that are an expression, labelled statements and nodes without such a value give nothing. Where the
-    release had a value for more nodes (``this``, ``super.m``, ``None``), it dropped it again.
+    A node's value is its name; else its value; else the token at which it begins, with each following ``.word``.
+    Expression statements, labelled statements and nodes without such a value have none. The release had values for
+    more nodes (``this``, ``super.m``, ``None``), but dropped them again.
     """
     for node in _nodes(method.tree):
         if isinstance(node, StatementExpression) or getattr(node, "label", None):
@@ -94,7 +94,7 @@ def node_values(method: PublishedMethod) -> Iterator[str]:
 
 
 def _chain(tokens: tuple[str, ...], place: int) -> str:
-    """The token at ``place`` and what follows it by dots: ``System . out`` -> System.out."""
+    """The token at ``place`` with the following dotted words: ``System . out`` -> System.out."""
     end = place + 1
     while end + 1 < len(tokens) and tokens[end] == ".":
         end += 2
@@ -119,7 +119,7 @@ def ast_words(tree: Node) -> tuple[str, ...]:
 
 
 def _nodes(tree: Node) -> Iterator[Node]:
-    """Every node, parents before children; iterative, as long sums are deep trees."""
+    """Every node, parents before children; iterative, since long sums are deep trees."""
     todo: list[object] = [tree]
     while todo:
         item = todo.pop()

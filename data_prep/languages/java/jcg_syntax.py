@@ -1,7 +1,7 @@
-"""Text of one method -> its tokens and syntax tree in the form of the published Java-GitHub data set, by javalang.
+"""Tokens and syntax tree of a method in the form of the published Java-GitHub data set, by javalang.
 
-The form: javalang's tokens without comments and annotations, a string or character as ``STR_``, a number as ``NUM_``,
-a truth value as ``BOOL_``. What is published in it is read back as it is. javalang knows Java 8.
+The form: javalang's tokens without comments and annotations, with strings and characters as ``STR_``, numbers as
+``NUM_`` and booleans as ``BOOL_``. Published methods can be parsed in this form. javalang supports Java 8.
 """
 
 from dataclasses import dataclass
@@ -26,10 +26,10 @@ from javalang.tokenizer import (
 from javalang.tree import ConstructorDeclaration, MethodDeclaration
 
 PLACEHOLDERS: Final = ("STR_", "NUM_", "BOOL_")
-"""What stands for a literal; ``null`` stays."""
+"""Placeholders of literals; ``null`` remains."""
 
 _ATTEMPTS: Final = 4
-"""How often javalang may try a reading and fall back to another, a token; below once in the published methods."""
+"""Maximum backtracking attempts of javalang per token; less than one in the published methods."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def parse_published(source: str) -> PublishedMethod:
         _limit_attempts(parser, _ATTEMPTS * len(tokens))
         tree = parser.parse_member_declaration()
         rest = parser.tokens.look()
-    except Exception as error:  # on broken text javalang fails in many ways, attributes of None among them
+    except Exception as error:  # javalang fails in many ways on broken text, such as attributes of None
         raise ValueError(f"expected the text of one Java method, but {_trouble(error)}") from None
     if not isinstance(tree, MethodDeclaration | ConstructorDeclaration):
         raise ValueError(f"expected the text of one Java method, but it is of kind {type(tree).__name__}")
@@ -62,7 +62,7 @@ def parse_published(source: str) -> PublishedMethod:
 
 
 def _limit_attempts(parser: Parser, most: int) -> None:
-    """Stop where broken text is tried over and over, twice as often with each level of nesting."""
+    """Limit backtracking, which on broken text doubles with each level of nesting."""
     begin = parser.tokens.push_marker
     attempts = count()
 
@@ -75,7 +75,7 @@ def _limit_attempts(parser: Parser, most: int) -> None:
 
 
 def _placeheld(tokens: list[JavaToken]) -> list[JavaToken]:
-    """The tokens as published: annotations left out, placeholders for literals, the index as position."""
+    """The tokens as published: without annotations, with placeholders for literals and the index as position."""
     kept: list[JavaToken] = []
     place = 0
     while place < len(tokens):
@@ -117,7 +117,7 @@ def _after_annotation(tokens: list[JavaToken], place: int) -> int:
 
 
 def _trouble(error: Exception) -> str:
-    """What is wrong with a text, in one line."""
+    """A one-line description of a parse error."""
     if isinstance(error, RecursionError):
         return "it is nested too deep"
     if isinstance(error, LexerError):

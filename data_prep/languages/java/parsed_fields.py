@@ -1,4 +1,4 @@
-"""The code fields that javalang's syntax tree is needed for: the `jcg` profile, and the statement trees of `clean`."""
+"""The code fields from javalang's syntax tree: the `jcg` profile, and the statement trees of `clean`."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -14,9 +14,9 @@ from data_prep.languages.java.types import text
 def profile_fields(
     found: FoundMethod, profile: Literal["clean", "jcg"]
 ) -> tuple[Mapping[str, tuple[str, ...]] | None, str]:
-    """The fields of a method with its statement trees, and why javalang cannot parse it, "" where it can.
+    """The fields of a method with its statement trees, and javalang's parse error, "" if there is none.
 
-    What it cannot parse has no statement trees in the profile ``clean``, and no fields, None, in ``jcg``.
+    A method that it cannot parse has no statement trees in the profile ``clean``, and None as fields in ``jcg``.
     """
     try:
         method = parse_published(text(found.node))

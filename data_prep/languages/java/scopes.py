@@ -1,4 +1,4 @@
-"""Types of the names in force and of the expressions seen, while a method is walked in source order."""
+"""Types of the names in scope and of visited expressions, while a method is walked in source order."""
 
 from collections.abc import Callable
 from typing import Final
@@ -11,24 +11,24 @@ SCOPES: Final = TYPE_BODIES | {
     "block", "constructor_body", "for_statement", "enhanced_for_statement", "lambda_expression", "catch_clause",
     "try_with_resources_statement", "switch_block",
 }  # fmt: skip
-"""Kinds of nodes at whose end the names declared inside are forgotten."""
+"""Kinds of nodes that end the scope of the names declared inside."""
 
 _LITERALS: Final = {"string_literal": "String", "text_block": "String", "class_literal": "Class"}
 _STREAMS: Final = {("System", "out"): "PrintStream", ("System", "err"): "PrintStream", ("System", "in"): "InputStream"}
 
 
 class Scopes:
-    """What a compiler would know at each place of a method, as far as the method's own file tells."""
+    """Type information at each place of a method, inferred only from the method's own file."""
 
     def __init__(self, enclosing: JavaType, method: Node) -> None:
         self.here = enclosing  # the innermost type, anonymous and local ones included
         self.types: dict[int, str | None] = {}  # expression -> its type
         self._own = type_parameters(method)
         self._names: dict[str, str | None] = {}
-        self._hidden: list[list[tuple[str, bool, str | None]]] = [[]]  # for each scope: name, was it known, its type
+        self._hidden: list[list[tuple[str, bool, str | None]]] = [[]]  # per scope: name, was it known, its type
 
     def enter(self, node: Node, kind: str) -> None:
-        """Take note of a node that begins."""
+        """Process the start of a node."""
         if kind in SCOPES:
             self._hidden.append([])
             if kind in TYPE_BODIES and kind != "enum_body_declarations":
@@ -37,7 +37,7 @@ class Scopes:
                 note(self, node)
 
     def leave(self, node: Node, kind: str) -> None:
-        """Take note of a node that ends."""
+        """Process the end of a node."""
         if kind in SCOPES:
             for name, known, before in reversed(self._hidden.pop()):
                 if known:
@@ -50,7 +50,7 @@ class Scopes:
             note(self, node)
 
     def type_of(self, node: Node | None) -> str | None:
-        """The erased type of an expression already walked; None where the file does not tell."""
+        """The erased type of a visited expression; None if it cannot be inferred from the file."""
         if node is None:
             return None
         kind = node.type
@@ -63,7 +63,7 @@ class Scopes:
         return _LITERALS.get(kind) or self.types.get(node.id)
 
     def erase(self, type_node: Node | None) -> str | None:
-        """The type that is written there, type parameters replaced by their bounds."""
+        """The written type, with type parameters replaced by their bounds."""
         return self.here.erase(erased(type_node), self._own)
 
     def in_file(self, type_name: str | None) -> JavaType | None:
@@ -99,7 +99,7 @@ class Scopes:
             self._declare(name, type_name)
 
     def _variable(self, node: Node) -> None:
-        """A local, typed as soon as its initialiser was seen: ``var`` takes the type of that."""
+        """A local variable, declared after its initialiser, whose type ``var`` takes."""
         if node.parent is None or node.parent.type != "local_variable_declaration":
             return
         type_name = erased(node.parent.child_by_field_name("type"))
@@ -187,7 +187,7 @@ class Scopes:
 
 
 def names_a_type(name: str) -> bool:
-    """Whether a name that the file does not declare reads like a type: Math or URI, not list or MAX_SIZE."""
+    """Whether a name that the file does not declare looks like a type: Math or URI, not list or MAX_SIZE."""
     return name[:1].isupper() and not ("_" in name and name.isupper())
 
 
@@ -217,4 +217,4 @@ _LEAVE: Final[dict[str, Callable[[Scopes, Node], None]]] = {
     "binary_expression": Scopes._joined,
 }
 NOTED_KINDS: Final = SCOPES | _LEAVE.keys()
-"""Kinds of nodes that ``Scopes`` must be told when they are left."""
+"""Kinds of nodes that ``Scopes`` also needs when they are left."""

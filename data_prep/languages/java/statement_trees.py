@@ -1,15 +1,15 @@
-"""FcarCS's structural field, ``statements``: the syntax tree of a method cut into statement trees, each one word.
+"""FcarCS's structural field, ``statements``: the syntax tree of a method split into statement trees, each one word.
 
-Paper: FcarCS (staTree). The trees are those of its released tree cutter, with the modifiers of a declaration sorted,
-since there their order changed from run to run.
+Paper: FcarCS (staTree). The trees are those of its released tree cutter, except that the modifiers of a declaration are
+sorted, since their order there differed between runs.
 
-- A method gives its header, then each statement of its body.
-- A branch, loop or switch gives its type with its first child alone (its condition, control or selector), then its
-  other children, ``End`` after each.
-- A block or a node that owns one (try, synchronized) gives its bare type, then its children.
-- Any other statement is one tree. Branches, loops and switches directly below a node of a tree are left out of it.
+- A method yields its header, then each statement of its body.
+- A branch, loop or switch yields its type with only its first child (its condition, control or selector), then its
+  other children, with ``End`` after each.
+- A block or a node that owns one (try, synchronized) yields its type only, then its children.
+- Any other statement is one tree. Branches, loops and switches directly below a node of a tree are omitted from it.
 
-A label comes before a condition among a node's children, so it takes the place of the condition in the tree.
+A label precedes the condition among a node's children, so it takes the condition's place in the tree.
 """
 
 from collections.abc import Iterable
@@ -50,7 +50,7 @@ def statement_trees(method: PublishedMethod) -> tuple[str, ...]:
 
 
 def _parts(node: Node) -> list[tuple[object, bool]]:
-    """What a method, branch, loop, switch or owner of a block is cut into, and whether a part is cut further."""
+    """The parts of a method, branch, loop, switch or owner of a block, and whether each part is split further."""
     if isinstance(node, _METHODS):
         parts = [(each, isinstance(each, _LOGIC) or hasattr(each, "block")) for each in node.body or ()]
         return [(node, False), *parts]
@@ -63,7 +63,7 @@ def _parts(node: Node) -> list[tuple[object, bool]]:
 def tree_text(root: object) -> str:
     """A tree as text: a node's token, then each child in parentheses, without spaces.
 
-    The token is a node's type, a text itself, ``Modifier`` above a set's words, and empty for anything else.
+    The token is a node's type, a string itself, ``Modifier`` for a set, and empty for anything else.
     """
     pieces: list[str] = []
     todo = [root]
@@ -87,7 +87,7 @@ def _token(item: object) -> str:
 
 
 def _kept(item: object) -> list[object]:
-    """The children that a node has inside a tree."""
+    """The children of a node inside a tree."""
     if isinstance(item, _METHODS):
         return list(_present(getattr(item, name) for name in item.attrs if name != "body"))
     children = _children(item)
@@ -97,7 +97,7 @@ def _kept(item: object) -> list[object]:
 
 
 def _children(item: object) -> list[object]:
-    """The attributes of a node, lists flattened, or the words of a set; what is empty is left out."""
+    """The attributes of a node, lists flattened, or the words of a set, without empty ones."""
     if isinstance(item, set):
         return sorted(item)
     return list(_present(item.children)) if isinstance(item, Node) else []

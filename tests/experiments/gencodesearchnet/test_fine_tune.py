@@ -184,7 +184,7 @@ def test_killed_again_and_again_it_ends_the_same(unbroken, base, tmp_path):
     assert done.returncode == 0, done.stderr.decode()[-3000:]
     assert json.loads(done.stdout) == {"kills": len(SAVES), "exit": 0}
     lines = (tmp_path / "out.lines").read_text()
-    assert "going on after epoch 0, batch 1" in lines
+    assert "resuming after epoch 0, batch 1" in lines
     out, record, _ = unbroken
     assert same_model(tmp_path / "out", out)
     found = json.loads((tmp_path / "out" / RECORD).read_text())

@@ -94,7 +94,7 @@ def test_a_run_and_the_test_of_its_weights_mix_alike(java_folder, small_data, tm
         (["--evaluate.mix=bm25", "--evaluate.mix_on=jdk,csn"], "--evaluate.mix_on takes one DATASET or DATASET:PATH"),
         (["--evaluate.mix=bm25", "--evaluate.mix_on=:there"], "--evaluate.mix_on takes one DATASET or DATASET:PATH"),
         (["--evaluate.mix=bm25", "--evaluate.mix_on=jdkk"], "unknown data set in --evaluate.mix_on 'jdkk': did"),
-        (["--evaluate.mix_on=csn"], "is chosen: name both"),
+        (["--evaluate.mix_on=csn"], "is tuned on: name both"),
     ],
 )
 def test_mistakes_are_one_line(typed, message, capsys):

@@ -218,7 +218,7 @@ def test_a_run_that_was_stopped_goes_on(base, tmp_path, monkeypatch):
 
 
 def test_a_base_without_a_trained_head_is_refused(base):
-    with pytest.raises(ValueError, match="has no trained head to tell matches: fine-tune it first"):
+    with pytest.raises(ValueError, match="has no trained classification head: fine-tune it first"):
         load_cross_encoder(str(base))
 
 
@@ -243,7 +243,7 @@ def test_a_pickle_that_does_more_than_hold_weights_is_refused(spoiled, form, loa
     state = kept(spoiled) | {"proj.bias": Hostile(spoiled / "ran")}
     with (spoiled / "pytorch_model.bin").open("wb") as file:
         torch.save(state, file) if form == "torch" else pickle.dump(state, file, protocol=2)
-    with pytest.raises(ValueError, match=r"is damaged or holds more than weights, and is not read$") as raised:
+    with pytest.raises(ValueError, match=r"is damaged or contains more than weights, so it is not loaded$") as raised:
         load(str(spoiled))
     assert "\n" not in str(raised.value)
 
@@ -349,7 +349,7 @@ def test_it_comes_from_a_hub_only_where_that_is_asked_for(base, tmp_path):
                 requests.append(len(asked.requests))
     assert requests[0] == 0 < requests[1] == requests[2]
     assert not [path for _, path in asked.requests if path.endswith(".py")]
-    assert "set HF_HUB_OFFLINE=0 to let it be fetched" in told[0]
+    assert "set HF_HUB_OFFLINE=0 to download it" in told[0]
     ids = load_tokenizer(str(base))(["read the file"])["input_ids"]
     for vector in told[1:]:  # fetched, and from the cache
         np.testing.assert_allclose(vector, plain_vectors(base, ids)[0], atol=1e-5)

@@ -196,7 +196,7 @@ def test_the_length_of_fine_tuning_is_kept_with_the_tokenizer(trained, tmp_path)
 
 
 def test_a_base_without_a_trained_head_is_refused(bert):
-    with pytest.raises(ValueError, match="has no trained head to tell matches: fine-tune it first"):
+    with pytest.raises(ValueError, match="has no trained classification head: fine-tune it first"):
         load_cross_encoder(str(bert))
 
 

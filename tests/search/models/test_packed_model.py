@@ -259,7 +259,7 @@ def test_what_is_no_finished_run_of_a_trained_model_is_refused(run, tmp_path):
     config = tmp_path / "config.json"
     config.write_bytes(run.folder.config.read_bytes())
     for use in (load_model, lambda path: pack(path, tmp_path / "packed", words=5, offset_words=5)):
-        with pytest.raises(ValueError, match=r"is not finished: go on with it by --train\.resume="):
+        with pytest.raises(ValueError, match=r"is not finished: resume it with --train\.resume="):
             use(tmp_path)
     resolve("folder", "bm25", {}).save(config)
     with pytest.raises(ValueError, match=r"is of bm25, which has nothing trained to load: name a run of a trained"):
