@@ -24,7 +24,11 @@ FACTS = facts([4] * SHORT + [10] * (SIZE - SHORT), [4] * SIZE, [4] * SHORT + [0]
 
 def known(**ranks: list[int]):
     """The pool of rankers with these ranks, and the facts of its queries."""
-    runs = [(label, replace(result(model=label, also={}), ranks=of)) for label, of in ranks.items()]
+    runs = [
+        (label, replace(result(model=label, seed=seed, also={}), ranks=of, parameters=0 if "bm25" in label else 3))
+        for label, of in ranks.items()
+        for seed in range(1 if "bm25" in label else 2)
+    ]
     ((pool, entries),) = by_pool(runs).items()
     return pool, entries, FACTS
 
