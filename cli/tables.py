@@ -47,12 +47,15 @@ def ablate(arguments: Sequence[str]) -> None:
 
     name, typed = _named(arguments, ABLATIONS, "expected an ablation: bash run.sh ablate")
     from experiments.ablations.pages import ablation_page, found_by
-    from experiments.tables.cells import run_cells
-    from experiments.tables.write import RESULTS, saved_results
+    from experiments.tables.cells import check_cells, run_cells
+    from experiments.tables.query_facts import write_query_facts
+    from experiments.tables.write import RESULTS, clusters, saved_results
 
     cells, folder = ABLATIONS[name].cells, RESULTS / "ablations"
+    check_cells(cells, typed)
+    write_query_facts(cells, RESULTS, typed)
     run_cells(cells, folder, typed)
-    if found := found_by(name, list(saved_results(cells, folder))):
+    if found := found_by(name, list(saved_results(cells, folder)), clusters(RESULTS)):
         console.show(ablation_page(found))
 
 

@@ -1,8 +1,10 @@
-"""Comparison of rankers on the same queries: means over seeds, and which differences are significant."""
+"""Rankers compared on the same queries: means over seeds, and which differences are significant."""
 
+import math
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -10,7 +12,8 @@ from jaxtyping import Float
 from evaluation.history import Validation, mean_validation
 from evaluation.metrics import Measures
 from evaluation.results import Result, Tested
-from evaluation.significance import Difference, compare_all, holm
+from evaluation.run_comparison import RunDifference, Runs, compare_runs
+from evaluation.significance import holm
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +30,16 @@ class Entry:
         return len(self.results)
 
     @property
+    def runs(self) -> Runs:
+        """1 / rank of every query with every seed."""
+        trained = any(result.parameters for result in self.results)
+        return Runs(np.stack([1 / np.asarray(tested.ranks) for tested in self.tested]), trained=trained)
+
+    @property
     def reciprocal_ranks(self) -> Float[np.ndarray, " queries"]:
         """1 / rank of every query, averaged over the seeds."""
-        return np.mean([1 / np.asarray(tested.ranks) for tested in self.tested], axis=0)
+        averaged: Float[np.ndarray, " queries"] = self.runs.values.mean(axis=0)
+        return averaged
 
     def mean(self, convention: str) -> Measures:
         """The measures of ``exact`` or ``published_convention``, averaged over the seeds."""
@@ -60,17 +70,23 @@ class Pool:
     ceiling_top1: float
 
 
+Verdict = Literal["yes", "no", "one seed"]
+"""Whether a difference is significant; "one seed": nothing is known of a model's variance."""
+
+
 @dataclass(frozen=True, slots=True)
 class Lead:
     """The difference in MRR between an entry and the reference, with an adjusted p-value."""
 
-    difference: Difference  # the entry's MRR minus the reference's
-    adjusted_p: float  # Holm, over all comparisons of the pool
+    difference: RunDifference  # the entry's MRR minus the reference's
+    adjusted_p: float  # by Holm; NaN without a verdict
 
     @property
-    def holds(self) -> bool:
+    def verdict(self) -> Verdict:
         """Whether the difference is significant at 5 %."""
-        return self.adjusted_p < 0.05
+        if not self.difference.has_verdict:
+            return "one seed"
+        return "yes" if self.adjusted_p < 0.05 else "no"
 
 
 def by_pool(results: Iterable[tuple[str, Result]]) -> dict[Pool, list[Entry]]:
@@ -94,12 +110,19 @@ def by_pool(results: Iterable[tuple[str, Result]]) -> dict[Pool, list[Entry]]:
     return tables
 
 
-def leads(entries: Sequence[Entry], reference: str, *, resamples: int = 10_000) -> dict[str, Lead]:
-    """Compare every other entry with the reference by a paired randomisation test on reciprocal ranks."""
+def leads(entries: Sequence[Entry], reference: str, clusters: Sequence[int] | None = None) -> dict[str, Lead]:
+    """Every entry but the reference against it, by reciprocal ranks over seeds and queries.
+
+    Args:
+        entries: of one pool.
+        reference: label of one of them; without it nothing is compared.
+        clusters: a number for each query, the same for those of one file; None: each query stands for itself.
+    """
     base = next((entry for entry in entries if entry.label == reference), None)
     others = [entry for entry in entries if entry is not base]
     if base is None or not others:
         return {}
-    found = compare_all([other.reciprocal_ranks for other in others], base.reciprocal_ranks, resamples=resamples)
-    adjusted = holm([difference.p_value for difference in found])
-    return {other.label: Lead(*pair) for other, pair in zip(others, zip(found, adjusted, strict=True), strict=True)}
+    found = {other.label: compare_runs(other.runs, base.runs, clusters) for other in others}
+    known = [label for label, difference in found.items() if difference.has_verdict]
+    adjusted = dict(zip(known, holm([found[label].p_value for label in known]), strict=True))
+    return {label: Lead(difference, adjusted.get(label, math.nan)) for label, difference in found.items()}

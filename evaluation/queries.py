@@ -24,19 +24,20 @@ from evaluation.provenance import without_paths
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryFacts:
-    """Three numbers for each query of a split, in order."""
+    """Numbers of each query of a split, in its order."""
 
     dataset: str
     origin: str  # e.g. "jdk-17.0.21"
     fingerprint: str  # of the words of the split, as in results
     split: str
-    words: Sequence[int]  # number of words of the query
-    distinct: Sequence[int]  # number of distinct stems of the query, without words missing from a release
-    shared: Sequence[int]  # number of these stems that also occur in its method
+    words: Sequence[int]  # of the query
+    distinct: Sequence[int]  # stems of the query; words that a release has lost are none
+    shared: Sequence[int]  # of these stems, those that stand in its method too
+    files: Sequence[int]  # a number for the file of its method; where files are not known one for each query
 
     def __post_init__(self) -> None:
-        if not len(self.words) == len(self.distinct) == len(self.shared) > 0:
-            raise ValueError("the facts of queries are three lists of the same length, of one query or more")
+        if not len(self.words) == len(self.distinct) == len(self.shared) == len(self.files) > 0:
+            raise ValueError("the facts of queries are four lists of the same length, of one query or more")
         rows = zip(self.shared, self.distinct, self.words, strict=True)
         if not all(0 <= shared <= distinct <= words for shared, distinct, words in rows):
             raise ValueError("a query shares at most its distinct words with its method, and has at most its words")
@@ -73,7 +74,16 @@ def query_facts(split: Split, *, dataset: str, origin: str) -> QueryFacts:
         words=split.words["query"].lengths.tolist(),
         distinct=[len(stems) for stems in asked],
         shared=[len(asked[row] & _stems(split, ("name", "tokens", "api"), row, stem)) for row in rows],
+        files=_files(split),
     )
+
+
+def _files(split: Split) -> list[int]:
+    """A number for each row, the same for methods of one file; a release that names no files has one path for all."""
+    texts = [split.text(row) for row in range(len(split))]
+    numbers: dict[tuple[str, str], int] = {}
+    found = [numbers.setdefault((text.origin, text.path), len(numbers)) for text in texts]
+    return found if len(numbers) > 1 else [*range(len(split))]
 
 
 def _stems(split: Split, fields: Sequence[str], row: int, stem: Callable[[str], str]) -> set[str]:

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float, Int
 
 from evaluation.comparison import Entry
 from evaluation.queries import QueryFacts
-from evaluation.significance import bootstrap_interval
+from evaluation.run_comparison import Runs, compare_runs
 
 LEAST: Final = 20
 """Minimum number of queries of a class; with fewer, an interval is not informative."""
@@ -25,8 +25,6 @@ _LENGTHS: Final = {"up to 3": 3, "4-5": 5, "6-8": 8, "9-12": 12, "13-18": 18}
 """Label -> maximum words; longer queries are a separate class."""
 _OVERLAPS: Final = {"none": 0.0, "up to 1/4": 0.25, "up to 1/2": 0.5, "up to 3/4": 0.75}
 """Label -> maximum share; above these are "not all" and "all"."""
-
-_RESAMPLES: Final = 2_000
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -48,7 +46,7 @@ class Gain:
     """The MRR of one ranker minus another's, over some queries."""
 
     mean: float
-    low: float  # ends of the 95 % bootstrap interval
+    low: float  # ends of the 95 % interval over seeds and queries
     high: float
 
     @property
@@ -85,7 +83,11 @@ def _between(
     return [QueryClass(kind, label, (low < values) & (values <= high)) for label, (low, high) in bounds]
 
 
-def gain(entry: Entry, other: Entry, rows: Bool[np.ndarray, " queries"]) -> Gain:
-    """How much higher the MRR of ``entry`` is than that of ``other`` over the queries ``rows``."""
-    first, second = entry.reciprocal_ranks[rows], other.reciprocal_ranks[rows]
-    return Gain(float(np.mean(first - second)), *bootstrap_interval(first, second, resamples=_RESAMPLES))
+def gain(entry: Entry, other: Entry, rows: Bool[np.ndarray, " queries"], files: Sequence[int]) -> Gain:
+    """How much higher the MRR of ``entry`` is than that of ``other`` over the queries ``rows``.
+
+    ``files``: a number for the file of each query, of all of them.
+    """
+    first, second = (Runs(each.values[:, rows], trained=each.trained) for each in (entry.runs, other.runs))
+    found = compare_runs(first, second, np.asarray(files)[rows])
+    return Gain(found.mean, found.low, found.high)

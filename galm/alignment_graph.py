@@ -66,10 +66,18 @@ def edge_weights(
     mask: Bool[Tensor, "*batch nodes"],
     logits: Logits = "raw",
     temperature: float = 1.0,
+    *,
+    self_loops: bool = True,
 ) -> Float[Tensor, "*batch nodes nodes"]:
-    """E = row softmax of (H Hᵀ): eq. 10 for the query's words, eq. 11 for a layer's nodes; the graph is complete."""
+    """E = row softmax of (H Hᵀ): eq. 10 on the query's own words, eq. 11 on a layer's nodes; the graph is complete.
+
+    Without ``self_loops`` a node has edges to others only, and one that is alone has none.
+    """
     left, right = prepared(states, logits, temperature)
-    return masked_softmax(left @ right.transpose(-1, -2), mask[..., None, :])
+    allowed = mask[..., None, :]  # [batch, 1, nodes]
+    if not self_loops:
+        allowed = allowed & ~torch.eye(mask.shape[-1], dtype=torch.bool, device=mask.device)
+    return masked_softmax(left @ right.transpose(-1, -2), allowed)
 
 
 def fixed_edges(

@@ -118,9 +118,10 @@ def all_scores(
 
 
 def is_fast(config: GalmConfig, vectors: Tensor) -> bool:
-    """Whether the kernels support this model and these vectors."""
-    covered = config.layer_input == "previous" and config.edges != "cosine"
-    return covered and fits(vectors, config.dim, config.graph_width if config.layers else config.blocks)
+    """Whether the kernels compute this model on these vectors."""
+    return config.layer_input == "previous" and fits(
+        vectors, config.dim, config.graph_width if config.layers else config.blocks
+    )
 
 
 def ragged_cosines(config: GalmConfig, nodes: Nodes, context: EncodedWords) -> Float[Tensor, "contexts words blocks"]:

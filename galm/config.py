@@ -37,6 +37,12 @@ class GalmConfig:
     """Logits of the edges, eqs. 10 and 11."""
     edge_temperature: float = 9.0
     """Factor of the cosine in ``edges=cosine``."""
+    self_loops: bool = True
+    """Whether a node has an edge to itself (eqs. 10 and 11 as printed); false: only to others."""
+    activation: Literal["relu", "none"] = "relu"
+    """What follows a graph convolution (eq. 12: ReLU; GSMN's code: nothing)."""
+    skip: bool = False
+    """Whether the head reads each node's block cosines beside its last state; the paper's reads the state alone."""
     nodes: Literal["query", "code", "both", "query_and_name"] = "query"
     """Whose words are nodes (eqs. 7 to 10: query; eq. 4: code; GSMN sums both; or the query's and the name's)."""
     layer_input: Literal["previous", "first"] = "previous"

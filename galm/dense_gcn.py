@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
+from torch.nn.functional import normalize
 from torch.nn.utils.parametrizations import weight_norm
 from torch_geometric.nn import DenseGCNConv
 
@@ -31,8 +32,9 @@ class GlobalAlignment(nn.Module):
         inputs = [config.blocks] * config.layers if config.layer_input == "first" else widths[:-1]
         layers = [DenseGCNConv(width, config.graph_width) for width in inputs[: 1 if config.share_layers else None]]
         self.layers = nn.ModuleList(layers * config.layers if config.share_layers else layers)
+        read = widths[-1] + (config.blocks if config.skip and config.layers else 0)
         if config.head == "perceptron":
-            self.head_in = nn.Linear(widths[-1], widths[-1])
+            self.head_in = nn.Linear(read, widths[-1])
             self.head_out = nn.Linear(widths[-1], 1)
             if config.weight_norm:
                 weight_norm(self.head_in)
@@ -49,11 +51,24 @@ class GlobalAlignment(nn.Module):
         states, edges = cosines, first_edges
         for number, layer in enumerate(self.layers):
             if number and self.config.graph == "alignment":
-                edges = edge_weights(states, mask, self.config.edges, self.config.edge_temperature)
+                edges = self.edges_between(states, mask)
             below = cosines if self.config.layer_input == "first" else states
-            # Rows of the edges sum to 1, so the layer's degree normalisation changes nothing.
-            states = layer(below, edges, add_loop=False).relu()  # [graphs, nodes, width]
+            # Rows of the edges sum to 1 or are 0, so the layer's degree normalisation changes nothing.
+            states = self.activated(layer(below, edges, add_loop=False))  # [graphs, nodes, width]
+        if self.config.skip and len(self.layers):
+            states = torch.cat((states, cosines), dim=-1)
         return (self.read(states) * weights).sum(-1)
+
+    def edges_between(
+        self, states: Float[Tensor, "graphs nodes width"], mask: Bool[Tensor, "graphs nodes"]
+    ) -> Float[Tensor, "graphs nodes nodes"]:
+        """Edges between the nodes of a layer, eq. 11."""
+        config = self.config
+        return edge_weights(states, mask, config.edges, config.edge_temperature, self_loops=config.self_loops)
+
+    def activated(self, states: Float[Tensor, "*graphs nodes width"]) -> Float[Tensor, "*graphs nodes width"]:
+        """What follows a convolution."""
+        return states.relu() if self.config.activation == "relu" else states
 
     def ragged(
         self, cosines: Float[Tensor, "contexts words blocks"], parts: Sequence[Graphs], *, bfloat16: bool = False
@@ -66,19 +81,43 @@ class GlobalAlignment(nn.Module):
         if not layers:  # a word is scored once, since it is the same node in every graph
             found = self._readings(cosines, bfloat16)
             return torch.cat([found[:, graphs.words] @ graphs.pooling for graphs in parts], dim=1)
-        scale = self.config.graph_width**-0.5 if self.config.edges == "scaled" else 1.0
         below = layers[0].lin(cosines)  # [contexts, words, width], each distinct word once
         scores = []
         for graphs in parts:
-            states = convolution(graphs, below, layers[0].bias, edges=graphs.edges, distinct=True)
+            states = self._convolved(graphs, below, layers[0].bias, edges=graphs.edges, distinct=True)
             for layer in layers[1:]:
                 above = rounded(layer.lin, states, bfloat16)
                 if self.config.graph == "alignment":
-                    states = convolution(graphs, above, layer.bias, states=states, scale=scale)
+                    states = self._convolved(graphs, above, layer.bias, states=states)
                 else:
-                    states = convolution(graphs, above, layer.bias, edges=graphs.edges)
+                    states = self._convolved(graphs, above, layer.bias, edges=graphs.edges)
+            if self.config.skip:
+                states = torch.cat((states, cosines[:, graphs.words]), dim=-1)
             scores.append(self._readings(states, bfloat16) @ graphs.pooling)
         return torch.cat(scores, dim=1)
+
+    def _convolved(
+        self,
+        graphs: Graphs,
+        below: Float[Tensor, "contexts rows width"],
+        bias: Float[Tensor, " width"],
+        *,
+        states: Float[Tensor, "contexts nodes width"] | None = None,
+        edges: Float[Tensor, " cells"] | None = None,
+        distinct: bool = False,
+    ) -> Float[Tensor, "contexts nodes width"]:
+        """A layer by the kernels; cosine edges are the products of nodes of length sqrt(temperature)."""
+        config, scale = self.config, 1.0
+        if states is not None and config.edges == "cosine":
+            states = normalize(states, dim=-1) * config.edge_temperature**0.5
+        elif config.edges == "scaled":
+            scale = config.graph_width**-0.5
+        inside = bias if config.activation == "relu" else None  # the kernels' ReLU comes with the bias
+        found = convolution(
+            graphs, below, inside, states=states, edges=edges, scale=scale, self_loops=config.self_loops,
+            distinct=distinct,
+        )  # fmt: skip
+        return found if inside is not None else found + bias
 
     def _readings(
         self, states: Float[Tensor, "contexts nodes width"], bfloat16: bool

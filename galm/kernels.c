@@ -383,11 +383,12 @@ typedef struct {
     const float *states;    /* H, [contexts, nodes, width]; null where edges are given */
     const float *below;     /* Y, [contexts, rows, width] */
     const float *edges;     /* E, [cells], the same in every context; null: the row softmax of scale * H H^T, eq. 11 */
-    const float *bias;      /* [width] */
+    const float *bias;      /* [width]; null: E Y as it is, without relu */
     const int32_t *places;  /* each node's row of Y, [nodes]; null: node j has row j */
     const int32_t *offsets; /* graph g has the nodes offsets[g] to offsets[g + 1], [graphs + 1] */
     const int32_t *cells;   /* and its edges are from cells[g] on, [graphs + 1] */
     int32_t contexts, graphs, rows, width, longest, threads;
+    int32_t self_loops; /* whether E = softmax(scale * H H^T) has a diagonal */
     float scale;
 } graph_input;
 
@@ -413,9 +414,11 @@ typedef struct {
 
 /* E = softmax(scale * H H^T) is left turned: H H^T is symmetric, so lane j of its row k is entry (j, k), and neither
  * the largest of a row of E nor its sum needs a step across lanes. */
-INLINE matrix own_edges(graph_room r, rows states, int n, float scale) {
+INLINE matrix own_edges(graph_room r, rows states, int n, float scale, int self_loops) {
     int step = UP(n);
     dots(r.edges, states.values, states, n, r.turned);
+    if (!self_loops)
+        for (int k = 0; k < n; k++) r.edges[k * step + k] = -1e30f;
     for (int at = 0; at < step; at += LANES) {
         lanes most = load(r.edges + at), total = {0};
         for (int k = 1; k < n; k++) most = larger(load(r.edges + k * step + at), most);
@@ -426,6 +429,7 @@ INLINE matrix own_edges(graph_room r, rows states, int n, float scale) {
         }
         for (int k = 0; k < n; k++) store(r.edges + k * step + at, load(r.edges + k * step + at) / total);
     }
+    if (!self_loops && n == 1) r.edges[0] = 0; /* a node alone has no neighbour */
     return (matrix){r.edges, 1, step};
 }
 
@@ -435,7 +439,7 @@ INLINE one_graph graph_of(graph_room r, const graph_input *in, int c, int g, int
     rows own = {below + first * width, width, 0}, shared = {below, width, in->places + first};
     if (in->edges) return (one_graph){0, {in->edges + in->cells[g], n, 1}, in->places ? shared : own, n};
     rows states = {in->states + ((size_t)c * in->offsets[in->graphs] + first) * width, width, 0};
-    return (one_graph){states.values, own_edges(r, states, n, in->scale), own, n};
+    return (one_graph){states.values, own_edges(r, states, n, in->scale, in->self_loops), own, n};
 }
 
 INLINE void convolve(float *out, graph_room r, const graph_input *in, int c, int width) {
@@ -468,8 +472,12 @@ typedef struct {
     float *bias;   /* [threads, width], 0 before */
 } graph_output;
 
-/* The gradient of E Y + b: that of the relu's result where it is positive. */
+/* The gradient of E Y + b: that of the relu's result where it is positive; without `out` there was no relu, and no b. */
 INLINE void through_relu(float *masked, const float *gradient, const float *out, float *to_bias, int n, int width) {
+    if (!out) {
+        memcpy(masked, gradient, sizeof(float) * n * width);
+        return;
+    }
     for (int j = 0; j < n; j++)
         for (int f = 0; f < width; f += LANES) {
             lanes g = where_positive(load(out + j * width + f), load(gradient + j * width + f));
@@ -511,7 +519,7 @@ INLINE void convolve_back(const float *gradient, const float *out, graph_output 
         size_t at = (size_t)in->offsets[g] * width;
         one_graph graph = graph_of(r, in, c, g, width);
         rows masked = {r.masked, width, 0};
-        through_relu(r.masked, gradient + at, out + at, to.bias, graph.n, width);
+        through_relu(r.masked, gradient + at, in->bias ? out + at : 0, to.bias, graph.n, width);
         to_rows_below(r, graph, masked, in->places ? to.below : to.below + at);
         if (in->edges) {
             dots(r.to_edges, r.masked, graph.below, graph.n, r.turned);

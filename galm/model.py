@@ -110,7 +110,10 @@ class Galm(NeuralRanker):
         """Edges between the words of one side: eq. 10, or the configured replacement."""
         if self.config.graph in ("uniform", "identity"):
             return fixed_edges(nodes.mask, nodes.states.dtype, alike=self.config.graph == "uniform")
-        return edge_weights(nodes.states, nodes.mask, self.config.edges, self.config.edge_temperature)
+        config = self.config
+        return edge_weights(
+            nodes.states, nodes.mask, config.edges, config.edge_temperature, self_loops=config.self_loops
+        )
 
     def alignment(self, queries: Encoded, codes: Encoded) -> Float[Tensor, "pairs querywords codewords"]:
         """The attention of eq. 7; if only code words are nodes, their attention to the query's words."""

@@ -45,7 +45,10 @@ class GraphInput(ctypes.Structure):
 
     _fields_ = [
         *((name, ctypes.c_void_p) for name in ("states", "below", "edges", "bias", "places", "offsets", "cells")),
-        *((name, ctypes.c_int32) for name in ("contexts", "graphs", "rows", "width", "longest", "threads")),
+        *(
+            (name, ctypes.c_int32)
+            for name in ("contexts", "graphs", "rows", "width", "longest", "threads", "self_loops")
+        ),
         ("scale", ctypes.c_float),
     ]
 

@@ -94,29 +94,41 @@ class BlockCosines(torch.autograd.Function):
 
 
 class Convolution(torch.autograd.Function):
-    """ReLU(E Y + b) in every graph and context; E is given, or the row softmax of scale · H Hᵀ (eqs. 11 and 12)."""
+    """ReLU(E Y + b) in every graph and context; E is given, or the row softmax of scale · H Hᵀ (eqs. 11 and 12).
+
+    Without b the result is E Y as it is.
+    """
 
     @staticmethod
     def forward(
         ctx: Any,
         graphs: Graphs,
         below: Float32[Tensor, "contexts rows width"],
-        bias: Float32[Tensor, " width"],
+        bias: Float32[Tensor, " width"] | None,
         edges: Float32[Tensor, " cells"] | None,
         states: Float32[Tensor, "contexts nodes width"] | None,
         scale: float,
+        self_loops: bool,
         distinct: bool,
     ) -> Float32[Tensor, "contexts nodes width"]:
         """Y is ``below``, one row per node, or with ``distinct`` one row per distinct word; H is ``states``."""
         assert (edges is None) != (states is None)
-        below, bias = below.contiguous(), bias.contiguous()
+        below, bias = below.contiguous(), None if bias is None else bias.contiguous()
         edges = None if edges is None else edges.contiguous()
         states = None if states is None else states.contiguous()
         contexts, rows, width = below.shape
         out = below.new_empty(contexts, len(graphs.words), width)
         places = graphs.words if distinct else None
         tensors = (states, below, edges, bias, places, graphs.offsets, graphs.cells)
-        sizes = (contexts, len(graphs.offsets) - 1, rows, width, graphs.longest, torch.get_num_threads())
+        sizes = (
+            contexts,
+            len(graphs.offsets) - 1,
+            rows,
+            width,
+            graphs.longest,
+            torch.get_num_threads(),
+            int(self_loops),
+        )
         ctx.kernel_input = GraphInput(*map(address, tensors), *sizes, scale)
         call("convolution_forward", ctx.kernel_input, out)
         ctx.save_for_backward(out, *tensors)
@@ -130,10 +142,12 @@ class Convolution(torch.autograd.Function):
         threads = ctx.kernel_input.threads
         to_states = None if states is None else torch.empty_like(states)
         to_edges = None if edges is None else edges.new_zeros(threads, len(edges))
-        to_below, to_bias = torch.zeros_like(below), bias.new_zeros(threads, len(bias))
+        to_below = torch.zeros_like(below)
+        to_bias = None if bias is None else bias.new_zeros(threads, len(bias))
         to = GraphOutput(*map(address, (to_states, to_below, to_edges, to_bias)))
         call("convolution_backward", ctx.kernel_input, gradient.contiguous(), out, to)
-        return None, to_below, to_bias.sum(0), None if to_edges is None else to_edges.sum(0), to_states, None, None
+        found = [None if each is None else each.sum(0) for each in (to_bias, to_edges)]
+        return None, to_below, *found, to_states, None, None, None
 
 
 class Readings(torch.autograd.Function):
@@ -178,15 +192,16 @@ def block_cosines_of(
 def convolution(
     graphs: Graphs,
     below: Float32[Tensor, "contexts rows width"],
-    bias: Float32[Tensor, " width"],
+    bias: Float32[Tensor, " width"] | None,
     *,
     edges: Float32[Tensor, " cells"] | None = None,
     states: Float32[Tensor, "contexts nodes width"] | None = None,
     scale: float = 1.0,
+    self_loops: bool = True,
     distinct: bool = False,
 ) -> Float32[Tensor, "contexts nodes width"]:
-    """Apply :class:`Convolution`."""
-    found: Tensor = Convolution.apply(graphs, below, bias, edges, states, scale, distinct)  # type: ignore[no-untyped-call]
+    """:class:`Convolution`."""
+    found: Tensor = Convolution.apply(graphs, below, bias, edges, states, scale, self_loops, distinct)  # type: ignore[no-untyped-call]
     return found
 
 

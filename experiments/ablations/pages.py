@@ -10,11 +10,16 @@ from evaluation.comparison import Entry, Lead, Pool, leads
 from evaluation.results import Result
 from experiments.ablations.catalogue import ABLATIONS, Ablation
 from experiments.tables.comparison_pictures import as_png, largest_pools, title_of
-from experiments.tables.comparison_tables import RESAMPLES, markdown_table, tables, with_interval
+from experiments.tables.comparison_tables import Clusters, markdown_table, tables, with_interval
 from experiments.tables.costs import cost
 
-_COLOURS: Final = {"behind": "#2166ac", "level": "0.5", "ahead": "#b2182b"}
-_SIDES: Final = {"behind": "Behind it", "level": "Not to be told apart from it", "ahead": "Ahead of it"}
+_COLOURS: Final = {"worse": "#2166ac", "level": "0.5", "better": "#b2182b", "one seed": "0.8"}
+_SIDES: Final = {
+    "worse": "Worse",
+    "level": "No significant difference",
+    "better": "Better",
+    "one seed": "No verdict, with one seed",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +30,8 @@ class Found:
     results: Sequence[tuple[str, Result]]  # with their labels
     pool: Pool
     base: Entry
-    leads: Mapping[str, Lead]  # difference from the base of each variant with results, in the ablation's order
+    leads: Mapping[str, Lead]  # of each variant that has results over the base, in the ablation's order
+    clusters: Clusters
 
     @property
     def ablation(self) -> Ablation:
@@ -33,15 +39,15 @@ class Found:
         return ABLATIONS[self.name]
 
     def side(self, label: str) -> str:
-        """How a variant compares with the base: ``behind``, ``ahead`` or ``level``."""
+        """How a variant compares with the base: one of the keys of ``_SIDES``."""
         lead = self.leads[label]
-        if not lead.holds:
-            return "level"
-        return "ahead" if lead.difference.mean > 0 else "behind"
+        if lead.verdict != "yes":
+            return "level" if lead.verdict == "no" else lead.verdict
+        return "better" if lead.difference.mean > 0 else "worse"
 
 
-def found_by(name: str, kept: Sequence[tuple[str, Result]]) -> Found | None:
-    """The findings from the saved results of an ablation, given with their labels; None without the base or a variant.
+def found_by(name: str, kept: Sequence[tuple[str, Result]], clusters: Clusters) -> Found | None:
+    """What the saved results of an ablation say, with their labels; None without the base or without a variant.
 
     A variant counts once it has as many seeds as the base.
     """
@@ -49,18 +55,17 @@ def found_by(name: str, kept: Sequence[tuple[str, Result]]) -> Found | None:
     for pool, entries in largest_pools(kept).values():
         base = next((entry for entry in entries if entry.label == ablation.base), None)
         whole = [entry for entry in entries if base and entry.seeds >= base.seeds]
-        by_label = leads(whole, ablation.base, resamples=RESAMPLES)
+        by_label = leads(whole, ablation.base, clusters.get(pool.fingerprint))
         if base and by_label:
-            return Found(
-                name, kept, pool, base, {each: by_label[each] for each in ablation.variants if each in by_label}
-            )
+            listed = {each: by_label[each] for each in ablation.variants if each in by_label}
+            return Found(name, kept, pool, base, listed, clusters)
     return None
 
 
 def ablation_page(found: Found) -> str:
     """The claim, whether it holds, and the table."""
     shown = [(label, result) for label, result in found.results if label in (found.ablation.base, *found.leads)]
-    table = tables(shown, (found.ablation.base,), whole=False)
+    table = tables(shown, (found.ablation.base,), found.clusters, whole=False)
     return f"# Ablation: {found.name}\n\n{_answered(found)}\n\n![{found.name}]({found.name}.png)\n\n{table}\n"
 
 
@@ -69,8 +74,8 @@ def overview(found: Sequence[Found]) -> str:
     parts = [
         f"# Ablations\n\nWhich part of a model does what? On {title_of(found[0].pool)}. A variant differs from its "
         "model in what its label says, with the same pairs, epochs and seeds. Its difference is that of the mean MRR "
-        "over seeds, with a 95 % bootstrap interval over queries; it counts where a paired randomisation test gives "
-        "p < 0.05 after Holm's correction within the ablation.",
+        "over seeds, with a 95 % interval over training seeds and queries; it is significant at p < 0.05 after Holm's "
+        "correction within the ablation, which intervals do not have.",
         cost(result for each in found for _, result in each.results),
     ]
     for each in found:
@@ -85,7 +90,7 @@ def verdict(found: Found) -> str:
     """Whether the claim of an ablation holds, in a sentence or two."""
     base, level = found.ablation.base, found.ablation.level
     sides = {label: found.side(label) for label in found.leads}
-    met = sum(side == ("level" if label in level else "behind") for label, side in sides.items())
+    met = sum(side == ("level" if label in level else "worse") for label, side in sides.items())
     answer = "yes" if met == len(sides) else "in part" if met else "no"
     model = f"{base} (MRR {found.base.mean('exact').mrr:.3f}, {_seeds(found.base)})"
     missing = [label for label in found.ablation.variants if label not in sides]
@@ -110,7 +115,9 @@ def ablation_picture(found: Found) -> bytes:
     axes.set_yticks(range(len(found.leads)), [*found.leads][::-1])
     axes.set_ylim(-0.6, len(found.leads) - 0.4)
     axes.grid(axis="x", color="0.9")
-    axes.set_xlabel(f"MRR minus that of {found.ablation.base}, 95 % interval; grey: not to be told apart from it")
+    axes.set_xlabel(
+        f"MRR minus that of {found.ablation.base}, 95 % interval over seeds and queries; grey: not significant"
+    )
     figure.suptitle(f"Ablation {found.name}: {title_of(found.pool)}", fontsize=10)
     return as_png(figure)
 

@@ -31,7 +31,7 @@ def pictures(known: Iterable[KnownPool]) -> dict[str, bytes]:
         rankers, classes = compared(entries), query_classes(facts)
         by_kind = {kind: group for kind in KINDS if (group := [each for each in classes if each.kind == kind])}
         if rankers and by_kind:
-            found[pool.dataset.partition(":")[0]] = _picture(title_of(pool), *rankers, by_kind)
+            found[pool.dataset.partition(":")[0]] = _picture(title_of(pool), *rankers, by_kind, facts.files)
     return found
 
 
@@ -42,12 +42,18 @@ def band_shares(entry: Entry, rows: Bool[np.ndarray, " queries"]) -> Float[np.nd
     return np.bincount(bands, minlength=len(_BANDS) + 1) / len(ranks)
 
 
-def _picture(title: str, models: Sequence[Entry], against: Entry, by_kind: Mapping[str, Sequence[QueryClass]]) -> bytes:
+def _picture(
+    title: str,
+    models: Sequence[Entry],
+    against: Entry,
+    by_kind: Mapping[str, Sequence[QueryClass]],
+    files: Sequence[int],
+) -> bytes:
     figure = Figure(figsize=(1 + 7 * len(by_kind), 9), dpi=110, layout="constrained")
     panels = figure.subplots(2, len(by_kind), sharey="row", height_ratios=(1.25, 1), squeeze=False)
     for column, (kind, classes) in enumerate(by_kind.items()):
         _draw_bands(panels[0, column], classes, [*models, against])
-        _draw_leads(panels[1, column], classes, models, against)
+        _draw_leads(panels[1, column], classes, models, against, files)
         panels[1, column].set_xlabel(_AXES[kind])
         for axes in panels[:, column]:
             axes.set_xlim(-0.6, len(classes) - 0.4)
@@ -77,11 +83,13 @@ def _draw_bands(axes: Axes, classes: Sequence[QueryClass], entries: Sequence[Ent
     axes.set_ylim(0, 1)
 
 
-def _draw_leads(axes: Axes, classes: Sequence[QueryClass], models: Sequence[Entry], against: Entry) -> None:
+def _draw_leads(
+    axes: Axes, classes: Sequence[QueryClass], models: Sequence[Entry], against: Entry, files: Sequence[int]
+) -> None:
     """The difference of MRR in each class, with its 95 % interval."""
     for number, model in enumerate(models):
         places = np.arange(len(classes)) + (number - (len(models) - 1) / 2) * 0.2
-        gains = [gain(model, against, each.rows) for each in classes]
+        gains = [gain(model, against, each.rows, files) for each in classes]
         means = np.array([each.mean for each in gains])
         reach = np.array([[each.mean - each.low, each.high - each.mean] for each in gains]).T
         axes.errorbar(places, means, yerr=reach, fmt="o", capsize=4, color=_COLOURS[number], label=model.label)

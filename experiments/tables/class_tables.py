@@ -13,9 +13,9 @@ AGAINST: Final = "bm25_tuned"
 
 
 def compared(entries: Sequence[Entry]) -> tuple[list[Entry], Entry] | None:
-    """Those of ``MODELS`` that are among ``entries``, and the ranker they are compared with; None without either."""
+    """Those of ``MODELS`` that have several seeds and the ranker they are compared with; None without either."""
     named = {entry.label: entry for entry in entries}
-    models = [named[label] for label in MODELS if label in named]
+    models = [named[label] for label in MODELS if label in named and named[label].seeds > 1]
     return (models, named[AGAINST]) if models and AGAINST in named else None
 
 
@@ -27,15 +27,15 @@ def class_table(known: KnownPool) -> str:
         return ""
     models, against = found
     classes = query_classes(facts)
-    leads = {model.label: [gain(model, against, each.rows) for each in classes] for model in models}
+    leads = {model.label: [gain(model, against, each.rows, facts.files) for each in classes] for model in models}
     header = ("queries", "number", f"MRR of {AGAINST}", *(f"{label} - {AGAINST}" for label in leads))
     rows = [
         (_name(each), f"{each.size:,}", f"{against.reciprocal_ranks[each.rows].mean():.3f}", *map(_shown, gains))
         for each, gains in zip(classes, zip(*leads.values(), strict=True), strict=True)
     ]
     caption = (
-        f"**{pool.dataset}** ({pool.origin}), {pool.split} split: MRR minus that of {AGAINST}, with 95 % bootstrap "
-        "intervals over the queries of each class, not corrected for how many there are. Length is counted "
+        f"**{pool.dataset}** ({pool.origin}), {pool.split} split: MRR minus that of {AGAINST}, with 95 % intervals "
+        "over seeds and the queries of each class by file, not corrected for how many there are. Length is counted "
         "in words; overlap is the share of a query's distinct stems that stand in its method's name, tokens or API "
         f"words too. Classes of fewer than {LEAST} queries are left out."
     )

@@ -1,6 +1,7 @@
 """Tables that compare rankers with one of them, in Markdown: short ones, or with all columns."""
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple
 from typing import Final
 
@@ -13,17 +14,18 @@ from evaluation.results import Result
 _SHORT: Final = ("seeds", "Top@1", "Top@5", "Top@10", "MRR")
 _LONG: Final = ("Top@1*", "Top@5*", "Top@10*", "MRR*", "printed*", "parameters", "training minutes", "ms per query")
 
-RESAMPLES: Final = 2_000
-"""For each comparison: p-values from 0.0005."""
-
 _ROUNDING: Final = 0.0015
 """Tolerance for four numbers printed with three digits."""
 
 Row = tuple[str, ...]
 
 
-def tables(results: Iterable[tuple[str, Result]], references: Sequence[str], *, whole: bool) -> str:
-    """A table per test pool; the results come with the labels of their rows.
+Clusters = Mapping[str, Sequence[int]]
+"""Fingerprint of a test split -> a number for the file of each query."""
+
+
+def tables(results: Iterable[tuple[str, Result]], references: Sequence[str], clusters: Clusters, *, whole: bool) -> str:
+    """A table for each pool that was tested on; the results come with the labels of their rows.
 
     Rows are compared with the first of ``references`` that is a row of the table.
     """
@@ -31,11 +33,11 @@ def tables(results: Iterable[tuple[str, Result]], references: Sequence[str], *, 
     for pool, entries in by_pool(results).items():
         labels = {entry.label for entry in entries}
         reference = next((each for each in references if each in labels), references[0])
-        found = leads(entries, reference, resamples=RESAMPLES)
+        found = leads(entries, reference, clusters.get(pool.fingerprint))
         lead = (f"MRR - {reference}", "significant")
         header = ("ranker", *_SHORT, *lead, *(_LONG if whole else ()))
         rows = [_row(entry, found.get(entry.label), pool, whole=whole) for entry in entries]
-        parts.append(f"{_caption(pool, entries, reference, whole=whole)}\n\n{markdown_table(header, rows)}")
+        parts.append(f"{_caption(pool, entries, reference, clusters, whole=whole)}\n\n{markdown_table(header, rows)}")
     return "\n\n".join(parts)
 
 
@@ -72,18 +74,21 @@ def _cell(text: str) -> str:
 
 
 def with_interval(mean: float, low: float, high: float) -> str:
-    """A difference with its interval."""
-    return f"{mean:+.3f} ({low:+.3f} to {high:+.3f})"
+    """A difference with the ends of its interval, where that is known."""
+    return f"{mean:+.3f}" if math.isnan(low) else f"{mean:+.3f} ({low:+.3f} to {high:+.3f})"
 
 
-def _caption(pool: Pool, entries: Sequence[Entry], reference: str, *, whole: bool) -> str:
+def _caption(pool: Pool, entries: Sequence[Entry], reference: str, clusters: Clusters, *, whole: bool) -> str:
+    files = len(set(clusters.get(pool.fingerprint, ())))
+    clustered = f"those of one of {files:,} files together" if 0 < files < pool.size else "each for itself"
     trained = sorted({_trained_on(result) for entry in entries for result in entry.results if result.parameters})
     text = (
         f"**{pool.dataset}** ({pool.origin}), {pool.split} split: {pool.size:,} queries over as many methods, "
         f"trained on {' or '.join(trained) or 'nothing'}. Repeated queries cap Top@1 at {pool.ceiling_top1:.3f}. "
         "Means over seeds, ± their standard deviation; ties count against the ranker. "
-        f"MRR - {reference}: with its 95 % bootstrap interval over queries; significant where a paired randomisation "
-        "test on reciprocal ranks gives p < 0.05 after Holm's correction for all rows of the table."
+        f"MRR - {reference}: with its 95 % interval over training seeds and queries ({clustered}); significant at p < "
+        "0.05 after Holm's correction for all rows of the table, which intervals do not have. A trained model with one "
+        "seed gets no verdict."
     )
     also = " *: as earlier papers count (rank <= K + 1, MRR@10); printed: what the papers print, trained on other data."
     return text + also * whole
@@ -122,7 +127,7 @@ def _lead(lead: Lead | None) -> tuple[str, str]:
     if lead is None:
         return "", ""
     found = lead.difference
-    return with_interval(found.mean, found.low, found.high), "yes" if lead.holds else "no"
+    return with_interval(found.mean, found.low, found.high), lead.verdict
 
 
 def _printed(dataset: str, model: str) -> str:

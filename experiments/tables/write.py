@@ -16,10 +16,10 @@ from experiments.gencodesearchnet.subset_pictures import subset_picture
 from experiments.tables import class_pictures, comparison_pictures, training_pictures
 from experiments.tables.cells import Cell, finished
 from experiments.tables.class_tables import class_table
-from experiments.tables.comparison_tables import published_table, tables
+from experiments.tables.comparison_tables import Clusters, published_table, tables
 from experiments.tables.costs import cost
 from experiments.tables.main_table import CELLS, REFERENCES
-from experiments.tables.query_facts import known_pools
+from experiments.tables.query_facts import known_pools, saved_facts
 from experiments.tables.summary import shown, summary
 from recipes.config import REPOSITORY
 from terminal.console import say
@@ -62,7 +62,7 @@ def pages(results: Path) -> Mapping[str, str]:
     where = "\n\n".join(filter(None, map(class_table, known_pools(main, results))))
     if main:
         spent = cost(result for _, result in main)
-        table = tables(main, REFERENCES, whole=True)
+        table = tables(main, REFERENCES, clusters(results), whole=True)
         parts = ("# All models", _BUDGET, spent, table, where and f"## By kind of query\n\n{where}", _PICTURES)
         found["main.md"] = "\n\n".join(filter(None, parts)) + "\n"
     if found_settings := tuning(results):
@@ -93,7 +93,13 @@ def drawn(results: Path) -> Mapping[str, bytes]:
 def ablations(results: Path) -> list[Found]:
     """The findings of the ablations for which the base model and a variant have saved results."""
     kept = {name: list(saved_results(each.cells, results / "ablations")) for name, each in ABLATIONS.items()}
-    return [found for found in map(found_by, kept.keys(), kept.values()) if found]
+    files = clusters(results)
+    return [found for name, each in kept.items() if (found := found_by(name, each, files))]
+
+
+def clusters(results: Path) -> Clusters:
+    """The files that queries are of, of those test splits of which facts are saved."""
+    return {facts.fingerprint: facts.files for facts in saved_facts(results)}
 
 
 def tuning(results: Path) -> str:

@@ -235,7 +235,9 @@ def kinds_of(model: Any) -> int:
 def gold_logit_scores(logits: Float32[np.ndarray, "queries candidates 2"]) -> Float32[np.ndarray, "queries candidates"]:
     """The scores that the released ranking script compares: the gold's "no match" logit, the others' "match" logits.
 
-    A demonstration: the better a model is, the lower it ranks. The gold is the first candidate.
+    A demonstration: what comes out depends on how the two logits are related, not on how good the model is. One that
+    is always right is last with logits of 0 and 1, where all golds lose their ties, and at chance with logits that
+    mirror each other. The gold is the first candidate.
     """
     scores = logits[..., 1].copy()
     scores[:, 0] = logits[:, 0, 0]

@@ -34,20 +34,40 @@ def test_seeds_are_averaged_and_the_best_stands_first():
     assert entries[1].mrr_deviation is None
 
 
-def test_a_lead_holds_where_it_is_more_than_chance():
+def test_a_difference_is_significant_where_it_is_more_than_chance():
     rng = np.random.default_rng(0)
     base = rng.integers(1, 10, SIZE)
     same, better = base.copy(), np.maximum(1, base - 5)
     same[:2] = same[:2][::-1]
     named = {"base": base, "same": same, "better": better}
-    results = [(name, ranked(name, 0, ranks.tolist())) for name, ranks in named.items()]
+    results = [(name, ranked(name, seed, ranks.tolist())) for name, ranks in named.items() for seed in (0, 1)]
+    results.append(("once", ranked("once", 0, better.tolist())))
     ((_, entries),) = by_pool(results).items()
-    found = leads(entries, "base", resamples=2000)
-    assert found.keys() == {"same", "better"}
-    assert found["better"].holds
+    found = leads(entries, "base")
+    assert {label: lead.verdict for label, lead in found.items()} == {"same": "no", "better": "yes", "once": "one seed"}
     assert found["better"].difference.mean == pytest.approx(np.mean(1 / better - 1 / base))
-    assert not found["same"].holds
-    assert found["better"].adjusted_p >= found["better"].difference.p_value
+    assert found["once"].difference.mean == found["better"].difference.mean
+    assert found["better"].adjusted_p == min(1, 2 * found["better"].difference.p_value)
+
+
+def test_queries_of_one_file_count_together():
+    rng = np.random.default_rng(1)
+    ranks = {name: rng.integers(1, 10, SIZE).tolist() for name in ("base", "other")}
+    results = [(name, ranked(name, seed, of)) for name, of in ranks.items() for seed in (0, 1)]
+    ((_, entries),) = by_pool(results).items()
+    label = entries[0].label
+    alone, together = (
+        leads(entries, entries[1].label, files)[label] for files in (None, [q // 10 for q in range(SIZE)])
+    )
+    assert together.difference.mean == alone.difference.mean
+    assert together.difference.degrees_of_freedom < alone.difference.degrees_of_freedom
+
+
+def test_what_is_not_trained_needs_no_seeds():
+    base = [replace(ranked("bm25", 0, [2] * SIZE), parameters=0)]
+    model = [ranked("galm", seed, [1, *[2] * (SIZE - 1)]) for seed in (0, 1)]
+    ((_, entries),) = by_pool([("bm25", base[0]), *(("galm", each) for each in model)]).items()
+    assert leads(entries, "bm25")["galm"].verdict == "no"
 
 
 def test_other_data_sets_have_tables_of_their_own():

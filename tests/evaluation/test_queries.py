@@ -91,14 +91,14 @@ def test_facts_are_read_as_they_were_written(tmp_path):
     facts = facts_of(jdk_split())
     save_query_facts(facts, tmp_path / "a.json")
     assert load_query_facts(tmp_path / "a.json") == facts
-    assert len((tmp_path / "a.json").read_text().splitlines()) == 9
+    assert len((tmp_path / "a.json").read_text().splitlines()) == 10
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"words": [1, 2]}, "three lists of the same length"),
-        ({"words": [], "distinct": [], "shared": []}, "one query or more"),
+        ({"words": [1, 2]}, "four lists of the same length"),
+        ({"words": [], "distinct": [], "shared": [], "files": []}, "one query or more"),
         ({"shared": [20] * 10}, "shares at most its distinct words"),
         ({"words": ["a"] * 10}, "expected a whole number"),
         ({"fingerprint": 3}, "expected a text"),

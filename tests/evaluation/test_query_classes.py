@@ -20,7 +20,7 @@ def entry(label: str, *seeds: list[int]) -> Entry:
 
 def facts(words: list[int], distinct: list[int], shared: list[int]) -> QueryFacts:
     place = {"dataset": "jdk", "origin": "jdk-25", "fingerprint": "0a1b", "split": "test"}
-    return QueryFacts(**place, words=words, distinct=distinct, shared=shared)
+    return QueryFacts(**place, words=words, distinct=distinct, shared=shared, files=[*range(len(words))])
 
 
 def test_a_length_is_of_the_class_that_names_it():
@@ -66,14 +66,15 @@ def test_small_classes_are_left_out():
 
 
 def test_a_gain_is_the_mean_difference_of_the_chosen_queries_over_all_seeds():
-    first, second = entry("a", [1] * SIZE, [2] * SIZE), entry("b", list(range(1, SIZE + 1)))
+    first, second = entry("a", [1] * SIZE, [2] * SIZE), entry("b", [*range(1, SIZE + 1)], [*range(1, SIZE + 1)])
     rows = np.arange(SIZE) % 3 == 0
-    found = gain(first, second, rows)
+    files = [*range(SIZE)]
+    found = gain(first, second, rows, files)
     expected = [(1 / 1 + 1 / 2) / 2 - 1 / (query + 1) for query in range(SIZE) if query % 3 == 0]
     assert found.mean == pytest.approx(sum(expected) / len(expected))
     assert found.low < found.mean < found.high
-    back = gain(second, first, rows)
-    assert (back.mean, back.low, back.high) == pytest.approx((-found.mean, -found.high, -found.low), abs=0.02)
+    back = gain(second, first, rows, files)
+    assert (back.mean, back.low, back.high) == pytest.approx((-found.mean, -found.high, -found.low), abs=1e-9)
 
 
 @pytest.mark.parametrize(("low", "high", "sign"), [(0.1, 0.3, 1), (-0.1, 0.3, 0), (-0.3, -0.1, -1), (0.0, 0.2, 0)])

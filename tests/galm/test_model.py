@@ -32,6 +32,17 @@ ABLATED = [
     {"fields": "statements,api,ast"},
     {"fields": "name,ast", "code_tables": "offsets", "nodes": "query_and_name"},
 ]
+GRAPHS = [
+    {"edges": "cosine"},
+    {"edges": "cosine", "edge_temperature": 20.0, "self_loops": False, "layers": 3},
+    {"self_loops": False},
+    {"self_loops": False, "graph": "query"},
+    {"activation": "none"},
+    {"activation": "none", "self_loops": False, "edges": "scaled", "nodes": "both"},
+    {"skip": True},
+    {"skip": True, "head": "mean", "layers": 1},
+    {"skip": True, "layers": 0},
+]
 CHOICES = [
     {},
     {"graph_width": 7, "layers": 3},
@@ -40,6 +51,7 @@ CHOICES = [
     {"nodes": "both", "readout": "weighted"},
     {"nodes": "query_and_name"},
     {"attention": "cosine", "edges": "cosine"},
+    *GRAPHS,
     {"attention": "scaled", "edges": "scaled", "weight_norm": True},
     {"tied": True, "share_layers": True, "graph_width": 4},
     {"code_tables": "per_field", "normalise": True},
@@ -59,6 +71,7 @@ FAST_CHOICES = [
     {"nodes": "both", "readout": "weighted"},
     {"nodes": "query_and_name"},
     {"attention": "cosine"},
+    *GRAPHS,
     {"attention": "scaled", "edges": "scaled", "weight_norm": True},
     {"tied": True, "share_layers": True, "blocks": 16},
     {"code_tables": "per_field", "normalise": True},

@@ -32,11 +32,12 @@ def prepared(monkeypatch):
 
 
 def test_they_are_of_the_whole_test_split(typed, small_data, prepared, tmp_path):
-    write_query_facts(CELLS, tmp_path, typed | {"data.limit": "30"})
+    write_query_facts(CELLS, tmp_path, typed)
     test = small_data.splits["test"]
     expected = query_facts(test, dataset="folder", origin=small_data.manifest["origin"])
     assert load_query_facts(facts_path(tmp_path, "folder")) == expected
     assert len(expected.words) == len(test) > 30
+    assert 1 < len(set(expected.files)) < len(test)
     assert len(prepared) == 1
 
 

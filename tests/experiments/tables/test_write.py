@@ -155,15 +155,15 @@ def test_the_reference_is_a_model_of_the_table():
 
 def test_rows_are_held_against_the_first_reference_that_there_is():
     ranked = [(name, result(model=name, also={})) for name in ("unif", "bm25")]
-    assert "MRR - bm25 " in tables(ranked, ("galm", "bm25"), whole=False)
-    assert "MRR - unif " in tables(ranked, ("unif", "bm25"), whole=False)
+    assert "MRR - bm25 " in tables(ranked, ("galm", "bm25"), {}, whole=False)
+    assert "MRR - unif " in tables(ranked, ("unif", "bm25"), {}, whole=False)
 
 
 def test_a_table_says_what_its_models_were_trained_on():
     seen = result(model="galm", also={})
     more = replace(seen, config={"data": {"extra": "debian_sample,open_java"}})
     without = replace(result(model="bm25", also={}), parameters=0, dataset="csn_tabcs")
-    text = tables([("galm", seen), ("more", more), ("bm25", without)], ("galm",), whole=False)
+    text = tables([("galm", seen), ("more", more), ("bm25", without)], ("galm",), {}, whole=False)
     assert "trained on jdk or jdk with debian_sample and open_java. " in text
     assert "trained on nothing. " in text
 
@@ -171,7 +171,7 @@ def test_a_table_says_what_its_models_were_trained_on():
 def test_a_table_has_rows_of_equal_length_best_first():
     ranked = [(name, result(model=name, also={})) for name in ("galm", "bm25")]
     for whole in (True, False):
-        text = tables(ranked, ("galm",), whole=whole)
+        text = tables(ranked, ("galm",), {}, whole=whole)
         lines = [line for line in text.splitlines() if line.startswith("|")]
         assert len({line.count("|") for line in lines}) == 1
         assert [line.split("|")[1].strip() for line in lines[2:]] == ["galm", "bm25"]

@@ -1,0 +1,102 @@
+"""Whether one model is better than another: over training seeds and over queries, both of which are samples.
+
+Two trainings of one model differ, and so do two sets of queries; a verdict has to survive both. With reciprocal ranks
+``x[s, q]`` of seed s and query q, the difference of two models' means is ``D = mean x - mean y``, and its variance has
+three parts (a two-way random-effects layout, queries crossed with seeds, seeds of the two models independent):
+
+    queries  C / (C - 1) * sum over clusters c of (sum over q in c of (d[q] - D))^2 / Q^2,  d[q] = mean over s of x - y
+    seeds    var over s of (mean over q of x) / S, for each model that is trained
+
+where queries of one file are a cluster, since they tend to succeed and fail together (Cameron and Miller, "A
+Practitioner's Guide to Cluster-Robust Inference", 2015, section II). The interval and the test are Student's t with
+Satterthwaite's degrees of freedom (Biometrics Bulletin 1946), the correction for few seeds: with three seeds and no
+other source of variance it has two degrees of freedom. A bootstrap over three seeds instead has intervals that are too
+short: three values drawn from three are all the same in one draw of nine.
+
+A model that is not trained, such as BM25, has no seeds and no such part. A trained one with a single seed gets no
+verdict: nothing is known of its variance.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.stats import t as student
+
+Values = Float[np.ndarray, "seeds queries"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunDifference:
+    """The difference of two models' means, first minus second."""
+
+    mean: float
+    low: float  # ends of the 95 % interval; NaN where a trained model has one seed
+    high: float
+    p_value: float  # two-sided, of there being none; NaN where a trained model has one seed
+    standard_error: float
+    degrees_of_freedom: float
+
+    @property
+    def has_verdict(self) -> bool:
+        """Whether the variance over seeds is known."""
+        return not math.isnan(self.p_value)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Runs:
+    """What a model reached on each query, with each of its seeds."""
+
+    values: Values
+    trained: bool = True  # whether another seed gives other values
+
+
+def compare_runs(
+    first: Runs, second: Runs, clusters: Sequence[int] | Int[np.ndarray, " queries"] | None = None
+) -> RunDifference:
+    """The difference of two models over the same queries.
+
+    Args:
+        first: a model's values.
+        second: another's.
+        clusters: a number for each query, the same for those that belong together; None: each stands for itself.
+
+    Raises:
+        ValueError: the queries are not the same, or there are fewer than two clusters.
+    """
+    queries = first.values.shape[1]
+    groups = np.arange(queries) if clusters is None else np.asarray(clusters)
+    if second.values.shape[1] != queries or len(groups) != queries:
+        raise ValueError(
+            f"expected values and clusters of the same queries, got {queries}, {second.values.shape[1]} and "
+            f"{len(groups)}"
+        )
+    differences = first.values.mean(axis=0) - second.values.mean(axis=0)  # [queries]
+    parts = [_of_queries(differences, groups), *(_of_seeds(each) for each in (first, second) if each.trained)]
+    mean, variance = float(differences.mean()), sum(part for part, _ in parts)
+    if math.isnan(variance):
+        return RunDifference(mean, math.nan, math.nan, math.nan, math.nan, math.nan)
+    freedom = variance**2 / sum(part**2 / free for part, free in parts) if variance else math.inf
+    error = math.sqrt(variance)
+    half = float(student.ppf(0.975, freedom)) * error
+    p_value = 2 * float(student.sf(abs(mean) / error, freedom)) if error else float(mean == 0)
+    return RunDifference(mean, mean - half, mean + half, p_value, error, freedom)
+
+
+def _of_queries(differences: Float[np.ndarray, " queries"], groups: Int[np.ndarray, " queries"]) -> tuple[float, int]:
+    """The part of the queries, and its degrees of freedom."""
+    numbers = np.unique(groups, return_inverse=True)[1]
+    sums = np.bincount(numbers, weights=differences - differences.mean())
+    if len(sums) < 2:
+        raise ValueError(f"expected queries of two clusters or more, got {len(sums)}")
+    return float(len(sums) / (len(sums) - 1) * (sums**2).sum() / len(differences) ** 2), len(sums) - 1
+
+
+def _of_seeds(runs: Runs) -> tuple[float, int]:
+    """The part of a model's seeds, and its degrees of freedom; NaN of a single one."""
+    seeds = len(runs.values)
+    if seeds < 2:
+        return math.nan, 0
+    return float(runs.values.mean(axis=1).var(ddof=1) / seeds), seeds - 1
