@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,6 +14,7 @@ class Validation:
     seconds: float  # of training steps so far
     top1: float
     mrr: float
+    inside: Mapping[str, float] = field(default_factory=dict)  # ``part/name`` -> a number about the model's inner parts
 
 
 def validations(history: Sequence[Mapping[str, int | float]], pairs: int) -> list[Validation]:
@@ -25,6 +26,7 @@ def validations(history: Sequence[Mapping[str, int | float]], pairs: int) -> lis
             seconds=record["seconds"],
             top1=record["top1"],
             mrr=record["mrr"],
+            inside={name: value for name, value in record.items() if "/" in name},
         )
         for record in history
         if {"mrr", "top1"} <= record.keys()
@@ -39,4 +41,9 @@ def mean_validation(runs: Sequence[Validation]) -> Validation:
         seconds=statistics.fmean(run.seconds for run in runs),
         top1=statistics.fmean(run.top1 for run in runs),
         mrr=statistics.fmean(run.mrr for run in runs),
+        inside={
+            name: statistics.fmean(run.inside[name] for run in runs)
+            for name in runs[0].inside
+            if all(name in run.inside for run in runs)
+        },
     )

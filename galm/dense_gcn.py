@@ -7,7 +7,7 @@ E_D n x n; the two shapes of the head swapped; the sum over nodes missing). Inte
     s  = mean over the words j of  w_o · tanh(W_i H_j + b_i) + b_o
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from jaxtyping import Bool, Float
@@ -48,6 +48,20 @@ class GlobalAlignment(nn.Module):
         weights: Float[Tensor, "graphs nodes"],
     ) -> Float[Tensor, " graphs"]:
         """Score each graph; ``weights`` (rows summing to 1, or 0 without words) average the nodes."""
+        states = cosines
+        for _, above in self.steps(cosines, first_edges, mask):
+            states = above
+        if self.config.skip and len(self.layers):
+            states = torch.cat((states, cosines), dim=-1)
+        return (self.read(states) * weights).sum(-1)
+
+    def steps(
+        self,
+        cosines: Float[Tensor, "graphs nodes blocks"],
+        first_edges: Float[Tensor, "#graphs nodes nodes"],
+        mask: Bool[Tensor, "graphs nodes"],
+    ) -> Iterator[tuple[Float[Tensor, "#graphs nodes nodes"], Float[Tensor, "graphs nodes width"]]]:
+        """The edges and the nodes of each layer."""
         states, edges = cosines, first_edges
         for number, layer in enumerate(self.layers):
             if number and self.config.graph == "alignment":
@@ -55,9 +69,7 @@ class GlobalAlignment(nn.Module):
             below = cosines if self.config.layer_input == "first" else states
             # Rows of the edges sum to 1 or are 0, so the layer's degree normalisation changes nothing.
             states = self.activated(layer(below, edges, add_loop=False))  # [graphs, nodes, width]
-        if self.config.skip and len(self.layers):
-            states = torch.cat((states, cosines), dim=-1)
-        return (self.read(states) * weights).sum(-1)
+            yield edges, states
 
     def edges_between(
         self, states: Float[Tensor, "graphs nodes width"], mask: Bool[Tensor, "graphs nodes"]

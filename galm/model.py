@@ -8,6 +8,7 @@ Departures from the paper, where its printed shapes do not conform: see ``dense_
 Words have no position: a score does not depend on the order of the words on either side.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -22,6 +23,7 @@ from galm.alignment_graph import attention, block_cosines, edge_weights, fixed_e
 from galm.all_pairs import EncodedWords, Nodes, all_scores, distinct_words, every_node
 from galm.config import GalmConfig
 from galm.dense_gcn import GlobalAlignment
+from galm.diagnostics import degenerate_parts, relative_entropy, share_inside
 from galm.word_tables import WordTables
 from modeling.contract import Encoded, NeuralRanker
 from modeling.layers import masked_softmax
@@ -124,6 +126,33 @@ class Galm(NeuralRanker):
     def edges(self, queries: Encoded) -> Float[Tensor, "queries words words"] | None:
         """The edges of eq. 10, if query words are nodes."""
         return self.edges_of(queries) if "query" in self.graphs else None
+
+    @torch.no_grad()
+    def diagnostics(self, queries: Encoded, codes: Encoded) -> Mapping[str, float]:
+        """Relative entropy of attention and edges, and the variance of nodes inside graphs, of each layer.
+
+        Layer 0 are the block cosines V; of several sides that have nodes the first is looked at.
+        """
+        assert isinstance(queries, EncodedWords)
+        assert isinstance(codes, EncodedWords)
+        side, graph = next(iter(self.graphs.items()))
+        assert isinstance(graph, GlobalAlignment)
+        nodes, context = (queries, codes) if side == "query" else (replace(codes, mask=codes.nodes), queries)
+        weights = self.attention_of(nodes, context)
+        cosines = block_cosines(weights @ context.states, nodes.states, self.config.blocks)
+        found = {
+            "graph/attention_entropy": relative_entropy(weights, nodes.mask, context.mask),
+            "graph/layer0_node_variance": share_inside(cosines, nodes.mask),
+        }
+        for number, (edges, states) in enumerate(graph.steps(cosines, self.edges_of(nodes), nodes.mask), start=1):
+            found[f"graph/layer{number}_edge_entropy"] = relative_entropy(edges, nodes.mask, nodes.mask)
+            found[f"graph/layer{number}_node_variance"] = share_inside(states, nodes.mask)
+        return {name: value for name, value in found.items() if not math.isnan(value)}
+
+    def concern(self, found: Mapping[str, float]) -> str:
+        """What makes the graph degenerate."""
+        what = degenerate_parts(found)
+        return f"the graph is degenerate: {what}" if what else ""
 
     def word_vectors(self) -> Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]:
         """The known words of each table."""

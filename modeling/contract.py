@@ -149,6 +149,14 @@ class NeuralRanker(nn.Module, ABC):
         """Weights of the edges between a query's words, for display; None if the model has none."""
         return None
 
+    def diagnostics(self, queries: Encoded, codes: Encoded) -> Mapping[str, float]:  # noqa: ARG002
+        """Numbers about the inner parts while query i is scored against code i, as ``part/name``; none by default."""
+        return {}
+
+    def concern(self, found: Mapping[str, float]) -> str:  # noqa: ARG002
+        """One line on what :meth:`diagnostics` show to do nothing; "" where all is well."""
+        return ""
+
     def word_vectors(self) -> Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]:
         """Tables of word vectors with their words, most frequent first; empty if the model has none."""
         return {}

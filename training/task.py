@@ -49,5 +49,8 @@ class TrainingTask(Protocol):
         ...
 
     def validate(self) -> Mapping[str, float]:
-        """Measures of the current model, in evaluation mode and without gradients; ``mrr`` selects the best epoch."""
+        """Measures of the current model, in evaluation mode and without gradients; ``mrr`` selects the best epoch.
+
+        Those named ``part/name`` describe the inside of the model: they are logged, not printed.
+        """
         ...

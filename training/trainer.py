@@ -189,7 +189,9 @@ class _Run:
             measures = self._validated()
             record |= measures
             best = self.state.validated(measures["mrr"])
-            line += "; validation " + ", ".join(f"{name} {value:.4f}" for name, value in measures.items())
+            line += "; validation " + ", ".join(
+                f"{name} {value:.4f}" for name, value in measures.items() if "/" not in name
+            )
             line += " (best so far)" if best else ""
         done.loss_sum, done.loss_pairs = 0.0, 0
         done.history.append(record)

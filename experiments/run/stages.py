@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 import numpy as np
+import torch
 from jaxtyping import Float
 
 from data_prep.pairs.overlap import overlap, without
@@ -32,6 +33,8 @@ from training.pair_task import PairTask
 from training.seeding import seed_everything
 from training.trainer import TrainingReport, train
 
+DIAGNOSED: Final = 256
+"""Validation pairs whose graphs are looked into after an epoch."""
 CONTROLS: Final = ("bm25_tuned", "bm25", "bm25_no_stems")
 """The rankers that every model is compared with, strongest first; the last is the one that most papers mean."""
 
@@ -72,7 +75,10 @@ def train_stage(
         best_device(),
     )
     seed_everything(plan.train.seed, plan.train.threads)
-    return train(task, plan.train, folder.path, board=pages.board if pages else None, say=say)
+    report = train(task, plan.train, folder.path, board=pages.board if pages else None, say=say)
+    if concern := model.concern(inside(model, tokenizer, data.splits["valid"])):
+        say(f"{plan.model_name}: {concern}")
+    return report
 
 
 def _validation(
@@ -84,9 +90,21 @@ def _validation(
         evaluation = evaluate(PoolRanker(model, tokenizer, best_device()), valid, config, progress=False)
         if pages:
             pages.show(model, evaluation)
-        return asdict(exact(evaluation.ranks))
+        return {**asdict(exact(evaluation.ranks)), **inside(model, tokenizer, valid)}
 
     return validate
+
+
+def inside(model: NeuralRanker, tokenizer: PairTokenizer, split: Split) -> Mapping[str, float]:
+    """The model's diagnostics on the first pairs of a split, each query with its own code."""
+    pairs = tokenizer.encode(split.take(np.arange(min(len(split), DIAGNOSED))))
+    rows, device = np.arange(len(pairs)), next(model.parameters()).device
+    with torch.inference_mode():
+        sides = [
+            {field: words.to(device) for field, words in side.items()}
+            for side in (pairs.queries(rows), pairs.codes(rows))
+        ]
+        return model.diagnostics(model.encode_query(sides[0]), model.encode_code(sides[1]))
 
 
 def mixed(plan: Configuration, ranker: Ranker, data: PreparedData, command: str) -> Ranker:
