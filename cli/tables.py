@@ -1,10 +1,14 @@
 """The commands about many runs: ``compare``, ``ablate``, ``tune``, ``table``, and ``speed``."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pkgutil import resolve_name
+from typing import Final
 
 from terminal import console
 from terminal.options import split_arguments
+
+CONTROL: Final = "control"
+"""The ablation that is none: a task that the graph has to solve."""
 
 
 def _named(arguments: Sequence[str], names: Collection[str], expected: str) -> tuple[str, dict[str, str]]:
@@ -45,7 +49,10 @@ def ablate(arguments: Sequence[str]) -> None:
     """
     from experiments.ablations.catalogue import ABLATIONS
 
-    name, typed = _named(arguments, ABLATIONS, "expected an ablation: bash run.sh ablate")
+    name, typed = _named(arguments, (*ABLATIONS, CONTROL), "expected an ablation: bash run.sh ablate")
+    if name == CONTROL:
+        _control(typed)
+        return
     from experiments.ablations.pages import ablation_page, found_by
     from experiments.tables.cells import check_cells, run_cells
     from experiments.tables.query_facts import write_query_facts
@@ -57,6 +64,16 @@ def ablate(arguments: Sequence[str]) -> None:
     run_cells(cells, folder, typed)
     if found := found_by(name, list(saved_results(cells, folder)), clusters(RESULTS)):
         console.show(ablation_page(found))
+
+
+def _control(typed: Mapping[str, str]) -> None:
+    """Train the graph on a task that only edges can solve, and show what it reached."""
+    if typed:
+        raise ValueError(f"bash run.sh ablate {CONTROL} takes no options")
+    from experiments.ablations.positive_control import control_section, measure
+    from experiments.tables.write import RESULTS
+
+    console.show(control_section(measure(RESULTS, f"bash run.sh ablate {CONTROL}")))
 
 
 def tune(arguments: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from evaluation.comparison import Entry, Lead, Pool, leads
 from evaluation.results import Result
 from experiments.ablations.catalogue import ABLATIONS, Ablation
+from experiments.ablations.positive_control import Control, control_section
 from experiments.tables.comparison_pictures import as_png, largest_pools, title_of
 from experiments.tables.comparison_tables import Clusters, markdown_table, tables, with_interval
 from experiments.tables.costs import cost
@@ -69,7 +70,7 @@ def ablation_page(found: Found) -> str:
     return f"# Ablation: {found.name}\n\n{_answered(found)}\n\n![{found.name}]({found.name}.png)\n\n{table}\n"
 
 
-def overview(found: Sequence[Found]) -> str:
+def overview(found: Sequence[Found], control: Control | None = None) -> str:
     """A page with every ablation's claim, verdict and differences."""
     parts = [
         f"# Ablations\n\nWhich part of a model does what? On {title_of(found[0].pool)}. A variant differs from its "
@@ -83,6 +84,8 @@ def overview(found: Sequence[Found]) -> str:
         rows = [(label, with_interval(d.mean, d.low, d.high), each.side(label)) for label, d in differences.items()]
         table = markdown_table(("variant", f"MRR - {each.ablation.base}", "it is"), rows)
         parts.append(f"## [{each.name}](ablations/{each.name}.md)\n\n{_answered(each)}\n\n{table}")
+    if control:
+        parts.append(control_section(control))
     return "\n\n".join(parts) + "\n"
 
 

@@ -10,6 +10,7 @@ from data_prep.installation import INSTALLED
 from evaluation.results import Result
 from experiments.ablations.catalogue import ABLATIONS
 from experiments.ablations.pages import Found, ablation_page, ablation_picture, found_by, overview
+from experiments.ablations.positive_control import load_control
 from experiments.ablations.tuning import TUNED, tuning_cells, tuning_page
 from experiments.gencodesearchnet.report import benchmark_page, kept_benchmarks
 from experiments.gencodesearchnet.subset_pictures import subset_picture
@@ -70,7 +71,7 @@ def pages(results: Path) -> Mapping[str, str]:
     if benchmark := benchmark_page(results):
         found["gencodesearchnet.md"] = benchmark
     if finds := ablations(results):
-        found["ablations.md"] = overview(finds)
+        found["ablations.md"] = overview(finds, load_control(results))
         found |= {f"ablations/{each.name}.md": ablation_page(each) for each in finds}
     return found
 
