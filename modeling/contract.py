@@ -122,6 +122,11 @@ class NeuralRanker(nn.Module, ABC):
         """The code fields that are read, in the order of their words in :meth:`alignment`."""
         return "name", "tokens", "api"
 
+    @property
+    def pairs_at_once(self) -> int | None:
+        """Pairs to score together, for a model that reads a pair as one; None: sides are worth encoding once."""
+        return None
+
     def start_from(self, train: TokenizedPairs) -> None:
         """Initialise weights from statistics of the training split; by default this does nothing."""
 

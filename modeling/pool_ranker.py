@@ -1,6 +1,6 @@
 """Any neural model as a ranker: encodes a corpus once, then scores queries against all of it or some candidates."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Final
@@ -14,12 +14,18 @@ from data_prep.store.prepared_data import Split
 from modeling.bi_encoder import BiEncoder
 from modeling.contract import Encoded, NeuralRanker, PairTokenizer
 from modeling.ranker import SCORES_PER_BLOCK, Ranker, Scores
-from modeling.row_scores import RowScores, ScoreMatrix
+from modeling.row_scores import RowScores
 
 CODES_PER_CHUNK: Final = 512
 QUERIES_PER_BLOCK: Final = 512
 ENCODED_BYTES: Final = 1 << 27
 """Encoded code cached between blocks of queries, 128 MiB; code beyond that is encoded again for each block."""
+
+PAIRS_AT_ONCE: Final = 512
+"""Pairs scored together where the model does not say how many."""
+
+PairOutput = Callable[[Encoded, Encoded], Float[torch.Tensor, "pairs ..."]]
+"""Query i and code i -> one number per pair, or several."""
 
 
 class PoolRanker(Ranker):
@@ -66,19 +72,29 @@ class NeuralScores(Scores):
         """The score of every candidate of each query."""
         if isinstance(self.model, BiEncoder):
             return self._cosines(queries, candidates)
-        return self.outputs(queries, candidates, self.model.score_matrix)
-
-    def outputs(
-        self,
-        queries: Int64[np.ndarray, " block"],
-        candidates: Int64[np.ndarray, "block candidates"],
-        matrix: ScoreMatrix,
-    ) -> Float32[np.ndarray, "block candidates ..."]:
-        """The output of ``matrix``, a method of the model, for every candidate of each query; at least one query."""
+        if self.model.pairs_at_once:
+            return self.of_pairs(queries, candidates, self.model.score_pairs)
         with _scoring(self.model):
-            rows = RowScores(self.model, self._corpus)
-            asked = (self._queries.queries([query]) for query in queries.tolist())
-            return np.stack([rows.outputs(query, some, matrix) for query, some in zip(asked, candidates, strict=True)])
+            rows, scores = RowScores(self.model, self._corpus), np.empty(candidates.shape, np.float32)
+            for place, query in enumerate(queries.tolist()):
+                scores[place] = rows.scores(self._queries.queries([query]), candidates[place])
+        return scores
+
+    def of_pairs(
+        self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"], score: PairOutput
+    ) -> Float32[np.ndarray, "block candidates ..."]:
+        """The output of ``score``, a method of the model, for each pair; pairs of a batch have about one length."""
+        texts, codes = np.repeat(queries, candidates.shape[1]), candidates.ravel()
+        order = np.argsort(-(self._queries.query_lengths[texts] + self._corpus.code_lengths[codes]), kind="stable")
+        found, step = [np.zeros(0, np.float32)] * (len(order) == 0), self.model.pairs_at_once or PAIRS_AT_ONCE
+        with _scoring(self.model):
+            for start in range(0, len(order), step):
+                rows = order[start : start + step]
+                output = score(self._encoded_queries(texts[rows]), self._encoded_codes(codes[rows]))
+                found.append(output.float().cpu().numpy())
+        sorted_outputs: Float32[np.ndarray, "pairs ..."] = np.concatenate(found)
+        outputs = sorted_outputs[np.argsort(order, kind="stable")]
+        return outputs.reshape(*candidates.shape, *outputs.shape[1:])
 
     def blocks(self) -> Iterator[Float32[np.ndarray, "block codes"]]:
         """Every query against every code; encoded code is cached across blocks of queries as far as memory permits."""

@@ -1,21 +1,16 @@
 """Scores of selected codes of a corpus for a query; the codes are encoded on demand."""
 
-from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 import torch
-from jaxtyping import Float, Float32, Int64
-from torch import Tensor
+from jaxtyping import Float32, Int64
 
 from data_prep.store.batching import Batch, TokenizedPairs
 from modeling.contract import Encoded, NeuralRanker
 
 AT_ONCE: Final = 160
 """Most codes scored at a time: larger batches are padded to longer codes and exceed the caches."""
-
-ScoreMatrix = Callable[[Encoded, Encoded], Float[Tensor, "queries codes ..."]]
-"""A function of queries and codes that returns one number per pair, or several."""
 
 
 class RowScores:
@@ -26,27 +21,18 @@ class RowScores:
         self.model, self._corpus, self._at_once = model.eval(), corpus, at_once
         self._device = next(model.parameters()).device
 
-    def scores(self, query: Batch, rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
-        """The score of each of ``rows``, which may repeat, for the single query of a batch."""
-        return self.outputs(query, rows, self.model.score_matrix)
-
     @torch.inference_mode()
-    def outputs(
-        self, query: Batch, rows: Int64[np.ndarray, " found"], matrix: ScoreMatrix
-    ) -> Float32[np.ndarray, "found ..."]:
-        """The output of ``matrix``, a method of the model, for each of ``rows``."""
+    def scores(self, query: Batch, rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
+        """The score of each of ``rows``, which may come more than once, for the one query of a batch."""
         distinct, places = np.unique(rows, return_inverse=True)
-        order = np.argsort(self._corpus.code_lengths[distinct], kind="stable")  # similar lengths need little padding
+        order = np.argsort(self._corpus.code_lengths[distinct], kind="stable")  # of like length, little is padding
+        found = np.empty(len(distinct), dtype=np.float32)
         asked = self.model.encode_query({field: words.to(self._device) for field, words in query.items()})
         parts = -(-len(order) // self._at_once)
-        found = [
-            matrix(asked, self.encoded(distinct[some]))[0].float().cpu().numpy()
-            for some in (np.array_split(order, parts) if parts else ())  # of about equal size
-        ]
-        if not found:
-            return np.zeros(0, np.float32)
-        by_length: Float32[np.ndarray, "distinct ..."] = np.concatenate(found)
-        return by_length[np.argsort(order, kind="stable")][places]
+        for some in np.array_split(order, parts) if parts else ():  # of about one size
+            found[some] = self.model.score_matrix(asked, self.encoded(distinct[some]))[0].float().cpu().numpy()
+        scores: Float32[np.ndarray, " found"] = found[places]
+        return scores
 
     @torch.inference_mode()
     def encoded(self, rows: Int64[np.ndarray, " found"]) -> Encoded:

@@ -91,7 +91,7 @@ class CodePool:
 
     def __init__(self, model: CodeModel, codes: Sequence[str]) -> None:
         self._rows = Split.of("pool", read_codes(codes))
-        self._reader = ModelReranker(model.model, model.tokenizer, self._rows)
+        self._reranker = ModelReranker(model.model, model.tokenizer, self._rows)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -102,7 +102,7 @@ class CodePool:
         Raises:
             ValueError: the query has no words.
         """
-        return self._reader.scores(words_of(query), np.arange(len(self)))
+        return self._reranker.scores(words_of(query), np.arange(len(self)))
 
     def rank(self, query: str, top: int | None = None) -> RankedCodes:
         """The best ``top`` codes for a query; None: all of them.

@@ -95,9 +95,9 @@ def search(arguments: Sequence[str]) -> None:
     from search.engine.show import as_json, as_text
 
     words_of(words[0])  # a bad query is reported before anything is opened
-    found, finder = _opened(index_path(options.index), "none" if options.model == "none" else options.nearest)
+    found, retriever = _opened(index_path(options.index), "none" if options.model == "none" else options.nearest)
     _check_answers(found, options.path)
-    engine = Engine(found, reader_of(found, options.model), finder=finder)
+    engine = Engine(found, reranker_of(found, options.model), retriever=retriever)
     started = time.perf_counter()
     hits = engine.search(words[0], top=options.top, path=options.path, by_file=options.by == "file")
     seconds = time.perf_counter() - started
@@ -125,13 +125,13 @@ def quality(arguments: Sequence[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         refresh(root, path := Path(folder) / "index", processes=os.cpu_count() or 1, tell=_tell)
         questions = asked(options.ask, open_index(path), root, options.queries, options.seed)
-        makers = {one_line(name if alike else Path(name).name) or "default": _reader_maker(name) for name in names}
+        makers = {one_line(name if alike else Path(name).name) or "default": _reranker_maker(name) for name in names}
         _vectors(run, path)
-        found, finder = _opened(path, "")
+        found, retriever = _opened(path, "")
     hidden = options.ask in ("comment", "member")
-    readers = {name: maker(found) for name, maker in makers.items()}
+    rerankers = {name: maker(found) for name, maker in makers.items()}
     searched = with_comments(found, 0 if hidden else options.comments)
-    measured = measure_quality(searched, readers, options, questions, finder)
+    measured = measure_quality(searched, rerankers, options, questions, retriever)
     console.show("\n".join(quality_lines(measured, questions.source, len(found))))
 
 
@@ -196,9 +196,9 @@ def _check_answers(index: "Index", paths: str) -> None:
         )
 
 
-def reader_of(index: "Index", model: str) -> "Reranker | None":
+def reranker_of(index: "Index", model: str) -> "Reranker | None":
     """The reranker that ``--model`` names, over the rows of ``index``; None: BM25 alone."""
-    return None if model == "none" else _reader_maker(model)(index)
+    return None if model == "none" else _reranker_maker(model)(index)
 
 
 def _check_model(name: str) -> None:
@@ -214,7 +214,7 @@ def _check_model(name: str) -> None:
         model_hash(named_path(name))
 
 
-def _reader_maker(model: str) -> "Callable[[Index], Reranker]":
+def _reranker_maker(model: str) -> "Callable[[Index], Reranker]":
     """Load the model that ``model`` names; the result makes a reranker over the rows of an index."""
     from search.engine.sentence_reranker import SentenceReranker, sentence_model
 

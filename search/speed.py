@@ -110,10 +110,10 @@ def _measured(root: Path, path: Path, origin: str, queries: int) -> SearchSpeed:
     opened = min(_seconds(lambda: open_index(path)) for _ in range(3))
     index = open_index(path)
     started = time.perf_counter()
-    reader = ModelReranker(*load_model(DEFAULT_MODEL), index.split)
+    reranker = ModelReranker(*load_model(DEFAULT_MODEL), index.split)
     loaded = time.perf_counter() - started
     started = time.perf_counter()
-    finder = near_rows(path, read_head(path).content, len(index), "")
+    retriever = near_rows(path, read_head(path).content, len(index), "")
     found = time.perf_counter() - started
     return SearchSpeed(
         origin=origin,
@@ -131,7 +131,7 @@ def _measured(root: Path, path: Path, origin: str, queries: int) -> SearchSpeed:
         finder_seconds=found,
         queries=queries,
         shortlist=Engine(index, None).ranking.shortlist,
-        times=_query_times(index, reader, finder, queries),
+        times=_query_times(index, reranker, retriever, queries),
         processes=processes,
         code_version=code_version(REPOSITORY),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -139,14 +139,14 @@ def _measured(root: Path, path: Path, origin: str, queries: int) -> SearchSpeed:
     )
 
 
-def _query_times(index: Index, reader: ModelReranker, finder: DenseRetriever, queries: int) -> list[QueryTime]:
+def _query_times(index: Index, reranker: ModelReranker, retriever: DenseRetriever, queries: int) -> list[QueryTime]:
     """Times of queries made from comments of the index itself; the first half is a warm-up."""
     asked = [" ".join(words) for words in of_comments(index, 2 * queries, 0).words]
     engines = {"BM25 alone": (Engine(index, None), 1)}
     for threads in sorted({1, torch.get_num_threads()}):
         on = f"{threads} thread{'s' * (threads > 1)}"
-        engines[f"with the model and vectors, {on}"] = (Engine(index, reader, finder=finder), threads)
-        engines[f"with the model alone, {on}"] = (Engine(index, reader), threads)
+        engines[f"with the model and vectors, {on}"] = (Engine(index, reranker, retriever=retriever), threads)
+        engines[f"with the model alone, {on}"] = (Engine(index, reranker), threads)
     found = []
     for name, (engine, threads) in engines.items():
         say(f"queries: {name}")

@@ -174,7 +174,7 @@ class _ModelRun:
         blocks = blocks_of(subset, options.distractors, options.seed, options.limit, released=released)
         queries = min(options.limit or len(subset.texts), len(subset.texts))
         if isinstance(scores, NeuralScores) and isinstance(scores.model, CrossEncoder):
-            logits: Logits = partial(scores.outputs, matrix=scores.model.logit_matrix)
+            logits: Logits = partial(scores.of_pairs, score=scores.model.pair_logits)
             if "D-7" in options.errors:
                 return rank(blocks, count_by_both_logits(logits), queries, subset.name)
             if "D-5" in options.errors:

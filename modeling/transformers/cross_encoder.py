@@ -28,7 +28,7 @@ from modeling.contract import Encoded, NeuralRanker
 from modeling.device import best_device
 from modeling.pool_ranker import PoolRanker
 from modeling.transformers.codet5p import is_codet5p, load_codet5p_classifier, load_codet5p_tokenizer
-from modeling.transformers.joined_pairs import SPECIAL, Joining, joined, kept_lengths
+from modeling.transformers.joined_pairs import SPECIAL, Joining, joined
 from modeling.transformers.pretrained import extra, load_pretrained, most_tokens
 from modeling.transformers.subword_pairs import Subwords, SubwordTokenizer, subwords_in, subwords_of
 
@@ -170,6 +170,12 @@ class CrossEncoder(NeuralRanker):
     def code_fields(self) -> tuple[str, ...]:
         return ("code",)
 
+    @property
+    def pairs_at_once(self) -> int:
+        """As configured."""
+        batch_size: int = self.config.batch_size
+        return batch_size
+
     def start_from(self, train: TokenizedPairs) -> None:  # noqa: ARG002
         """Load the pretrained weights; the head is initialised randomly if the base has none.
 
@@ -194,9 +200,15 @@ class CrossEncoder(NeuralRanker):
     def score_matrix(
         self, queries: Encoded, codes: Encoded, *, pairs_per_block: int = 4096
     ) -> Float[Tensor, "queries codes"]:
-        """The log-odds of every query and every code."""
-        logits = self.logit_matrix(queries, codes, pairs_per_block=pairs_per_block)
-        return logits[..., 1] - logits[..., 0]
+        """The log-odds of every query and every code; pairs of a batch are of about one length."""
+        rows, columns = torch.cartesian_prod(*(torch.arange(len(each)) for each in (queries, codes))).T
+        order = torch.argsort(queries.mask.sum(1).cpu()[rows] + codes.mask.sum(1).cpu()[columns], descending=True)
+        device = queries.mask.device
+        found = [
+            self.score_pairs(queries.rows(rows[part].to(device)), codes.rows(columns[part].to(device)))
+            for part in order.split(min(pairs_per_block, self.config.batch_size))
+        ]
+        return torch.cat(found)[torch.argsort(order).to(device)].view(len(queries), len(codes))
 
     def pair_logits(self, queries: Encoded, codes: Encoded) -> Float[Tensor, "pairs 2"]:
         """The logits of "no match" and "match" of query i and code i."""
@@ -205,22 +217,6 @@ class CrossEncoder(NeuralRanker):
         batch = joined(Words(queries.ids, queries.mask), Words(codes.ids, codes.mask), self._joining)
         logits: Tensor = self.classifier(**batch).logits
         return logits.float()
-
-    def logit_matrix(
-        self, queries: Encoded, codes: Encoded, *, pairs_per_block: int = 4096
-    ) -> Float[Tensor, "queries codes 2"]:
-        """The logits of every query and every code; pairs of a batch have similar lengths."""
-        rows, columns = torch.cartesian_prod(*(torch.arange(len(each)) for each in (queries, codes))).T
-        texts, kept = kept_lengths(queries.mask.sum(1).cpu()[rows], codes.mask.sum(1).cpu()[columns], self.config.room)
-        order = torch.argsort(texts + kept, descending=True, stable=True)
-        parts = order.split(min(pairs_per_block, self.config.batch_size))
-        device = queries.mask.device
-        found = [
-            self.pair_logits(queries.rows(rows[part].to(device)), codes.rows(columns[part].to(device)))
-            for part in parts
-        ]
-        logits = torch.cat(found)[torch.argsort(order).to(device)]  # [queries * codes, 2]
-        return logits.view(len(queries), len(codes), 2)
 
 
 def _tokens(words: Words) -> Tokens:

@@ -111,20 +111,20 @@ class Engine:
     def __init__(
         self,
         index: Index,
-        reader: Reranker | None,
+        reranker: Reranker | None,
         ranking: RankingSettings | None = None,
-        finder: Retriever | None = None,
+        retriever: Retriever | None = None,
     ) -> None:
         """Create the engine.
 
         Args:
             index: the index to search.
-            reader: a trained model over the rows of ``index``; None: BM25 alone.
+            reranker: a trained model over the rows of ``index``; None: BM25 alone.
             ranking: the settings; None: the defaults.
-            finder: a dense retriever, which adds rows to BM25's for ``reader`` and its scores to theirs; not used
-                without a reader.
+            retriever: a dense retriever, which adds rows to BM25's for ``reranker`` and its scores to theirs; not used
+                without a reranker.
         """
-        self.index, self.reader, self.finder = index, reader, finder
+        self.index, self.reranker, self.retriever = index, reranker, retriever
         self.ranking = ranking or RankingSettings()
 
     def search(self, query: str, *, top: int = 10, path: str = "", by_file: bool = False) -> list[Hit]:
@@ -191,8 +191,8 @@ class Engine:
         """The candidates and their scores."""
         lexical = self.index.lexical.scores(words)
         rows = self._shortlist(words, lexical, allowed, [row for row in self._also(spelt) if allowed[row]])
-        neural = self.reader.scores(words, rows) if self.reader and len(rows) else None
-        near = self.finder.scores(words, rows) if self.finder and neural is not None else None
+        neural = self.reranker.scores(words, rows) if self.reranker and len(rows) else None
+        near = self.retriever.scores(words, rows) if self.retriever and neural is not None else None
         scores = self._mixed(lexical[rows], neural, near)
         if _TESTS.isdisjoint(words):
             scores -= self.ranking.test * self._of_tests[rows]
@@ -214,13 +214,13 @@ class Engine:
         named: Sequence[int],
     ) -> Int64[np.ndarray, " found"]:
         """The candidates, as ascending rows."""
-        if self.reader and len(self.index) <= self.ranking.read_all_below:
+        if self.reranker and len(self.index) <= self.ranking.read_all_below:
             return np.flatnonzero(allowed)
         found = np.flatnonzero(allowed & (lexical > 0))
         if len(found) > self.ranking.shortlist:
             best = np.argpartition(-lexical[found], self.ranking.shortlist - 1)[: self.ranking.shortlist]
             found = found[best]
-        near = self.finder.nearest(words) if self.finder and self.reader else np.empty(0, np.int64)
+        near = self.retriever.nearest(words) if self.retriever and self.reranker else np.empty(0, np.int64)
         return np.unique(np.concatenate([found, near[allowed[near]], np.array(named, dtype=np.int64)]))
 
     def _mixed(

@@ -56,7 +56,7 @@ def result(engine: Engine, query: str, hit: Hit, *, explain: bool) -> dict[str, 
 
 def aligned(engine: Engine, query: str, hit: Hit) -> Alignment | None:
     """The alignment of the query's words with a hit; None without a model that aligns words."""
-    return engine.reader.alignment(engine.asked(query)[0], hit.row) if engine.reader else None
+    return engine.reranker.alignment(engine.asked(query)[0], hit.row) if engine.reranker else None
 
 
 def explained(alignment: Alignment) -> list[dict[str, Any]]:

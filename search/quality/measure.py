@@ -41,23 +41,25 @@ def with_comments(index: Index, weight: int) -> Index:
 
 def measure_quality(
     index: Index,
-    readers: Mapping[str, Reranker],
+    rerankers: Mapping[str, Reranker],
     ranking: RankingSettings,
     questions: Questions,
-    finder: Retriever | None = None,
+    retriever: Retriever | None = None,
 ) -> list[Measured]:
-    """BM25 alone, then each of ``readers`` with it, over the same queries.
+    """BM25 alone, then each of ``rerankers`` with it, over the same queries.
 
     Args:
         index: the index to search.
-        readers: rerankers over the rows of ``index``, by name.
+        rerankers: rerankers over the rows of ``index``, by name.
         ranking: the ranking settings.
         questions: the queries.
-        finder: a dense retriever that adds rows to the candidates.
+        retriever: a dense retriever that adds rows to the candidates.
     """
     engines = {BASE: Engine(index, None, ranking)}
-    beside = f"vectors + {BASE}" if finder else BASE
-    engines |= {f"{name} + {beside}": Engine(index, reader, ranking, finder) for name, reader in readers.items()}
+    beside = f"vectors + {BASE}" if retriever else BASE
+    engines |= {
+        f"{name} + {beside}": Engine(index, reranker, ranking, retriever) for name, reranker in rerankers.items()
+    }
     found: list[Measured] = []
     for name, engine in engines.items():
         rows = questions.rows.tolist()

@@ -37,20 +37,20 @@ class LiveIndex:
     """Thread-safe; an opened index remains usable after its file is replaced."""
 
     def __init__(
-        self, path: Path, reader_of: Callable[[Index], ModelReranker | None], *, seconds_between_looks: float = 1.0
+        self, path: Path, reranker_of: Callable[[Index], ModelReranker | None], *, seconds_between_looks: float = 1.0
     ) -> None:
         """Open the index in ``path``.
 
         Args:
             path: file of the index.
-            reader_of: makes the reranker for an index; None: BM25 alone.
+            reranker_of: makes the reranker for an index; None: BM25 alone.
             seconds_between_looks: minimum time between checks of the file.
 
         Raises:
             UnusableIndexError: there is no index, or it cannot be used.
         """
         self.path, self.trouble = path, ""
-        self._reader_of, self._between = reader_of, seconds_between_looks
+        self._reranker_of, self._between = reranker_of, seconds_between_looks
         self._looking = threading.Lock()
         self._tried, self._vectors_tried = _stamp(path), _stamp(vectors_path(path))
         self._now = self._open()
@@ -79,7 +79,7 @@ class LiveIndex:
                 self.trouble = ""
             elif head == self._now.head:
                 if vectors_stamp != self._vectors_tried:  # they come after their index
-                    self._now = Opened(self._engine(self._now.engine.index, self._now.engine.reader, head), head)
+                    self._now = Opened(self._engine(self._now.engine.index, self._now.engine.reranker, head), head)
                 self.trouble = ""
         except (UnusableIndexError, OSError) as error:
             self.trouble = str(error)
@@ -91,13 +91,13 @@ class LiveIndex:
             index, before = open_index(self.path), head
             head = read_head(self.path)
             if head == before:
-                return Opened(self._engine(index, self._reader_of(index), head), head)
+                return Opened(self._engine(index, self._reranker_of(index), head), head)
         raise UnusableIndexError(f"the index {self.path} is replaced again and again")
 
-    def _engine(self, index: Index, reader: Reranker | None, head: Head) -> Engine:
-        return Engine(index, reader, finder=self._finder(index, head) if reader else None)
+    def _engine(self, index: Index, reranker: Reranker | None, head: Head) -> Engine:
+        return Engine(index, reranker, retriever=self._retriever(index, head) if reranker else None)
 
-    def _finder(self, index: Index, head: Head) -> DenseRetriever | None:
+    def _retriever(self, index: Index, head: Head) -> DenseRetriever | None:
         """The retriever over the vectors beside the index; None if there are none that fit it."""
         if not vectors_path(self.path).exists():
             return None
@@ -107,7 +107,7 @@ class LiveIndex:
             return None
 
 
-def reader_maker(model: str) -> Callable[[Index], ModelReranker | None]:
+def reranker_maker(model: str) -> Callable[[Index], ModelReranker | None]:
     """A function that makes the reranker of an index, by the model that ``--model`` names, which is loaded once.
 
     Raises:

@@ -27,10 +27,10 @@ def serve(arguments: Sequence[str]) -> None:
 
     path = index_path(options.index)
     with listening(options.port) as listener:
-        from search.serve.live_index import LiveIndex, reader_maker
+        from search.serve.live_index import LiveIndex, reranker_maker
         from search.serve.web_app import web_app
 
-        live = LiveIndex(path, reader_maker(options.model))
+        live = LiveIndex(path, reranker_maker(options.model))
         head, name = live.opened().head, Path(options.model).name or "default"
         if not head.rows:
             raise ValueError(f"the index {path} has no methods or types to search: index a folder that has some")

@@ -149,7 +149,7 @@ class _Api:
 def explanation(now: Opened, words: tuple[str, ...], row: int) -> dict[str, Any]:
     """The full alignment of each query word with a row; without a model that aligns, the positions of equal words."""
     engine = now.engine
-    alignment = engine.reader.alignment(words, row) if engine.reader else None
+    alignment = engine.reranker.alignment(words, row) if engine.reranker else None
     code = list(alignment.code) if alignment else []
     return {
         "query": list(alignment.query if alignment else words),

@@ -74,7 +74,7 @@ def test_it_is_the_index_of_the_command_line(index, folder, model, capsys):
 def test_vectors_lie_beside_it(index):
     assert index.path.with_name("index.vectors").is_file()
     engine = index._live.opened().engine
-    assert engine.finder is not None
+    assert engine.retriever is not None
 
 
 @pytest.mark.usefixtures("index")

@@ -64,7 +64,7 @@ def batch_of(encoder: PoolRanker, texts: list[str], codes: list[str]) -> dict[st
 
 
 def logits_of(scores, queries: np.ndarray, candidates: np.ndarray) -> np.ndarray:
-    return scores.outputs(queries, candidates, scores.model.logit_matrix)
+    return scores.of_pairs(queries, candidates, scores.model.pair_logits)
 
 
 def popped(text: int, code: int, room: int) -> tuple[int, int]:

@@ -16,7 +16,7 @@ from search.engine.settings import RankingSettings
 
 
 @pytest.fixture(scope="module")
-def reader(index):
+def reranker(index):
     """A model that has learnt nothing yet: what it prefers is arbitrary, but fixed."""
     plan = resolve("folder", "galm_plus", {"model.dim": "32", "model.blocks": "4"})
     tokenizer = WordTokenizer.build(index.split, plan.words)
@@ -34,8 +34,8 @@ def reader(index):
     ],
 )
 @pytest.mark.parametrize("with_model", [False, True])
-def test_a_name_is_answered_by_what_has_it(index, reader, query, first, with_model):
-    hits = Engine(index, reader if with_model else None).search(query)
+def test_a_name_is_answered_by_what_has_it(index, reranker, query, first, with_model):
+    hits = Engine(index, reranker if with_model else None).search(query)
     assert index.names[hits[0].row].split(".")[-len(first.split(".")) :] == first.split(".")
     assert {hit.stage for hit in hits if index.names[hit.row].lower().endswith(first.lower())} == {"name"}
 
@@ -55,18 +55,18 @@ def test_bm25_alone_ranks_by_its_scores(index):
     assert all(hit.stage == "words" and hit.neural is None for hit in hits)
 
 
-def test_the_mixture_is_that_of_both_scores_on_one_scale(index, reader):
+def test_the_mixture_is_that_of_both_scores_on_one_scale(index, reranker):
     ranking = RankingSettings(shortlist=40, weight=0.3, test=0.0, file=0.0, read_all_below=0)
     query = "returns the number of threads that wait"
-    hits = Engine(index, reader, ranking).search(query, top=1000)
+    hits = Engine(index, reranker, ranking).search(query, top=1000)
     assert len(hits) == 40
     rows = np.sort([hit.row for hit in hits])
     lexical = index.lexical.scores(query.split())
     assert np.sort(lexical[rows])[0] >= np.sort(lexical)[-41]
-    ids = reader.tokenizer.encode(index.split)
-    asked = reader.tokenizer.encode(query_split(query.split()))
+    ids = reranker.tokenizer.encode(index.split)
+    asked = reranker.tokenizer.encode(query_split(query.split()))
     with torch.inference_mode():
-        model = reader.model
+        model = reranker.model
         queries = model.encode_query(asked.queries([0] * 40))
         neural = model.score_pairs(queries, model.encode_code(ids.codes(rows))).numpy()
     expected = 0.3 * (neural - neural.mean()) / neural.std() + 0.7 * (
@@ -78,8 +78,8 @@ def test_the_mixture_is_that_of_both_scores_on_one_scale(index, reader):
 
 
 @pytest.mark.parametrize("with_model", [False, True])
-def test_rank_is_the_place_among_all_rows(index, reader, with_model):
-    engine = Engine(index, reader if with_model else None, RankingSettings(shortlist=30, read_all_below=0))
+def test_rank_is_the_place_among_all_rows(index, reranker, with_model):
+    engine = Engine(index, reranker if with_model else None, RankingSettings(shortlist=30, read_all_below=0))
     query = "causes the current thread to wait"
     close = [hit.row for hit in engine.search(query, top=30)]
     assert [engine.rank(query.split(), row) for row in close[:5]] == [1, 2, 3, 4, 5] or not with_model
@@ -91,10 +91,10 @@ def test_rank_is_the_place_among_all_rows(index, reader, with_model):
     assert engine.rank(query.split(), nowhere) == len(index)
 
 
-def test_a_small_index_is_read_whole(index, reader):
-    hits = Engine(index, reader, RankingSettings(read_all_below=len(index))).search("qqqq zzzz", top=len(index))
+def test_a_small_index_is_read_whole(index, reranker):
+    hits = Engine(index, reranker, RankingSettings(read_all_below=len(index))).search("qqqq zzzz", top=len(index))
     assert len(hits) == len(index)
-    assert Engine(index, reader, RankingSettings(read_all_below=len(index) - 1)).search("qqqq zzzz") == []
+    assert Engine(index, reranker, RankingSettings(read_all_below=len(index) - 1)).search("qqqq zzzz") == []
 
 
 def test_only_paths_that_match_and_one_hit_a_file(index):
@@ -172,28 +172,28 @@ def test_members_of_a_named_type_are_looked_at_and_stand_before_others(index):
     assert engine.asked("ForkJoinPool number of threads")[0] == ("number", "of", "threads")
 
 
-def test_words_that_align_are_told_and_rows_sum_to_one(index, reader):
+def test_words_that_align_are_told_and_rows_sum_to_one(index, reranker):
     row = index.names.index("ForkJoinPool.commonPool")
-    alignment = reader.alignment(("common", "pool"), row)
+    alignment = reranker.alignment(("common", "pool"), row)
     assert alignment.query == ["common", "pool"]
     assert [*alignment.code[:2]] == ["common", "pool"]
     assert set(alignment.fields) <= {"name", "tokens", "api"}
     np.testing.assert_allclose(alignment.weights.sum(axis=1), 1, atol=1e-5)
     assert alignment.weights.shape == (2, len(alignment.code))
     abstract = next(row for row in range(len(index)) if not len(index.split.words["api"][row]))
-    assert reader.alignment(("common", "pool"), abstract).weights.shape[0] == 2
+    assert reranker.alignment(("common", "pool"), abstract).weights.shape[0] == 2
 
 
-def test_scores_do_not_depend_on_how_many_rows_are_read_at_once(index, reader):
+def test_scores_do_not_depend_on_how_many_rows_are_read_at_once(index, reranker):
     query, rows = ["sorts", "the", "elements", "of", "an", "array"], np.array([5, 900, 17, 17, 300, *range(40, 90)])
-    asked = reader._query(query)
+    asked = reranker._query(query)
     few, all_at_once = (
-        RowScores(reader.model, reader.tokenizer.encode(index.split), at_once=count).scores(asked, rows)
+        RowScores(reranker.model, reranker.tokenizer.encode(index.split), at_once=count).scores(asked, rows)
         for count in (7, 10**6)
     )
     np.testing.assert_allclose(few, all_at_once, atol=1e-5)
     assert few[2] == few[3]
-    assert len(reader.scores(query, rows[:0])) == 0
+    assert len(reranker.scores(query, rows[:0])) == 0
 
 
 def test_without_rows_nothing_is_found(index):
@@ -214,9 +214,9 @@ def test_the_best_beside_is_that_of_another_row_of_the_same_file():
         assert best_beside(scores, files).tolist() == expected
 
 
-def test_a_row_gains_by_what_stands_beside_it(index, reader):
+def test_a_row_gains_by_what_stands_beside_it(index, reranker):
     query = "sorts the elements of an array in parallel"
-    plain, raised = (Engine(index, reader, RankingSettings(file=share)) for share in (0.0, 0.5))
+    plain, raised = (Engine(index, reranker, RankingSettings(file=share)) for share in (0.0, 0.5))
     before = {hit.row: hit.score for hit in plain.search(query, top=200)}
     rows = np.array(sorted(before))
     files = np.searchsorted(index.file_edges, rows, side="right") - 1

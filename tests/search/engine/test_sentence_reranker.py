@@ -33,10 +33,10 @@ def folder(tmp_path):
 
 def test_scores_are_cosines_and_each_row_is_read_once(index, folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", types.SimpleNamespace(SentenceTransformer=Counts))
-    reader = SentenceReranker(folder, index.split)
+    reranker = SentenceReranker(folder, index.split)
     rows = np.array([3, 7, 20])
-    first = reader.scores(["wait", "for", "it"], rows)
-    texts = reader._model.read[:3]
+    first = reranker.scores(["wait", "for", "it"], rows)
+    texts = reranker._model.read[:3]
     assert texts[0].endswith(index.split.text(3).source)
     assert texts[0].startswith(" ".join(index.split.word_list("name", 3)))
     query, found = Counts(folder, device="cpu", local_files_only=True), []
@@ -44,10 +44,10 @@ def test_scores_are_cosines_and_each_row_is_read_once(index, folder, monkeypatch
         left, right = query.encode(["wait for it", text], normalize_embeddings=True)
         found.append(left @ right)
     np.testing.assert_allclose(first, found, atol=1e-6)
-    again = reader.scores(["wait", "for", "it"], rows[::-1].copy())
+    again = reranker.scores(["wait", "for", "it"], rows[::-1].copy())
     assert again.tolist() == first[::-1].tolist()
-    assert len(reader._model.read) == 3 + 2  # the rows once, the query twice
-    hits = Engine(index, reader, RankingSettings(weight=1.0)).search("wait for it", top=3)
+    assert len(reranker._model.read) == 3 + 2  # the rows once, the query twice
+    hits = Engine(index, reranker, RankingSettings(weight=1.0)).search("wait for it", top=3)
     assert all(hit.stage == "model" and hit.neural is not None for hit in hits)
 
 

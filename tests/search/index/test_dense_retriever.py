@@ -329,7 +329,7 @@ def near(index, encoder):
 
 
 @pytest.fixture(scope="module")
-def reader(index):
+def reranker(index):
     torch.manual_seed(0)
     plan = resolve("folder", "galm_plus", {"model.dim": "32", "model.blocks": "4"})
     encoder = WordTokenizer.build(index.split, plan.words)
@@ -340,9 +340,9 @@ RANKING = RankingSettings(shortlist=40, read_all_below=0)
 QUESTION = "causes the current thread to wait"
 
 
-def test_the_model_reads_what_bm25_finds_and_what_is_near(index, reader, near, encoder):
+def test_the_model_reads_what_bm25_finds_and_what_is_near(index, reranker, near, encoder):
     words = QUESTION.split()
-    without, with_near = Engine(index, reader, RANKING), Engine(index, reader, RANKING, near)
+    without, with_near = Engine(index, reranker, RANKING), Engine(index, reranker, RANKING, near)
     found = near.nearest(words)
     assert len(set(found.tolist())) == len(found) == 30
     best = np.argsort(-(near._vectors.vectors.astype(np.float64) @ encoder.query(words)[0]), kind="stable")
@@ -360,7 +360,7 @@ def test_the_model_reads_what_bm25_finds_and_what_is_near(index, reader, near, e
     assert {index.file(row).path.split("/")[-2] for row in paths} == {"stream"}
 
 
-def test_without_vectors_nothing_changes_and_without_a_reader_they_are_not_asked(index, reader, near):
+def test_without_vectors_nothing_changes_and_without_a_reader_they_are_not_asked(index, reranker, near):
     class Fails:
         def nearest(self, _):
             pytest.fail("was asked")
@@ -371,15 +371,15 @@ def test_without_vectors_nothing_changes_and_without_a_reader_they_are_not_asked
     assert Engine(index, None, RANKING, Fails()).search(QUESTION) == Engine(index, None, RANKING).search(QUESTION)
     nothing = DenseRetriever(near._encoder, ExactVectors(np.zeros((len(index), 32), np.float16)))
     assert nothing.nearest(QUESTION.split()).tolist() == []  # nothing is near that has a score of 0
-    found = Engine(index, reader, RANKING, nothing).search(QUESTION)
-    assert [replace(hit, near=None) for hit in found] == Engine(index, reader, RANKING).search(QUESTION)
+    found = Engine(index, reranker, RANKING, nothing).search(QUESTION)
+    assert [replace(hit, near=None) for hit in found] == Engine(index, reranker, RANKING).search(QUESTION)
     assert {hit.near for hit in found} == {0.0}
 
 
-def test_the_score_of_the_vectors_is_added_on_one_scale(index, reader, near, encoder):
+def test_the_score_of_the_vectors_is_added_on_one_scale(index, reranker, near, encoder):
     words, whole = QUESTION.split(), replace(RANKING, read_all_below=len(index), file=0.0)
     scores = [
-        {hit.row: hit for hit in Engine(index, reader, replace(whole, near=share), near).search(QUESTION, top=10**6)}
+        {hit.row: hit for hit in Engine(index, reranker, replace(whole, near=share), near).search(QUESTION, top=10**6)}
         for share in (0.0, 0.5)
     ]
     rows = np.arange(len(index))
@@ -390,32 +390,36 @@ def test_the_score_of_the_vectors_is_added_on_one_scale(index, reader, near, enc
     np.testing.assert_allclose(gained, expected, atol=1e-3)
 
 
-def test_answers_in_the_shortlist_are_counted(index, reader, near):
+def test_answers_in_the_shortlist_are_counted(index, reranker, near):
     rows = np.flatnonzero(index.asks)[:60]
     words = [index.split.word_list("query", row) for row in rows.tolist()]
     questions = Questions(rows, words, [" ".join(each) for each in words], "comment")
     ranking = replace(RANKING, shortlist=3)
     counts = []
-    for finder in (None, near):
-        engine = Engine(index, reader, ranking, finder)
+    for retriever in (None, near):
+        engine = Engine(index, reranker, ranking, retriever)
         looked = [{hit.row for hit in engine.search(" ".join(each), top=1000)} for each in words]
         counts.append(sum(row in each for row, each in zip(rows.tolist(), looked, strict=True)))
-        _, found = measure_quality(index, {"reader": reader}, ranking, questions, finder)
+        _, found = measure_quality(index, {"reranker": reranker}, ranking, questions, retriever)
         assert found.listed == counts[-1] / len(rows)
     assert 0 < counts[0] <= counts[1]
 
 
-def test_a_server_uses_the_vectors_beside_its_index_if_they_fit(index, reader, encoder, file):
+def test_a_server_uses_the_vectors_beside_its_index_if_they_fit(index, reranker, encoder, file):
     def opened():
-        return LiveIndex(file, lambda found: ModelReranker(reader.model, reader.tokenizer, found.split)).opened().engine
+        return (
+            LiveIndex(file, lambda found: ModelReranker(reranker.model, reranker.tokenizer, found.split))
+            .opened()
+            .engine
+        )
 
-    assert opened().finder is None
+    assert opened().retriever is None
     vectorise(encoder, file)
     words = index.split.word_list("query", int(np.flatnonzero(index.asks)[0]))
-    assert len(opened().finder.nearest(words)) > 0
+    assert len(opened().retriever.nearest(words)) > 0
     vectors_path(file).write_bytes(b"damaged")
     engine = opened()
-    assert engine.finder is None
+    assert engine.retriever is None
     assert engine.search(" ".join(words))
 
 
@@ -488,15 +492,15 @@ def test_vectors_come_by_themselves_stay_of_their_model_and_go(tree, run, capsys
     assert made_by() == ("", True)
 
 
-def test_a_server_takes_vectors_that_come_after_their_index(reader, encoder, file):
+def test_a_server_takes_vectors_that_come_after_their_index(reranker, encoder, file):
     live = LiveIndex(
-        file, lambda found: ModelReranker(reader.model, reader.tokenizer, found.split), seconds_between_looks=0.0
+        file, lambda found: ModelReranker(reranker.model, reranker.tokenizer, found.split), seconds_between_looks=0.0
     )
     before = live.opened()
-    assert before.engine.finder is None
+    assert before.engine.retriever is None
     vectorise(encoder, file)
     after = live.opened()
-    assert after.engine.finder is not None
+    assert after.engine.retriever is not None
     assert after.engine.index is before.engine.index
     assert live.opened() is after
 

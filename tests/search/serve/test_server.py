@@ -51,11 +51,11 @@ def live(tmp_path_factory):
     folder = tmp_path_factory.mktemp("served")
     plan = resolve("folder", "galm_plus", {"model.dim": "32", "model.blocks": "4"})
 
-    def reader_of(index):
+    def reranker_of(index):
         tokenizer = WordTokenizer.build(index.split, plan.words)
         return ModelReranker(build_model(plan, tokenizer), tokenizer, index.split)
 
-    return LiveIndex(index_of(write(folder / "tree", FILES), folder / "index"), reader_of)
+    return LiveIndex(index_of(write(folder / "tree", FILES), folder / "index"), reranker_of)
 
 
 @pytest.fixture(scope="module")
@@ -197,7 +197,7 @@ def test_an_explanation_is_the_whole_alignment(port, live):
     now = live.opened()
     row = now.engine.index.names.index("Lines.readLines")
     told = ask(port, "/api/explain", {"q": "reads all lines", "row": row, "index": now.name}).told
-    alignment = now.engine.reader.alignment(("reads", "all", "lines"), row)
+    alignment = now.engine.reranker.alignment(("reads", "all", "lines"), row)
     assert (told["row"], told["query"], told["fields"]) == (row, ["reads", "all", "lines"], list(alignment.fields))
     assert told["code"] == ["read", "lines", "of", "path", "lines", "of"]
     np.testing.assert_allclose(told["weights"], alignment.weights, atol=1e-5)
@@ -308,12 +308,12 @@ def test_others_get_the_old_index_while_one_opens_the_new(tmp_path):
     path = Path(shutil.copy(named(tmp_path, 3), tmp_path / "index"))
     opens, goes_on = threading.Event(), threading.Event()
 
-    def reader_of(index):
+    def reranker_of(index):
         if len(index) == 6:
             opens.set()
             assert goes_on.wait(10)
 
-    live = LiveIndex(path, reader_of, seconds_between_looks=0.0)
+    live = LiveIndex(path, reranker_of, seconds_between_looks=0.0)
     replace_by(named(tmp_path, 5), path)
     found = []
     thread = threading.Thread(target=lambda: found.append(live.opened().head.rows))
