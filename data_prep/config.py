@@ -54,6 +54,9 @@ class DataConfig:
     extra: str = ""
     """Other data sets whose training pairs are added to this one's, except those that occur in its validation or test:
     comma-separated DATASET or DATASET:PATH. `--data.limit` applies to this data set before that, not to the others."""
+    clean_splits: bool = False
+    """Whether training pairs that copy a validation or test pair of the same data set (equal name and tokens with a
+    Jaccard similarity of .8, or equal name and query) are left out, and validation pairs that copy a test pair."""
     apart: str = ""
     """Other data sets whose pairs, of any split, are removed from training and validation: comma-separated DATASET or
     DATASET:PATH, such as folder:/code/guava."""

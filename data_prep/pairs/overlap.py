@@ -1,10 +1,14 @@
-"""Training pairs that also occur in another data set's test split, to be removed before testing on it.
+"""Pairs of a split that also occur in other splits, nearly or exactly, to be removed before testing on these.
 
-Words are compared by spelling, case-insensitively and as sets: the published CodeSearchNet test has bags of words
-without the text's order. English stop words are ignored, since that test lacks most of them.
+Words are compared by spelling, case-insensitively and as sets, punctuation aside: the published CodeSearchNet test has
+bags of words without the text's order, and the published Java-GitHub test counts a full stop as a word. English stop
+words of queries are ignored, since the former lacks most of them. Methods are copies if their names are equal and their
+tokens have a Jaccard similarity of :data:`SIMILAR` or more; API words, which overloads and copies for another type
+differ in, are not compared.
 """
 
-from collections.abc import Hashable, Iterable
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +18,11 @@ from jaxtyping import Int
 
 from data_prep.store.prepared_data import Split
 
+SIMILAR: Final = 0.8
+"""Jaccard similarity of tokens from which methods of one name are copies."""
 _COMMON: Final = frozenset(STOPWORDS_EN_PLUS)
+
+Words = frozenset[str]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -22,7 +30,7 @@ class Overlap:
     """Rows of a split that also occur in other splits."""
 
     queries: Int[np.ndarray, " queries"]  # rows with a query of another split
-    codes: Int[np.ndarray, " codes"]  # rows with the name and tokens of a method of another split
+    codes: Int[np.ndarray, " codes"]  # rows with a copy among the methods of another split
 
     @property
     def rows(self) -> Int[np.ndarray, " rows"]:
@@ -31,11 +39,17 @@ class Overlap:
 
 
 def overlap(split: Split, others: Iterable[Split]) -> Overlap:
-    """The rows of ``split`` whose query, or whose name and tokens, are those of a pair of ``others``."""
+    """The rows of ``split`` whose query is that of a pair of ``others``, or whose method is a copy of one of theirs."""
     found = list(others)
     queries = set().union(*(filter(None, _queries(other)) for other in found))
-    codes = set().union(*(filter(None, _codes(other)) for other in found))
-    return Overlap(_rows(_queries(split), queries), _rows(_codes(split), codes))
+    return Overlap(_rows(_queries(split), queries), _copies(split, found))
+
+
+def crossing(split: Split, others: Iterable[Split]) -> Overlap:
+    """The same within a corpus, where a query counts only with the name of its method: "returns the size" is common."""
+    found = list(others)
+    named = set().union(*(filter(None, _named_queries(other)) for other in found))
+    return Overlap(_rows(_named_queries(split), named), _copies(split, found))
 
 
 def without(split: Split, left_out: Int[np.ndarray, " rows"]) -> Split:
@@ -52,12 +66,33 @@ def _queries(split: Split) -> list[Hashable]:
     return [words - _COMMON or words or None for words in _sets(split, "query")]
 
 
-def _codes(split: Split) -> list[Hashable]:
-    """A key of each method: the words of its name and of its tokens; None without tokens."""
-    names, tokens = _sets(split, "name"), _sets(split, "tokens")
-    return [(name, body) if body else None for name, body in zip(names, tokens, strict=True)]
+def _named_queries(split: Split) -> list[Hashable]:
+    """A key of each query with the name of its method; None if it is empty."""
+    return [query and (query, name) for query, name in zip(_queries(split), _sets(split, "name"), strict=True)]
 
 
-def _sets(split: Split, field: str) -> list[frozenset[str]]:
-    words, lists = [word.lower() for word in split.lexicon], split.words[field]
-    return [frozenset(words[number] for number in lists[row].tolist()) for row in range(len(lists))]
+def _copies(split: Split, others: Sequence[Split]) -> Int[np.ndarray, " rows"]:
+    """The rows with a copy in ``others``; methods without tokens have none."""
+    by_name: dict[Words, set[Words]] = defaultdict(set)
+    for other in others:
+        for name, tokens in zip(_sets(other, "name"), _sets(other, "tokens"), strict=True):
+            by_name[name].add(tokens)
+    pairs = zip(_sets(split, "name"), _sets(split, "tokens"), strict=True)
+    found = [row for row, (name, own) in enumerate(pairs) if any(_alike(own, other) for other in by_name.get(name, ()))]
+    return np.array(found, np.int64)
+
+
+def _alike(one: Words, other: Words) -> bool:
+    """Whether two sets of tokens are those of copies."""
+    least, most = sorted((len(one), len(other)))
+    if not least or least < SIMILAR * most:  # too different in size
+        return False
+    shared = len(one & other)
+    return shared >= SIMILAR * (least + most - shared)
+
+
+def _sets(split: Split, field: str) -> list[Words]:
+    """The words of a field of each row, in lower case and without punctuation."""
+    words = [word.lower() if any(map(str.isalnum, word)) else "" for word in split.lexicon]
+    lists = split.words[field]
+    return [frozenset(words[number] for number in lists[row].tolist()) - {""} for row in range(len(lists))]

@@ -5,7 +5,7 @@ from typing import Final
 
 from data_prep.config import DataConfig
 from data_prep.files.named_paths import named_path
-from data_prep.pairs.overlap import overlap, without
+from data_prep.pairs.overlap import crossing, overlap, without
 from data_prep.prepare import prepare
 from data_prep.records import STRUCTURE_FIELDS, SplitName
 from data_prep.store.concatenation import joined
@@ -89,6 +89,22 @@ def add_training_sets(plan: Configuration, data: PreparedData, command: str) -> 
             f"in valid or test, {len(found.queries):,} by their query and {len(found.codes):,} by name and tokens"
         )
     return replace(data, splits={**data.splits, "train": train})
+
+
+def drop_crossing_copies(plan: Configuration, data: PreparedData) -> PreparedData:
+    """``data`` without the training and validation pairs that copy one of a later split, by ``--data.clean_splits``."""
+    if not plan.data.clean_splits or not is_trained(plan.model_name):
+        return data
+    splits, later = dict(data.splits), [data.splits["test"]]
+    for name in ("valid", "train"):
+        found = crossing(data.splits[name], later)
+        splits[name] = without(data.splits[name], found.rows)
+        later.append(data.splits[name])
+        say(
+            f"{name}: left out {len(found.rows):,} copies of pairs of later splits, "
+            f"{len(found.queries):,} by name and query and {len(found.codes):,} by name and tokens"
+        )
+    return replace(data, splits=splits)
 
 
 def drop_test_overlap(plan: Configuration, data: PreparedData, command: str) -> PreparedData:

@@ -12,7 +12,13 @@ from data_prep.store.checksum import words_sha256
 from data_prep.store.prepared_data import PreparedData
 from evaluation.results import Result, Seconds, load_result, save_result
 from evaluation.tables import render_table
-from experiments.run.data import add_training_sets, drop_test_overlap, prepare_others, prepare_stage
+from experiments.run.data import (
+    add_training_sets,
+    drop_crossing_copies,
+    drop_test_overlap,
+    prepare_others,
+    prepare_stage,
+)
 from experiments.run.launch import together
 from experiments.run.named_parts import check_named
 from experiments.run.run import command_line, parameters_of, result_from, saved_counts
@@ -95,7 +101,7 @@ def _ranker(plan: Configuration, folder: RunFolder) -> Ranker:
 
 def _mixed(plan: Configuration, ranker: Ranker, data: PreparedData, command: str) -> Ranker:
     """The fused ranker, its weight tuned on pairs that the run was not trained on."""
-    trained_on = drop_test_overlap(plan, add_training_sets(plan, data, command), command)
+    trained_on = drop_crossing_copies(plan, drop_test_overlap(plan, add_training_sets(plan, data, command), command))
     return mixed(plan, ranker, trained_on, command)
 
 

@@ -21,6 +21,7 @@ from experiments.run.data import (
     add_training_sets,
     check_fields,
     check_trainable,
+    drop_crossing_copies,
     drop_test_overlap,
     prepare_others,
     prepare_stage,
@@ -92,7 +93,7 @@ def _reprint(folder: RunFolder) -> Result:
 
 def _run(plan: Configuration, data: PreparedData, folder: RunFolder, command: str, prepared: float) -> Result:
     show("\n".join(as_lines(plan)))
-    data = drop_test_overlap(plan, add_training_sets(plan, data, command), command)
+    data = drop_crossing_copies(plan, drop_test_overlap(plan, add_training_sets(plan, data, command), command))
     sizes = ", ".join(f"{name} {len(split):,}" for name, split in data.splits.items())
     say(f"{data.manifest['origin']}: {sizes} pairs; run folder {folder.path}")
     if not plan.train.resume and processes.is_first():
