@@ -13,6 +13,7 @@ import pytest
 
 from cli.commands import COMMANDS, usage_lines
 from cli.help import help_lines
+from cli.tables import CONTROL
 from data_prep.registry import DATASETS
 from experiments.ablations.catalogue import ABLATIONS
 from experiments.ablations.tuning import TUNED
@@ -175,7 +176,7 @@ def test_every_command_of_the_readme_is_understood(command):
         assert names[1].startswith("runs/")
         assert parse_options("galm", typed)
     elif names[0] in ("compare", "ablate", "tune"):
-        assert names[1] in {"compare": CELLS, "ablate": ABLATIONS, "tune": TUNED}[names[0]]
+        assert names[1] in {"compare": CELLS, "ablate": (*ABLATIONS, CONTROL), "tune": TUNED}[names[0]]
     elif names[0] == "prepare":
         assert names[1] in DATASETS
         parse_options("galm", typed)

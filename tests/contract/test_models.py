@@ -229,6 +229,15 @@ def test_the_seed_decides_the_start(built):
         assert differs <= {name for name in states[0] if "classifier.classifier." in name or ".pooler." in name}
 
 
+def test_diagnostics_are_finite_and_named_by_their_part(built, rows):
+    model = built.model.eval()
+    queries, codes = model.encode_query(built.ids.queries(rows)), model.encode_code(built.ids.codes(rows))
+    found = model.diagnostics(queries, codes)
+    assert all("/" in name and np.isfinite(value) for name, value in found.items())
+    assert isinstance(model.concern(found), str)
+    assert bool(found) == built.plan.model_name.startswith("galm")
+
+
 def test_encoded_sides_are_as_long_as_their_batch(built, rows):
     for encoded in (
         built.model.encode_query(built.ids.queries(rows)),

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from evaluation.comparison import by_pool
-from evaluation.history import Validation, validations
+from evaluation.history import Validation, mean_validation, validations
 from evaluation.results import load_result, save_result
 from tests.evaluation.test_results import result
 
@@ -26,12 +26,20 @@ def test_epochs_that_were_validated_are_kept_with_the_pairs_so_far():
     assert validations([], 100) == []
 
 
+def test_numbers_about_the_inside_of_a_model_are_apart_and_averaged():
+    records = [{**RECORDS[1], "graph/entropy": value} for value in (0.5, 0.9)]
+    (first,), (second,) = (validations([each], 100) for each in records)
+    assert first.inside == {"graph/entropy": 0.5}
+    assert mean_validation([first, second]).inside == {"graph/entropy": pytest.approx(0.7)}
+    assert mean_validation([first, HISTORY[0]]).inside == {}
+
+
 def test_it_is_read_as_it_was_written_and_none_where_the_file_is_older(tmp_path):
     written = result(history=HISTORY)
     save_result(written, tmp_path / "new.json")
     assert load_result(tmp_path / "new.json") == written
     content = json.loads((tmp_path / "new.json").read_text())
-    assert content["history"][0] == {"epoch": 2, "pairs": 200, "seconds": 5.0, "top1": 0.25, "mrr": 0.25}
+    assert content["history"][0] == {"epoch": 2, "pairs": 200, "seconds": 5.0, "top1": 0.25, "mrr": 0.25, "inside": {}}
     del content["history"]
     (tmp_path / "old.json").write_text(json.dumps(content))
     assert load_result(tmp_path / "old.json") == replace(written, history=[])

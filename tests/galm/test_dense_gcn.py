@@ -93,7 +93,7 @@ def test_one_layer_never_forms_the_edges_of_equation_11(monkeypatch: pytest.Monk
     graph, query, cosines = graph_and_inputs(layers=1)
     edges = edge_weights(query, torch.ones(1, WORDS, dtype=torch.bool))
 
-    def forbidden(*_: object) -> None:
+    def forbidden(*_: object, **__: object) -> None:
         raise AssertionError("eq. 11 was used")
 
     monkeypatch.setattr("galm.dense_gcn.edge_weights", forbidden)

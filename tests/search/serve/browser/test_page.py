@@ -9,7 +9,7 @@ import pytest
 from repositories import commit, run_git
 from serving import index_of, running
 
-from search.serve.live_index import LiveIndex, reader_maker
+from search.serve.live_index import LiveIndex, reranker_maker
 
 HERE = Path(__file__).parent
 COMMANDS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -116,7 +116,7 @@ def port(tmp_path_factory):
     folder = tmp_path_factory.mktemp("served")
     root = commit(folder / "tree", {"io/Lines.java": ORDINARY, f"web/{HURT}.java": HOSTILE})
     run_git(root, "remote", "add", "origin", "https://github.com/owner/name.git")
-    live = LiveIndex(index_of(root, folder / "index"), reader_maker(""))
+    live = LiveIndex(index_of(root, folder / "index"), reranker_maker(""))
     with running(live, "default") as port:
         yield port
 
