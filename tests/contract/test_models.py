@@ -165,7 +165,6 @@ def test_an_empty_query_has_finite_scores_and_gradients(built, rows):
 
 
 def test_it_overfits_a_few_pairs(built, rows):
-    rows = rows[:12] if built.model.pairs_at_once else rows  # a model of pairs reads each with each
     queries, codes = built.ids.queries(rows), built.ids.codes(rows)
     negatives = torch.from_numpy(negatives_mask(built.ids.query_keys[rows], built.ids.code_keys[rows]))
     loss, model = build_loss(built.plan.loss), build(built.plan, built.tokenizer, built.ids)
