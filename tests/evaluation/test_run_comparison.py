@@ -69,11 +69,11 @@ def test_equal_models_do_not_differ():
 @pytest.mark.parametrize("seed_noise", [0.0, 0.02, 0.2])
 def test_a_difference_that_is_none_is_found_in_about_one_of_twenty(seed_noise):
     rng, clusters, found = np.random.default_rng(5), np.repeat(np.arange(60), 5), []
-    for _ in range(600):
+    for _ in range(300):
         base = rng.random(300)
         models = [Runs(simulated(rng, 3, 300, clusters, seed_noise=seed_noise, base=base)) for _ in range(2)]
         found.append(compare_runs(*models, clusters).p_value < 0.05)
-    assert 0.01 < np.mean(found) < 0.075
+    assert 0.005 < np.mean(found) < 0.085
 
 
 def test_a_test_over_queries_alone_would_find_them_often():
