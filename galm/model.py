@@ -128,16 +128,15 @@ class Galm(NeuralRanker):
         return self.edges_of(queries) if "query" in self.graphs else None
 
     @torch.no_grad()
-    def diagnostics(self, queries: Encoded, codes: Encoded) -> Mapping[str, float]:
+    def diagnostics(self, queries: Batch, codes: Batch) -> Mapping[str, float]:
         """Relative entropy of attention and edges, and the variance of nodes inside graphs, of each layer.
 
         Layer 0 are the block cosines V; of several sides that have nodes the first is looked at.
         """
-        assert isinstance(queries, EncodedWords)
-        assert isinstance(codes, EncodedWords)
+        asked, read = self.encode_query(queries), self.encode_code(codes)
         side, graph = next(iter(self.graphs.items()))
         assert isinstance(graph, GlobalAlignment)
-        nodes, context = (queries, codes) if side == "query" else (replace(codes, mask=codes.nodes), queries)
+        nodes, context = (asked, read) if side == "query" else (replace(read, mask=read.nodes), asked)
         weights = self.attention_of(nodes, context)
         cosines = block_cosines(weights @ context.states, nodes.states, self.config.blocks)
         found = {

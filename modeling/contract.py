@@ -154,7 +154,7 @@ class NeuralRanker(nn.Module, ABC):
         """Weights of the edges between a query's words, for display; None if the model has none."""
         return None
 
-    def diagnostics(self, queries: Encoded, codes: Encoded) -> Mapping[str, float]:  # noqa: ARG002
+    def diagnostics(self, queries: Batch, codes: Batch) -> Mapping[str, float]:  # noqa: ARG002
         """Numbers about the inner parts while query i is scored against code i, as ``part/name``; none by default."""
         return {}
 
@@ -174,6 +174,7 @@ class NeuralRanker(nn.Module, ABC):
         A model overrides this only if it has a faster implementation with the same result.
         """
         blocks = []
+        pairs_per_block = min(pairs_per_block, self.pairs_at_once or pairs_per_block)
         step = max(1, pairs_per_block // max(1, len(codes)))  # queries per block
         columns = torch.arange(len(codes), device=codes.mask.device)
         for start in range(0, len(queries), step):

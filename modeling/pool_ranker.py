@@ -21,9 +21,6 @@ QUERIES_PER_BLOCK: Final = 512
 ENCODED_BYTES: Final = 1 << 27
 """Encoded code cached between blocks of queries, 128 MiB; code beyond that is encoded again for each block."""
 
-PAIRS_AT_ONCE: Final = 512
-"""Pairs scored together where the model does not say how many."""
-
 PairOutput = Callable[[Encoded, Encoded], Float[torch.Tensor, "pairs ..."]]
 """Query i and code i -> one number per pair, or several."""
 
@@ -74,7 +71,7 @@ class NeuralScores(Scores):
             return self._cosines(queries, candidates)
         if self.model.pairs_at_once:
             return self.of_pairs(queries, candidates, self.model.score_pairs)
-        with _scoring(self.model):
+        with scoring(self.model):
             rows, scores = RowScores(self.model, self._corpus), np.empty(candidates.shape, np.float32)
             for place, query in enumerate(queries.tolist()):
                 scores[place] = rows.scores(self._queries.queries([query]), candidates[place])
@@ -83,11 +80,14 @@ class NeuralScores(Scores):
     def of_pairs(
         self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"], score: PairOutput
     ) -> Float32[np.ndarray, "block candidates ..."]:
-        """The output of ``score``, a method of the model, for each pair; pairs of a batch have about one length."""
+        """The output of ``score`` for each pair, batched by length: for a model with ``pairs_at_once``."""
+        assert self.model.pairs_at_once
+        if not candidates.size:
+            return np.zeros(candidates.shape, np.float32)
         texts, codes = np.repeat(queries, candidates.shape[1]), candidates.ravel()
         order = np.argsort(-(self._queries.query_lengths[texts] + self._corpus.code_lengths[codes]), kind="stable")
-        found, step = [np.zeros(0, np.float32)] * (len(order) == 0), self.model.pairs_at_once or PAIRS_AT_ONCE
-        with _scoring(self.model):
+        found, step = [], self.model.pairs_at_once
+        with scoring(self.model):
             for start in range(0, len(order), step):
                 rows = order[start : start + step]
                 output = score(self._encoded_queries(texts[rows]), self._encoded_codes(codes[rows]))
@@ -101,7 +101,7 @@ class NeuralScores(Scores):
         saved: dict[int, Encoded] = {}
         step = max(1, min(QUERIES_PER_BLOCK, SCORES_PER_BLOCK // max(1, self.codes)))
         for start in range(0, self.queries, step):
-            with _scoring(self.model):
+            with scoring(self.model):
                 block = self._block(np.arange(start, min(start + step, self.queries)), saved)
             yield block
 
@@ -111,7 +111,7 @@ class NeuralScores(Scores):
         scores = np.empty((len(rows), self.codes), dtype=np.float32)
         for number, chunk in enumerate(self._chunks):
             codes = saved[number] if number in saved else self._encoded_codes(chunk)
-            if sum(each.nbytes for each in saved.values()) < ENCODED_BYTES:
+            if number not in saved and sum(each.nbytes for each in saved.values()) < ENCODED_BYTES:
                 saved[number] = codes
             with torch.autocast(self._device.type, torch.bfloat16, enabled=self._bfloat16):
                 found = self.model.score_matrix(queries, codes)
@@ -121,7 +121,7 @@ class NeuralScores(Scores):
     def _cosines(
         self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
     ) -> Float32[np.ndarray, "block candidates"]:
-        with _scoring(self.model):
+        with scoring(self.model):
             asked = self._encoded_queries(queries).states  # [block, 1, dim]
             among = self._vectors[torch.from_numpy(candidates)].to(self._device)  # [block, candidates, dim]
             cosines: Float32[np.ndarray, "block candidates"] = (asked * among).sum(-1).cpu().numpy()
@@ -151,7 +151,7 @@ class NeuralScores(Scores):
 
 
 @contextmanager
-def _scoring(model: NeuralRanker) -> Iterator[None]:
+def scoring(model: NeuralRanker) -> Iterator[None]:
     """Disable dropout and gradients, and restore the training mode afterwards."""
     training = model.training
     model.eval()

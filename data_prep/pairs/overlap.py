@@ -8,7 +8,7 @@ differ in, are not compared.
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -40,16 +40,17 @@ class Overlap:
 
 def overlap(split: Split, others: Iterable[Split]) -> Overlap:
     """The rows of ``split`` whose query is that of a pair of ``others``, or whose method is a copy of one of theirs."""
-    found = list(others)
-    queries = set().union(*(filter(None, _queries(other)) for other in found))
-    return Overlap(_rows(_queries(split), queries), _copies(split, found))
+    return _overlap(split, [*others], _queries)
 
 
 def crossing(split: Split, others: Iterable[Split]) -> Overlap:
     """The same within a corpus, where a query counts only with the name of its method: "returns the size" is common."""
-    found = list(others)
-    named = set().union(*(filter(None, _named_queries(other)) for other in found))
-    return Overlap(_rows(_named_queries(split), named), _copies(split, found))
+    return _overlap(split, [*others], _named_queries)
+
+
+def _overlap(split: Split, others: Sequence[Split], keys: Callable[[Split], list[Hashable]]) -> Overlap:
+    known = set().union(*(filter(None, keys(other)) for other in others))
+    return Overlap(_rows(keys(split), known), _copies(split, others))
 
 
 def without(split: Split, left_out: Int[np.ndarray, " rows"]) -> Split:

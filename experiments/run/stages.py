@@ -5,11 +5,11 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 import numpy as np
-import torch
 from jaxtyping import Float
 
 from data_prep.pairs.overlap import overlap, without
 from data_prep.records import SplitName
+from data_prep.store.batching import TokenizedPairs
 from data_prep.store.checksum import words_sha256
 from data_prep.store.prepared_data import PreparedData, Split
 from evaluation.config import EvaluateConfig
@@ -22,7 +22,7 @@ from experiments.run.data import fusion_pairs, tests_beside
 from modeling.contract import NeuralRanker, PairTokenizer
 from modeling.device import best_device
 from modeling.losses import build_loss
-from modeling.pool_ranker import PoolRanker
+from modeling.pool_ranker import PoolRanker, scoring
 from modeling.ranker import Ranker
 from recipes.config import Configuration, resolve
 from recipes.models import class_of, is_trained
@@ -66,23 +66,25 @@ def train_stage(
     """Train; afterwards ``model`` has the weights of the best validation epoch."""
     ids = tokenizer.encode(data.splits["train"])
     model.start_from(ids)
+    valid = data.splits["valid"]
+    diagnosed = tokenizer.encode(valid.take(np.arange(min(len(valid), DIAGNOSED))))
     task = PairTask(
         model,
         build_loss(plan.loss),
         ids,
-        _validation(plan, tokenizer, data.splits["valid"], pages),
+        _validation(plan, tokenizer, valid, diagnosed, pages),
         plan.train,
         best_device(),
     )
     seed_everything(plan.train.seed, plan.train.threads)
     report = train(task, plan.train, folder.path, board=pages.board if pages else None, say=say)
-    if concern := model.concern(inside(model, tokenizer, data.splits["valid"])):
+    if concern := model.concern(inside(model, diagnosed)):
         say(f"{plan.model_name}: {concern}")
     return report
 
 
 def _validation(
-    plan: Configuration, tokenizer: PairTokenizer, valid: Split, pages: Pages | None
+    plan: Configuration, tokenizer: PairTokenizer, valid: Split, diagnosed: TokenizedPairs, pages: Pages | None
 ) -> Callable[[NeuralRanker], Mapping[str, float]]:
     config = EvaluateConfig(pool=min(plan.train.validate_pool, len(valid)), run_depth=1)
 
@@ -90,21 +92,19 @@ def _validation(
         evaluation = evaluate(PoolRanker(model, tokenizer, best_device()), valid, config, progress=False)
         if pages:
             pages.show(model, evaluation)
-        return {**asdict(exact(evaluation.ranks)), **inside(model, tokenizer, valid)}
+        return {**asdict(exact(evaluation.ranks)), **inside(model, diagnosed)}
 
     return validate
 
 
-def inside(model: NeuralRanker, tokenizer: PairTokenizer, split: Split) -> Mapping[str, float]:
-    """The model's diagnostics on the first pairs of a split, each query with its own code."""
-    pairs = tokenizer.encode(split.take(np.arange(min(len(split), DIAGNOSED))))
+def inside(model: NeuralRanker, pairs: TokenizedPairs) -> Mapping[str, float]:
+    """The model's diagnostics on pairs, each query with its own code."""
     rows, device = np.arange(len(pairs)), next(model.parameters()).device
-    with torch.inference_mode():
-        sides = [
-            {field: words.to(device) for field, words in side.items()}
-            for side in (pairs.queries(rows), pairs.codes(rows))
-        ]
-        return model.diagnostics(model.encode_query(sides[0]), model.encode_code(sides[1]))
+    sides = [
+        {field: words.to(device) for field, words in side.items()} for side in (pairs.queries(rows), pairs.codes(rows))
+    ]
+    with scoring(model):
+        return model.diagnostics(*sides)
 
 
 def mixed(plan: Configuration, ranker: Ranker, data: PreparedData, command: str) -> Ranker:

@@ -197,19 +197,6 @@ class CrossEncoder(NeuralRanker):
         logits = self.pair_logits(queries, codes)
         return logits[:, 1] - logits[:, 0]
 
-    def score_matrix(
-        self, queries: Encoded, codes: Encoded, *, pairs_per_block: int = 4096
-    ) -> Float[Tensor, "queries codes"]:
-        """The log-odds of every query and every code; pairs of a batch are of about one length."""
-        rows, columns = torch.cartesian_prod(*(torch.arange(len(each)) for each in (queries, codes))).T
-        order = torch.argsort(queries.mask.sum(1).cpu()[rows] + codes.mask.sum(1).cpu()[columns], descending=True)
-        device = queries.mask.device
-        found = [
-            self.score_pairs(queries.rows(rows[part].to(device)), codes.rows(columns[part].to(device)))
-            for part in order.split(min(pairs_per_block, self.config.batch_size))
-        ]
-        return torch.cat(found)[torch.argsort(order).to(device)].view(len(queries), len(codes))
-
     def pair_logits(self, queries: Encoded, codes: Encoded) -> Float[Tensor, "pairs 2"]:
         """The logits of "no match" and "match" of query i and code i."""
         assert isinstance(queries, Tokens)

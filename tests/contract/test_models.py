@@ -231,8 +231,7 @@ def test_the_seed_decides_the_start(built):
 
 def test_diagnostics_are_finite_and_named_by_their_part(built, rows):
     model = built.model.eval()
-    queries, codes = model.encode_query(built.ids.queries(rows)), model.encode_code(built.ids.codes(rows))
-    found = model.diagnostics(queries, codes)
+    found = model.diagnostics(built.ids.queries(rows), built.ids.codes(rows))
     assert all("/" in name and np.isfinite(value) for name, value in found.items())
     assert isinstance(model.concern(found), str)
     assert bool(found) == built.plan.model_name.startswith("galm")

@@ -41,7 +41,7 @@ def test_small_initial_vectors_make_a_graph_degenerate_and_cosine_edges_keep_it(
         model = build(**choices)
         with torch.no_grad():
             codes = {field: type(words)(words.ids[:7], words.mask[:7]) for field, words in CODES.items()}
-            found[name] = model.diagnostics(model.encode_query(queries), model.encode_code(codes))
+            found[name] = model.diagnostics(queries, codes)
     assert set(found["small"]) == {
         "graph/attention_entropy", "graph/layer0_node_variance",
         "graph/layer1_edge_entropy", "graph/layer1_node_variance",
@@ -61,6 +61,6 @@ def test_small_initial_vectors_make_a_graph_degenerate_and_cosine_edges_keep_it(
 def test_every_arrangement_has_numbers(choices):
     model = build(**choices)
     codes = {field: type(words)(words.ids[:7], words.mask[:7]) for field, words in CODES.items()}
-    found = model.diagnostics(model.encode_query({"query": QUERIES["query"]}), model.encode_code(codes))
+    found = model.diagnostics({"query": QUERIES["query"]}, codes)
     assert all(0 <= value <= 1 + 1e-6 for value in found.values())
     assert len(found) == 2 + 2 * model.config.layers
