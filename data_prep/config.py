@@ -51,10 +51,13 @@ class DataConfig:
     drop_blank: Literal["none", "empty", "all_oov"] = "none"
     """Test pairs to drop from csn_tabcs and jcg_tabcs: those with an empty name, tokens, api or query; or with one that
     has no known word."""
+    train_limit: int = 0
+    """Train on at most this many pairs, sampled after all others were added or left out; 0: all. Validation and test
+    remain whole."""
     extra: str = ""
     """Other data sets whose training pairs are added to this one's, except those that occur in its validation or test:
     comma-separated DATASET or DATASET:PATH. `--data.limit` applies to this data set before that, not to the others."""
-    clean_splits: bool = False
+    clean_splits: bool = True
     """Whether training pairs that copy a validation or test pair of the same data set (equal name and tokens with a
     Jaccard similarity of .8, or equal name and query) are left out, and validation pairs that copy a test pair."""
     apart: str = ""
@@ -91,6 +94,7 @@ class DataConfig:
 
 _DATA_BOUNDS: Final = {
     "limit": COUNT,
+    "train_limit": COUNT,
     "min_query_words": whole(1, 1000),
     "min_method_lines": whole(1, 10_000),
     "near_duplicate": real(0, 1, above=True),

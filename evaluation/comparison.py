@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -67,7 +67,7 @@ class Pool:
     fingerprint: str
     split: str
     size: int
-    ceiling_top1: float
+    ceiling_top1: float = field(compare=False)
 
 
 Verdict = Literal["yes", "no", "one seed"]

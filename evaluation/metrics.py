@@ -4,6 +4,7 @@ Every query has one relevant method, its gold. ``rank = 1 + better + tied``: cod
 it, so that a constant scorer gets no credit. The functions take arrays of 1-based ranks.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
@@ -95,9 +96,15 @@ def optimistic_ranks(better: Int[np.ndarray, " queries"]) -> Ranks:
     return 1 + better
 
 
-def ceiling_top1(queries: Sequence[Hashable]) -> float:
-    """Highest possible Top@1: of identical queries, only one can have its gold first."""
-    return len(set(queries)) / len(queries)
+def ceiling_top1(queries: Sequence[Hashable], codes: Sequence[Hashable]) -> float:
+    """Highest possible Top@1: of identical queries, only one can have its gold first; of identical codes, none.
+
+    Args:
+        queries: of the pool, in order.
+        codes: theirs; identical ones tie, and ties count against the ranker.
+    """
+    times = Counter(codes)
+    return len({query for query, code in zip(queries, codes, strict=True) if times[code] == 1}) / len(queries)
 
 
 def _checked(ranks: Ranks) -> Ranks:

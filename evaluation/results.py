@@ -11,6 +11,8 @@ from typing import Any, Final
 import numpy as np
 
 from data_prep.files.atomic import atomic_file, write_atomically
+from data_prep.records import CODE_FIELDS
+from data_prep.store.prepared_data import Split
 from evaluation import metrics
 from evaluation.evaluator import Evaluation
 from evaluation.history import Validation
@@ -76,7 +78,7 @@ class Tested(Ranking):
     pool_size: int
     queries: int
     chance: Measures  # of a random order, on average
-    ceiling_top1: float  # highest possible, given repeated queries
+    ceiling_top1: float  # highest possible, given repeated queries and codes
     ranks: Sequence[int]  # of each query's gold, in the order of the queries
     controls: Mapping[str, Control]
 
@@ -88,6 +90,16 @@ class Tested(Ranking):
                 raise ValueError(f"measures of a result lie from 0 to 1, not {measures}")
         if len(self.ranks) != self.queries or not 1 <= min(self.ranks) <= max(self.ranks) <= self.pool_size:
             raise ValueError(f"a result has a rank from 1 to {self.pool_size} for each of its {self.queries} queries")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fusion:
+    """How a model was fused with another ranker."""
+
+    ranker: str  # the other one
+    weight: float  # of the model, from 0 to 1
+    tuned_on: str  # the data set by whose validation pairs the weight was chosen
+    pairs: int  # their number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +120,7 @@ class Result(Tested):
     also: Mapping[str, Tested]  # the same weights on other data sets
     config: Mapping[str, Any]  # the resolved configuration
     history: Sequence[Validation] = field(default_factory=list)  # in order; empty if nothing was trained
+    fusion: Fusion | None = None  # None: the model alone; or the result is of before fusions were recorded
 
 
 def measure(
@@ -123,7 +136,6 @@ def measure(
     Raises:
         ValueError: a control was evaluated on another pool.
     """
-    queries = evaluation.pool.words["query"]
     pool_size = len(evaluation.pool)
     return Tested(
         **_ranking(evaluation),
@@ -132,7 +144,7 @@ def measure(
         pool_size=pool_size,
         queries=len(evaluation.ranks),
         chance=metrics.exact(metrics.chance_ranks(pool_size)),
-        ceiling_top1=metrics.ceiling_top1([queries[row].tobytes() for row in range(len(queries))]),
+        ceiling_top1=metrics.ceiling_top1(_keys(evaluation.pool, ("query",)), _keys(evaluation.pool, CODE_FIELDS)),
         ranks=evaluation.ranks.tolist(),
         controls={name: _control(name, evaluation, other, resamples) for name, other in (controls or {}).items()},
     )
@@ -152,6 +164,7 @@ def result_of(
     also: Mapping[str, Tested],
     config: Mapping[str, Any],
     history: Sequence[Validation] = (),
+    fusion: Fusion | None = None,
 ) -> Result:
     """``tested`` with the facts of its run, the machine, the peak memory so far and the date; paths are removed."""
     known = {field.name: getattr(tested, field.name) for field in fields(tested)}
@@ -171,6 +184,7 @@ def result_of(
         also={without_paths(name): other for name, other in also.items()},
         config=_without_paths(config),
         history=list(history),
+        fusion=fusion,
     )
 
 
@@ -199,6 +213,11 @@ def save_ranks(evaluation: Evaluation, path: Path) -> None:
             text = evaluation.pool.text(row).query_text
             line = {"query": query, "rank": rank, "better": better, "tied": tied, "text": text}
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def _keys(pool: Split, fields: Sequence[str]) -> list[tuple[bytes, ...]]:
+    """A key of each row's words in some fields."""
+    return [tuple(pool.words[field][row].tobytes() for field in fields) for row in range(len(pool))]
 
 
 def _ranking(evaluation: Evaluation) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def _caption(dataset: str, runs: Sequence[tuple[Result, Tested]]) -> str:
     seeds = ", ".join(dict.fromkeys(str(result.seed) for result, _ in runs))
     return (
         f"{dataset} ({tested.data.origin}), {tested.split} split: {tested.queries:,} queries over a pool of "
-        f"{tested.pool_size:,} methods, seed {seeds}. Repeated queries cap Top@1 at {tested.ceiling_top1:.3f}."
+        f"{tested.pool_size:,} methods, seed {seeds}. Duplicates cap Top@1 at {tested.ceiling_top1:.3f}."
     )
 
 

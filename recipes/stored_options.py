@@ -53,8 +53,11 @@ def stored_options(path: Path) -> dict[str, Any]:
 def with_present_names(model: str, sections: Mapping[str, Any]) -> dict[str, Any]:
     """The sections of a configuration of ``model``, with old option names replaced by the current ones.
 
-    FcarCS had ``model.ast``, whether it reads the kinds of nodes, before ``model.structure``.
+    FcarCS had ``model.ast``, whether it reads the kinds of nodes, before ``model.structure``; runs from before
+    ``data.clean_splits`` did not have them.
     """
+    if isinstance(sections.get("data"), Mapping):
+        sections = {**sections, "data": {"clean_splits": False, **sections["data"]}}
     part = sections.get("model")
     if model not in _OF_FCARCS or not isinstance(part, Mapping) or type(part.get("ast")) is not bool:
         return dict(sections)

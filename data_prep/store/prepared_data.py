@@ -193,9 +193,21 @@ def limit_pairs(data: PreparedData, limit: int, seed: int = 0) -> PreparedData:
         raise ValueError(f"--data.limit takes 0 (all) or at least {least}, one per split, not {limit}")
     splits = {}
     for place, (name, share) in enumerate(zip(SPLITS, _shares(sizes, limit), strict=True)):
-        drawn = np.random.default_rng([seed, place]).choice(len(data.splits[name]), size=share, replace=False)
-        splits[name] = data.splits[name].take(np.sort(drawn))
+        splits[name] = _sampled(data.splits[name], share, [seed, place])
     return replace(data, splits=splits)
+
+
+def limit_training(data: PreparedData, limit: int, seed: int = 0) -> PreparedData:
+    """At most ``limit`` training pairs (0: all), sampled with ``seed``; the other splits remain whole."""
+    train = data.splits["train"]
+    if limit == 0 or limit >= len(train):
+        return data
+    return replace(data, splits={**data.splits, "train": _sampled(train, limit, [seed, SPLITS.index("train")])})
+
+
+def _sampled(split: Split, size: int, seed: Sequence[int]) -> Split:
+    drawn = np.random.default_rng(seed).choice(len(split), size=size, replace=False)
+    return split.take(np.sort(drawn))
 
 
 def _shares(sizes: Int[np.ndarray, " splits"], limit: int) -> list[int]:

@@ -9,7 +9,7 @@ from data_prep.pairs.overlap import crossing, overlap, without
 from data_prep.prepare import prepare
 from data_prep.records import STRUCTURE_FIELDS, SplitName
 from data_prep.store.concatenation import joined
-from data_prep.store.prepared_data import PreparedData, Split
+from data_prep.store.prepared_data import PreparedData, Split, limit_training
 from modeling import distributed as processes
 from modeling.contract import NeuralRanker, PairTokenizer
 from recipes.config import REPOSITORY, Configuration
@@ -69,6 +69,18 @@ def check_fields(plan: Configuration, model: NeuralRanker, tokenizer: PairTokeni
                 f"{plan.model_name} reads the field {field}, in which no word of the training pairs reaches "
                 f"--words.min_count={plan.words.min_count}:{trees} train on other data, or leave the field out"
             )
+
+
+def training_data(plan: Configuration, data: PreparedData, command: str) -> PreparedData:
+    """``data`` as a model is trained on it: with added training pairs, without copies of test pairs, limited.
+
+    Raises:
+        ValueError: another data set cannot be prepared or has too few pairs.
+    """
+    whole = drop_test_overlap(plan, add_training_sets(plan, data, command), command)
+    return limit_training(
+        drop_crossing_copies(plan, whole), plan.data.train_limit if is_trained(plan.model_name) else 0
+    )
 
 
 def add_training_sets(plan: Configuration, data: PreparedData, command: str) -> PreparedData:

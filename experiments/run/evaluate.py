@@ -13,11 +13,9 @@ from data_prep.store.prepared_data import PreparedData
 from evaluation.results import Result, Seconds, load_result, save_result
 from evaluation.tables import render_table
 from experiments.run.data import (
-    add_training_sets,
-    drop_crossing_copies,
-    drop_test_overlap,
     prepare_others,
     prepare_stage,
+    training_data,
 )
 from experiments.run.launch import together
 from experiments.run.named_parts import check_named
@@ -68,12 +66,13 @@ def _evaluated(plan: Configuration, folder: RunFolder, typed: Mapping[str, str])
             _log.warning("the data have changed since this run: test methods may be among those that it was trained on")
         ranker = _ranker(plan, folder)
         kept = saved_counts(plan, folder, data) if is_trained(plan.model_name) else None
-        tested = _mixed(plan, ranker, data, command) if plan.evaluate.mix else ranker
+        seen = training_data(plan, data, command) if plan.evaluate.mix else data
+        tested, fusion = mixed(plan, ranker, seen, command)
         outcome = test_stage(plan, tested, data, kept, plan.evaluate.split)
         also = also_stage(plan, tested, command)
         trained = load_result(folder.metrics).seconds.train if folder.metrics.exists() else 0.0
         seconds = Seconds(prepare=prepared, train=trained, evaluate=outcome.seconds)
-        result = result_from(plan, outcome, also, command, seconds, None, parameters_of(ranker))
+        result = result_from(plan, outcome, also, command, seconds, None, parameters_of(ranker), fusion)
         target = _free(folder.path / f"metrics-{time.strftime('%Y%m%d-%H%M%S')}.json")
         if processes.is_first():
             save_result(result, target)
@@ -97,12 +96,6 @@ def _ranker(plan: Configuration, folder: RunFolder) -> Ranker:
         return class_of(plan.model_name)(plan.model)
     model, tokenizer = load_run(folder.path)
     return PoolRanker(model, tokenizer, best_device(), bfloat16=plan.evaluate.products == "bfloat16")
-
-
-def _mixed(plan: Configuration, ranker: Ranker, data: PreparedData, command: str) -> Ranker:
-    """The fused ranker, its weight tuned on pairs that the run was not trained on."""
-    trained_on = drop_crossing_copies(plan, drop_test_overlap(plan, add_training_sets(plan, data, command), command))
-    return mixed(plan, ranker, trained_on, command)
 
 
 def _free(path: Path) -> Path:

@@ -12,19 +12,17 @@ from data_prep.files.reading import read_whole
 from data_prep.store.prepared_data import PreparedData
 from evaluation.history import validations
 from evaluation.provenance import code_version
-from evaluation.results import Result, Seconds, load_result, result_of, save_ranks, save_result
+from evaluation.results import Fusion, Result, Seconds, load_result, result_of, save_ranks, save_result
 from evaluation.saved_counts import SavedCounts
 from evaluation.tables import render_table
 from evaluation.trec import write_trec
 from experiments.run.board_pages import Pages
 from experiments.run.data import (
-    add_training_sets,
     check_fields,
     check_trainable,
-    drop_crossing_copies,
-    drop_test_overlap,
     prepare_others,
     prepare_stage,
+    training_data,
 )
 from experiments.run.named_parts import check_named, tell_without_part
 from experiments.run.resume import resumed
@@ -93,7 +91,7 @@ def _reprint(folder: RunFolder) -> Result:
 
 def _run(plan: Configuration, data: PreparedData, folder: RunFolder, command: str, prepared: float) -> Result:
     show("\n".join(as_lines(plan)))
-    data = drop_crossing_copies(plan, drop_test_overlap(plan, add_training_sets(plan, data, command), command))
+    data = training_data(plan, data, command)
     sizes = ", ".join(f"{name} {len(split):,}" for name, split in data.splits.items())
     say(f"{data.manifest['origin']}: {sizes} pairs; run folder {folder.path}")
     if not plan.train.resume and processes.is_first():
@@ -103,11 +101,11 @@ def _run(plan: Configuration, data: PreparedData, folder: RunFolder, command: st
     else:
         ranker, report, pages = class_of(plan.model_name)(plan.model), None, None
     kept = saved_counts(plan, folder, data) if report else None
-    tested = mixed(plan, ranker, data, command)
+    tested, fusion = mixed(plan, ranker, data, command)
     outcome = test_stage(plan, tested, data, kept, plan.evaluate.split)
     also = also_stage(plan, tested, command)
     seconds = Seconds(prepare=prepared, train=report.seconds if report else 0.0, evaluate=outcome.seconds)
-    result = result_from(plan, outcome, also, command, seconds, report, parameters_of(ranker))
+    result = result_from(plan, outcome, also, command, seconds, report, parameters_of(ranker), fusion)
     if processes.is_first():
         _write(plan, folder, outcome, result, pages)
     if kept:
@@ -183,6 +181,7 @@ def result_from(
     seconds: Seconds,
     report: TrainingReport | None,
     parameters: int,
+    fusion: Fusion | None,
 ) -> Result:
     """The result of a run, as written to ``metrics.json``."""
     return result_of(
@@ -198,6 +197,7 @@ def result_from(
         also={name: each.tested for name, each in also.items()},
         config={section: plan.section(section) for section in SECTIONS},
         history=validations(report.history, report.pairs) if report else (),
+        fusion=fusion,
     )
 
 

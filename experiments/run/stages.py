@@ -15,7 +15,7 @@ from data_prep.store.prepared_data import PreparedData, Split
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import Evaluation, evaluate, pool_rows
 from evaluation.metrics import count_better_and_tied, exact
-from evaluation.results import DataSource, Tested, measure
+from evaluation.results import DataSource, Fusion, Tested, measure
 from evaluation.saved_counts import SavedCounts
 from experiments.run.board_pages import Pages
 from experiments.run.data import fusion_pairs, tests_beside
@@ -107,15 +107,17 @@ def inside(model: NeuralRanker, pairs: TokenizedPairs) -> Mapping[str, float]:
         return model.diagnostics(*sides)
 
 
-def mixed(plan: Configuration, ranker: Ranker, data: PreparedData, command: str) -> Ranker:
-    """``ranker`` fused with that of ``--evaluate.mix``, by the weight that is best on validation.
+def mixed(
+    plan: Configuration, ranker: Ranker, data: PreparedData, command: str
+) -> tuple[Ranker, Fusion] | tuple[Ranker, None]:
+    """``ranker`` fused with that of ``--evaluate.mix``, if there is one, by the weight that is best on validation.
 
     Raises:
         ValueError: ``--evaluate.mix_on`` has no validation pairs.
     """
     name = plan.evaluate.mix
     if not name:
-        return ranker
+        return ranker, None
     valid = _weighing_pairs(plan, data, command)
     pool = valid.take(pool_rows(len(valid), EvaluateConfig(pool=min(plan.train.validate_pool, len(valid)))))
     other = _control(name, plan.dataset)
@@ -128,7 +130,8 @@ def mixed(plan: Configuration, ranker: Ranker, data: PreparedData, command: str)
     say(
         f"{weight:.2f} of {plan.model_name}, {1 - weight:.2f} of {name}: the best MRR on {len(pool):,} validation pairs"
     )
-    return FusedRanker(ranker, other, weight)
+    tuned_on = plan.evaluate.mix_on or plan.dataset
+    return FusedRanker(ranker, other, weight), Fusion(ranker=name, weight=weight, tuned_on=tuned_on, pairs=len(pool))
 
 
 def _weighing_pairs(plan: Configuration, data: PreparedData, command: str) -> Split:

@@ -12,7 +12,17 @@ from evaluation.published import PUBLISHED, exact_top1_bounds, mrr_bounds, shift
 from evaluation.results import Result
 
 _SHORT: Final = ("seeds", "Top@1", "Top@5", "Top@10", "MRR")
-_LONG: Final = ("Top@1*", "Top@5*", "Top@10*", "MRR*", "printed*", "parameters", "training minutes", "ms per query")
+_LONG: Final = (
+    "Top@1*",
+    "Top@5*",
+    "Top@10*",
+    "MRR*",
+    "printed*",
+    "weight of the model",
+    "parameters",
+    "training minutes",
+    "ms per query",
+)
 
 _ROUNDING: Final = 0.0015
 """Tolerance for four numbers printed with three digits."""
@@ -84,13 +94,16 @@ def _caption(pool: Pool, entries: Sequence[Entry], reference: str, clusters: Clu
     trained = sorted({_trained_on(result) for entry in entries for result in entry.results if result.parameters})
     text = (
         f"**{pool.dataset}** ({pool.origin}), {pool.split} split: {pool.size:,} queries over as many methods, "
-        f"trained on {' or '.join(trained) or 'nothing'}. Repeated queries cap Top@1 at {pool.ceiling_top1:.3f}. "
+        f"trained on {' or '.join(trained) or 'nothing'}. Duplicates cap Top@1 at {pool.ceiling_top1:.3f}. "
         "Means over seeds, ± their standard deviation; ties count against the ranker. "
         f"MRR - {reference}: with its 95 % interval over training seeds and queries ({clustered}); significant at p < "
         "0.05 after Holm's correction for all rows of the table, which intervals do not have. A trained model with one "
         "seed gets no verdict."
     )
-    also = " *: as earlier papers count (rank <= K + 1, MRR@10); printed: what the papers print, trained on other data."
+    also = (
+        " *: as earlier papers count (rank <= K + 1, MRR@10); printed: what the papers print, trained on other data. "
+        "Weight of the model: of each seed in a fusion, and the data set on whose validation pairs it was tuned."
+    )
     return text + also * whole
 
 
@@ -113,6 +126,7 @@ def _row(entry: Entry, lead: Lead | None, pool: Pool, *, whole: bool) -> Row:
         *row,
         *_numbers(entry.mean("published_convention")),
         _printed(pool.dataset.partition(":")[0], entry.label),
+        _weights(entry),
         f"{entry.results[0].parameters:,}",
         f"{minutes:.1f}",
         f"{1000 * pool.size / speed:.1f}",
@@ -128,6 +142,13 @@ def _lead(lead: Lead | None) -> tuple[str, str]:
         return "", ""
     found = lead.difference
     return with_interval(found.mean, found.low, found.high), lead.verdict
+
+
+def _weights(entry: Entry) -> str:
+    """The fusion weight of each seed, and the data set on which it was tuned; "" for a model alone."""
+    fusions = [result.fusion for result in entry.results if result.fusion]
+    places = " or ".join(dict.fromkeys(fusion.tuned_on for fusion in fusions))
+    return f"{', '.join(f'{fusion.weight:.2f}' for fusion in fusions)} ({places})" if fusions else ""
 
 
 def _printed(dataset: str, model: str) -> str:

@@ -86,10 +86,19 @@ def test_chance_is_the_mean_over_random_orders():
 
 
 @settings(deadline=None)
-@given(st.lists(st.sampled_from("abc"), min_size=1, max_size=8))
-def test_no_scores_beat_the_ceiling_and_some_reach_it(queries):
-    golds = [queries.index(query) for query in queries]  # a ranker that finds the first of each group
-    assert metrics.ceiling_top1(queries) == np.mean([gold == row for row, gold in enumerate(golds)])
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("stuvwxyz")), min_size=1, max_size=8))
+def test_no_scores_beat_the_ceiling_and_some_reach_it(pairs):
+    queries, codes = zip(*pairs, strict=True)
+    reached = sum(  # by a ranker that finds the first code of each group that no other code equals
+        any(own == query and codes.count(code) == 1 for own, code in pairs) for query in set(queries)
+    )
+    assert metrics.ceiling_top1(queries, codes) == reached / len(pairs)
+
+
+def test_repeated_codes_are_never_first():
+    assert metrics.ceiling_top1(["a", "b", "c"], ["x", "x", "y"]) == pytest.approx(1 / 3)
+    assert metrics.ceiling_top1(["a", "a"], ["x", "y"]) == pytest.approx(1 / 2)
+    assert metrics.ceiling_top1(["a", "b"], ["x", "x"]) == 0
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def leaky(small_data):
 
 
 def test_copies_are_left_out_of_training_and_validation_and_the_test_stays(leaky, monkeypatch):
-    plan, said = resolve("folder", "galm", {"data.clean_splits": "true"}), []
+    plan, said = resolve("folder", "galm", {}), []
     monkeypatch.setattr(run_data, "say", said.append)
     clean = drop_crossing_copies(plan, leaky).splits
     assert clean["test"] is leaky.splits["test"]
@@ -36,7 +36,7 @@ def test_copies_are_left_out_of_training_and_validation_and_the_test_stays(leaky
     assert all("copies of pairs of later splits" in line for line in said)
 
 
-@pytest.mark.parametrize(("model", "typed"), [("galm", {}), ("bm25", {"data.clean_splits": "true"})])
+@pytest.mark.parametrize(("model", "typed"), [("galm", {"data.clean_splits": "false"}), ("bm25", {})])
 def test_otherwise_nothing_is_left_out(leaky, model, typed):
     assert drop_crossing_copies(resolve("folder", model, typed), leaky) is leaky
 
