@@ -14,7 +14,14 @@
 #define omp_get_num_threads() 1
 #endif
 
+/* A register of the processor, and how many of them a tile of a product may hold. */
+#ifdef __AVX512F__
 #define LANES 16
+#define REGISTERS 16
+#else
+#define LANES 8
+#define REGISTERS 8
+#endif
 typedef float lanes __attribute__((vector_size(4 * LANES), aligned(4)));
 typedef int32_t int_lanes __attribute__((vector_size(4 * LANES), aligned(4)));
 
@@ -33,12 +40,24 @@ INLINE lanes where_positive(lanes test, lanes value) { return (lanes)((int_lanes
 #define PICK(a, b, ...) __builtin_shuffle(a, b, (int_lanes){__VA_ARGS__})
 #endif
 
+/* The lanes of each 2 n, the second n first; and those of the lower or upper halves of two, in turn. */
+#if LANES == 16
 #define BY_8(v) PICK(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7)
 #define BY_4(v) PICK(v, v, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11)
 #define BY_2(v) PICK(v, v, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13)
+#define LOWER(a, b) PICK(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+#define UPPER(a, b) PICK(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+#else
+#define BY_4(v) PICK(v, v, 4, 5, 6, 7, 0, 1, 2, 3)
+#define BY_2(v) PICK(v, v, 2, 3, 0, 1, 6, 7, 4, 5)
+#define LOWER(a, b) PICK(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+#define UPPER(a, b) PICK(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#endif
 
 INLINE float sum(lanes v) {
+#if LANES == 16
     v += BY_8(v);
+#endif
     v += BY_4(v);
     v += BY_2(v);
     return v[0] + v[1];
@@ -50,20 +69,22 @@ INLINE lanes larger(lanes a, lanes b) {
 }
 
 INLINE float maximum(lanes v) {
+#if LANES == 16
     v = larger(v, BY_8(v));
+#endif
     v = larger(v, BY_4(v));
     v = larger(v, BY_2(v));
     return v[0] > v[1] ? v[0] : v[1];
 }
 
-/* The square matrix turned: four times the upper half's rows are interleaved with the lower half's. */
+/* The square matrix turned: log2(LANES) times the upper half's rows are interleaved with the lower half's. */
 INLINE void transpose(lanes square[LANES]) {
-    for (int round = 0; round < 4; round++) {
+    for (int size = 1; size < LANES; size *= 2) {
         lanes next[LANES];
         for (int i = 0; i < LANES / 2; i++) {
             lanes a = square[i], b = square[i + LANES / 2];
-            next[2 * i] = PICK(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-            next[2 * i + 1] = PICK(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+            next[2 * i] = LOWER(a, b);
+            next[2 * i + 1] = UPPER(a, b);
         }
         for (int i = 0; i < LANES; i++) square[i] = next[i];
     }
@@ -136,8 +157,10 @@ INLINE void product_tile(float *out, matrix a, rows x, const float *bias, int m,
 
 INLINE void product_rows(float *out, matrix a, rows x, const float *bias, int m, int n) {
     int at = 0;
-    for (; m <= 4 && at + 4 * LANES <= x.width; at += 4 * LANES) product_tile(out, a, x, bias, m, n, at, 4);
-    for (; at + 2 * LANES <= x.width; at += 2 * LANES) product_tile(out, a, x, bias, m, n, at, 2);
+    for (; 4 * m <= REGISTERS && at + 4 * LANES <= x.width; at += 4 * LANES)
+        product_tile(out, a, x, bias, m, n, at, 4);
+    for (; 2 * m <= REGISTERS && at + 2 * LANES <= x.width; at += 2 * LANES)
+        product_tile(out, a, x, bias, m, n, at, 2);
     for (; at < x.width; at += LANES) product_tile(out, a, x, bias, m, n, at, 1);
 }
 
@@ -222,10 +245,12 @@ INLINE one_context context_of(const cosine_input *in, int c, int dim, int blocks
 }
 
 INLINE void block_sums(float *out, const float *left, const float *right, int dim, int blocks) {
-    if (blocks == LANES) {
-        lanes total = {0};
-        for (int at = 0; at < dim; at += LANES) total += load(left + at) * load(right + at);
-        store(out, total);
+    if (blocks % LANES == 0) {
+        for (int b = 0; b < blocks; b += LANES) {
+            lanes total = {0};
+            for (int at = b; at < dim; at += blocks) total += load(left + at) * load(right + at);
+            store(out + b, total);
+        }
         return;
     }
     for (int b = 0; b < blocks; b++) out[b] = 0;
@@ -301,12 +326,14 @@ INLINE void gradient_of_aligned(cosine_room r, one_context at, cosine_output to,
         r.turn[b] = turned / (norms[b] > CLAMP ? norms[b] : CLAMP);
         to.own[here] += turned;
     }
-    if (blocks == LANES) {
-        lanes cross = load(r.cross), turn = load(r.turn);
-        for (int f = 0; f < dim; f += LANES) {
-            lanes seen = load(aligned + f);
-            store(to_node + f, load(to_node + f) + cross * seen);
-            store(aligned + f, cross * load(node + f) - turn * seen);
+    if (blocks % LANES == 0) {
+        for (int b = 0; b < blocks; b += LANES) {
+            lanes cross = load(r.cross + b), turn = load(r.turn + b);
+            for (int f = b; f < dim; f += blocks) {
+                lanes seen = load(aligned + f);
+                store(to_node + f, load(to_node + f) + cross * seen);
+                store(aligned + f, cross * load(node + f) - turn * seen);
+            }
         }
         return;
     }
