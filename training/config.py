@@ -36,6 +36,9 @@ class TrainConfig:
     """Adam's decay rate of the mean of gradients (Adam's paper: 0.9)."""
     beta2: float = 0.999
     """Adam's decay rate of the mean of squared gradients (Adam's paper: 0.999)."""
+    lazy_rows: bool = True
+    """Move the rows of large word tables when a batch reads them, by all the steps that they missed; the result is
+    Adam's, up to rounding. False, or with weight decay or several processes: move all rows at each step."""
     weight_decay: float = 0.0
     """Decoupled weight decay (AdamW): fraction of each weight subtracted per step, times the learning rate; 0: Adam."""
     accumulate: int = 1
@@ -113,7 +116,7 @@ _BOUNDS: Final = {
     "processes": PROCESSES,
 }
 
-_SINCE: Final = {"accumulate": 1, "precision": "float32"}
+_SINCE: Final = {"accumulate": 1, "precision": "float32", "lazy_rows": False}
 """Values of runs that were started before the option existed."""
 _FREE = ("epochs", "resume", "checkpoint_minutes", "patience", "threads")
 """Options that a resumed run may change: they affect how long it runs, not what it has already done."""

@@ -5,8 +5,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-import torch
-
 from training.checkpoint import (
     check_finite,
     check_weights,
@@ -16,9 +14,10 @@ from training.checkpoint import (
     weights_copy,
 )
 from training.config import TrainConfig
+from training.optimiser import Optimiser
 from training.progress import Progress
 from training.seeding import random_state, restore_random_state
-from training.stored_state import part_of, put_optimiser, settings_of, tensors_of
+from training.stored_state import part_of, settings_of, tensors_of
 from training.task import TrainingTask
 
 _OF_EPOCH: Final = ("epoch", "loss", "learning_rate", "seconds")
@@ -32,14 +31,14 @@ class RunState:
         """``plan``: other settings that determine the run's results, also stored in checkpoints."""
         self.model, self.config, self.progress = task.model, config, Progress()
         self.best = weights_copy(self.model)
-        learnt = [weight for weight in self.model.parameters() if weight.requires_grad]
-        self.optimiser = torch.optim.AdamW(  # Adam if the weight decay is 0; fused: four times as fast on a CPU
-            learnt, betas=(config.beta1, config.beta2), weight_decay=config.weight_decay, fused=True
-        )
+        self.optimiser = Optimiser(self.model, config)
         self._pairs, self._plan = task.fingerprint, plan
 
     def validated(self, mrr: float) -> bool:
-        """Record the validation MRR of the last epoch, and return whether it is the best so far."""
+        """Record the validation MRR of the last epoch, and return whether it is the best so far.
+
+        The optimiser has been flushed.
+        """
         done = self.progress
         if mrr > done.best_mrr:
             done.best_mrr, done.best_epoch, self.best = mrr, done.epoch, weights_copy(self.model)
@@ -57,7 +56,7 @@ class RunState:
             "progress": asdict(self.progress),
             "model": self.model.state_dict(),
             "best": self.best,
-            "optimiser": self.optimiser.state_dict(),
+            "optimiser": self.optimiser.state(),
             "random": random_state(),
         } | ({} if self._plan is None else {"plan": dict(self._plan)})
         save_checkpoint(state, path)
@@ -82,6 +81,6 @@ class RunState:
         check_weights(best, self.model.state_dict(), str(path))
         check_finite(best, str(path))
         with part_of(path):
-            put_optimiser(self.optimiser, state.get("optimiser"))
+            self.optimiser.restore(state.get("optimiser"))
             restore_random_state(state.get("random"))
         self.best, self.progress = best, progress

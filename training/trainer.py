@@ -5,6 +5,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -103,7 +104,7 @@ class _Run:
             self._resume()
         if self.board:
             self.board.open(self.state.progress.step)
-        with HeldInterrupt(self._print) as interrupt, self._bar() as bar:
+        with closing(self.state.optimiser), HeldInterrupt(self._print) as interrupt, self._bar() as bar:
             while not self._ended():
                 self._epoch(interrupt, bar)
         put_weights(self.model, self.state.best, str(self.path))
@@ -135,14 +136,12 @@ class _Run:
         """One optimiser step, with the gradients of one batch or several."""
         started, done, count = time.perf_counter(), self.state.progress, sum(map(len, batches))
         rate = learning_rate(self.config, done.step, self.config.epochs * self.steps)
-        for group in self.state.optimiser.param_groups:
-            group["lr"] = rate
         self.state.optimiser.zero_grad()
         loss = sum(self._backward(rows, count, number) for number, rows in enumerate(batches))
         processes.sum_gradients(self.model)
-        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.gradient_clip or math.inf).item()
+        norm = self.state.optimiser.clip(self.config.gradient_clip)
         self._check_finite(loss, norm)
-        self.state.optimiser.step()
+        self.state.optimiser.step(rate)
         seconds = time.perf_counter() - started
         done.batch, done.step, done.pairs = done.batch + len(batches), done.step + 1, done.pairs + count
         done.loss_sum, done.loss_pairs = done.loss_sum + loss * count, done.loss_pairs + count
@@ -176,12 +175,12 @@ class _Run:
 
     def _end_epoch(self) -> None:
         done, config = self.state.progress, self.config
-        rate = self.state.optimiser.param_groups[0]["lr"]
+        self.state.optimiser.flush()
         done.epoch, done.batch = done.epoch + 1, 0
         record: EpochRecord = {
             "epoch": done.epoch,
             "loss": done.loss,
-            "learning_rate": rate,
+            "learning_rate": self.state.optimiser.rate,
             "seconds": done.seconds,
         }
         line = f"epoch {done.epoch} of {config.epochs}: loss {done.loss:.4f}"

@@ -102,7 +102,7 @@ class Steps:
     def __init__(self, model: Galm, ids: TokenizedPairs, width: int) -> None:
         """Use ``ids`` as the data, with the optimiser and the loss of the recipe."""
         plan = plan_of_width(width)
-        self.model, self.ids, self.clip = model.train(), ids, plan.train.gradient_clip
+        self.model, self.ids, self.config = model.train(), ids, plan.train
         self.loss = build_loss(plan.loss)
         task = PairTask(model, self.loss, ids, lambda _: {}, plan.train)
         self.optimiser = RunState(task, plan.train).optimiser
@@ -117,7 +117,8 @@ class Steps:
         """The gradient of all weights, concatenated."""
         self.optimiser.zero_grad()
         self.loss_of(rows, score).backward()
-        return torch.cat([weight.grad.flatten() for weight in self.model.parameters() if weight.grad is not None])
+        gradients = [weight.grad for weight in self.model.parameters() if weight.grad is not None]
+        return torch.cat([gradient.to_dense().flatten() for gradient in gradients])
 
     def seconds(self, batches: Sequence[Int[np.ndarray, " rows"]], score: Score) -> Float[np.ndarray, " parts"]:
         """Seconds per step: forward and loss, backward, clipping, the optimiser's step."""
@@ -130,9 +131,9 @@ class Steps:
         self.optimiser.zero_grad()
         loss.backward()
         marks.append(time.perf_counter())
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.clip).item()
+        self.optimiser.clip(self.config.gradient_clip)
         marks.append(time.perf_counter())
-        self.optimiser.step()
+        self.optimiser.step(self.config.learning_rate)
         return np.diff([*marks, time.perf_counter()])
 
 

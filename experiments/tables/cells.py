@@ -28,7 +28,11 @@ from recipes.stored_options import with_present_names
 from terminal.console import say
 from terminal.options import options_of
 
-_PLACES = {"data": ("path", "root", "processes"), "train": ("resume", "threads", "processes"), "evaluate": ("shards",)}
+_PLACES = {
+    "data": ("path", "root", "processes"),
+    "train": ("resume", "threads", "processes", "lazy_rows"),
+    "evaluate": ("shards",),
+}
 """Options that do not affect results, such as paths and numbers of processes."""
 _OF_ONE_RUN = ("out", "train.resume", "train.seed")
 

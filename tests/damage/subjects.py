@@ -184,9 +184,10 @@ class CheckpointFile(Subject):
         state = self.state()
         state.restore(self.folder / "checkpoint.pt")
         weights = [*state.model.state_dict().values(), *state.best.values(), torch.get_rng_state()]
-        kept = [value for each in state.optimiser.state_dict()["state"].values() for value in each.values()]
+        adam = state.optimiser.state()["adam"]
+        kept = [value for each in adam["state"].values() for value in each.values()]
         tensors = [each.numpy().tobytes() for each in (*weights, *kept)]
-        rates = [group["lr"] for group in state.optimiser.param_groups]
+        rates = [group["lr"] for group in adam["param_groups"]]
         learn(state, self.ids)
         return digest(tensors, rates, state.progress)
 
@@ -266,4 +267,5 @@ def learn(state: RunState, ids: TokenizedPairs) -> None:
     asked, codes = state.model.encode_query(ids.queries(rows)), state.model.encode_code(ids.codes(rows))
     state.optimiser.zero_grad()
     state.model.score_matrix(asked, codes).sum().backward()
-    state.optimiser.step()
+    state.optimiser.clip(0.0)
+    state.optimiser.step(1e-3)

@@ -1,6 +1,8 @@
 import pytest
 from training_runs import EXAMPLE, Setting, write_example
 
+from training import optimiser
+
 
 @pytest.fixture(scope="session")
 def store(tmp_path_factory, request):
@@ -12,6 +14,10 @@ def store(tmp_path_factory, request):
     return folder
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def setting(store):
-    return Setting.open(store)
+    """Runs in which one table is updated by rows and one is not."""
+    setting = Setting.open(store)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(optimiser, "LARGE", setting.large)
+        yield setting

@@ -37,17 +37,34 @@ def within(name, **other):
 
 def of_optimiser(change):
     def changed(state):
-        kept = {number: dict(each) for number, each in state["optimiser"]["state"].items()}
+        adam = state["optimiser"]["adam"]
+        kept = {number: dict(each) for number, each in adam["state"].items()}
         change(kept)
-        return state | {"optimiser": state["optimiser"] | {"state": kept}}
+        return state | {"optimiser": state["optimiser"] | {"adam": adam | {"state": kept}}}
 
     return changed
 
 
 def of_group(**other):
     def changed(state):
-        groups = [group | other for group in state["optimiser"]["param_groups"]]
-        return state | {"optimiser": state["optimiser"] | {"param_groups": groups}}
+        adam = state["optimiser"]["adam"]
+        groups = [group | other for group in adam["param_groups"]]
+        return state | {"optimiser": state["optimiser"] | {"adam": adam | {"param_groups": groups}}}
+
+    return changed
+
+
+def of_rows(**other):
+    def changed(state):
+        return state | {"optimiser": state["optimiser"] | {"rows": state["optimiser"]["rows"] | other}}
+
+    return changed
+
+
+def of_table(name, change):
+    def changed(state):
+        (table,) = state["optimiser"]["rows"]["tables"]
+        return of_rows(tables=[table | {name: change(table[name])}])(state)
 
     return changed
 
@@ -88,6 +105,16 @@ MADE_UP = {
     "groups of other weights": of_group(params=[0, 1, 2, 3]),
     "a rate of another kind": of_group(lr="fast"),
     "a rate above all": of_group(lr=1e30),
+    "no tables": of_rows(tables=[]),
+    "tables that are none": of_rows(tables=3),
+    "a table without its steps": of_rows(tables=[{}]),
+    "fewer sums than steps": of_rows(sums=torch.zeros(1, 2, dtype=torch.float64)),
+    "sums below 0": lambda state: of_rows(sums=state["optimiser"]["rows"]["sums"] - 9)(state),
+    "steps of no whole number": of_rows(steps=1.5),
+    "a row that has seen the future": of_table("seen", lambda seen: seen + 10**6),
+    "a row's mean that is not finite": of_table("exp_avg", lambda mean: mean / 0),
+    "a row's mean of squares below 0": of_table("exp_avg_sq", lambda square: square - 1),
+    "a table of another size": of_table("exp_avg", lambda mean: mean[:-1]),
 }
 
 

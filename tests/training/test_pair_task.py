@@ -67,7 +67,7 @@ def test_other_hard_negatives_are_other_training_data(setting):
 
 
 def test_accumulated_gradients_are_those_of_the_batches_by_their_share(setting, tmp_path):
-    config = replace(SMALL, epochs=1, accumulate=3, gradient_clip=0.0, schedule="constant")
+    config = replace(SMALL, epochs=1, accumulate=3, gradient_clip=0.0, schedule="constant", lazy_rows=False)
     model, report = setting.run(tmp_path, config, model=setting.model(MeanConfig(dropout=0.0)))
 
     plain = setting.model(MeanConfig(dropout=0.0))

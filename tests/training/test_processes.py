@@ -34,7 +34,9 @@ def losses(setting: Setting, folder: Path, model: str, count: int) -> list[float
         if model == "mean"
         else Galm(GalmConfig(dim=32, blocks=4, nodes="query_and_name"), setting.tokenizer.vocabularies)
     )
-    setting.run(folder, replace(SMALL, epochs=1, processes=count, batch_size=7), model=built, loss=loss)
+    setting.run(
+        folder, replace(SMALL, epochs=1, processes=count, batch_size=7, lazy_rows=False), model=built, loss=loss
+    )
     return told[:STEPS]
 
 

@@ -19,6 +19,7 @@ from data_prep.records import Method, Pair
 from data_prep.store.batching import TokenizedPairs, WordTokenizer
 from data_prep.store.prepared_data import open_prepared, write_prepared
 from modeling.contract import Encoded, NeuralRanker
+from training import optimiser
 from training.checkpoint import save_weights
 from training.config import TrainConfig
 from training.pair_task import PairTask
@@ -83,6 +84,11 @@ class Setting:
         tokenizer = WordTokenizer.build(train_split, WordsConfig(min_count=1))
         return cls(tokenizer, tokenizer.encode(train_split), tokenizer.encode(splits["valid"]))
 
+    @property
+    def large(self) -> int:
+        """The size of its larger table alone: as ``training.optimiser.LARGE``, one is updated by rows, one is not."""
+        return MeanConfig().width * max(len(self.tokenizer.vocabularies.query), len(self.tokenizer.vocabularies.code))
+
     def model(self, config: MeanConfig | None = None) -> MeanPool:
         seed_everything(0, 1)
         return MeanPool(config or MeanConfig(), self.tokenizer.vocabularies)
@@ -128,6 +134,7 @@ def run_killed(store: Path, folder: Path, seed: int, most: int = 5) -> dict:
 
     clock, kills = random.Random(seed), 0
     setting = Setting.open(store)
+    optimiser.LARGE = setting.large
     lines = folder / "lines"
     while True:
         told = len(_lines(lines))
