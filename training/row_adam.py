@@ -7,7 +7,7 @@ of squared gradients after it, and r = beta1 / sqrt(beta2), step s alone moves i
 
     rate_s sqrt(1 - beta2^s) / (1 - beta1^s)  r^(s - t)  m / (sqrt(v) + epsilon sqrt((1 - beta2^s) / beta2^(s - t)))
 
-Without the small term with epsilon, the factor before m / sqrt(v) depends on t and s alone, so one sum for each t serves
+Without the term with epsilon, the factor before m / sqrt(v) depends on t and s alone, so one sum for each t serves
 all rows. Of epsilon's factors the mean is taken, weighted as the steps are in that sum, which is exact to first order.
 Terms from :data:`WINDOW` steps on are below float32's precision.
 """
