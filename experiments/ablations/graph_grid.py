@@ -1,0 +1,167 @@
+"""Does the graph help? GALM with and without it, from several starts and with several forms of edges, on validation.
+
+With small initial vectors the attention of eq. 7 and the edges of eqs. 10 and 11 stay nearly uniform, so that all nodes
+of a graph become alike, and nothing can be said of the graph. So it is compared with its absence where it is not
+degenerate: from larger starts, with edges of cosines times a temperature, with and without an edge of a node to itself,
+with each node's block cosines beside its last state, and with the settings of GSMN, whose graph GALM's is.
+
+``bash run.sh ablate graph`` trains the cells that have no result, first seeds first; ``bash run.sh table`` writes
+``experiments/results/ablations/graph.md``.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Final
+
+from evaluation.comparison import Entry, Lead, Pool, leads
+from evaluation.results import Result
+from experiments.ablations.catalogue import COMMON, SEEDS
+from experiments.tables.cells import Cell
+from experiments.tables.comparison_pictures import largest_pools, title_of
+from experiments.tables.comparison_tables import Clusters, markdown_table, with_interval
+from experiments.tables.costs import cost
+from galm.diagnostics import degenerate_parts
+
+NAME: Final = "graph"
+START: Final = "0.3"
+"""The start of the forms of edges: the best of :data:`STARTS` with a graph, by the first seed."""
+
+FORMS: Final[Mapping[str, Mapping[str, str]]] = {
+    "no graph, perceptron": {"model.layers": "0"},
+    "no graph, mean": {"model.layers": "0", "model.head": "mean"},
+    "L = 2, perceptron": {},
+    "L = 2, mean": {"model.head": "mean"},
+    "L = 1, perceptron": {"model.layers": "1"},
+    "L = 1, mean": {"model.layers": "1", "model.head": "mean"},
+}
+"""Layers and head."""
+STARTS: Final = {f"start {start}": {"model.start_range": start} for start in ("0.1", "0.15", "0.2", "0.3")}
+"""Half-widths of the initial vectors."""
+_COSINE: Final = {"model.edges": "cosine", "model.start_range": START}
+_ALONE: Final = {"model.self_loops": "false"}
+EDGES: Final[Mapping[str, Mapping[str, str]]] = {
+    "cosine edges x 9": {**_COSINE, "model.edge_temperature": "9"},
+    "cosine edges x 20": {**_COSINE, "model.edge_temperature": "20"},
+    "cosine edges x 9, no self-loops": {**_COSINE, "model.edge_temperature": "9", **_ALONE},
+    "cosine edges x 20, no self-loops": {**_COSINE, "model.edge_temperature": "20", **_ALONE},
+    "skip connection": {"model.skip": "true", "model.start_range": START},
+    "as GSMN": {
+        "model.nodes": "both",
+        "model.normalise": "true",
+        "model.attention": "cosine",
+        "model.weight_norm": "true",
+        "model.activation": "none",
+        "model.start_range": START,
+    },
+}
+"""Forms of edges, of the head and of the whole graph, from one start."""
+
+
+def grid_cells() -> tuple[Cell, ...]:
+    """All cells: of the first seed the starts, then the forms of edges; then of the others."""
+    without = [form for form, settings in FORMS.items() if settings.get("model.layers") == "0"]
+    wanted = [
+        *((row, form, STARTS[row]) for form, row in product(FORMS, STARTS)),
+        *((row, form, EDGES[row]) for form, row in product(FORMS, EDGES) if form not in without),
+        *(("as GSMN", form, EDGES["as GSMN"]) for form in without),
+    ]
+    return tuple(
+        Cell("jdk", "galm", seed, f"graph {row}, {form}", {**COMMON, **settings, **FORMS[form]})
+        for seed in range(SEEDS)
+        for row, form, settings in wanted
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The results, on the pool that most of them are of."""
+
+    pool: Pool
+    entries: Mapping[str, Entry]  # by label
+    results: Sequence[tuple[str, Result]]
+    clusters: Clusters
+
+    def entry(self, row: str, form: str) -> Entry | None:
+        """The cell's seeds that have a result."""
+        return self.entries.get(f"graph {row}, {form}")
+
+
+def grid_of(results: Iterable[tuple[str, Result]], clusters: Clusters) -> Grid | None:
+    """The saved results, with their labels; None if there are none."""
+    listed = list(results)
+    for pool, entries in largest_pools(listed).values():
+        return Grid(pool, {entry.label: entry for entry in entries}, listed, clusters)
+    return None
+
+
+def grid_page(grid: Grid) -> str:
+    """The page: MRR of every cell, what the graphs look like inside, and the best with a graph against the best without."""
+    forms = list(FORMS)
+    rows = [
+        (row, *(_mrr(grid.entry(row, form)) for form in forms))
+        for row in (*STARTS, *EDGES)
+        if any(grid.entry(row, form) for form in forms)
+    ]
+    return (
+        f"# Does the graph help?\n\n{title_of(grid.pool)}; {cost(result for _, result in grid.results)}\n\n"
+        "MRR after training on 12,000 pairs, graph width 32: the mean over seeds ± their standard deviation, with the "
+        "number of seeds if it is not three. °: the graph is degenerate in a seed, its edges uniform or the nodes of a "
+        "graph all alike, so that the cell says nothing of a graph. The epoch of each run was chosen on the same "
+        f"queries. Forms of edges start from {START}.\n\n{markdown_table(('', *forms), rows)}\n\n{_answer(grid)}\n\n"
+        "## Inside the graphs\n\nAfter the last epoch, first seed: entropy of the attention and of each layer's edges, "
+        "relative to the uniform distribution's, and the share of the nodes' variance that lies inside graphs, of the "
+        f"block cosines (V) and after each layer.\n\n{_inside(grid)}\n"
+    )
+
+
+def _mrr(entry: Entry | None) -> str:
+    if entry is None:
+        return ""
+    deviation = "" if entry.mrr_deviation is None else f" ± {entry.mrr_deviation:.3f}"
+    seeds = "" if entry.seeds == SEEDS else f" ({entry.seeds})"
+    return f"{entry.mean('exact').mrr:.3f}{deviation}{'°' if _degenerate(entry) else ''}{seeds}"
+
+
+def _degenerate(entry: Entry) -> bool:
+    return any(degenerate_parts(result.history[-1].inside) for result in entry.results if result.history)
+
+
+def _answer(grid: Grid) -> str:
+    """The best whole cell with a graph that is not degenerate, against the best without a graph."""
+    whole = [entry for entry in grid.entries.values() if entry.seeds >= 2]
+    plain = [entry for entry in whole if ", no graph" in entry.label]
+    graphs = [entry for entry in whole if ", no graph" not in entry.label and not _degenerate(entry)]
+    if not plain or not graphs:
+        return "No graph that is not degenerate has two seeds yet, so there is no answer."
+    best, base = (max(each, key=lambda entry: entry.mean("exact").mrr) for each in (graphs, plain))
+    lead = leads([best, base], base.label, grid.clusters.get(grid.pool.fingerprint))[best.label]
+    return (
+        f"The best graph that is not degenerate is *{best.label.removeprefix('graph ')}*, the best without a graph "
+        f"*{base.label.removeprefix('graph ')}*: their difference is {_interval(lead)}, over seeds and the queries of "
+        "each file. Both were chosen by these numbers, among more cells with a graph than without."
+    )
+
+
+def _interval(lead: Lead) -> str:
+    return with_interval(lead.difference.mean, lead.difference.low, lead.difference.high)
+
+
+def _inside(grid: Grid) -> str:
+    names = (
+        "graph/attention_entropy",
+        "graph/layer1_edge_entropy",
+        "graph/layer2_edge_entropy",
+        "graph/layer0_node_variance",
+        "graph/layer1_node_variance",
+        "graph/layer2_node_variance",
+    )
+    rows = []
+    for label, entry in grid.entries.items():
+        history = entry.results[0].history
+        if history:
+            inside = history[-1].inside
+            shown = [f"{inside[name]:.3f}" if name in inside else "" for name in names]
+            rows.append((label.removeprefix("graph "), *shown))
+    header = ("cell", "attention", "edges 1", "edges 2", "variance V", "variance 1", "variance 2")
+    return markdown_table(header, sorted(rows))
