@@ -48,21 +48,25 @@ def ablate(arguments: Sequence[str]) -> None:
         ValueError: there is no such ablation or option, or the data are not available.
     """
     from experiments.ablations.catalogue import ABLATIONS
+    from experiments.ablations.graph_grid import NAME, grid_cells, grid_page
 
-    name, typed = _named(arguments, (*ABLATIONS, CONTROL), "expected an ablation: bash run.sh ablate")
+    name, typed = _named(arguments, (NAME, *ABLATIONS, CONTROL), "expected an ablation: bash run.sh ablate")
     if name == CONTROL:
         _control(typed)
         return
     from experiments.ablations.pages import ablation_page, found_by
     from experiments.tables.cells import check_cells, run_cells
     from experiments.tables.query_facts import write_query_facts
-    from experiments.tables.write import RESULTS, clusters, saved_results
+    from experiments.tables.write import RESULTS, clusters, saved_grid, saved_results
 
-    cells, folder = ABLATIONS[name].cells, RESULTS / "ablations"
+    cells, folder = grid_cells() if name == NAME else ABLATIONS[name].cells, RESULTS / "ablations"
     check_cells(cells, typed)
     write_query_facts(cells, RESULTS, typed)
     run_cells(cells, folder, typed)
-    if found := found_by(name, list(saved_results(cells, folder)), clusters(RESULTS)):
+    if name == NAME:
+        if grid := saved_grid(RESULTS):
+            console.show(grid_page(grid))
+    elif found := found_by(name, list(saved_results(cells, folder)), clusters(RESULTS)):
         console.show(ablation_page(found))
 
 

@@ -16,7 +16,7 @@ from typing import Final
 
 from evaluation.comparison import Entry, Lead, Pool, leads
 from evaluation.results import Result
-from experiments.ablations.catalogue import COMMON, SEEDS
+from experiments.ablations.catalogue import SEEDS
 from experiments.tables.cells import Cell
 from experiments.tables.comparison_pictures import largest_pools, title_of
 from experiments.tables.comparison_tables import Clusters, markdown_table, with_interval
@@ -26,6 +26,9 @@ from galm.diagnostics import degenerate_parts
 NAME: Final = "graph"
 START: Final = "0.3"
 """The start of the forms of edges: the best of :data:`STARTS` with a graph, by the first seed."""
+
+_COMMON: Final = {"data.train_limit": "12000", "model.graph_width": "32", "evaluate.split": "valid"}
+"""The same budget for all: the recipe's epochs on a part of the JDK, with GSMN's graph width, ranked on validation."""
 
 FORMS: Final[Mapping[str, Mapping[str, str]]] = {
     "no graph, perceptron": {"model.layers": "0"},
@@ -67,7 +70,7 @@ def grid_cells() -> tuple[Cell, ...]:
         *(("as GSMN", form, EDGES["as GSMN"]) for form in without),
     ]
     return tuple(
-        Cell("jdk", "galm", seed, f"graph {row}, {form}", {**COMMON, **settings, **FORMS[form]})
+        Cell("jdk", "galm", seed, f"graph {row}, {form}", {**_COMMON, **settings, **FORMS[form]})
         for seed in range(SEEDS)
         for row, form, settings in wanted
     )
@@ -96,7 +99,7 @@ def grid_of(results: Iterable[tuple[str, Result]], clusters: Clusters) -> Grid |
 
 
 def grid_page(grid: Grid) -> str:
-    """The page: MRR of every cell, what the graphs look like inside, and the best with a graph against the best without."""
+    """The page: MRR of every cell, the insides of the graphs, and the best with a graph against the best without."""
     forms = list(FORMS)
     rows = [
         (row, *(_mrr(grid.entry(row, form)) for form in forms))

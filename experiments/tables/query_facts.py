@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Literal
 
 from data_prep.files.named_paths import named_path
 from evaluation.comparison import Entry, Pool, by_pool
@@ -13,16 +13,16 @@ from experiments.tables.cells import Cell, finished
 from recipes.config import Configuration
 from terminal.console import say
 
-if TYPE_CHECKING:
-    from data_prep.config import DataConfig
+_Tested = Literal["test", "valid"]
 
 KnownPool = tuple[Pool, Sequence[Entry], QueryFacts]
 """A pool, the rankers that were tested on it, and the facts about its queries."""
 
 
-def facts_path(results: Path, dataset: str, limit: int = 0) -> Path:
-    """Where the facts of a data set's test split are saved; ``limit``: of its pairs, 0: all."""
-    return results / "queries" / f"{dataset}{f'-{limit}' if limit else ''}.json"
+def facts_path(results: Path, dataset: str, limit: int = 0, split: _Tested = "test") -> Path:
+    """Where the facts of a split of a data set are saved; ``limit``: of its pairs, 0: all."""
+    parts = (dataset, str(limit) if limit else "", "" if split == "test" else split)
+    return results / "queries" / f"{'-'.join(filter(None, parts))}.json"
 
 
 def saved_facts(results: Path) -> list[QueryFacts]:
@@ -42,36 +42,39 @@ def write_query_facts(cells: Sequence[Cell], results: Path, typed: Mapping[str, 
     Raises:
         ValueError: the data cannot be prepared, or saved facts cannot be read.
     """
-    from experiments.run.data import prepare_stage
+    from experiments.run.data import prepare_stage, training_data
     from experiments.run.run import command_line
 
-    for path, (dataset, config) in _wanted(cells, results, typed).items():
-        data = prepare_stage(dataset, config, command_line("compare", cells[0].dataset, typed))
-        facts = query_facts(data.splits["test"], dataset=dataset, origin=data.manifest["origin"])
+    for path, (dataset, plan) in _wanted(cells, results, typed).items():
+        command = command_line("compare", cells[0].dataset, typed)
+        data = prepare_stage(dataset, plan.data, command)
+        if plan.evaluate.split == "valid":
+            data = training_data(plan, data, command)
+        facts = query_facts(data.splits[plan.evaluate.split], dataset=dataset, origin=data.manifest["origin"])
         if path.exists() and load_query_facts(path) == facts:
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
         save_query_facts(facts, path)
-        say(f"{dataset}: saved the numbers of words and the files of {len(facts.words):,} test queries")
+        say(f"{dataset}: saved the numbers of words and the files of {len(facts.words):,} {facts.split} queries")
 
 
-def _wanted(cells: Iterable[Cell], results: Path, typed: Mapping[str, str]) -> dict[Path, tuple[str, "DataConfig"]]:
+def _wanted(cells: Iterable[Cell], results: Path, typed: Mapping[str, str]) -> dict[Path, tuple[str, Configuration]]:
     """The files of facts that may be missing or old, with their data sets as the cells prepare them."""
-    wanted: dict[Path, tuple[str, DataConfig]] = {}
+    wanted: dict[Path, tuple[str, Configuration]] = {}
     for cell in cells:
         plan = cell.plan(typed)
         is_run = any(finished(cell, results / folder, typed) for folder in ("main", "ablations"))
-        for dataset, place, limit in ((cell.dataset, plan.data.path, plan.data.limit), *_also(plan)):
-            path = facts_path(results, dataset, limit)
+        tested: list[tuple[str, str, int, _Tested]] = [
+            (cell.dataset, plan.data.path, plan.data.limit, plan.evaluate.split),
+            *((dataset, place, 0, "test") for dataset, place in plan.evaluate.also_sets),
+        ]
+        for dataset, place, limit, split in tested:
+            path = facts_path(results, dataset, limit, split)
             if not (is_run and path.exists()):
                 data = replace(plan.data, path=str(named_path(place)) if place else "", limit=limit)
-                wanted.setdefault(path, (dataset, data))
+                needed = replace(plan, data=data, evaluate=replace(plan.evaluate, split=split))
+                wanted.setdefault(path, (dataset, needed))
     return wanted
-
-
-def _also(plan: Configuration) -> list[tuple[str, str, int]]:
-    """The data sets that are tested too: whole."""
-    return [(dataset, place, 0) for dataset, place in plan.evaluate.also_sets]
 
 
 def known_pools(results: Iterable[tuple[str, Result]], folder: Path) -> list[KnownPool]:

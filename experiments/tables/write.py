@@ -9,6 +9,7 @@ from data_prep.files.atomic import write_atomically
 from data_prep.installation import INSTALLED
 from evaluation.results import Result
 from experiments.ablations.catalogue import ABLATIONS
+from experiments.ablations.graph_grid import NAME, Grid, grid_cells, grid_of, grid_page
 from experiments.ablations.pages import Found, ablation_page, ablation_picture, found_by, overview
 from experiments.ablations.positive_control import load_control
 from experiments.ablations.tuning import TUNED, tuning_cells, tuning_page
@@ -73,6 +74,8 @@ def pages(results: Path) -> Mapping[str, str]:
     if finds := ablations(results):
         found["ablations.md"] = overview(finds, load_control(results))
         found |= {f"ablations/{each.name}.md": ablation_page(each) for each in finds}
+    if grid := saved_grid(results):
+        found[f"ablations/{NAME}.md"] = grid_page(grid)
     return found
 
 
@@ -96,6 +99,11 @@ def ablations(results: Path) -> list[Found]:
     kept = {name: list(saved_results(each.cells, results / "ablations")) for name, each in ABLATIONS.items()}
     files = clusters(results)
     return [found for name, each in kept.items() if (found := found_by(name, each, files))]
+
+
+def saved_grid(results: Path) -> Grid | None:
+    """The saved results of the grid of graphs, if there are any."""
+    return grid_of(saved_results(grid_cells(), results / "ablations"), clusters(results))
 
 
 def clusters(results: Path) -> Clusters:
