@@ -2,13 +2,18 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from pkgutil import resolve_name
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from terminal import console
 from terminal.options import split_arguments
 
+if TYPE_CHECKING:
+    from evaluation.results import Result
+
 CONTROL: Final = "control"
 """The ablation that is none: a task that the graph has to solve."""
+CALIBRATION: Final = "calibration"
+"""Nor is this one: many seeds of one model, to see how often the test calls them different."""
 
 
 def _named(arguments: Sequence[str], names: Collection[str], expected: str) -> tuple[str, dict[str, str]]:
@@ -50,24 +55,40 @@ def ablate(arguments: Sequence[str]) -> None:
     from experiments.ablations.catalogue import ABLATIONS
     from experiments.ablations.graph_grid import NAME, grid_cells, grid_page
 
-    name, typed = _named(arguments, (NAME, *ABLATIONS, CONTROL), "expected an ablation: bash run.sh ablate")
+    names = (NAME, *ABLATIONS, CONTROL, CALIBRATION)
+    name, typed = _named(arguments, names, "expected an ablation: bash run.sh ablate")
     if name == CONTROL:
         _control(typed)
         return
+    from experiments.ablations.calibration import calibration_cells
     from experiments.ablations.pages import ablation_page, found_by
     from experiments.tables.cells import check_cells, run_cells
     from experiments.tables.query_facts import write_query_facts
     from experiments.tables.write import RESULTS, clusters, saved_grid, saved_results
 
-    cells, folder = grid_cells() if name == NAME else ABLATIONS[name].cells, RESULTS / "ablations"
+    special = {NAME: grid_cells, CALIBRATION: calibration_cells}
+    cells = special[name]() if name in special else ABLATIONS[name].cells
+    folder = RESULTS / (CALIBRATION if name == CALIBRATION else "ablations")
     check_cells(cells, typed)
     write_query_facts(cells, RESULTS, typed)
-    run_cells(cells, folder, typed)
-    if name == NAME:
+    results = run_cells(cells, folder, typed)
+    if name == CALIBRATION:
+        _calibrate(results)
+    elif name == NAME:
         if grid := saved_grid(RESULTS):
             console.show(grid_page(grid))
     elif found := found_by(name, list(saved_results(cells, folder)), clusters(RESULTS)):
         console.show(ablation_page(found))
+
+
+def _calibrate(results: Sequence["Result"]) -> None:
+    """Compare seeds of one model with others of it, and show how often they are called different."""
+    from experiments.ablations.calibration import calibrate, calibration_section, save_calibration
+    from experiments.tables.write import RESULTS, clusters
+
+    found = calibrate(results, clusters(RESULTS))
+    save_calibration(found, RESULTS)
+    console.show(calibration_section(found))
 
 
 def _control(typed: Mapping[str, str]) -> None:

@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 from evaluation.comparison import Entry, Lead, Pool, leads
 from evaluation.results import Result
 from experiments.ablations.catalogue import ABLATIONS, Ablation
-from experiments.ablations.positive_control import Control, control_section
 from experiments.tables.comparison_pictures import as_png, largest_pools, title_of
 from experiments.tables.comparison_tables import Clusters, markdown_table, tables, with_interval
 from experiments.tables.costs import cost
@@ -70,8 +69,8 @@ def ablation_page(found: Found) -> str:
     return f"# Ablation: {found.name}\n\n{_answered(found)}\n\n![{found.name}]({found.name}.png)\n\n{table}\n"
 
 
-def overview(found: Sequence[Found], control: Control | None = None) -> str:
-    """A page with every ablation's claim, verdict and differences."""
+def overview(found: Sequence[Found], sections: Sequence[str] = ()) -> str:
+    """A page with every ablation's claim, verdict and differences, and further ``sections``."""
     parts = [
         f"# Ablations\n\nWhich part of a model does what? On {title_of(found[0].pool)}. A variant differs from its "
         "model in what its label says, with the same pairs, epochs and seeds. Its difference is that of the mean MRR "
@@ -84,9 +83,7 @@ def overview(found: Sequence[Found], control: Control | None = None) -> str:
         rows = [(label, with_interval(d.mean, d.low, d.high), each.side(label)) for label, d in differences.items()]
         table = markdown_table(("variant", f"MRR - {each.ablation.base}", "it is"), rows)
         parts.append(f"## [{each.name}](ablations/{each.name}.md)\n\n{_answered(each)}\n\n{table}")
-    if control:
-        parts.append(control_section(control))
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, *sections]) + "\n"
 
 
 def verdict(found: Found) -> str:

@@ -8,10 +8,11 @@ from typing import Final
 from data_prep.files.atomic import write_atomically
 from data_prep.installation import INSTALLED
 from evaluation.results import Result
+from experiments.ablations.calibration import calibration_section, load_calibration
 from experiments.ablations.catalogue import ABLATIONS
 from experiments.ablations.graph_grid import NAME, Grid, grid_cells, grid_of, grid_page
 from experiments.ablations.pages import Found, ablation_page, ablation_picture, found_by, overview
-from experiments.ablations.positive_control import load_control
+from experiments.ablations.positive_control import control_section, load_control
 from experiments.ablations.tuning import TUNED, tuning_cells, tuning_page
 from experiments.gencodesearchnet.report import benchmark_page, kept_benchmarks
 from experiments.gencodesearchnet.subset_pictures import subset_picture
@@ -72,7 +73,7 @@ def pages(results: Path) -> Mapping[str, str]:
     if benchmark := benchmark_page(results):
         found["gencodesearchnet.md"] = benchmark
     if finds := ablations(results):
-        found["ablations.md"] = overview(finds, load_control(results))
+        found["ablations.md"] = overview(finds, sections(results))
         found |= {f"ablations/{each.name}.md": ablation_page(each) for each in finds}
     if grid := saved_grid(results):
         found[f"ablations/{NAME}.md"] = grid_page(grid)
@@ -99,6 +100,13 @@ def ablations(results: Path) -> list[Found]:
     kept = {name: list(saved_results(each.cells, results / "ablations")) for name, each in ABLATIONS.items()}
     files = clusters(results)
     return [found for name, each in kept.items() if (found := found_by(name, each, files))]
+
+
+def sections(results: Path) -> list[str]:
+    """The sections of the page of ablations about the graph's code and about the test, where they are measured."""
+    control, calibration = load_control(results), load_calibration(results)
+    found = [control_section(control)] if control else []
+    return [*found, calibration_section(calibration)] if calibration else found
 
 
 def saved_grid(results: Path) -> Grid | None:

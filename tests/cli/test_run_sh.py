@@ -13,9 +13,10 @@ import pytest
 
 from cli.commands import COMMANDS, usage_lines
 from cli.help import help_lines
-from cli.tables import CONTROL
+from cli.tables import CALIBRATION, CONTROL
 from data_prep.registry import DATASETS
 from experiments.ablations.catalogue import ABLATIONS
+from experiments.ablations.graph_grid import NAME as GRID
 from experiments.ablations.tuning import TUNED
 from experiments.tables.main_table import CELLS
 from recipes.config import SECTIONS, all_options, parse_options, resolve
@@ -176,7 +177,8 @@ def test_every_command_of_the_readme_is_understood(command):
         assert names[1].startswith("runs/")
         assert parse_options("galm", typed)
     elif names[0] in ("compare", "ablate", "tune"):
-        assert names[1] in {"compare": CELLS, "ablate": (*ABLATIONS, CONTROL), "tune": TUNED}[names[0]]
+        ablations = (GRID, *ABLATIONS, CONTROL, CALIBRATION)
+        assert names[1] in {"compare": CELLS, "ablate": ablations, "tune": TUNED}[names[0]]
     elif names[0] == "prepare":
         assert names[1] in DATASETS
         parse_options("galm", typed)

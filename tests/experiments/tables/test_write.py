@@ -26,16 +26,16 @@ def test_the_pages_are_in_step_with_the_kept_results():
 
 
 def test_an_ablation_has_a_page_once_a_variant_has_a_result(tmp_path):
-    ablation = ABLATIONS["graph"]
+    ablation = ABLATIONS["edges"]
     kept = [cell for cell in ablation.cells if (RESULTS / "ablations" / f"{cell.key}.json").exists()]
     base, variants = ([cell for cell in kept if (cell.label == ablation.base) == of_base] for of_base in (True, False))
     if not base or not variants:
-        pytest.skip("no results of the ablation of the graph are kept in experiments/results/ablations")
+        pytest.skip("no results of the ablation of edges are kept in experiments/results/ablations")
     (tmp_path / "ablations").mkdir()
     shutil.copy(RESULTS / "ablations" / f"{base[0].key}.json", tmp_path / "ablations")
-    assert "ablations/graph.md" not in pages(tmp_path)
+    assert "ablations/edges.md" not in pages(tmp_path)
     shutil.copy(RESULTS / "ablations" / f"{variants[0].key}.json", tmp_path / "ablations")
-    assert f"| {variants[0].label} |" in pages(tmp_path)["ablations/graph.md"]
+    assert f"| {variants[0].label} |" in pages(tmp_path)["ablations/edges.md"]
 
 
 def test_a_cell_of_a_table_stays_one():

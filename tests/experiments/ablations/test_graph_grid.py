@@ -1,0 +1,57 @@
+from dataclasses import replace
+
+from evaluation.history import Validation
+from experiments.ablations.graph_grid import EDGES, FORMS, STARTS, grid_cells, grid_of, grid_page
+from tests.evaluation.test_results import SIZE, result
+
+PLAIN = result(model="galm", also={})
+WHOLE = {"graph/layer1_edge_entropy": 0.7, "graph/layer1_node_variance": 0.4}
+FLAT = {"graph/layer1_edge_entropy": 0.99, "graph/layer1_node_variance": 0.4}
+
+
+def cell(label: str, rank: int, inside=WHOLE, seeds: int = 3):
+    history = [Validation(epoch=1, pairs=1, seconds=1.0, top1=0.1, mrr=0.1, inside=inside)]
+    one = replace(PLAIN, ranks=[rank] * SIZE, exact=replace(PLAIN.exact, mrr=1 / rank), history=history)
+    return [(f"graph {label}", replace(one, seed=seed)) for seed in range(seeds)]
+
+
+def page(*cells):
+    grid = grid_of([each for one in cells for each in one], {})
+    assert grid is not None
+    return grid_page(grid)
+
+
+def test_the_grid_is_of_starts_and_edges_on_validation():
+    cells = grid_cells()
+    assert len({each.key for each in cells}) == len(cells)
+    plans = [each.plan({}) for each in cells]
+    assert {plan.evaluate.split for plan in plans} == {"valid"}
+    assert {plan.data.train_limit for plan in plans} == {12_000}
+    assert len({str(plan) for plan in plans}) == len(plans) - sum(
+        each.label.startswith("graph start 0.1, L = 2, perceptron, no") for each in cells
+    )
+    first = [each for each in cells if each.seed == 0]
+    assert len(first) == len(FORMS) * len(STARTS) + 4 * len(EDGES) + 2
+    assert cells[: len(first)] == tuple(first)
+
+
+def test_a_degenerate_graph_is_marked_and_does_not_count_as_the_best():
+    text = page(
+        cell("start 0.1, no graph, mean", 4),
+        cell("start 0.1, L = 2, perceptron", 1, FLAT),
+        cell("start 0.3, L = 2, perceptron", 2),
+    )
+    assert "1.000 ± 0.000°" in text
+    assert "*start 0.3, L = 2, perceptron*, the best without a graph *start 0.1, no graph, mean*" in text
+    assert "+0.250 (+0.250 to +0.250)" in text
+    assert "| start 0.3, L = 2, perceptron |  | 0.700 |" in text
+
+
+def test_one_seed_gives_no_answer_and_is_said():
+    text = page(cell("start 0.1, no graph, mean", 4, seeds=1), cell("start 0.3, L = 2, mean", 2, seeds=1))
+    assert "0.250 (1)" in text
+    assert "there is no answer" in text
+
+
+def test_without_results_there_is_no_page():
+    assert grid_of([], {}) is None
