@@ -8,10 +8,10 @@ from evaluation.results import Result
 from experiments.tables.comparison_tables import markdown_table
 
 ROWS: Final = (
-    "galm_plus (JDK + open Java) + BM25, fusion weight tuned on debian_sample",
+    "galm_plus (JDK + open Java)",
     "galm_plus + BM25",
     "galm_plus",
-    "galm + BM25",
+    "tabcs + BM25",
     "galm",
     "tabcs",
     "bm25_tuned",
