@@ -55,8 +55,8 @@ COMMANDS: Final[dict[str, Command]] = {
     "tune": Command("MODEL", "compare initializations and losses of a model on validation", "cli.tables:tune"),
     "table": Command("", "write the tables of the saved results, including README's", "cli.tables:table"),
     "speed": Command(
-        "[search | --speed.field=value ...]",
-        "measure scoring, training, extraction; or the search",
+        "[search | rows | --speed.field=value]",
+        "measure scoring, training, extraction; the search; row updates",
         "cli.tables:speed",
         sections=("speed", "data"),
     ),

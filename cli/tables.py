@@ -15,6 +15,12 @@ CONTROL: Final = "control"
 CALIBRATION: Final = "calibration"
 """Nor is this one: many seeds of one model, to see how often the test calls them different."""
 
+_MEASURED: Final = {
+    "search": "search.speed:measure_search",
+    "rows": "experiments.speed.row_updates:measure_rows",
+}
+"""What ``speed`` measures by itself."""
+
 
 def _named(arguments: Sequence[str], names: Collection[str], expected: str) -> tuple[str, dict[str, str]]:
     """The single name on a command line, and its options.
@@ -139,12 +145,13 @@ def speed(arguments: Sequence[str]) -> None:
     from experiments.speed.config import resolve_speed
 
     words, typed = split_arguments(arguments)
-    if words == ["search"] and not typed:
-        resolve_name("search.speed:measure_search")()
+    if len(words) == 1 and words[0] in _MEASURED and not typed:
+        resolve_name(_MEASURED[words[0]])()
         return
     if words:
         raise ValueError(
-            f"bash run.sh speed takes options only, not {' '.join(words)}; `bash run.sh speed search` takes none"
+            f"bash run.sh speed takes options only, not {' '.join(words)}; `bash run.sh speed search` and `bash run.sh "
+            "speed rows` take none"
         )
     config, data = resolve_speed(typed)
     from experiments.speed.measure import measure_speed

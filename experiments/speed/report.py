@@ -68,13 +68,13 @@ def markdown(report: SpeedReport) -> str:
 def _scoring_part(report: SpeedReport) -> list[str]:
     scored, matmul = report.scored, report.matmul
     rows: list[tuple[str, Any]] = [
-        ("pairs per second, fast", lambda s: _spread(s.fast_pairs_per_second)),
-        ("pairs per second, fast, bfloat16 products", lambda s: _spread(s.bfloat16_pairs_per_second)),
-        ("pairs per second, plain, little padding", lambda s: _spread(s.plain_pairs_per_second)),
-        ("pairs per second, plain, the ranker's padding", lambda s: _spread(s.padded_pairs_per_second)),
-        ("fast to plain, little padding", lambda s: _spread(s.speedup)),
-        ("fast to plain, the ranker's padding", lambda s: _spread(s.padded_speedup)),
-        ("bfloat16 products to float32", lambda s: _spread(s.bfloat16_speedup)),
+        ("pairs per second, fast", lambda s: shown(s.fast_pairs_per_second)),
+        ("pairs per second, fast, bfloat16 products", lambda s: shown(s.bfloat16_pairs_per_second)),
+        ("pairs per second, plain, little padding", lambda s: shown(s.plain_pairs_per_second)),
+        ("pairs per second, plain, the ranker's padding", lambda s: shown(s.padded_pairs_per_second)),
+        ("fast to plain, little padding", lambda s: shown(s.speedup)),
+        ("fast to plain, the ranker's padding", lambda s: shown(s.padded_speedup)),
+        ("bfloat16 products to float32", lambda s: shown(s.bfloat16_speedup)),
         ("operations a pair, by the equations", lambda s: digits(s.equation_operations)),
         ("operations a pair, executed", lambda s: digits(s.executed_operations)),
         ("of the matrix product's rate, by the equations", lambda s: f"{s.matmul_fraction:.2f}"),
@@ -88,7 +88,7 @@ def _scoring_part(report: SpeedReport) -> list[str]:
         f"plain form, equation by equation, scored {scored.plain_pairs:,} of the pairs: in small batches of like "
         "length on both sides, each padded to its own longest, and once more with queries padded to the longest of "
         "all, as the ranker's batches are. A product of two float32 matrices of "
-        f"{matmul.rows:,} x {matmul.rows:,} ran at {_spread(matmul.gflops)} GFLOP/s.",
+        f"{matmul.rows:,} x {matmul.rows:,} ran at {shown(matmul.gflops)} GFLOP/s.",
         _table(["graph width", *report.scoring], [[name, *map(cell, report.scoring.values())] for name, cell in rows]),
         "Operations are counted by the equations from the real lengths, without padding, exponentials, roots and "
         "tanh. Equal words of several queries are brought to a method once: the queries have "
@@ -103,8 +103,8 @@ def _training_part(report: SpeedReport) -> list[str]:
     forms = [(width, form, getattr(t, form)) for width, t in report.training.items() for form in ("fast", "plain")]
     rows = [[width, form, *_milliseconds(step)] for width, form, step in forms]
     found = [
-        f"At width {width} the fast form is {_spread(t.speedup)} times as quick in forward, loss and backward, and "
-        f"{_spread(t.step_speedup)} times in the whole step; the gradients differ by {t.gradient_difference:.1g} of "
+        f"At width {width} the fast form is {shown(t.speedup)} times as quick in forward, loss and backward, and "
+        f"{shown(t.step_speedup)} times in the whole step; the gradients differ by {t.gradient_difference:.1g} of "
         "their norm."
         for width, t in report.training.items()
     ]
@@ -119,7 +119,7 @@ def _training_part(report: SpeedReport) -> list[str]:
 
 def _milliseconds(step: StepSeconds) -> list[str]:
     parts = (step.forward_and_loss, step.backward, step.clipping, step.optimiser, step.whole)
-    return [_spread(part, 1000) for part in parts]
+    return [shown(part, 1000) for part in parts]
 
 
 def _pools_part(report: SpeedReport) -> list[str]:
@@ -144,7 +144,13 @@ def _pools_part(report: SpeedReport) -> list[str]:
 
 def _pool_row(pool: PoolSpeed) -> list[str]:
     numbers = (digits(pool.pairs_per_second), f"{pool.peak_memory_mb:,.0f}", f"{pool.memory_before_mb:,.0f}")
-    return [f"{pool.methods:,}", f"{pool.code_words:.1f}", _spread(pool.seconds), str(pool.seconds.repeats), *numbers]
+    return [
+        f"{pool.methods:,}",
+        f"{pool.code_words:.1f}",
+        shown(pool.seconds),
+        str(pool.seconds.repeats),
+        *numbers,
+    ]
 
 
 def _extraction_part(found: Extraction) -> list[str]:
@@ -159,10 +165,10 @@ def _extraction_part(found: Extraction) -> list[str]:
         f"{found.skipped} more were drawn that javalang cannot parse.",
         _table(
             ["", "methods", "methods per second"],
-            [[name, f"{way.methods:,}", _spread(way.methods_per_second)] for name, way in ways.items()],
+            [[name, f"{way.methods:,}", shown(way.methods_per_second)] for name, way in ways.items()],
         ),
-        f"With all fields {_spread(found.speedup)} times javalang's speed, declarations alone "
-        f"{_spread(found.found_speedup)} times.",
+        f"With all fields {shown(found.speedup)} times javalang's speed, declarations alone "
+        f"{shown(found.found_speedup)} times.",
     ]
 
 
@@ -191,7 +197,8 @@ def _table(header: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
 
 
-def _spread(spread: Spread, factor: float = 1) -> str:
+def shown(spread: Spread, factor: float = 1) -> str:
+    """The median, with the least and the most in parentheses."""
     middle, least, most = (digits(value * factor) for value in (spread.median, spread.least, spread.most))
     return middle if spread.repeats == 1 else f"{middle} ({least} to {most})"
 

@@ -14,7 +14,7 @@ from data_prep.config import DataConfig
 from data_prep.records import JavaFile
 from data_prep.store.batching import WordTokenizer
 from evaluation.config import EvaluateConfig
-from experiments.speed import measure
+from experiments.speed import measure, row_updates
 from experiments.speed import pools as speed_pools
 from experiments.speed import rounding as speed_rounding
 from experiments.speed import scoring as speed_scoring
@@ -269,3 +269,16 @@ def test_mistakes_are_one_line(arguments, message, capsys):
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+def test_row_updates_are_measured_in_both_ways(small_data, monkeypatch, tmp_path):
+    monkeypatch.setattr(row_updates, "_STEPS", 1)
+    monkeypatch.setattr(row_updates, "BUCKETS", ("1", "8"))
+    monkeypatch.setattr(row_updates, "REPOSITORY", tmp_path)
+    monkeypatch.setattr(row_updates, "prepare_stage", lambda *_: small_data)
+    found = row_updates.measure_rows(repeats=1)
+    assert [each.parameters for each in found.models] == sorted(each.parameters for each in found.models)
+    assert all(each.speedup.median == pytest.approx(each.waiting.median / each.every.median) for each in found.models)
+    page = (tmp_path / "experiments" / "results" / "row-updates.md").read_text(encoding="utf-8")
+    assert page == row_updates.markdown(found)
+    assert f"{found.models[1].parameters:,}" in page
