@@ -15,7 +15,7 @@ CONTROL: Final = "control"
 CALIBRATION: Final = "calibration"
 """Nor is this one: many seeds of one model, to see how often the test calls them different."""
 
-_MEASURED: Final = {
+MEASURED: Final = {
     "search": "search.speed:measure_search",
     "rows": "experiments.speed.row_updates:measure_rows",
 }
@@ -145,8 +145,8 @@ def speed(arguments: Sequence[str]) -> None:
     from experiments.speed.config import resolve_speed
 
     words, typed = split_arguments(arguments)
-    if len(words) == 1 and words[0] in _MEASURED and not typed:
-        resolve_name(_MEASURED[words[0]])()
+    if len(words) == 1 and words[0] in MEASURED and not typed:
+        resolve_name(MEASURED[words[0]])()
         return
     if words:
         raise ValueError(
