@@ -80,6 +80,19 @@ forms of API words and repeated words. MRR is .595 over its 2,243 methods, and .
 
 MODELS: Final[dict[str, Recipe]] = {
     "galm": Recipe("galm.model:Galm", "galm.config:GalmConfig", "the paper's model, in a consistent reading", _GALM),
+    "galm_paper": Recipe(
+        "galm.model:Galm",
+        "galm.config:GalmConfig",
+        "the paper to the letter: one table for all fields, width 256, 30 epochs at its rates (hours)",
+        {
+            **_GALM,
+            "model.code_tables": "one",
+            "model.graph_width": "256",
+            "train.epochs": "30",
+            "train.learning_rate": "3e-4",
+            "train.late_rate": "5e-5",
+        },
+    ),
     "galm_plus": Recipe(
         "galm.model:Galm",
         "galm.config:GalmConfig",
