@@ -75,7 +75,10 @@ def overview(found: Sequence[Found], sections: Sequence[str] = ()) -> str:
         f"# Ablations\n\nWhich part of a model does what? On {title_of(found[0].pool)}. A variant differs from its "
         "model in what its label says, with the same pairs, epochs and seeds. Its difference is that of the mean MRR "
         "over seeds, with a 95 % interval over training seeds and queries; it is significant at p < 0.05 after Holm's "
-        "correction within the ablation, which intervals do not have.",
+        "correction within the ablation, which intervals do not have. Two limits: training pairs that copy test pairs "
+        "were left in; and galm's word vectors start small, with which its edges stay uniform and its nodes become "
+        "alike, so that nothing follows about the graph, which has a page of its own, on validation and without "
+        "copies: [graph](ablations/graph.md).",
         cost(result for each in found for _, result in each.results),
     ]
     for each in found:
