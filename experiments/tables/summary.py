@@ -8,7 +8,6 @@ from evaluation.results import Result
 from experiments.tables.comparison_tables import markdown_table
 
 ROWS: Final = (
-    "galm_plus (JDK + open Java)",
     "galm_plus + BM25",
     "galm_plus",
     "tabcs + BM25",
