@@ -136,6 +136,7 @@ def calibration_section(found: Calibration) -> str:
         f"## Calibration of the test\n\nAll disjoint groups of {GROUP} seeds of one model against {GROUP} others, on "
         f"{found.queries:,} validation queries after training on 12,000 pairs: how often a test at {100 * LEVEL:.0f} % "
         "sees a difference, of which there is none. The tables use the test over seeds and queries, those of a file "
-        "together; over queries alone, differences between trainings pass for differences between models.\n\n"
+        "together. Below its level it overlooks differences rather than inventing them; above it, differences between "
+        "trainings pass for differences between models.\n\n"
         f"{markdown_table(header, rows)}"
     )
