@@ -83,6 +83,8 @@ def test_a_file_of_before_an_option_has_its_default(tmp_path):
             content = whole | {section: {name: value for name, value in whole[section].items() if name != option}}
             path.write_text(json.dumps(content))
             default = options_of(section, type(getattr(plan, section)))[option].default
+            if option == "clean_splits":
+                default = False  # copies were left in before
             assert Configuration.load(path).section(section) == plan.section(section) | {option: default}
 
 
