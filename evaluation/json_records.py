@@ -48,6 +48,15 @@ def load_record(record: type[Record], path: Path, what: str) -> Record:
     return from_json(record, content, str(path))
 
 
+def load_if_saved(record: type[Record], path: Path, what: str) -> Record | None:
+    """The same; None if there is no such file.
+
+    Raises:
+        ValueError: the file is damaged.
+    """
+    return load_record(record, path, what) if path.exists() else None
+
+
 def _read(kind: Any, content: object, where: str) -> Any:
     origin = get_origin(kind)
     if kind is Any or kind is object:

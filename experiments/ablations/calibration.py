@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Float
 
 from data_prep.files.atomic import write_atomically
-from evaluation.json_records import load_record
+from evaluation.json_records import load_if_saved
 from evaluation.provenance import code_version
 from evaluation.results import Result
 from evaluation.run_comparison import Runs, compare_runs
@@ -114,8 +114,7 @@ def load_calibration(results: Path) -> Calibration | None:
     Raises:
         ValueError: the file is damaged.
     """
-    path = results / FILE
-    return load_record(Calibration, path, "the calibration of the test") if path.exists() else None
+    return load_if_saved(Calibration, results / FILE, "the calibration of the test")
 
 
 def calibration_section(found: Calibration) -> str:

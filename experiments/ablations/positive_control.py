@@ -21,7 +21,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from data_prep.files.atomic import write_atomically
-from evaluation.json_records import load_record
+from evaluation.json_records import load_if_saved
 from evaluation.provenance import Machine, code_version, machine
 from experiments.tables.comparison_tables import markdown_table
 from galm.alignment_graph import fixed_edges
@@ -125,8 +125,7 @@ def load_control(results: Path) -> Control | None:
     Raises:
         ValueError: the file is damaged.
     """
-    path = results / FILE
-    return load_record(Control, path, "the positive control") if path.exists() else None
+    return load_if_saved(Control, results / FILE, "the positive control")
 
 
 def control_section(found: Control) -> str:

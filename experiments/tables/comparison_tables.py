@@ -37,17 +37,17 @@ Clusters = Mapping[str, Sequence[int]]
 def tables(results: Iterable[tuple[str, Result]], references: Sequence[str], clusters: Clusters, *, whole: bool) -> str:
     """A table for each pool that was tested on; the results come with the labels of their rows.
 
-    Rows are compared with the first of ``references`` that is a row of the table.
+    Rows are compared with each of ``references`` that is a row of the table.
     """
     parts = []
     for pool, entries in by_pool(results).items():
         labels = {entry.label for entry in entries}
-        reference = next((each for each in references if each in labels), references[0])
-        found = leads(entries, reference, clusters.get(pool.fingerprint))
-        lead = (f"MRR - {reference}", "significant")
+        compared = [each for each in references if each in labels] or references[:1]
+        found = [leads(entries, reference, clusters.get(pool.fingerprint)) for reference in compared]
+        lead = (column for reference in compared for column in (f"MRR - {reference}", "significant"))
         header = ("ranker", *_SHORT, *lead, *(_LONG if whole else ()))
-        rows = [_row(entry, found.get(entry.label), pool, whole=whole) for entry in entries]
-        parts.append(f"{_caption(pool, entries, reference, clusters, whole=whole)}\n\n{markdown_table(header, rows)}")
+        rows = [_row(entry, [each.get(entry.label) for each in found], pool, whole=whole) for entry in entries]
+        parts.append(f"{_caption(pool, entries, compared, clusters, whole=whole)}\n\n{markdown_table(header, rows)}")
     return "\n\n".join(parts)
 
 
@@ -88,16 +88,17 @@ def with_interval(mean: float, low: float, high: float) -> str:
     return f"{mean:+.3f}" if math.isnan(low) else f"{mean:+.3f} ({low:+.3f} to {high:+.3f})"
 
 
-def _caption(pool: Pool, entries: Sequence[Entry], reference: str, clusters: Clusters, *, whole: bool) -> str:
+def _caption(pool: Pool, entries: Sequence[Entry], compared: Sequence[str], clusters: Clusters, *, whole: bool) -> str:
     files = len(set(clusters.get(pool.fingerprint, ())))
     clustered = f"those of one of {files:,} files together" if 0 < files < pool.size else "each for itself"
     trained = sorted({_trained_on(result) for entry in entries for result in entry.results if result.parameters})
+    columns = " and ".join(f"MRR - {reference}" for reference in compared)
     text = (
         f"**{pool.dataset}** ({pool.origin}), {pool.split} split: {pool.size:,} queries over as many methods, "
         f"trained on {' or '.join(trained) or 'nothing'}. Duplicates cap Top@1 at {pool.ceiling_top1:.3f}. "
         "Means over seeds, ± their standard deviation; ties count against the ranker. "
-        f"MRR - {reference}: with its 95 % interval over training seeds and queries ({clustered}); significant at p < "
-        "0.05 after Holm's correction for all rows of the table, which intervals do not have. A trained model with one "
+        f"{columns}: with the 95 % interval over training seeds and queries ({clustered}); significant at p < 0.05 "
+        "after Holm's correction for all rows of the column, which intervals do not have. A trained model with one "
         "seed gets no verdict."
     )
     also = (
@@ -113,11 +114,11 @@ def _trained_on(result: Result) -> str:
     return " with ".join((result.dataset, *filter(None, (extra.replace(",", " and "),))))
 
 
-def _row(entry: Entry, lead: Lead | None, pool: Pool, *, whole: bool) -> Row:
+def _row(entry: Entry, found: Sequence[Lead | None], pool: Pool, *, whole: bool) -> Row:
     exact = entry.mean("exact")
     deviation = "" if entry.mrr_deviation is None else f" ± {entry.mrr_deviation:.3f}"
     *tops, mrr = _numbers(exact)
-    row = (entry.label, str(entry.seeds), *tops, mrr + deviation, *_lead(lead))
+    row = (entry.label, str(entry.seeds), *tops, mrr + deviation, *(column for lead in found for column in _lead(lead)))
     if not whole:
         return row
     minutes = sum(each.seconds.train for each in entry.results) / entry.seeds / 60

@@ -10,7 +10,7 @@ from typing import Final
 from experiments.tables.cells import Cell
 
 REFERENCES: Final = ("galm", "bm25_tuned")
-"""All others on a pool are compared with the first of these that was tested on it."""
+"""All others on a pool are compared with each of these that was tested on it."""
 
 MIXED_WITH: Final = "bm25_tuned"
 

@@ -65,8 +65,9 @@ def test_two_processes_learn_what_one_learns(runs):
 def test_two_processes_write_what_one_writes(runs):
     assert {path.name for path in runs[2].iterdir()} == {path.name for path in runs[1].iterdir()}
     one, two = (json.loads((run / "metrics.json").read_text()) for run in runs.values())
-    assert two["exact"]["mrr"] == pytest.approx(one["exact"]["mrr"], abs=0.03)  # by rounding a rank or two may swap
-    assert two["queries"] == one["queries"]
+    moved = [abs(rank - other) for rank, other in zip(two["ranks"], one["ranks"], strict=True) if rank != other]
+    assert len(moved) <= one["queries"] / 10  # by rounding a pair of neighbours or two may swap
+    assert max(moved, default=0) <= 1
 
 
 def test_shards_of_a_test_are_the_whole(runs):
