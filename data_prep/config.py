@@ -60,6 +60,16 @@ class DataConfig:
     clean_splits: bool = True
     """Whether training pairs that copy a validation or test pair of the same data set (equal name and tokens with a
     Jaccard similarity of .8, or equal name and query) are left out, and validation pairs that copy a test pair."""
+    language: str = "java"
+    """Language of the pairs of `repositories` and `installed`: python, javascript, typescript, java, go, or all."""
+    split: Literal["repo", "random"] = "repo"
+    """How `repositories` and `installed` are split: by whole repositories, or at random as in Scotch's paper."""
+    mirrors: str = ""
+    """Folder of clones, bare or plain, that `repositories` reads instead of fetching: OWNER+NAME or OWNER/NAME, which
+    may have the clone in a folder `repo`."""
+    cluster: str = ""
+    """Where `repositories` and `installed` are extracted: empty, here by --data.processes; ray, or an address
+    ray://HOST:PORT, by Ray (requirements-cluster.txt)."""
     apart: str = ""
     """Other data sets whose pairs, of any split, are removed from training and validation: comma-separated DATASET or
     DATASET:PATH, such as folder:/code/guava."""

@@ -15,13 +15,18 @@ from data_prep.files.named_paths import check_folder_place
 from data_prep.files.reading import read_regular
 from data_prep.program import program_sha256
 from data_prep.records import SPLITS
-from data_prep.registry import DataSet, data_set
+from data_prep.registry import DataSet, OfLanguages, data_set
 from data_prep.sources.archives import MAX_FILE_BYTES
 from data_prep.store.manifest import MANIFEST, DamagedStore, file_sha256
 from data_prep.store.prepared_data import PreparedData, limit_pairs, open_prepared, write_prepared
 
-_ELSEWHERE: Final = frozenset(("path", "limit", "train_limit", "root", "processes", "extra", "apart", "clean_splits"))
+_ELSEWHERE: Final = frozenset((
+    "path", "limit", "train_limit", "root", "processes", "extra", "apart", "clean_splits",
+    "mirrors", "cluster",
+))  # fmt: skip
 """Fields of DataConfig that do not affect the prepared pairs, or are reflected in the inputs."""
+_OF_LANGUAGES: Final = frozenset(("language", "split"))
+"""Fields that only data sets of several languages read."""
 
 
 def prepare(
@@ -82,7 +87,8 @@ class Sources:
     def of(cls, name: str, raw: DataSet, config: DataConfig) -> "Sources":
         """The current state; reads every input once."""
         inputs = [_input(path) for path in raw.inputs()]
-        settings = {f.name: getattr(config, f.name) for f in fields(config) if f.name not in _ELSEWHERE}
+        without = _ELSEWHERE if isinstance(raw, OfLanguages) else _ELSEWHERE | _OF_LANGUAGES
+        settings = {f.name: getattr(config, f.name) for f in fields(config) if f.name not in without}
         settings["statements"] = config.has_statements
         return cls(name, raw.origin(), inputs, settings, program_sha256(type(raw).__module__))
 

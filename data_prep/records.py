@@ -53,6 +53,7 @@ class Method:
     javadoc: str  # raw comment with its delimiters, "" if there is none
     fields: Mapping[str, tuple[str, ...]]  # some of CODE_FIELDS -> words; the others are empty
     split: SplitName | None = None  # set if the origin has official splits
+    licence: str = ""  # SPDX, "" if it is not known
 
     @property
     def dotted(self) -> str:

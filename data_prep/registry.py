@@ -16,6 +16,8 @@ DATASETS: Final[dict[str, str]] = {
     "debian": "data_prep.datasets.debian:Debian",
     "debian_sample": "data_prep.datasets.debian:DebianSample",
     "open_java": "data_prep.datasets.open_java:OpenJava",
+    "repositories": "data_prep.datasets.repositories:Repositories",
+    "installed": "data_prep.datasets.installed:Installed",
 }
 """Name -> class, constructed with a DataConfig."""
 
@@ -40,6 +42,14 @@ class DataSet(Protocol):
         ...
 
 
+@runtime_checkable
+class OfLanguages(Protocol):
+    """The interface of data sets that have pairs of several languages."""
+
+    languages: tuple[str, ...]
+    """Those of its pairs."""
+
+
 def data_set(name: str, config: DataConfig) -> DataSet:
     """The data set ``name`` under ``config``.
 
@@ -49,4 +59,6 @@ def data_set(name: str, config: DataConfig) -> DataSet:
     if name not in DATASETS:
         raise ValueError(f"there is no data set {name!r}; there are {', '.join(DATASETS)}")
     found: DataSet = pkgutil.resolve_name(DATASETS[name])(config)
+    if config.language != "java" and not isinstance(found, OfLanguages):
+        raise ValueError(f"{name} has Java only, not --data.language={config.language}")
     return found

@@ -79,10 +79,10 @@ def _of_projects(pairs: Sequence[Pair]) -> dict[str, int]:
 
 def _extract_all(files: Iterable[JavaFile], config: DataConfig, progress: bool) -> Extracted:
     whole = Extracted()
-    parts = map_ordered(_EXTRACT, _chunks(files, config), config.processes or _processors())
+    parts = map_ordered(_EXTRACT, _chunks(files, config), config.processes or processors())
     with closing(parts), tqdm(desc="files", unit=" files", disable=None if progress else True) as bar:
         for part in parts:
-            whole.pairs += map(_interned, part.pairs)
+            whole.pairs += map(interned, part.pairs)
             whole.files += part.files
             whole.methods += part.methods
             whole.dropped += Counter(part.dropped)
@@ -92,13 +92,13 @@ def _extract_all(files: Iterable[JavaFile], config: DataConfig, progress: bool) 
     return whole
 
 
-def _interned(pair: Pair) -> Pair:
+def interned(pair: Pair) -> Pair:
     """The pair with interned words, which otherwise take most of the memory."""
     fields = {name: tuple(map(sys.intern, words)) for name, words in pair.method.fields.items()}
     return Pair(replace(pair.method, fields=fields), pair.query_text, tuple(map(sys.intern, pair.query)))
 
 
-def _processors() -> int:
+def processors() -> int:
     """Number of CPUs available to this process."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

@@ -1,4 +1,4 @@
-"""Reads Java source files from a directory, zip, jar or tar, sorted by path, without unpacking to disk.
+"""Reads source files from a directory, zip, jar or tar, sorted by path, without unpacking to disk.
 
 Archives are untrusted: an archive with a member that points outside, with a suspicious compression ratio, or that is
 damaged or encrypted, is rejected with a one-line ``ValueError``. Links are never followed. Problems of a single file (a
@@ -47,6 +47,9 @@ _LONG_HEADERS: Final = (
     tarfile.SOLARIS_XHDTYPE,
 )
 
+Wanted = Callable[[str], bool]
+"""Whether a file of a name is read."""
+
 _SKIPPED_LINK: Final = "a link, not followed"
 _TOO_LONG: Final = f"longer than {MAX_FILE_BYTES >> 20} MiB"
 _logger = logging.getLogger(__name__)
@@ -65,16 +68,31 @@ def read_java_files(path: Path, origin: str, skipped: Skipped = _log_skipped) ->
     if not path.exists():
         raise ValueError(f"{path} does not exist: expected a directory, zip, jar or tar of Java sources")
     found = False
-    for file in _entries(path, skipped):
+    for file in _entries(path, skipped, _is_java):
         found = True
         yield JavaFile(origin, *file)
     if not found:
         raise ValueError(f"{path} contains no readable .java file: expected Java sources")
 
 
-def _entries(path: Path, skipped: Skipped) -> Iterator[tuple[str, bytes]]:
+def read_archive(path: Path, wanted: Wanted, skipped: Skipped = _log_skipped) -> Iterator[tuple[str, bytes]]:
+    """Yield path inside and content of every wanted file of a directory, zip or tar, sorted by path.
+
+    Raises:
+        ValueError: ``path`` is missing, not a directory or archive, rejected as hostile, or damaged.
+    """
+    if not path.exists():
+        raise ValueError(f"{path} does not exist: expected a directory, zip or tar of sources")
+    return _entries(path, skipped, wanted)
+
+
+def _is_java(name: str) -> bool:
+    return name.endswith(".java")
+
+
+def _entries(path: Path, skipped: Skipped, wanted: Wanted) -> Iterator[tuple[str, bytes]]:
     if path.is_dir():
-        return _of_directory(path, skipped)
+        return _of_directory(path, skipped, wanted)
     try:
         with open_regular(path) as file:
             start = file.read(512)
@@ -83,22 +101,22 @@ def _entries(path: Path, skipped: Skipped) -> Iterator[tuple[str, bytes]]:
             f"{path} cannot be read ({reason(error)}): expected a directory, zip, jar or tar of Java sources"
         ) from error
     if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return _refusing(path, _of_zip(path, skipped))
+        return _refusing(path, _of_zip(path, skipped, wanted))
     for magic in _UNPACKERS:
         if start.startswith(magic):
-            return _refusing(path, _of_tar(path, _UNPACKERS[magic], skipped))
+            return _refusing(path, _of_tar(path, _UNPACKERS[magic], skipped, wanted))
     if start[257:262] == b"ustar":
-        return _refusing(path, _of_tar(path, _plain, skipped))
+        return _refusing(path, _of_tar(path, _plain, skipped, wanted))
     raise ValueError(f"{path} is neither a directory nor a zip, jar or tar archive")
 
 
-def _of_directory(folder: Path, skipped: Skipped) -> Iterator[tuple[str, bytes]]:
+def _of_directory(folder: Path, skipped: Skipped, wanted: Wanted) -> Iterator[tuple[str, bytes]]:
     def unreadable(error: OSError) -> None:
         skipped(str(error.filename), error.strerror or "cannot be read")
 
     files = []
     for parent, _, names in os.walk(folder, onerror=unreadable, followlinks=False):
-        files += [Path(parent, name) for name in names if name.endswith(".java")]
+        files += [Path(parent, name) for name in names if wanted(name)]
     for name, file in sorted((_readable(file.relative_to(folder).as_posix()), file) for file in files):
         try:
             data = _read_regular(file)
@@ -156,12 +174,12 @@ def _check_ratio(what: str, unpacked: int, packed: int) -> None:
         raise _RefusedError(f"{what} unpacks to more than {MAX_RATIO} times its size")
 
 
-def _of_zip(path: Path, skipped: Skipped) -> Iterator[tuple[str, bytes]]:
+def _of_zip(path: Path, skipped: Skipped, wanted: Wanted) -> Iterator[tuple[str, bytes]]:
     with open_regular(path) as packed, zipfile.ZipFile(packed) as archive:
         members = {}  # the last of equal names counts, as usual for zip
         for member in archive.infolist():
             _check_path(member.filename)
-            if member.filename.endswith(".java"):
+            if wanted(member.filename):
                 members[_readable(member.filename)] = member
         _check_counts(len(archive.infolist()), sum(member.file_size for member in members.values()))
         for name, member in sorted(members.items()):
@@ -182,7 +200,7 @@ def _may_be_read(member: zipfile.ZipInfo, skipped: Skipped) -> bool:
 
 
 def _of_tar(
-    path: Path, unpack: Callable[[io.BufferedReader], Unpacked], skipped: Skipped
+    path: Path, unpack: Callable[[io.BufferedReader], Unpacked], skipped: Skipped, wanted: Wanted
 ) -> Iterator[tuple[str, bytes]]:
     """Read the stream once, hold the sources compressed in memory, and yield them sorted."""
     held: dict[str, bytes] = {}
@@ -193,7 +211,7 @@ def _of_tar(
             for number, member in enumerate(archive, 1):
                 _check_path(member.name)
                 _check_counts(number, stream.unpacked + member.size)
-                if member.name.endswith(".java") and _is_source(member, skipped):
+                if wanted(member.name) and _is_source(member, skipped):
                     content = archive.extractfile(member)
                     assert content is not None
                     held[_readable(member.name)] = zlib.compress(content.read(), 1)

@@ -3,8 +3,8 @@
 Git follows the configuration of its repository, which can name programs to run in some forty places (filters, hooks,
 monitors, pagers, helpers). Therefore git is never run in an untrusted repository: small files (HEAD, refs,
 configuration) are read directly, and git runs in an empty repository (:class:`_OwnGit`) that borrows the other's
-objects and a copy of its index. Nothing is written to the other one, no network is used, and outputs are bounded in
-time and size.
+objects and a copy of its index. Nothing is written to the other one, and outputs are bounded in time and size. Only
+:func:`fetched_commit` uses the network.
 """
 
 import json
@@ -13,7 +13,7 @@ import re
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -26,6 +26,12 @@ OLDEST: Final = (2, 20)
 """Minimum version of git: it supports all settings of :func:`_environment`."""
 _SECONDS: Final = 20.0
 """Timeout of a git command."""
+_SECONDS_OF_FETCH: Final = 1800.0
+_TRANSPORT: Final = "https"
+"""The only one that a fetch may use."""
+_BATCH_BYTES: Final = 32 << 20
+"""Bytes of objects that are read by one git command."""
+_BATCH_OBJECTS: Final = 5_000
 _LARGEST_ANSWER: Final = 256 << 20  # bytes
 _LARGEST_OBJECT: Final = "512m"  # that git may hold in memory
 _LARGEST_INDEX: Final = 256 << 20  # bytes
@@ -124,6 +130,38 @@ class GitRepository:
                 found[path[start:]] = digest.decode()
         return found
 
+    def entries(self, commit: str) -> list[tuple[str, str, str]]:
+        """Mode, hash and path of every file, link and submodule of ``commit``, in order; paths as valid Unicode.
+
+        Raises:
+            GitError: the commit, or a folder of it, is not there.
+        """
+        with self._git() as git:
+            listed = git.answer("ls-tree", "-r", "-z", "--full-tree", f"{commit}^{{commit}}").split(b"\0")[:-1]
+        parts = (line.decode("utf-8", "replace").partition("\t") for line in listed)
+        return [(about.split(" ")[0], about.split(" ")[2], path) for about, _, path in parts]
+
+    def sizes(self, digests: Sequence[str]) -> Mapping[str, int]:
+        """The sizes in bytes of those objects that are there.
+
+        Raises:
+            GitError: they cannot be read.
+        """
+        with self._git() as git:
+            said = git.answer("cat-file", "--batch-check", given=_lines(digests)).split(b"\n")[:-1]
+        parts = (line.split(b" ") for line in said)
+        return {each[0].decode(): int(each[2]) for each in parts if len(each) == 3 and each[1] == b"blob"}
+
+    def contents(self, sizes: Mapping[str, int]) -> Iterator[tuple[str, bytes]]:
+        """The hash and content of each object of ``sizes``, which are its size, in that order.
+
+        Raises:
+            GitError: one cannot be read.
+        """
+        with self._git() as git:
+            for batch in _batches(sizes):
+                yield from _blobs(git.answer("cat-file", "--batch", given=_lines(batch)))
+
     def _ref(self, name: bytes) -> bytes:
         """The content of a ref, b"" if there is none."""
         folder = self.own if name.startswith(_OF_WORKTREE) else self.shared
@@ -137,7 +175,11 @@ class GitRepository:
     @cached_property
     def _configuration(self) -> list[tuple[str, str]]:
         """The repository's settings, in order; included configuration files are not read."""
-        content = _small(self.shared / "config")
+        content = _bytes(self.shared / "config", _LARGEST_FILE)
+        if content is None and self.top != self.own:
+            raise GitError("not a git repository: it has no config")
+        if content is None:  # a bare copy of objects and refs
+            return []
         with _OwnGit.made("sha1", None) as git:
             said = git.answer("config", "--file", "-", "--null", "--list", given=content)
         pairs = (entry.partition("\n") for entry in said.decode("utf-8", "replace").split("\0")[:-1])
@@ -173,6 +215,59 @@ def repository_of(folder: Path) -> GitRepository | None:
     return None
 
 
+def bare_repository(folder: Path) -> GitRepository | None:
+    """The bare repository in ``folder``, or that of the checkout there; None if there is neither."""
+    own = folder / ".git" if (folder / ".git").is_dir() else folder
+    is_one = (own / "HEAD").is_file() and (own / "objects").is_dir()
+    return GitRepository(own, own, own) if is_one else None
+
+
+@contextmanager
+def fetched_commit(url: str, commit: str) -> "Iterator[GitRepository]":
+    """A temporary bare repository with only ``commit``, fetched from ``url``; deleted after the block.
+
+    Raises:
+        GitError: it cannot be fetched.
+    """
+    with _OwnGit.made("sha1", None) as git:
+        git.answer(
+            *("-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=60", "-c", "http.followRedirects=initial"),
+            *("fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", url, commit),
+            transport=_TRANSPORT,
+        )
+        yield GitRepository(git.folder, git.folder, git.folder)
+
+
+def _lines(digests: Iterable[str]) -> bytes:
+    return "".join(f"{digest}\n" for digest in digests).encode()
+
+
+def _batches(sizes: Mapping[str, int]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    total = 0
+    for digest, size in sizes.items():
+        if batch and (total + size > _BATCH_BYTES or len(batch) == _BATCH_OBJECTS):
+            yield batch
+            batch, total = [], 0
+        batch.append(digest)
+        total += size
+    if batch:
+        yield batch
+
+
+def _blobs(said: bytes) -> Iterator[tuple[str, bytes]]:
+    """The hash and content of each object in the output of ``git cat-file --batch``."""
+    place = 0
+    while place < len(said):
+        end = said.index(b"\n", place)
+        about = said[place:end].split(b" ")
+        if len(about) != 3:
+            raise GitError(f"object {about[0].decode('ascii', 'replace')[:40]} is not there")
+        place = end + 1 + int(about[2])
+        yield about[0].decode(), said[end + 1 : place]
+        place += 1
+
+
 def _named(file: Path, start: bytes, folder: Path) -> Path:
     """The path stored in a file."""
     said = _small(file).strip()
@@ -205,7 +300,7 @@ class _OwnGit:
     """Git in a temporary repository, empty except for borrowed objects."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
 
     @classmethod
     @contextmanager
@@ -230,18 +325,22 @@ class _OwnGit:
 
     def put_index(self, content: bytes) -> None:
         """Use a copy of an index."""
-        (self._folder / "index").write_bytes(content)
+        (self.folder / "index").write_bytes(content)
 
-    def answer(self, *arguments: str, given: bytes = b"") -> bytes:
-        """The output of ``git ARGUMENTS``.
+    def answer(self, *arguments: str, given: bytes = b"", transport: str = "") -> bytes:
+        """The output of ``git ARGUMENTS``; only with a ``transport``, it may use the network by that.
 
         Raises:
             GitError: git fails, takes too long or prints too much.
         """
-        with (self._folder / "input").open("w+b") as file, (self._folder / "errors").open("w+b") as errors:
+        environment, seconds = _environment(self.folder), _SECONDS
+        if transport:
+            environment |= {"GIT_ALLOW_PROTOCOL": transport, **_proxies()}
+            seconds = _SECONDS_OF_FETCH
+        with (self.folder / "input").open("w+b") as file, (self.folder / "errors").open("w+b") as errors:
             file.write(given)
             file.seek(0)
-            said, code = _bounded(["git", *arguments], self._folder, _environment(self._folder), file, errors)
+            said, code = _bounded(["git", *arguments], self.folder, environment, file, errors, seconds)
             if code:
                 errors.seek(0)
                 lines = errors.read(4096).decode("utf-8", "replace").strip().splitlines() or ["no reason given"]
@@ -250,7 +349,12 @@ class _OwnGit:
 
 
 def _bounded(
-    command: list[str], folder: Path, environment: Mapping[str, str], given: IO[bytes], errors: IO[bytes]
+    command: list[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    given: IO[bytes],
+    errors: IO[bytes],
+    seconds: float | None = None,
 ) -> tuple[bytes, int]:
     """The output of a program and its exit code; it is killed if it takes too long or prints too much."""
     try:
@@ -265,7 +369,8 @@ def _bounded(
         late.set()
         process.kill()
 
-    timer = threading.Timer(_SECONDS, end)
+    limit = _SECONDS if seconds is None else seconds
+    timer = threading.Timer(limit, end)
     timer.start()
     with process:
         try:
@@ -280,7 +385,7 @@ def _bounded(
         finally:
             timer.cancel()
     if late.is_set():
-        raise GitError(f"git gave no answer within {_SECONDS:.0f} seconds")
+        raise GitError(f"git gave no answer within {limit:.0f} seconds")
     if len(said) > _LARGEST_ANSWER:
         raise GitError(f"git answers more than {_LARGEST_ANSWER:,} bytes")
     return said, code
@@ -306,6 +411,11 @@ def _environment(folder: Path) -> dict[str, str]:
         "GIT_LITERAL_PATHSPECS": "1",
         "GIT_ALLOC_LIMIT": _LARGEST_OBJECT,
     }
+
+
+def _proxies() -> dict[str, str]:
+    """The user's settings of proxies, which a fetch needs."""
+    return {name: value for name, value in os.environ.items() if name.lower() in ("https_proxy", "no_proxy")}
 
 
 @lru_cache(maxsize=4)

@@ -49,6 +49,13 @@ class PairText:
     method_name: str
     query_text: str
     source: str
+    licence: str = ""  # SPDX, "" if it is not known
+
+
+def _as_dict(text: PairText) -> dict[str, Any]:
+    """The fields of a text; the licence only if it is known."""
+    found = asdict(text)
+    return found if text.licence else {name: value for name, value in found.items() if name != "licence"}
 
 
 def _read_text(line: bytes) -> PairText:
@@ -74,7 +81,7 @@ class Texts:
     @classmethod
     def of(cls, texts: Iterable[PairText]) -> "Texts":
         """Encode texts as JSON Lines."""
-        lines = [json.dumps(asdict(text), separators=(",", ":")).encode() + b"\n" for text in texts]
+        lines = [json.dumps(_as_dict(text), separators=(",", ":")).encode() + b"\n" for text in texts]
         offsets = edges(np.fromiter(map(len, lines), dtype=np.int64, count=len(lines)))
         return cls(np.frombuffer(b"".join(lines), dtype=np.uint8), offsets, np.arange(len(lines)))
 
@@ -231,7 +238,7 @@ def _lexicon_of(pairs: Iterable[Pair]) -> list[str]:
 def _text_of(pair: Pair) -> PairText:
     method = pair.method
     place = (method.origin, method.path, method.start_line, method.end_line, method.type_name, method.name)
-    return PairText(*place, query_text=pair.query_text, source=method.source)
+    return PairText(*place, query_text=pair.query_text, source=method.source, licence=method.licence)
 
 
 def _file_names() -> list[str]:

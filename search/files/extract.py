@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from data_prep.licences.licences import Licences
 from data_prep.records import JavaFile
 from search.files.languages import Unit, read_file
-from search.files.licences import Licences
 from search.files.links import blob_names
 from search.files.tree import Found, read_source
 

@@ -36,6 +36,7 @@ _QUERY: Final = Query(
     (method_declaration !body) @abstract
     [(constructor_declaration) (compact_constructor_declaration)] @constructor
     (block_comment) @comment
+    (line_comment) @line_comment
     """,
 )
 _MARKS: Final = {
@@ -46,6 +47,7 @@ _MARKS: Final = {
     "method_declaration": "method",
     **dict.fromkeys(("constructor_declaration", "compact_constructor_declaration"), "constructor"),
     "block_comment": "comment",
+    "line_comment": "line_comment",
     "ERROR": "error",
 }
 """The query's captures by kind, and errors."""
@@ -115,7 +117,7 @@ class ParsedFile:
 
     data: bytes
     tree: Tree
-    captures: dict[str, list[Node]]  # import, type, method, abstract, constructor, comment
+    captures: dict[str, list[Node]]  # import, type, method, abstract, constructor, comment, line_comment
 
     @property
     def code_start(self) -> int:

@@ -5,11 +5,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from repositories import write
 
+from data_prep.licences.licence_texts import of_comment, of_file, of_name, spdx_tag
+from data_prep.licences.licences import Licences, of_debian_copyright, of_pom
 from data_prep.sources.archives import read_java_files
-from search.files.licence_texts import of_comment, of_file, of_name, spdx_tag
-from search.files.licences import Licences, of_debian_copyright, of_pom
+from tests.search.repositories import write
 
 REPOSITORY = Path(__file__).parents[3]
 COMMON = Path("/usr/share/common-licenses")

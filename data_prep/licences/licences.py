@@ -1,23 +1,31 @@
-"""The licence of a source file: by its header, else by the nearest licence file, else by the nearest pom.xml.
+"""The licence of a source file: by its header, else by the nearest licence file, pom.xml or package.json.
 
 Nothing is guessed: if the nearest statement is not recognised, or two in a folder differ, the result is "".
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from xml.parsers import expat
 
+from data_prep.files.json_text import parse_json
 from data_prep.files.reading import read_regular
-from search.files.licence_texts import of_comment, of_file, of_name, spdx_tag
+from data_prep.licences.licence_texts import of_comment, of_file, of_name, spdx_tag
 
 _TAG_WITHIN: Final = 4 << 10  # bytes of a file
 _HEADER_WITHIN: Final = 16 << 10
 _LARGEST_TEXT: Final = 256 << 10  # bytes of a licence file or pom.xml that are read
-_LICENCE_FILE: Final = re.compile(r"(?:licen[cs]e|copying)(?:\.(?:txt|md|lesser))?", re.IGNORECASE)
-_COMMENT: Final = re.compile(r"\s*+(/\*.*?(?:\*/|\Z)|(?://[^\n]*+\s*+)++)", re.DOTALL)
+_LICENCE_FILE: Final = re.compile(
+    r"(?:licen[cs]e|copying)(?:\.(?:txt|md|lesser|rst))?"
+    r"|licen[cs]e[-_.](?:mit|apache|apache-?2|apache-2\.0|bsd|isc)(?:\.(?:txt|md))?"
+    r"|mit-licen[cs]e(?:\.(?:txt|md))?",
+    re.IGNORECASE,
+)
+_COMMENT: Final = re.compile(
+    r"\s*+(/\*.*?(?:\*/|\Z)|(?://[^\n]*+\s*+)++|(?:\#[^\n]*+\s*+)++|\"{3}.*?(?:\"{3}|\Z))", re.DOTALL
+)
 _POM_LICENCE: Final = ["project", "licenses", "license"]
 _DEBIAN: Final = "debian/copyright"
 _SAME_IN_DEBIAN: Final = (
@@ -33,7 +41,7 @@ class _Stated:
     """The licences that apply in a folder."""
 
     file: str | None  # by the nearest licence file; None if there is none
-    pom: str  # by the nearest pom.xml that names a licence, not above that licence file
+    pom: str  # by the nearest pom.xml or package.json that names a licence, not above that licence file
 
     @property
     def licence(self) -> str:
@@ -74,31 +82,61 @@ class Licences:
         return above
 
     def _look(self, folder: str, above: _Stated) -> _Stated:
-        place = self._root / folder
-        try:
-            names = sorted(each.name for each in place.iterdir())
-        except OSError:
-            names = []
-        texts = [self._read(place / name) for name in names if _LICENCE_FILE.fullmatch(name)]
+        names, inside = self._names(folder), f"{folder}/" if folder else ""
+        texts = [self._read(inside + name) for name in names if _LICENCE_FILE.fullmatch(name)]
         said = {spdx_tag(data[:_TAG_WITHIN]) or of_file(data.decode("utf-8", "replace")) for data in texts}
         file = said.pop() if len(said) == 1 else "" if said else None
         if file is None and not folder:
-            file = of_debian_copyright(self._read(place / _DEBIAN).decode("utf-8", "replace")) or None
-        pom = of_pom(self._read(place / "pom.xml")) if "pom.xml" in names else ""
+            file = of_debian_copyright(self._read(_DEBIAN).decode("utf-8", "replace")) or None
+        pom = of_pom(self._read(inside + "pom.xml")) if "pom.xml" in names else ""
+        if not pom and "package.json" in names:
+            pom = of_package_json(self._read(inside + "package.json"))
         if file is None:
             return _Stated(above.file, pom or above.pom)
         return _Stated(file, pom)
 
-    def _read(self, path: Path) -> bytes:
+    def _names(self, folder: str) -> list[str]:
+        """The names in a folder."""
+        try:
+            return sorted(each.name for each in (self._root / folder).iterdir())
+        except OSError:
+            return []
+
+    def _read(self, path: str) -> bytes:
         """The content of a small file; links are followed inside of the tree only; b"" if it cannot be read."""
         try:
-            real = path.resolve(strict=True)
+            real = (self._root / path).resolve(strict=True)
             if not real.is_relative_to(self._root):
                 return b""
             data, _ = read_regular(real, _LARGEST_TEXT)
         except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle
             return b""
         return data
+
+
+class TreeLicences(Licences):
+    """The licences of files that are not in a folder, such as those of a commit."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        """Use ``files``: path -> content of all files of :func:`states_licence`."""
+        self._files = files
+        self._in_folder: dict[str, list[str]] = {}
+        for path in sorted(files):
+            folder, _, name = path.rpartition("/")
+            self._in_folder.setdefault(folder, []).append(name)
+        super().__init__(Path(), ())
+
+    def _names(self, folder: str) -> list[str]:
+        return self._in_folder.get(folder, [])
+
+    def _read(self, path: str) -> bytes:
+        return self._files.get(path, b"")[:_LARGEST_TEXT]
+
+
+def states_licence(path: str) -> bool:
+    """Whether a file says by its name that it states the licence of others."""
+    name = path.rpartition("/")[2]
+    return _LICENCE_FILE.fullmatch(name) is not None or name in ("pom.xml", "package.json") or path == _DEBIAN
 
 
 def _comments(text: str) -> Iterator[str]:
@@ -138,6 +176,16 @@ def of_pom(data: bytes) -> str:
         return ""
     licences = [of_name(each["name"]) or of_name(each["url"]) for each in names]
     return " OR ".join(dict.fromkeys(licences)) if all(licences) else ""
+
+
+def of_package_json(data: bytes) -> str:
+    """The ``license`` of an npm package; "" if it is none of SPDX's expressions."""
+    try:
+        content = parse_json(data)
+    except ValueError:
+        return ""
+    said = content.get("license") if isinstance(content, dict) else None
+    return spdx_tag(b"SPDX-License-Identifier:" + said.encode("utf-8", "replace")) if isinstance(said, str) else ""
 
 
 def of_debian_copyright(text: str) -> str:

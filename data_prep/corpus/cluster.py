@@ -1,0 +1,53 @@
+"""Extraction as a map over source trees: by a pool of processes on this machine, or by Ray on one or several."""
+
+import os
+from collections.abc import Generator, Sequence
+from typing import Final
+
+from data_prep.corpus.worker import MadeShard, TreeTask
+from data_prep.pairs.from_java import processors
+from data_prep.worker_pool import map_ordered
+
+_MAKE: Final = "data_prep.corpus.worker:make_shard"
+_AHEAD: Final = 4
+"""Trees in progress or waiting, per processor of a cluster."""
+_TRIES: Final = 3
+"""Times that a tree is extracted anew after the death of its worker."""
+
+
+def map_trees(tasks: Sequence[TreeTask], processes: int, cluster: str) -> Generator[MadeShard, None, None]:
+    """The shard of each tree, in order; the same bytes wherever they are made.
+
+    Raises:
+        ValueError: ``cluster`` is not ``ray`` or ``ray://HOST:PORT``, or Ray is not installed.
+        OSError: a process was killed.
+    """
+    if not cluster:
+        return map_ordered(_MAKE, tasks, min(processes or processors(), max(1, len(tasks))))
+    if cluster != "ray" and not cluster.startswith("ray://"):
+        raise ValueError(f"--data.cluster takes ray or ray://HOST:PORT, not {cluster!r}")
+    return _map_by_ray(tasks, processes, cluster)
+
+
+def _map_by_ray(tasks: Sequence[TreeTask], processes: int, cluster: str) -> Generator[MadeShard, None, None]:
+    os.environ.setdefault("RAY_AUTH_MODE", "disabled")  # else it writes a token into the home folder
+    try:
+        import ray
+    except ModuleNotFoundError as error:
+        raise ValueError("--data.cluster=ray needs Ray: pip install -r requirements-cluster.txt") from error
+    from data_prep.corpus.worker import make_shard
+
+    address = None if cluster == "ray" else cluster
+    ray.init(address=address, num_cpus=(processes or processors()) if address is None else None, log_to_driver=False)
+    try:
+        remote = ray.remote(make_shard).options(max_retries=_TRIES)
+        ahead = _AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
+        waiting = []
+        for task in tasks:
+            waiting.append(remote.remote(task))
+            if len(waiting) >= ahead:
+                yield ray.get(waiting.pop(0))
+        while waiting:
+            yield ray.get(waiting.pop(0))
+    finally:
+        ray.shutdown()

@@ -1,0 +1,108 @@
+"""Functions of packages of PyPI, npm and Debian in Python, JavaScript, TypeScript, Java and Go.
+
+``installed.txt`` lists at most a dozen packages a language: language, registry, package, version and sha256 of the
+archive, separated by tabs; of Debian the release's source packages, whose version the release decides. ``pip``, ``npm``
+and ``apt-get`` fetch them, from where they are set up to; a language whose client is missing is left out.
+"""
+
+import logging
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from data_prep.corpus.dataset import Corpus
+from data_prep.corpus.records import TreeName
+from data_prep.corpus.worker import TreeTask
+from data_prep.files.named_paths import named_path
+from data_prep.languages.registry import LANGUAGES
+from data_prep.sources.debian_archives import fetched_archives
+from data_prep.sources.package_downloads import REGISTRIES, Package, fetched_package
+
+LIST: Final = Path(__file__).with_name("installed.txt")
+_LINE: Final = re.compile(
+    r"(?P<language>\w+)\t(?P<registry>\w+)\t(?P<name>(?:@[\w.-]+/)?[\w.+-]+)\t(?P<version>[\w.+-]*)\t(?P<sha256>(?:[0-9a-f]{64})?)"
+)
+_logger = logging.getLogger(__name__)
+
+
+class Installed(Corpus):
+    """Pairs of packages from PyPI, npm and Debian in five languages (--data.language), split by whole packages."""
+
+    name = "installed"
+
+    def listed(self) -> Path:
+        """The list, or the file at ``--data.path``."""
+        return named_path(self._config.path) if self._config.path else LIST
+
+    def tasks(self, program: str) -> Sequence[TreeTask]:
+        """The packages that can be had, downloaded if they are missing.
+
+        Raises:
+            ValueError: the list is wrong, or no package can be had.
+        """
+        packages = read_packages(self.listed())
+        folder = Path(self._config.root) / "raw" / self.name
+        tasks, trouble = [], ""
+        for package in packages:
+            if package.registry != "debian":
+                try:
+                    archive = fetched_package(package, folder)
+                except ValueError as error:
+                    trouble = str(error)
+                    _logger.warning("left out %s: %s", package.name, error)
+                    continue
+                tree = TreeName(f"{package.registry}/{package.name}", package.version, _page(package))
+                tasks.append(TreeTask(tree, (package.language,), "archive", str(archive), program))
+        try:
+            tasks += self._of_debian(packages, folder, program)
+        except ValueError as error:
+            trouble = str(error)
+            _logger.warning("left out the packages of Debian: %s", error)
+        if not tasks:
+            raise ValueError(f"none of the packages of {self.listed()} can be had: {trouble}")
+        return tasks
+
+    def _of_debian(self, packages: Sequence[Package], folder: Path, program: str) -> list[TreeTask]:
+        languages = {package.name: package.language for package in packages if package.registry == "debian"}
+        if not languages:
+            return []
+        found = fetched_archives(folder / "debian", {name: name for name in languages})
+        tasks = []
+        for each in sorted(found.archives, key=lambda each: (each.package, each.part)):
+            name = f"debian/{each.package}{'/' * bool(each.part)}{each.part}"
+            tree = TreeName(name, each.version, f"https://sources.debian.org/src/{each.package}/")
+            tasks.append(TreeTask(tree, (languages[each.package],), "archive", str(each.path), program))
+        return tasks
+
+
+def _page(package: Package) -> str:
+    if package.registry == "npm":
+        return f"https://www.npmjs.com/package/{package.name}/v/{package.version}"
+    return f"https://pypi.org/project/{package.name}/{package.version}/"
+
+
+def read_packages(path: Path) -> list[Package]:
+    """The packages of a list.
+
+    Raises:
+        ValueError: the list is missing or a line is wrong.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"--data.path={path} cannot be read ({error}): expected a list of packages") from error
+    packages = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        match = _LINE.fullmatch(line)
+        if match is None or match["language"] not in LANGUAGES or match["registry"] not in REGISTRIES:
+            raise ValueError(
+                f"{path}:{number}: expected a language, one of {', '.join(REGISTRIES)}, a package, its version and "
+                f"sha256, separated by tabs: {line[:80]!r}"
+            )
+        if match["registry"] != "debian" and not (match["version"] and match["sha256"]):
+            raise ValueError(f"{path}:{number}: {match['name']} has no version or no sha256")
+        packages.append(Package(**match.groupdict()))
+    return packages

@@ -1,0 +1,58 @@
+"""Documentation as plain text: comments without their marks, and the first sentence of it.
+
+The marks are those that CodeSearchNet's function parser removes (``/**``, ``*``, ``*/``, ``//``), a docstring's quotes
+and its indentation; the summary is its rule too: the text before the first blank line, else before the first tag.
+"""
+
+import inspect
+import re
+from typing import Final
+
+from data_prep.languages.java.javadoc import first_sentence as first_of_javadoc
+
+_STRING: Final = re.compile(r"(?s)[a-zA-Z]{0,2}(\"\"\"|'''|\"|')(.*)\1\s*")
+_BLOCK: Final = re.compile(r"(?s)/\*+(.*?)\*/\s*")
+_MARGIN: Final = re.compile(r"(?m)^[ \t]*\*+ ?")
+_LINE_MARK: Final = re.compile(r"(?m)^[ \t]*//+!? ?")
+_DIRECTIVE: Final = re.compile(
+    r"(?m)^(?:go:|nolint|lint:|export \w+$|eslint|tslint|@ts-|prettier-|istanbul |c8 |jshint|jslint|global |\+build).*$"
+)
+_SECTION: Final = re.compile(
+    r"(?m)^[ \t]*(?:@[A-Za-z]|:(?:param|type|return|returns|rtype|raise|raises|arg|keyword|ivar|cvar)\b|>>>"
+    r"|\.\. [\w-]+::|(?:Args|Arguments|Parameters|Returns?|Raises|Yields?|Examples?|Notes?|Attributes|See Also"
+    r"|References|Usage|Keyword Args)\s*:?[ \t]*$)"
+)
+_ROLE: Final = re.compile(r":(?:[a-z]+:)?[a-z]+:`[~!]?([^`<]+?)(?:\s*<[^`]*>)?`")
+_LITERAL: Final = re.compile(r"``(.+?)``", re.DOTALL)
+_LINK: Final = re.compile(r"`([^`<]+?)\s*<[^`>]*>`_+")
+_BANNER: Final = re.compile(r"(?m)^[\W_]*$\n?")
+_CALL_LINE: Final = re.compile(r"[\w.]+\([^)]*\)(?: ?->.*)?$")
+"""A first line that is the function's signature, as in numpy."""
+
+
+def plain_comment(raw: str) -> str:
+    """A comment or docstring without its marks, line by line, without commands to tools."""
+    if found := _STRING.fullmatch(raw):
+        return inspect.cleandoc(found[2]).strip()
+    if found := _BLOCK.fullmatch(raw):
+        text = _MARGIN.sub("", found[1].replace("\r\n", "\n"))
+    else:
+        text = _LINE_MARK.sub("", raw.replace("\r\n", "\n"))
+    return _DIRECTIVE.sub("", inspect.cleandoc(text)).strip()
+
+
+def summary(doc: str) -> str:
+    """The paragraphs of ``doc`` before its first tag or section, up to the first blank line; "" if it begins so."""
+    tag = _SECTION.search(doc)
+    text = (doc[: tag.start()] if tag else doc).strip()
+    paragraphs = [each for each in re.split(r"\n[ \t]*\n", text) if re.search(r"\w", each)]
+    if len(paragraphs) > 1 and _CALL_LINE.fullmatch(paragraphs[0].strip()):
+        return paragraphs[1]
+    return paragraphs[0] if paragraphs else ""
+
+
+def first_sentence(doc: str) -> str:
+    """The first sentence of documentation, without markup, on one line; "" if it has none before its tags."""
+    text = _BANNER.sub("", summary(doc))
+    text = _LITERAL.sub(r"{@code \1}", _LINK.sub(r"\1", _ROLE.sub(r"\1", text)))
+    return first_of_javadoc(text)

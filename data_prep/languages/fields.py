@@ -1,0 +1,107 @@
+"""The code fields of a function by rules that no language has to itself: name, tokens, api and ast.
+
+They are those of ``data_prep.languages.java.code_fields``, with calls as they are written, since types are not known.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from tree_sitter import Node
+
+from data_prep.languages.identifiers import split_identifier
+
+LONGEST: Final = 1000
+"""Maximum words of a field."""
+_LONGEST_WORD: Final = 200  # characters of an identifier
+_MOST_NODES: Final = 20_000  # that are visited
+
+
+@dataclass(frozen=True, slots=True)
+class FieldKinds:
+    """The kinds of nodes that the fields are made from."""
+
+    identifiers: frozenset[str]
+    comments: frozenset[str]
+    calls: Mapping[str, str]  # kind -> the field with what is called
+    members: Mapping[str, tuple[str, str]]  # kind of a qualified name -> the fields with its qualifier and its name
+    creations: frozenset[str]  # calls that create an object: the class's name is followed by "new"
+    self_names: frozenset[str]  # names of the object or class itself
+
+
+Parts = tuple[Node, Node | None, Node | None]
+"""The node of a declaration, of its body, and of the docstring inside."""
+
+
+def code_fields(name: str, type_name: str, parts: Parts, kinds: FieldKinds) -> dict[str, tuple[str, ...]]:
+    """The fields of a function.
+
+    - name: the words of its name, in order.
+    - tokens: the words of the identifiers in its body, in order of first occurrence; single characters, keywords,
+      literals and comments are excluded.
+    - api: for each call the last name before its dot, if there is one, and the called name, in order of evaluation;
+      the name of the class stands for ``self`` and ``this``.
+    - ast: the kinds of the nodes of the declaration, parents before children.
+    """
+    whole, body, docstring = parts
+    words: dict[str, None] = {}
+    calls: list[str] = []
+    shape: list[str] = []
+    owner = type_name.rpartition(".")[2]
+    start = whole.end_byte if body is None else body.start_byte
+    for node, leaving in _walk(whole, docstring, kinds):
+        kind = node.type
+        if leaving:
+            called = (owner if word in kinds.self_names else word for word in _call(node, kinds))
+            calls += filter(None, called)
+            continue
+        shape.append(kind)
+        if kind in kinds.identifiers and node.start_byte >= start and (word := _word(node)) not in kinds.self_names:
+            words.update(dict.fromkeys(split_identifier(word)))
+    return {
+        "name": split_identifier(name)[:LONGEST],
+        "tokens": tuple(word for word in words if len(word) > 1)[:LONGEST],
+        "api": tuple(calls[:LONGEST]),
+        "ast": tuple(shape[:LONGEST]),
+    }
+
+
+def _walk(root: Node, docstring: Node | None, kinds: FieldKinds) -> Iterator[tuple[Node, bool]]:
+    """Every named node except comments and the docstring when entered, and calls again when left."""
+    skipped = docstring.id if docstring is not None else None
+    todo: list[tuple[Node, bool]] = [(root, False)]
+    for _ in range(_MOST_NODES):
+        if not todo:
+            return
+        node, leaving = todo.pop()
+        kind = node.type
+        if kind in kinds.comments or node.id == skipped:
+            continue
+        yield node, leaving
+        if not leaving:
+            if kind in kinds.calls:
+                todo.append((node, True))
+            todo += [(child, False) for child in reversed(node.named_children)]
+
+
+def _call(node: Node, kinds: FieldKinds) -> list[str]:
+    called = node.child_by_field_name(kinds.calls[node.type])
+    words = _names(called, kinds) if called is not None else []
+    return [*words[-1:], "new"] if words and node.type in kinds.creations else words
+
+
+def _names(node: Node, kinds: FieldKinds) -> list[str]:
+    """The called name after the last name of its qualifier."""
+    if node.type in kinds.identifiers:
+        return [_word(node)]
+    if node.type not in kinds.members:
+        return []
+    qualifier, name = (node.child_by_field_name(each) for each in kinds.members[node.type])
+    while qualifier is not None and qualifier.type in kinds.members:
+        qualifier = qualifier.child_by_field_name(kinds.members[qualifier.type][1])
+    before = [qualifier] if qualifier is not None and qualifier.type in (*kinds.identifiers, "this", "super") else []
+    return [word for each in (*before, name) if each is not None and (word := _word(each))]
+
+
+def _word(node: Node) -> str:
+    return (node.text or b"")[:_LONGEST_WORD].decode(errors="replace").lstrip("#")

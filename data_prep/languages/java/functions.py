@@ -1,0 +1,52 @@
+"""Java: methods and constructors with a body and their Javadoc, with the fields of this project's other Java data."""
+
+from typing import Final
+
+from data_prep.languages.comments import plain_comment
+from data_prep.languages.java.code_fields import clean_fields
+from data_prep.languages.java.declarations import FoundMethod, LeftOut, find_methods, parse_java
+from data_prep.languages.java.javadoc import first_sentence
+from data_prep.languages.source_language import FoundFunction, ParsedSource, SourceLanguage, reserved
+
+
+def _parse(data: bytes, _: str) -> ParsedSource:
+    parsed, left_out = parse_java(data), LeftOut()
+    functions = [_function(found) for found in find_methods(parsed, documented_only=False, left_out=left_out)]
+    nodes = (node for kind in ("comment", "line_comment") for node in parsed.captures.get(kind, []))
+    comments = [(node.start_byte, node.end_byte) for node in nodes]
+    return ParsedSource(functions, sorted(comments), parsed.code_start, left_out.declarations)
+
+
+def _function(found: FoundMethod) -> FoundFunction:
+    node = found.node
+    return FoundFunction(
+        name=found.name,
+        type_name=found.type_name,
+        kind=found.kind,
+        start=node.start_byte,
+        end=node.end_byte,
+        start_line=found.start_line,
+        end_line=found.end_line,
+        doc=plain_comment(found.javadoc) if found.javadoc else "",
+        query=first_sentence(found.javadoc),
+        docstring=None,
+        is_stub=False,
+        annotations=found.annotations,
+        fields=lambda: clean_fields(found),
+    )
+
+
+LANGUAGE: Final = SourceLanguage(
+    name="java",
+    suffixes=(".java",),
+    grammar="tree-sitter-java",
+    parse=_parse,
+    keywords=reserved(
+        "abstract assert boolean break byte case catch char class const continue default do double else enum extends "
+        "final finally float for goto if implements import instanceof int interface long native new package private "
+        "protected public return short static strictfp super switch synchronized this throw throws transient try void "
+        "volatile while var record yield true false null"
+    ),
+    test_words=frozenset(("test", "tests", "testing", "testsrc", "androidtest")),
+    common_names=frozenset(("toString", "hashCode", "equals", "finalize", "notify", "notifyAll", "clone")),
+)

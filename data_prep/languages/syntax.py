@@ -1,0 +1,216 @@
+"""Functions and comments of a file by tree-sitter, for languages that describe theirs by the kinds of nodes."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
+
+from data_prep.languages.comments import first_sentence, plain_comment
+from data_prep.languages.fields import FieldKinds, code_fields
+from data_prep.languages.source_language import Declaration, FoundFunction, ParsedSource
+
+LARGEST_FILE: Final = 2 << 20
+"""Maximum size of a parsed file in bytes; larger ones are data or made by programs."""
+MOST_DEEP: Final = 16
+"""Maximum nesting of functions and types."""
+MOST_READ: Final = 4
+"""Maximum times that a file's text is read, since nested functions are read repeatedly."""
+MOST_FUNCTIONS: Final = 20_000
+"""Maximum functions of a file."""
+LONGEST_NAME: Final = 1000
+"""Maximum characters of a name with the enclosing types."""
+
+_GAP: Final = re.compile(rb"[ \t\f\r]*(?:\n[ \t\f\r]*)?")
+"""What may be between a comment and what it documents: no blank line."""
+
+
+@dataclass(frozen=True)
+class Syntax:
+    """The kinds of nodes of a language, and what a function's node says about its declaration."""
+
+    language: Language
+    functions: frozenset[str]
+    types: frozenset[str]  # with a field ``name``, whose name qualifies those of functions inside
+    comments: frozenset[str]
+    declaration: Callable[[Node], Declaration | None]  # None: a function without a body, or not one of interest
+    fields: FieldKinds
+    nested: bool  # whether functions inside of functions are found too
+    docstrings: bool = False  # whether a string as a statement is documentation
+    sentence: Callable[[str], str] = first_sentence  # of documentation without comment marks
+    is_stub: Callable[[Node], bool] = field(default=lambda _: False)
+
+    @cached_property
+    def query(self) -> Query:
+        """Captures the nodes of interest in one pass, in C."""
+        marks = {"function": self.functions, "type": self.types, "comment": self.comments}
+        lines = [
+            f"[{' '.join(f'({kind})' for kind in sorted(kinds))}] @{mark}" for mark, kinds in marks.items() if kinds
+        ]
+        return Query(
+            self.language, "\n".join([*lines, *["(expression_statement . (string) .) @doc"] * self.docstrings])
+        )
+
+    def mark(self, node: Node) -> str:
+        """The same for one node."""
+        for mark, kinds in (("function", self.functions), ("type", self.types), ("comment", self.comments)):
+            if node.type in kinds and node.is_named:
+                return mark
+        return "doc" if self.docstrings and is_docstring(node) else ""
+
+
+def is_docstring(node: Node) -> bool:
+    """Whether a node is a statement that consists of a string."""
+    if node.type != "expression_statement":
+        return False
+    return [child.type for child in node.named_children] == ["string"]
+
+
+def parse(syntax: Syntax, data: bytes) -> ParsedSource:
+    """The functions of a file, in source order; those that contain broken text are left out.
+
+    Raises:
+        ValueError: the file is longer than ``LARGEST_FILE``.
+    """
+    if len(data) > LARGEST_FILE:
+        raise ValueError(f"longer than {LARGEST_FILE >> 20} MiB")
+    tree = Parser(syntax.language).parse(data)
+    root = tree.root_node
+    captures = _captures_of_broken(syntax, tree) if root.has_error else QueryCursor(syntax.query).captures(root)
+    comments = _Comments(data, captures.get("comment", []))
+    strings = [(node.start_byte, node.end_byte) for node in captures.get("doc", [])]
+    found, left_out = _functions(syntax, data, captures, comments)
+    first = next((child.start_byte for child in root.named_children if child.type not in syntax.comments), len(data))
+    spans = sorted({(node.start_byte, node.end_byte) for node in comments.nodes} | {*strings})
+    return ParsedSource(found, spans, first, left_out)
+
+
+def _captures_of_broken(syntax: Syntax, tree: Tree) -> dict[str, list[Node]]:
+    """The captures without the query, which is quadratic in the children of an error."""
+    captures: dict[str, list[Node]] = {}
+    cursor = tree.walk()
+    inside = True
+    while inside:
+        node = cursor.node
+        if node is not None and (mark := syntax.mark(node)):
+            captures.setdefault(mark, []).append(node)
+        inside = cursor.goto_first_child() or cursor.goto_next_sibling()
+        while not inside and cursor.goto_parent():
+            inside = cursor.goto_next_sibling()
+    return captures
+
+
+def _functions(
+    syntax: Syntax, data: bytes, captures: Mapping[str, Sequence[Node]], comments: "_Comments"
+) -> tuple[list[FoundFunction], int]:
+    """The functions, and how many are left out."""
+    found: list[FoundFunction] = []
+    left_out = to_read = 0
+    for node, types, is_nested, depth in _nested(captures):
+        if is_nested and not syntax.nested:
+            continue
+        declared = syntax.declaration(node)
+        if declared is None:
+            continue
+        type_name = ".".join(filter(None, (*types, declared.owner)))
+        whole = declared.whole
+        to_read += whole.end_byte - whole.start_byte
+        fits = depth <= MOST_DEEP and len(found) < MOST_FUNCTIONS and to_read <= MOST_READ * len(data)
+        if node.has_error or not fits or len(type_name) + len(declared.name) >= LONGEST_NAME:
+            left_out += 1
+            continue
+        found.append(_found(syntax, data, node, declared, type_name, comments))
+    return found, left_out
+
+
+def _nested(captures: Mapping[str, Sequence[Node]]) -> Iterator[tuple[Node, list[str], bool, int]]:
+    """Each function in source order, the types around it, whether a function is around it, and how deep it is."""
+    marks = [(node, kind) for kind in ("function", "type") for node in captures.get(kind, ())]
+    marks.sort(key=lambda mark: (mark[0].start_byte, -mark[0].end_byte))
+    around: list[tuple[int, str | None]] = []  # end, name of a type or None for a function
+    for node, kind in marks:
+        while around and around[-1][0] <= node.start_byte:
+            around.pop()
+        if kind == "function":
+            names = [name for _, name in around if name]
+            yield node, names, any(name is None for _, name in around), len(around)
+        name = node_text(node.child_by_field_name("name")) if kind == "type" else None
+        around.append((node.end_byte, name))
+
+
+def _found(
+    syntax: Syntax, data: bytes, node: Node, declared: Declaration, type_name: str, comments: "_Comments"
+) -> FoundFunction:
+    whole = declared.whole
+    inside = _docstring(node) if syntax.docstrings else None
+    raw = node_text(inside) if inside is not None else comments.before(whole.start_byte)
+    doc = plain_comment(raw)
+    body = node.child_by_field_name("body")
+    return FoundFunction(
+        name=declared.name,
+        type_name=type_name,
+        kind=declared.kind or ("method" if type_name else "function"),
+        start=whole.start_byte,
+        end=whole.end_byte,
+        start_line=whole.start_point[0] + 1,
+        end_line=_last_line(data, whole),
+        doc=doc,
+        query=syntax.sentence(doc),
+        docstring=None if inside is None else (inside.start_byte, inside.end_byte),
+        is_stub=body is not None and syntax.is_stub(body),
+        annotations=(),
+        fields=lambda: code_fields(declared.name, type_name, (whole, body, inside), syntax.fields),
+    )
+
+
+def _last_line(data: bytes, node: Node) -> int:
+    """The last line of a node, which some grammars let end at the start of the next line."""
+    return node.end_point[0] + (
+        node.end_point[1] > 0 or node.end_byte == 0 or data[node.end_byte - 1 : node.end_byte] != b"\n"
+    )
+
+
+def _docstring(function: Node) -> Node | None:
+    body = function.child_by_field_name("body")
+    first = next((child for child in body.named_children if child.type != "comment"), None) if body else None
+    return first if first is not None and is_docstring(first) else None
+
+
+def node_text(node: Node | None) -> str:
+    """The source text of a node, "" for None."""
+    return (node.text or b"").decode(errors="replace") if node is not None else ""
+
+
+class _Comments:
+    """The comments of a file."""
+
+    def __init__(self, data: bytes, nodes: Sequence[Node]) -> None:
+        self.data = data
+        self.nodes = sorted(nodes, key=lambda node: node.start_byte)
+        self._ends = [node.end_byte for node in self.nodes]
+
+    def before(self, start: int) -> str:
+        """The comment directly before ``start``: one block comment, or a run of line comments."""
+        place = bisect_right(self._ends, start) - 1
+        if place < 0 or not self._documents(self.nodes[place], start):
+            return ""
+        raw = node_text(self.nodes[place])
+        if raw.startswith("/*"):
+            return raw
+        lines = [raw]
+        for earlier in range(place - 1, -1, -1):
+            text = node_text(self.nodes[earlier])
+            if text.startswith("/*") or not self._documents(self.nodes[earlier], self.nodes[earlier + 1].start_byte):
+                break
+            lines.append(text)
+        return "\n".join(reversed(lines))
+
+    def _documents(self, comment: Node, start: int) -> bool:
+        """Whether nothing is between a comment and ``start``, and no code on its line before one that is no ``/**``."""
+        line = self.data.rfind(b"\n", 0, comment.start_byte) + 1
+        alone = not self.data[line : comment.start_byte].strip(b" \t\f\r\xef\xbb\xbf")
+        is_doc = self.data[comment.start_byte : comment.start_byte + 3] == b"/**"
+        return (alone or is_doc) and _GAP.fullmatch(self.data, comment.end_byte, start) is not None
