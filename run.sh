@@ -57,7 +57,7 @@ check() {
 }
 
 case "${1:-help}" in
-  test)  shift; set_up requirements.txt requirements-dev.txt requirements-sentences.txt requirements-vectors.txt; check "$@" ;;
+  test)  shift; set_up requirements.txt requirements-dev.txt requirements-sentences.txt requirements-vectors.txt requirements-parquet.txt; check "$@" ;;
   board) shift; set_up requirements.txt; board "$@" ;;
   *)     set_up requirements.txt; experiments "$@" ;;
 esac

@@ -24,6 +24,8 @@ class DataConfig:
 
     path: str = ""
     """Location of the raw data; empty: the data set's default."""
+    mirror: str = ""
+    """Address of a folder that has the data set's files, asked in place of the known ones; empty: the known ones."""
     limit: int = 0
     """Use at most this many pairs, sampled from all splits by their sizes; 0: all. The stored data has all pairs."""
     root: str = "data"
@@ -78,6 +80,8 @@ class DataConfig:
         check_bounds(self, _DATA_BOUNDS, "data")
         if not self.root:
             raise ValueError("--data.root takes a folder for the prepared data sets, not nothing")
+        if self.mirror and not self.mirror.startswith(("http://", "https://")):
+            raise ValueError(f"--data.mirror takes an http or https address, not {self.mirror!r:.60}")
         _check_names("extra", self.extra_sets, self.extra)
         _check_names("apart", self.apart_sets, self.apart)
 

@@ -24,8 +24,10 @@ _WITHOUT_PART: Final = frozenset(
         "data_prep.files.folder_lock",
         "data_prep.files.named_paths",
         "data_prep.installation",
+        "data_prep.sources.codesearchnet",
         "data_prep.sources.debian_apt",
         "data_prep.sources.download",
+        "data_prep.sources.places",
     )
 )
 """Modules that do not affect the prepared data, or whose effect is reflected in the settings and inputs."""

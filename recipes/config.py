@@ -30,7 +30,7 @@ _PATHS: Final = (
     "data.root",
     "train.resume",
 )  # resolved to absolute paths when parsed
-CHANGEABLE: Final = ("evaluate.", "data.path", "data.root")
+CHANGEABLE: Final = ("evaluate.", "data.path", "data.root", "data.mirror")
 """Prefixes of the options that may change when a finished run is evaluated again."""
 
 

@@ -24,7 +24,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from data_prep.config import DataConfig
-from data_prep.datasets.csn import wrap
 from data_prep.datasets.tokenized_text import laid_out, prose, with_literals
 from data_prep.files.json_lines import json_lines
 from data_prep.files.named_paths import named_path
@@ -33,6 +32,7 @@ from data_prep.languages.identifiers import split_identifier
 from data_prep.languages.java.code_fields import LONGEST
 from data_prep.languages.java.javadoc import query_words
 from data_prep.pairs.duplicates import COMPARED_FIELDS
+from data_prep.pairs.excerpt import wrap
 from data_prep.pairs.extraction import Chunk, extract
 from data_prep.pairs.filters import Candidate, reason_to_drop
 from data_prep.pairs.made import MadePairs, ready_made

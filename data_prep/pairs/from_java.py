@@ -3,7 +3,7 @@
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any, Final, Protocol, runtime_checkable
@@ -32,8 +32,15 @@ class JavaSources(Protocol):
     def java_files(self) -> Iterator[JavaFile]: ...
 
 
-def pairs_of_java(raw: JavaSources, config: DataConfig, *, rule: SplitRule = BY_FILE, progress: bool) -> MadePairs:
-    """The pairs of the Java files of ``raw``, split by ``rule``.
+def pairs_of_java(
+    raw: JavaSources,
+    config: DataConfig,
+    *,
+    rule: SplitRule = BY_FILE,
+    order: Callable[[Pair], Any] | None = None,
+    progress: bool,
+) -> MadePairs:
+    """The pairs of the Java files of ``raw``, split by ``rule``; sorted by ``order``, else in the order of the files.
 
     Raises:
         ValueError: the raw data are damaged or contain too few pairs.
@@ -42,6 +49,8 @@ def pairs_of_java(raw: JavaSources, config: DataConfig, *, rule: SplitRule = BY_
     watch = Stopwatch()
     found = _extract_all(raw.java_files(), config, progress)
     found.broken += raw.left_out
+    if order is not None:
+        found.pairs.sort(key=order)
     watch.stage("extract")
     distinct = drop_duplicates(found.pairs, config.near_duplicate)
     watch.stage("duplicates")

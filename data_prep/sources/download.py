@@ -28,6 +28,8 @@ _CHUNK: Final = 1 << 18  # bytes
 _TRY_AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 _RANGE_REFUSED: Final = 416
 _PARTIAL: Final = 206
+_PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
+_LONGEST_WAIT: Final = 60.0  # seconds, of those that a busy server may ask for
 _logger = logging.getLogger(__name__)
 
 
@@ -45,7 +47,11 @@ class Remote:
 
 
 class _CutError(Exception):
-    """A failure that is worth a retry."""
+    """A failure that is worth a retry, after ``wait`` seconds or more."""
+
+    def __init__(self, problem: str, wait: float = 0.0) -> None:
+        super().__init__(problem)
+        self.wait = wait
 
 
 def download(
@@ -54,11 +60,12 @@ def download(
     """Fetch ``remote`` to ``target`` and return its sha256.
 
     Received data stays in ``<target>.part`` when the connection is lost, and the next try or run resumes from there if
-    the server allows it. ``timeout`` and ``first_wait`` (doubled at every further try) are in seconds.
+    the server allows it, also from another address if both are known to have the same checksum. ``timeout`` and
+    ``first_wait`` (doubled at every further try) are in seconds.
 
     Raises:
-        DownloadError: the address cannot be reached or refuses, size or checksum differ, or the disk has too little
-            space.
+        DownloadError: the address cannot be reached or refuses, which 401, 403, 404 and 410 do for good; it answers
+            with a web page; size or checksum differ; or the disk has too little space.
         OSError: the disk is not writable or gets full meanwhile.
     """
     if not remote.url.startswith(("http://", "https://")):
@@ -77,17 +84,17 @@ def download(
 
 
 def _fetched(remote: Remote, part: "_Part", tries: int, timeout: float, first_wait: float, *, quiet: bool) -> str:
-    problem = ""
+    problem, asked = "", 0.0
     for number in range(tries):
         if number:
-            wait = first_wait * 2 ** (number - 1)
+            wait = max(first_wait * 2 ** (number - 1), asked)
             _logger.info("%s: %s; trying again in %.0f s", remote.url, problem, wait)
             time.sleep(wait)
         try:
             part.fetch(timeout, quiet)
             return part.finish()
         except _CutError as error:
-            problem = str(error)
+            problem, asked = str(error), error.wait
     raise DownloadError(f"{remote.url} could not be fetched in {tries} tries: {problem}")
 
 
@@ -108,13 +115,13 @@ class _Part:
             headers["Range"] = f"bytes={have}-"
             headers |= {"If-Range": mark} if mark else {}
         try:
-            with urllib.request.urlopen(
+            with urllib.request.build_opener().open(
                 urllib.request.Request(self._remote.url, headers=headers), timeout=timeout
             ) as response:
                 self._receive(response, have, quiet)
         except urllib.error.HTTPError as error:
             with error:
-                self._refused(error.code, error.reason)
+                self._refused(error.code, error.reason, error.headers)
         except (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError) as error:
             raise _CutError(str(getattr(error, "reason", error)) or type(error).__name__) from error
 
@@ -136,16 +143,19 @@ class _Part:
         """Number of bytes to resume from, and their validator; untrusted partial files are discarded."""
         try:
             status = self._file.lstat()
-            have, note = status.st_size, parse_json(read_whole(self._note))
-            trusted = note["url"] == self._remote.url and (note["mark"] or self._remote.sha256)
-            if stat.S_ISREG(status.st_mode) and trusted and (self._remote.size is None or have <= self._remote.size):
-                return have, str(note["mark"])
+            have, note, known = status.st_size, parse_json(read_whole(self._note)), self._remote
+            here = note["url"] == known.url and (note["mark"] or known.sha256)
+            elsewhere = known.sha256 is not None and note.get("sha256") == known.sha256
+            if stat.S_ISREG(status.st_mode) and (here or elsewhere) and (known.size is None or have <= known.size):
+                return have, str(note["mark"]) if here else ""
         except (OSError, ValueError, KeyError, TypeError):
             pass
         self._discard()
         return 0, ""
 
     def _receive(self, response: Any, have: int, quiet: bool) -> None:
+        if response.headers.get_content_type() in _PAGES:
+            raise DownloadError(f"{self._remote.url} answers with a web page in place of {self._target.name}")
         if response.status != _PARTIAL or not str(response.headers.get("Content-Range", "")).startswith(
             f"bytes {have}-"
         ):
@@ -154,7 +164,8 @@ class _Part:
                 raise _CutError("the server sent another part than was asked for")
             have = 0  # the whole file from its start
         total = self._total(response.headers, have)
-        write_atomically(self._note, json.dumps({"url": self._remote.url, "mark": _mark(response.headers)}))
+        note = {"url": self._remote.url, "mark": _mark(response.headers), "sha256": self._remote.sha256}
+        write_atomically(self._note, json.dumps(note))
         with (
             naming(self._file),
             self._file.open("ab" if have else "wb") as file,
@@ -180,12 +191,14 @@ class _Part:
             raise DownloadError(f"{total - have:,} bytes are needed in {folder}, {free:,} are free")
         return total
 
-    def _refused(self, code: int, reason: str) -> None:
+    def _refused(self, code: int, reason: str, headers: Message) -> None:
         if code == _RANGE_REFUSED:
             self._discard()
             raise _CutError("the server does not go on from where the last try ended")
         if code in _TRY_AGAIN:
-            raise _CutError(f"the server answers {code} {reason}")
+            after = str(headers.get("Retry-After", ""))
+            wait = min(float(after), _LONGEST_WAIT) if after.isdecimal() else 0.0  # a date is not waited for
+            raise _CutError(f"the server answers {code} {reason}", wait)
         raise DownloadError(f"{self._remote.url} answers {code} {reason}")
 
     def _discard(self) -> None:

@@ -28,7 +28,8 @@ case "$*" in
 esac
 """
 
-OF_TESTS = ("requirements-dev.txt", "requirements-sentences.txt", "requirements-vectors.txt")
+EXTRAS = ("requirements-sentences.txt", "requirements-vectors.txt", "requirements-parquet.txt")
+OF_TESTS = ("requirements-dev.txt", *EXTRAS)
 """What tests need: their tools, and the extras that they test."""
 
 

@@ -23,6 +23,7 @@ from data_prep.sources.archives import read_java_files
 from data_prep.sources.debian_apt import source_entries
 from data_prep.sources.debian_archives import RECORD, archives_in, fetched_archives
 from data_prep.sources.jdk_package import is_zip, unpack_package
+from data_prep.sources.parquet import parquet_rows
 from data_prep.sources.tabcs_release import read_ids, read_vocabulary
 from tests.odd_files import KINDS, deadline, odd_thing
 
@@ -40,6 +41,7 @@ READERS = {
     "pickle": load_plain,
     "vocabulary": read_vocabulary,
     "ids": read_ids,
+    "table.parquet": lambda path: list(parquet_rows(path, ("a",))),
     "package.deb": lambda path: unpack_package(path, path.parent / "kept"),
     "file to add to": append_regular,
     "file to replace": lambda path: write_atomically(path, b""),

@@ -1,94 +1,32 @@
 """CodeSearchNet's form, made here of real methods of the JDK: what the original would give comes out the same."""
 
-import functools
 import gzip
-import hashlib
-import http.server
-import json
-import shutil
-import threading
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from data_prep.config import DataConfig
-from data_prep.datasets import csn
-from data_prep.datasets.csn import FIELDS, JAVA_ZIP, Csn
+from data_prep.datasets.csn import Csn
 from data_prep.files import json_lines
 from data_prep.pairs.extraction import methods_of
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS, JavaFile, Method, SplitName
-from data_prep.sources.download import Remote
-from data_prep.store.prepared_data import open_prepared
-
-Rows = Mapping[SplitName, Sequence[dict[str, Any]]]
-
-
-def row_of(method: Method, split: SplitName) -> dict[str, Any]:
-    """A line as CodeSearchNet writes it: the comment without its marks, lines in the address."""
-    comment = method.javadoc.removeprefix("/**").removesuffix("*/").splitlines()
-    place = f"blob/0123abc/{method.path}#L{method.start_line}-L{method.end_line}"
-    return {
-        "repo": "openjdk/jdk",
-        "path": method.path,
-        "func_name": f"{method.type_name.rpartition('.')[2]}.{method.name}",
-        "original_string": method.source,
-        "language": "java",
-        "code": method.source,
-        "code_tokens": method.source.split(),
-        "docstring": "\n".join(line.strip().removeprefix("*").removeprefix(" ") for line in comment).strip(),
-        "docstring_tokens": [],
-        "sha": "0123abc",
-        "url": f"https://example.org/openjdk/jdk/{place}",
-        "partition": split,
-    }
+from data_prep.sources.codesearchnet_rows import FIELDS
+from data_prep.store.prepared_data import PreparedData, open_prepared
+from tests.data_prep.csn_files import Rows, documented_methods, lines_of, row_of, write_parquet, write_tree, write_zip
 
 
 @pytest.fixture(scope="module")
 def methods(java_folder: Path) -> dict[SplitName, list[Method]]:
-    """Documented methods of a few files, no file in two splits."""
-    files = sorted(java_folder.rglob("C*.java"))
-    found: dict[SplitName, list[Method]] = {name: [] for name in SPLITS}
-    for place, file in enumerate(files):
-        split = SPLITS[(0, 0, 1, 2)[place % 4]]
-        java = JavaFile("jdk", file.relative_to(java_folder).as_posix(), file.read_bytes())
-        found[split] += [each for each in methods_of(java, documented_only=True) if "." not in each.type_name]
-    assert all(len(each) > 20 for each in found.values())
-    return {split: each[:50] for split, each in found.items()}
+    return documented_methods(java_folder)
 
 
 @pytest.fixture(scope="module")
 def rows(methods: Mapping[SplitName, Sequence[Method]]) -> Rows:
     return {split: [row_of(method, split) for method in each] for split, each in methods.items()}
-
-
-def lines_of(rows: Sequence[Mapping[str, Any]]) -> bytes:
-    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
-
-
-def write_tree(folder: Path, rows: Rows) -> Path:
-    """The official tree: training in two numbered files, of which 10 must come after 2."""
-    for split, each in rows.items():
-        numbers = {2: each[: len(each) // 2], 10: each[len(each) // 2 :]} if split == "train" else {0: each}
-        for number, part in numbers.items():
-            file = folder / "java" / "final" / "jsonl" / split / f"java_{split}_{number}.jsonl.gz"
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(gzip.compress(lines_of(part)))
-    return folder
-
-
-def write_zip(folder: Path, rows: Rows) -> Path:
-    write_tree(folder / "unpacked", rows)
-    with zipfile.ZipFile(folder / "java.zip", "w") as archive:
-        for file in sorted((folder / "unpacked").rglob("*.gz")):
-            archive.write(file, file.relative_to(folder / "unpacked"))
-        archive.writestr("java_licenses.pkl", b"never read")
-    shutil.rmtree(folder / "unpacked")
-    return folder / "java.zip"
 
 
 def read(path: Path) -> tuple[list[JavaFile], Csn]:
@@ -101,13 +39,6 @@ def refused(path: Path) -> str:
         read(path)
     assert "\n" not in str(caught.value)
     return str(caught.value)
-
-
-def test_official_source_is_pinned() -> None:
-    assert JAVA_ZIP.url == "https://s3.amazonaws.com/code-search-net/CodeSearchNet/v2/java.zip"
-    assert JAVA_ZIP.size == 1_060_569_153
-    assert JAVA_ZIP.sha256 is not None
-    assert len(bytes.fromhex(JAVA_ZIP.sha256)) == 32
 
 
 def test_methods_come_back_as_they_stood(
@@ -227,39 +158,84 @@ def test_a_zip_of_something_else_is_one_line(tmp_path: Path) -> None:
     assert "has neither java.zip nor" in refused(tmp_path)
 
 
-class Handler(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *arguments: object) -> None:
-        pass
+def prepared(raw: Path, root: Path) -> PreparedData:
+    config = DataConfig(path=str(raw), root=str(root), processes=1)
+    return prepare("csn", config, command="the tests", say=lambda _: None, progress=False)
 
 
-def test_what_is_nowhere_is_fetched_and_kept(tmp_path: Path, rows: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
-    served = write_zip(tmp_path, rows)
-    content = served.read_bytes()
-    with http.server.ThreadingHTTPServer(
-        ("127.0.0.1", 0), functools.partial(Handler, directory=str(tmp_path))
-    ) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        url = f"http://127.0.0.1:{server.server_port}/java.zip"
-        monkeypatch.setattr(csn, "JAVA_ZIP", Remote(url, len(content), hashlib.sha256(content).hexdigest()))
-        try:
-            inputs = Csn(DataConfig(root=str(tmp_path / "data"))).inputs()
-        finally:
-            server.shutdown()
-            thread.join()
-    assert inputs == [tmp_path / "data" / "raw" / "csn" / "java.zip"]
-    assert Csn(DataConfig(root=str(tmp_path / "data"))).inputs() == inputs  # with no server any more
-    assert inputs[0].read_bytes() == content
+def test_every_form_gives_the_same_bytes(tmp_path: Path, rows: Rows) -> None:
+    raw = {"tree": write_tree(tmp_path / "tree", rows), "parquet": write_parquet(tmp_path / "parquet", rows)}
+    (tmp_path / "zip").mkdir()
+    raw["zip"] = write_zip(tmp_path / "zip", rows).parent
+    made = {form: prepared(folder, tmp_path / "data" / form) for form, folder in raw.items()}
+    assert [each["name"] for each in made["parquet"].manifest["sources"]["inputs"]] == [
+        f"{split}-00000-of-00001.parquet" for split in ("train", "validation", "test")
+    ]
+    first = made["tree"]
+    assert first.manifest["rows"] == {split: len(rows[split]) for split in SPLITS}
+    for other in made.values():
+        for key in ("files", "rows", "rows_sha256_sum", "counts", "split_sizes"):
+            assert other.manifest[key] == first.manifest[key]
+    changed = {**rows, "test": [{**rows["test"][0], "code": rows["test"][0]["code"] + " "}, *rows["test"][1:]]}
+    other = prepared(write_tree(tmp_path / "changed", changed), tmp_path / "data" / "changed")
+    assert other.manifest["rows"] == first.manifest["rows"]
+    assert other.manifest["rows_sha256_sum"] != first.manifest["rows_sha256_sum"]
 
 
-def test_no_way_to_fetch_it_is_one_line_with_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with http.server.HTTPServer(("127.0.0.1", 0), Handler) as closed:
-        port = closed.server_port
-    monkeypatch.setattr(csn, "JAVA_ZIP", Remote(f"http://127.0.0.1:{port}/java.zip"))
-    monkeypatch.setattr("time.sleep", lambda _: None)
-    with pytest.raises(ValueError, match="data set jdk needs no download") as caught:
-        Csn(DataConfig(root=str(tmp_path / "data"))).inputs()
-    message = str(caught.value)
-    assert "\n" not in message
-    assert str(tmp_path / "data" / "raw" / "csn") in message
-    assert f"http://127.0.0.1:{port}/java.zip could not be fetched" in message
+def test_other_numbers_of_rows_than_published_are_told(
+    tmp_path: Path, rows: Rows, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tree(tmp_path, rows)
+    read(tmp_path)
+    assert "train 454,451, valid 15,328, test 26,909 as published: not comparable" in caplog.text
+    caplog.clear()
+    monkeypatch.setattr("data_prep.datasets.csn.JAVA_ROWS", {split: len(each) for split, each in rows.items()})
+    read(tmp_path)
+    assert not caplog.text
+
+
+def test_damaged_parquet_is_one_line(tmp_path: Path, rows: Rows) -> None:
+    write_parquet(tmp_path, rows)
+    file = tmp_path / "java" / "test-00000-of-00001.parquet"
+    whole = file.read_bytes()
+    for bad in (whole[: len(whole) // 2], b"<html>not found</html>", b"", whole[:4] + bytes(5000) + whole[5004:]):
+        file.write_bytes(bad)
+        message = refused(tmp_path)
+        assert "test-00000-of-00001.parquet" in message
+        assert "get it again" in message
+
+
+def test_parquet_without_a_column_of_text_is_one_line(tmp_path: Path, rows: Rows) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs requirements-parquet.txt")
+    import pyarrow as pa
+
+    write_parquet(tmp_path, rows)
+    file = tmp_path / "java" / "train-00000-of-00001.parquet"
+    table = parquet.read_table(file)
+    parquet.write_table(table.drop_columns(["func_code_string"]), file)
+    assert "has no column of text func_code_string: it has repository_name" in refused(tmp_path)
+    numbers = pa.array(range(len(table)))
+    parquet.write_table(
+        table.set_column(table.schema.get_field_index("func_code_string"), "func_code_string", numbers), file
+    )
+    assert "has no column of text func_code_string" in refused(tmp_path)
+
+
+def test_a_parquet_bomb_is_refused(tmp_path: Path, rows: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs requirements-parquet.txt")
+    import pyarrow as pa
+
+    write_parquet(tmp_path, rows)
+    file = tmp_path / "java" / "train-00000-of-00001.parquet"
+    parquet.write_table(pa.table({name: ["x" * 1000] * 20_000 for name in parquet.read_schema(file).names}), file)
+    monkeypatch.setattr("data_prep.sources.parquet._RATIO_FROM", 1 << 20)
+    assert "is refused: such a file does not unpack to" in refused(tmp_path)
+
+
+def test_parquet_needs_pyarrow_and_all_splits(tmp_path: Path, rows: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_parquet(tmp_path, rows)
+    with monkeypatch.context() as without:
+        without.setitem(__import__("sys").modules, "pyarrow.parquet", None)
+        assert "needs pyarrow: .venv/bin/python -m pip install -r requirements-parquet.txt" in refused(tmp_path)
+    (tmp_path / "java" / "validation-00000-of-00001.parquet").unlink()
+    assert "nor java/*.parquet of all splits" in refused(tmp_path)

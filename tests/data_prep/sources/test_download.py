@@ -30,6 +30,8 @@ class Behaviour:
     statuses: list[int] = field(default_factory=list)  # of the first answers
     ranges: bool = True
     tag: str | None = '"one"'
+    kind: str = "application/zip"
+    retry_after: str = ""
     asked: list[dict[str, str]] = field(default_factory=list)
 
 
@@ -54,7 +56,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         how = self.server.behaviour
         how.asked.append(dict(self.headers))
         if how.statuses:
-            self.send_error(how.statuses.pop(0))
+            self.send_response(how.statuses.pop(0))
+            self.send_header("Retry-After", how.retry_after)
+            self.end_headers()
             return
         start = 0
         if how.ranges and "Range" in self.headers and self.headers.get("If-Range", how.tag) == how.tag:
@@ -63,6 +67,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.send_error(416)
                 return
         self.send_response(206 if start else 200)
+        self.send_header("Content-Type", how.kind)
         self.send_header("Content-Length", str(len(how.content) - start))
         if start:
             self.send_header("Content-Range", f"bytes {start}-{len(how.content) - 1}/{len(how.content)}")
@@ -203,7 +208,7 @@ def test_wrong_size_is_seen_before_the_first_byte(server: Server, tmp_path: Path
     assert names(tmp_path) == []
 
 
-@pytest.mark.parametrize("status", [403, 404, 410])
+@pytest.mark.parametrize("status", [401, 403, 404, 410])
 def test_no_is_no(server: Server, tmp_path: Path, status: int) -> None:
     server.behaviour.statuses = [status] * 9
     with pytest.raises(DownloadError, match=f"answers {status}"):
@@ -257,3 +262,22 @@ def test_too_little_room_is_seen_before_the_first_byte(
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 1_000}))
     with pytest.raises(DownloadError, match=r"3,000,000 bytes are needed in .*, 1,000 are free"):
         fetch(server.remote, tmp_path / "java.zip")
+
+
+def test_a_web_page_is_not_the_file(server: Server, tmp_path: Path) -> None:
+    server.behaviour.kind = "text/html; charset=utf-8"
+    with pytest.raises(DownloadError, match=r"answers with a web page in place of java\.zip"):
+        fetch(Remote(server.remote.url), tmp_path / "java.zip")
+    assert len(server.behaviour.asked) == 1
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize(("told", "waited"), [("7", 7.0), ("86400", 60.0), ("Wed, 21 Oct 2026 07:28:00 GMT", 0.01)])
+def test_a_busy_server_says_how_long_to_wait(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: str, waited: float
+) -> None:
+    server.behaviour.statuses, server.behaviour.retry_after = [429], told
+    waits: list[float] = []
+    monkeypatch.setattr("data_prep.sources.download.time.sleep", waits.append)
+    assert fetch(server.remote, tmp_path / "java.zip") == SHA256
+    assert waits == [waited]

@@ -1,0 +1,177 @@
+"""Rows of CodeSearchNet, from java.zip, its unpacked JSON Lines, or the Hugging Face Hub's Parquet files.
+
+``java.zip`` contains ``java/final/jsonl/{train,valid,test}/java_{split}_{n}.jsonl.gz``: one method per line. The Hub
+has ``java/{train,validation,test}-*.parquet`` with the same rows under other names.
+"""
+
+import hashlib
+import os
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from data_prep.files.json_lines import numbered_lines
+from data_prep.files.json_text import parse_json
+from data_prep.files.reading import open_regular
+from data_prep.records import SPLITS, SplitName
+from data_prep.sources.parquet import parquet_rows
+
+FIELDS: Final = ("repo", "path", "func_name", "code", "docstring")
+"""The fields that a row must have; all are strings."""
+
+IN_PARQUET: Final = {
+    "repo": "repository_name",
+    "path": "func_path_in_repository",
+    "func_name": "func_name",
+    "code": "func_code_string",
+    "docstring": "func_documentation_string",
+    "url": "func_code_url",
+}
+"""Field -> its column on the Hub."""
+
+_NAME: Final = re.compile(r"(?:^|[/_])(?P<split>train|valid|test)(?:_(?P<number>\d+))?\.jsonl\.gz$")
+_PARQUET_NAME: Final = re.compile(r"(?:^|/)(?P<split>train|valid|test)(?:ation)?[-/][^/]*\.parquet$")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A method of CodeSearchNet."""
+
+    split: SplitName
+    fields: Mapping[str, str]  # FIELDS, and url, which may be ""
+
+    @property
+    def sha256(self) -> int:
+        """A checksum of the fields, as a number."""
+        parts = [part.encode(errors="replace") for part in (self.split, *self.fields.values())]
+        return int.from_bytes(hashlib.sha256(b"".join(b"%d:%s" % (len(part), part) for part in parts)).digest())
+
+
+@dataclass(slots=True)
+class RowCount:
+    """Counts rows; the checksum is the sum of theirs modulo 2^256, so that it does not depend on their order."""
+
+    rows: Counter[str] = field(default_factory=Counter)
+    total: int = 0
+
+    def add(self, row: Row) -> None:
+        """Count ``row``."""
+        self.rows[row.split] += 1
+        self.total = (self.total + row.sha256) % (1 << 256)
+
+    def record(self) -> dict[str, Any]:
+        """The entry of a manifest."""
+        return {"rows": {split: self.rows[split] for split in SPLITS}, "rows_sha256_sum": f"{self.total:064x}"}
+
+
+def find_files(place: Path) -> list[Path]:
+    """The files at or under ``place``, training first: java.zip, else JSON Lines, else Parquet files of all splits."""
+    if place.is_file():
+        return [place]
+    if (place / "java.zip").is_file():
+        return [place / "java.zip"]
+    files = [file for file in place.rglob("*.jsonl.gz") if file.is_file()]
+    java = [file for file in files if file.name.startswith("java_")]  # there may be other languages
+    if found := sorted(java or files, key=lambda file: _order(file.as_posix())):
+        return found
+    tables = [file for file in place.rglob("*.parquet") if file.is_file() and parquet_split(file)]
+    tables = [file for file in tables if "java" in file.relative_to(place).parts] or tables
+    whole = {parquet_split(file) for file in tables} == set(SPLITS)
+    return sorted(tables, key=lambda file: _order(file.as_posix())) if whole else []
+
+
+def read_rows(paths: list[Path], left_out: list[tuple[str, str]]) -> Iterator[Row]:
+    """The rows of ``paths``, in order; rows that are no JSON or in no split are added to ``left_out``.
+
+    Raises:
+        ValueError: a file is damaged or has other fields than CodeSearchNet's.
+    """
+    for path in paths:
+        if path.suffix == ".parquet":
+            yield from _table_rows(path)
+            continue
+        try:
+            for name, lines in _line_files(path):
+                for number, line in lines:
+                    if row := _row_of(name, number, line, left_out):
+                        yield row
+        except zipfile.BadZipFile as error:
+            raise ValueError(f"{path} is no whole zip file ({error}): get it again") from error
+
+
+def parquet_split(path: Path) -> SplitName | None:
+    """The split that the name of a Parquet file says, such as validation-00000-of-00001.parquet."""
+    found = _PARQUET_NAME.search(path.as_posix())
+    return _split(found["split"]) if found else None
+
+
+def _table_rows(path: Path) -> Iterator[Row]:
+    split = parquet_split(path)
+    if split is None:
+        raise ValueError(f"{path} has no split in its name: expected train-, validation- or test-*.parquet")
+    for values in parquet_rows(path, tuple(IN_PARQUET.values())):
+        yield Row(split, {name: values[column] for name, column in IN_PARQUET.items()})
+
+
+def _row_of(name: str, number: int, line: bytes, left_out: list[tuple[str, str]]) -> Row | None:
+    try:
+        row = parse_json(line)
+    except ValueError as error:  # no JSON or no UTF-8
+        left_out.append((f"{name}:{number}", f"no JSON: {error}"))
+        return None
+    split = _split_of(name, row)
+    if split is None:
+        left_out.append((f"{name}:{number}", "in none of the splits train, valid, test"))
+        return None
+    return Row(split, _checked(row, f"{name}:{number}"))
+
+
+def _line_files(path: Path) -> Iterator[tuple[str, Iterator[tuple[int, bytes]]]]:
+    """The name and the numbered lines of each JSON Lines file."""
+    with open_regular(path) as packed:
+        if path.name.endswith(".gz"):
+            yield path.as_posix(), numbered_lines(path.as_posix(), packed, os.fstat(packed.fileno()).st_size)
+            return
+        with zipfile.ZipFile(packed) as archive:
+            names = [name for name in archive.namelist() if name.endswith(".jsonl.gz")]
+            if not names:
+                raise ValueError(f"{path} contains no *.jsonl.gz: expected CodeSearchNet's java.zip")
+            for name in sorted(names, key=_order):
+                if archive.getinfo(name).flag_bits & 1:
+                    raise ValueError(f"{path} is encrypted: expected CodeSearchNet's java.zip")
+                with archive.open(name) as file:
+                    yield name, numbered_lines(f"{path}:{name}", file, archive.getinfo(name).file_size)
+
+
+def _order(name: str) -> tuple[int, int, str]:
+    """Sort key: split, number, name."""
+    if found := _NAME.search(name):
+        return [*SPLITS].index(_split(found["split"])), int(found["number"] or 0), name
+    split = parquet_split(Path(name))
+    return [*SPLITS].index(split) if split else len(SPLITS), 0, name
+
+
+def _split_of(name: str, row: Any) -> SplitName | None:
+    """The official split, of the file or else of the line."""
+    if found := _NAME.search(name):
+        return _split(found["split"])
+    partition = row.get("partition") if isinstance(row, dict) else None
+    return _split(partition) if partition in SPLITS else None
+
+
+def _split(name: str) -> SplitName:
+    return next(split for split in SPLITS if split == name)
+
+
+def _checked(row: Any, where: str) -> dict[str, str]:
+    there = row if isinstance(row, dict) else {}
+    wrong = [name for name in FIELDS if not isinstance(there.get(name), str)]
+    if wrong:
+        raise ValueError(
+            f"{where} is no line of CodeSearchNet: expected texts in {', '.join(FIELDS)}; {', '.join(wrong)} missing"
+        )
+    return {name: there[name] for name in FIELDS} | {"url": str(there.get("url") or "")}

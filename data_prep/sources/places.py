@@ -1,0 +1,85 @@
+"""Fetches a data set from the first of several places that has it, and records which one that was."""
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+from data_prep.files.atomic import write_atomically
+from data_prep.files.json_text import parse_json
+from data_prep.files.reading import read_whole
+from data_prep.sources.download import DownloadError, Remote, download
+
+RECORD: Final = "fetched.json"
+"""The file beside the fetched ones that records their place."""
+_TRIES: Final = 4
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Somewhere that has a data set."""
+
+    name: str
+    files: Mapping[str, Remote]  # path below the folder that they are fetched to -> address
+    libraries: Mapping[str, str] = field(default_factory=dict)  # library that reads them -> its requirements file
+
+    def missing_library(self) -> str:
+        """What to install first, "" if nothing is missing."""
+        for library, requirements in self.libraries.items():
+            if find_spec(library) is None:
+                return f"its files need {library}: .venv/bin/python -m pip install -r {requirements}"
+        return ""
+
+
+def fetch_first(places: Sequence[Place], folder: Path, what: str) -> list[Path]:
+    """Fetch the files of the first place that has them all, below ``folder``; a line names the place.
+
+    Args:
+        places: in the order in which they are asked.
+        folder: where the files are put; those that it has already are not fetched again.
+        what: the name of the data, for messages.
+
+    Raises:
+        DownloadError: no place has them; the message has the reason of each.
+        OSError: the disk is not writable or gets full.
+    """
+    problems = []
+    for number, place in enumerate(places, 1):
+        try:
+            return _fetched(place, folder, what)
+        except DownloadError as error:
+            problems.append(f"{place.name}: {error}")
+            if number < len(places):
+                _logger.info("%s is not to be had from %s; next: %s", what, problems[-1], places[number].name)
+    raise DownloadError("; ".join(problems))
+
+
+def _fetched(place: Place, folder: Path, what: str) -> list[Path]:
+    if lacking := place.missing_library():
+        raise DownloadError(lacking)
+    _logger.info("fetching %s from %s", what, place.name)
+    record: list[dict[str, Any]] = []
+    for name, remote in place.files.items():
+        target = folder / name
+        sha256 = download(remote, target, tries=_TRIES) if not target.is_file() else ""
+        record.append({"name": name, "url": remote.url, "bytes": target.stat().st_size, "sha256": sha256})
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    content = {"what": what, "place": place.name, "fetched": now, "files": record}
+    write_atomically(folder / RECORD, json.dumps(content, indent=1) + "\n")
+    _logger.info("%s: fetched from %s to %s", what, place.name, folder)
+    return [folder / name for name in place.files]
+
+
+def place_of(folder: Path) -> str:
+    """The place that the files in ``folder`` were fetched from; "" if they were put there in another way."""
+    try:
+        record = parse_json(read_whole(folder / RECORD))
+    except (OSError, ValueError):
+        return ""
+    place = record.get("place") if isinstance(record, dict) else None
+    return place if isinstance(place, str) else ""
