@@ -1,5 +1,6 @@
 """Configuration of data preparation (section ``data``) and of vocabularies and lengths (section ``words``)."""
 
+import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -26,6 +27,9 @@ class DataConfig:
     """Location of the raw data; empty: the data set's default."""
     mirror: str = ""
     """Address of a folder that has the data set's files, asked in place of the known ones; empty: the known ones."""
+    release: str = ""
+    """Release of the JDK whose sources jdk takes: 17 is the same on every machine, OpenJDK's source archive; any other
+    has to be installed. Empty: an installed one, 17 if there are several."""
     limit: int = 0
     """Use at most this many pairs, sampled from all splits by their sizes; 0: all. The stored data has all pairs."""
     root: str = "data"
@@ -82,6 +86,8 @@ class DataConfig:
             raise ValueError("--data.root takes a folder for the prepared data sets, not nothing")
         if self.mirror and not self.mirror.startswith(("http://", "https://")):
             raise ValueError(f"--data.mirror takes an http or https address, not {self.mirror!r:.60}")
+        if not re.fullmatch(r"(?:\d{1,4}(?:\.\d{1,4}){0,4})?", self.release, re.ASCII):
+            raise ValueError(f"--data.release takes a release such as 17 or 17.0.19, not {self.release!r:.60}")
         _check_names("extra", self.extra_sets, self.extra)
         _check_names("apart", self.apart_sets, self.apart)
 

@@ -21,7 +21,7 @@ from data_prep.store.manifest import MANIFEST, DamagedStore, file_sha256
 from data_prep.store.prepared_data import PreparedData, limit_pairs, open_prepared, write_prepared
 
 _ELSEWHERE: Final = frozenset((
-    "path", "mirror", "limit", "train_limit", "root", "processes", "extra", "apart", "clean_splits",
+    "path", "mirror", "release", "limit", "train_limit", "root", "processes", "extra", "apart", "clean_splits",
     "mirrors", "cluster",
 ))  # fmt: skip
 """Fields of DataConfig that do not affect the prepared pairs, or are reflected in the inputs."""

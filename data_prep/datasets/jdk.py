@@ -1,8 +1,10 @@
-"""The Java sources of a JDK, an installed one or else Debian's source package.
+"""The Java sources of a JDK: an installed one, else Debian's source package, else OpenJDK's source archive.
 
-``--data.path=`` may name a ``src.zip``, a Debian package that contains one, or a JDK's home.
+``--data.path=`` may name a ``src.zip``, a Debian package that contains one, a JDK's home, or a source archive.
+With ``--data.release=17`` the archive comes first, since it has the same methods on every machine.
 """
 
+import logging
 import os
 import re
 import shutil
@@ -18,7 +20,9 @@ from data_prep.pairs.from_java import pairs_of_java
 from data_prep.pairs.made import MadePairs
 from data_prep.records import JavaFile
 from data_prep.sources.archives import read_java_files
-from data_prep.sources.jdk_package import HOW, fetch_package, is_zip, unpack_package
+from data_prep.sources.download import DownloadError
+from data_prep.sources.jdk_archive import NAME, RELEASE, fetch_archive, is_archive, place_in_src_zip, release_in_name
+from data_prep.sources.jdk_package import HOW, SOURCE_PACKAGES, fetch_package, is_zip, unpack_package
 
 REFERENCE_RELEASE: Final = 17
 """Preferred if several are installed, so that results are on the same methods on most machines."""
@@ -27,24 +31,31 @@ _LONGEST_RELEASE: Final = 64 << 10  # bytes; usually about one KiB
 _RELEASE_IN_NAME: Final = re.compile(
     r"(?:^|(?:jdk|java|temurin|corretto|zulu|graalvm|semeru|liberica)\D{0,9}?)(?P<release>\d+(?:[._]\d+)*)"
 )
+_logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class JdkSources:
-    """A ``src.zip`` and its release, e.g. "17.0.21"; "" if unknown."""
+    """A ``src.zip``, or OpenJDK's source archive, and its release, e.g. "17.0.21"; "" if unknown."""
 
     zip: Path
     release: str
+    is_archive: bool = False
 
     @property
     def numbers(self) -> tuple[int, ...]:
         """The release as numbers: 1.8.0 is 8.0."""
-        numbers = tuple(int(number) for number in re.findall(r"\d+", self.release))
+        numbers = _numbers(self.release)
         return numbers[1:] if numbers[:1] == (1,) and len(numbers) > 1 else numbers
+
+    def fits(self, release: str) -> bool:
+        """Whether this is of ``release``: "" fits all, "17" each update of 17."""
+        wanted = _numbers(release)
+        return self.numbers[: len(wanted)] == wanted
 
 
 class Jdk:
-    """The Java sources of a JDK, an installed one or else Debian's package."""
+    """The Java sources of a JDK: an installed one, else Debian's package, else OpenJDK 17's source archive."""
 
     cache_name = "jdk"
 
@@ -54,23 +65,24 @@ class Jdk:
         self.left_out: list[tuple[str, str]] = []  # path, why it could not be read
 
     def inputs(self) -> list[Path]:
-        """The ``src.zip``, downloaded if none is installed.
+        """The ``src.zip`` or source archive, downloaded if none is installed.
 
         Raises:
-            ValueError: there is none and the download failed.
+            ValueError: there is none, or none of the release, and the download failed.
         """
         return [self._sources().zip]
 
     def origin(self) -> str:
-        """``jdk-`` and the release."""
-        release = ".".join(map(str, self._sources().numbers))
-        return f"jdk-{release}" if release else "jdk"
+        """``jdk-`` and the release; for a source archive with the ``-ga`` of its tag."""
+        found = self._sources()
+        release = ".".join(map(str, found.numbers))
+        return f"jdk-{release}{'-ga' * found.is_archive}" if release else "jdk"
 
     def java_files(self) -> Iterator[JavaFile]:
         """Every source file, sorted by path."""
         self.left_out.clear()
-        sources, skipped = self._sources().zip, lambda path, reason: self.left_out.append((path, reason))
-        return read_java_files(sources, self.origin(), skipped)
+        sources, skipped = self._sources(), lambda path, reason: self.left_out.append((path, reason))
+        return read_java_files(sources.zip, self.origin(), skipped, place_in_src_zip if sources.is_archive else str)
 
     def make(self, progress: bool) -> MadePairs:
         """Build the pairs."""
@@ -78,13 +90,70 @@ class Jdk:
 
     def _sources(self) -> JdkSources:
         if self._found is None:
-            kept = Path(self._config.root) / "raw" / "jdk"
+            kept, release = Path(self._config.root) / "raw" / "jdk", self._config.release
             if self._config.path:
                 self._found = _named(named_path(self._config.path), kept)
+                if not self._found.fits(release):
+                    raise ValueError(
+                        f"--data.path={self._config.path} is of release {self._found.release or 'unknown'}, not of "
+                        f"--data.release={release}: leave one of the two out"
+                    )
             else:
-                found = choose(find_sources(homes(os.environ))) or choose(find_sources(_folders(kept)))
-                self._found = found or _of_home(fetch_package(kept))
+                self._found = (
+                    _of_release(release, kept, self._config.mirror) if release else _any(kept, self._config.mirror)
+                )
         return self._found
+
+
+def _any(kept: Path, mirror: str) -> JdkSources:
+    """What is installed or was fetched before, else Debian's package, else the source archive."""
+    if found := _installed(kept):
+        return found
+    if not (kept / NAME).is_file() and not mirror:
+        try:
+            return _of_home(fetch_package(kept))
+        except ValueError as error:
+            return _archive(kept, mirror, str(error))
+    return _archive(kept, mirror)
+
+
+def _of_release(release: str, kept: Path, mirror: str) -> JdkSources:
+    """The source archive if it is of ``release``, so that machines agree; else what is installed, or Debian's package.
+
+    Raises:
+        ValueError: there is none.
+    """
+    problem = f"no JDK here is of --data.release={release} with a lib/src.zip; {HOW}"
+    if JdkSources(kept / NAME, RELEASE).fits(release):
+        try:
+            return _archive(kept, mirror)
+        except ValueError as error:
+            problem = str(error)
+            _logger.warning("%s; other sources of the release have other methods", problem.removesuffix(f"; {HOW}"))
+    if found := _installed(kept, release):
+        return found
+    packages = [name for name in SOURCE_PACKAGES if name == f"openjdk-{release}-source"]
+    if not packages:
+        raise ValueError(problem)
+    return _of_home(fetch_package(kept, packages))
+
+
+def _installed(kept: Path, release: str = "") -> JdkSources | None:
+    """The sources of a JDK, installed or fetched to ``kept`` before."""
+    places = (homes(os.environ), _folders(kept))
+    found = (choose(each for each in find_sources(place) if each.fits(release)) for place in places)
+    return next(filter(None, found), None)
+
+
+def _archive(kept: Path, mirror: str, problem: str = "") -> JdkSources:
+    """The source archive, fetched if it is not in ``kept``; ``problem`` is why nothing before it could be had."""
+    before = f"{problem.removesuffix(f'; {HOW}')}; " if problem else ""
+    if before:
+        _logger.info("%snext: the source archive of OpenJDK %s", before, RELEASE)
+    try:
+        return JdkSources(fetch_archive(kept, mirror), RELEASE, is_archive=True)
+    except DownloadError as error:
+        raise ValueError(f"{before}{error}; {HOW}") from error
 
 
 def choose(found: Iterable[JdkSources]) -> JdkSources | None:
@@ -127,14 +196,20 @@ def _named(path: Path, kept: Path) -> JdkSources:
         return _of_home(unpack_package(path, kept))
     if is_zip(path):
         return JdkSources(path, _release_of(path.resolve().parents[:2]))
+    if is_archive(path):
+        return JdkSources(path, release_in_name(path), is_archive=True)
     return _of_home(path)
 
 
 def _of_home(home: Path) -> JdkSources:
     found = find_sources([home, home / "Contents" / "Home"]) if home.is_dir() else []
     if not found:
-        raise ValueError(f"{home} is no src.zip, .deb or JDK's home with a src.zip; {HOW}")
+        raise ValueError(f"{home} is no src.zip, .deb, source archive or JDK's home with a src.zip; {HOW}")
     return found[0]
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", release))
 
 
 def _folders(place: Path) -> list[Path]:

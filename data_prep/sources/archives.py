@@ -47,8 +47,8 @@ _LONG_HEADERS: Final = (
     tarfile.SOLARIS_XHDTYPE,
 )
 
-Wanted = Callable[[str], bool]
-"""Whether a file of a name is read."""
+Placed = Callable[[str], str | None]
+"""The path to report for a file, by its path inside; None if the file is not wanted."""
 
 _SKIPPED_LINK: Final = "a link, not followed"
 _TOO_LONG: Final = f"longer than {MAX_FILE_BYTES >> 20} MiB"
@@ -59,8 +59,10 @@ def _log_skipped(path: str, reason: str) -> None:
     _logger.warning("left out %s: %s", path, reason)
 
 
-def read_java_files(path: Path, origin: str, skipped: Skipped = _log_skipped) -> Iterator[JavaFile]:
-    """Yield every ``*.java`` file under or in ``path``, sorted by its path inside.
+def read_java_files(
+    path: Path, origin: str, skipped: Skipped = _log_skipped, placed: Placed = str
+) -> Iterator[JavaFile]:
+    """Yield every ``*.java`` file under or in ``path`` that is ``placed``, sorted by that path.
 
     Raises:
         ValueError: ``path`` is missing, not a directory or archive, rejected as hostile, damaged, or without Java.
@@ -68,14 +70,16 @@ def read_java_files(path: Path, origin: str, skipped: Skipped = _log_skipped) ->
     if not path.exists():
         raise ValueError(f"{path} does not exist: expected a directory, zip, jar or tar of Java sources")
     found = False
-    for file in _entries(path, skipped, _is_java):
+    for file in _entries(path, skipped, lambda name: placed(name) if name.endswith(".java") else None):
         found = True
         yield JavaFile(origin, *file)
     if not found:
         raise ValueError(f"{path} contains no readable .java file: expected Java sources")
 
 
-def read_archive(path: Path, wanted: Wanted, skipped: Skipped = _log_skipped) -> Iterator[tuple[str, bytes]]:
+def read_archive(
+    path: Path, wanted: Callable[[str], bool], skipped: Skipped = _log_skipped
+) -> Iterator[tuple[str, bytes]]:
     """Yield path inside and content of every wanted file of a directory, zip or tar, sorted by path.
 
     Raises:
@@ -83,16 +87,12 @@ def read_archive(path: Path, wanted: Wanted, skipped: Skipped = _log_skipped) ->
     """
     if not path.exists():
         raise ValueError(f"{path} does not exist: expected a directory, zip or tar of sources")
-    return _entries(path, skipped, wanted)
+    return _entries(path, skipped, lambda name: name if wanted(name) else None)
 
 
-def _is_java(name: str) -> bool:
-    return name.endswith(".java")
-
-
-def _entries(path: Path, skipped: Skipped, wanted: Wanted) -> Iterator[tuple[str, bytes]]:
+def _entries(path: Path, skipped: Skipped, placed: Placed) -> Iterator[tuple[str, bytes]]:
     if path.is_dir():
-        return _of_directory(path, skipped, wanted)
+        return _of_directory(path, skipped, placed)
     try:
         with open_regular(path) as file:
             start = file.read(512)
@@ -101,23 +101,24 @@ def _entries(path: Path, skipped: Skipped, wanted: Wanted) -> Iterator[tuple[str
             f"{path} cannot be read ({reason(error)}): expected a directory, zip, jar or tar of Java sources"
         ) from error
     if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return _refusing(path, _of_zip(path, skipped, wanted))
+        return _refusing(path, _of_zip(path, skipped, placed))
     for magic in _UNPACKERS:
         if start.startswith(magic):
-            return _refusing(path, _of_tar(path, _UNPACKERS[magic], skipped, wanted))
+            return _refusing(path, _of_tar(path, _UNPACKERS[magic], skipped, placed))
     if start[257:262] == b"ustar":
-        return _refusing(path, _of_tar(path, _plain, skipped, wanted))
+        return _refusing(path, _of_tar(path, _plain, skipped, placed))
     raise ValueError(f"{path} is neither a directory nor a zip, jar or tar archive")
 
 
-def _of_directory(folder: Path, skipped: Skipped, wanted: Wanted) -> Iterator[tuple[str, bytes]]:
+def _of_directory(folder: Path, skipped: Skipped, placed: Placed) -> Iterator[tuple[str, bytes]]:
     def unreadable(error: OSError) -> None:
         skipped(str(error.filename), error.strerror or "cannot be read")
 
     files = []
     for parent, _, names in os.walk(folder, onerror=unreadable, followlinks=False):
-        files += [Path(parent, name) for name in names if wanted(name)]
-    for name, file in sorted((_readable(file.relative_to(folder).as_posix()), file) for file in files):
+        files += [Path(parent, name) for name in names]
+    places = ((placed(_readable(file.relative_to(folder).as_posix())), file) for file in files)
+    for name, file in sorted((name, file) for name, file in places if name is not None):
         try:
             data = _read_regular(file)
         except _LeftOutError as error:
@@ -174,13 +175,14 @@ def _check_ratio(what: str, unpacked: int, packed: int) -> None:
         raise _RefusedError(f"{what} unpacks to more than {MAX_RATIO} times its size")
 
 
-def _of_zip(path: Path, skipped: Skipped, wanted: Wanted) -> Iterator[tuple[str, bytes]]:
+def _of_zip(path: Path, skipped: Skipped, placed: Placed) -> Iterator[tuple[str, bytes]]:
     with open_regular(path) as packed, zipfile.ZipFile(packed) as archive:
         members = {}  # the last of equal names counts, as usual for zip
         for member in archive.infolist():
             _check_path(member.filename)
-            if wanted(member.filename):
-                members[_readable(member.filename)] = member
+            name = placed(_readable(member.filename))
+            if name is not None:
+                members[name] = member
         _check_counts(len(archive.infolist()), sum(member.file_size for member in members.values()))
         for name, member in sorted(members.items()):
             if stat.S_ISLNK(member.external_attr >> 16):
@@ -200,7 +202,7 @@ def _may_be_read(member: zipfile.ZipInfo, skipped: Skipped) -> bool:
 
 
 def _of_tar(
-    path: Path, unpack: Callable[[io.BufferedReader], Unpacked], skipped: Skipped, wanted: Wanted
+    path: Path, unpack: Callable[[io.BufferedReader], Unpacked], skipped: Skipped, placed: Placed
 ) -> Iterator[tuple[str, bytes]]:
     """Read the stream once, hold the sources compressed in memory, and yield them sorted."""
     held: dict[str, bytes] = {}
@@ -211,10 +213,11 @@ def _of_tar(
             for number, member in enumerate(archive, 1):
                 _check_path(member.name)
                 _check_counts(number, stream.unpacked + member.size)
-                if wanted(member.name) and _is_source(member, skipped):
+                name = placed(_readable(member.name))
+                if name is not None and _is_source(member, skipped):
                     content = archive.extractfile(member)
                     assert content is not None
-                    held[_readable(member.name)] = zlib.compress(content.read(), 1)
+                    held[name] = zlib.compress(content.read(), 1)
             stream.check_end()
     for name in sorted(held):
         yield name, zlib.decompress(held[name])

@@ -8,6 +8,7 @@ import subprocess
 import tarfile
 import tempfile
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Final
 
@@ -20,7 +21,7 @@ SOURCE_PACKAGES: Final = ("openjdk-17-source", "openjdk-21-source", "openjdk-25-
 
 HOW: Final = (
     "install a JDK with its sources (Debian, Ubuntu: apt-get install openjdk-17-source) "
-    "or give --data.path=, a src.zip, an openjdk-17-source .deb or a JDK's home"
+    "or give --data.path=, a src.zip, an openjdk-17-source .deb, a JDK's home or a source archive of OpenJDK"
 )
 _MAX_BYTES: Final = 1 << 30  # maximum size of a src.zip
 _logger = logging.getLogger(__name__)
@@ -35,8 +36,12 @@ def is_zip(path: Path) -> bool:
         return False
 
 
-def fetch_package(kept: Path) -> Path:
+def fetch_package(kept: Path, packages: Sequence[str] = SOURCE_PACKAGES) -> Path:
     """Download Debian's source package by apt-get and unpack it below the folder ``kept``, like a JDK's home.
+
+    Args:
+        kept: where it is unpacked.
+        packages: the first that the machine's distribution has is used.
 
     Raises:
         ValueError: that is not possible on this machine.
@@ -49,12 +54,12 @@ def fetch_package(kept: Path) -> Path:
         if os.geteuid() == 0:
             _apt_get(folder, "update")  # a stale list names deleted files; if this fails, the list may still work
         problem = ""
-        for package in SOURCE_PACKAGES:
+        for package in packages:
             _logger.info("no JDK here has a lib/src.zip: fetching Debian's package %s", package)
             problem = _apt_get(folder, "download", package)
-            packages = sorted(folder.glob(f"{package}_*.deb"))
-            if packages and not problem:
-                return unpack_package(packages[0], kept)
+            files = sorted(folder.glob(f"{package}_*.deb"))
+            if files and not problem:
+                return unpack_package(files[0], kept)
             if "locate package" not in problem and "candidate" not in problem:
                 break
     raise ValueError(f"no JDK here has a lib/src.zip, and apt-get download {package} says: {problem}; {HOW}")

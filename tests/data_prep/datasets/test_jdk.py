@@ -1,10 +1,14 @@
 """Which JDK's sources are taken, and how they come from a Debian package; on made-up homes with real Java in them."""
 
+import hashlib
+import http.server
+import io
 import os
 import shutil
 import subprocess
+import tarfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +17,11 @@ from data_prep.config import DataConfig
 from data_prep.datasets import jdk
 from data_prep.datasets.jdk import Jdk, choose, find_sources, homes
 from data_prep.sources import external_programs as programs
+from data_prep.sources import jdk_archive
+from data_prep.sources.download import Remote
+from data_prep.sources.jdk_archive import ARCHIVE, NAME
 from data_prep.sources.jdk_package import fetch_package, unpack_package
+from tests.local_server import Asked, send, serving
 
 MakeHome = Callable[..., Path]
 PACKAGE = "openjdk-17-source_17.0.21+9-1~deb12u1_all.deb"
@@ -38,7 +46,15 @@ def make_home(tmp_path: Path, jdk_zip: Path) -> MakeHome:
 
 
 @pytest.fixture
-def no_jdk(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    with http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as closed:
+        nowhere = f"http://127.0.0.1:{closed.server_port}/{NAME}"
+    monkeypatch.setattr(jdk_archive, "ARCHIVE", Remote(nowhere))
+    monkeypatch.setattr("time.sleep", lambda _: None)
+
+
+@pytest.fixture
+def no_jdk(monkeypatch: pytest.MonkeyPatch, no_network: None) -> None:  # noqa: ARG001
     monkeypatch.setattr(jdk, "homes", lambda _: [])
 
 
@@ -242,9 +258,127 @@ def test_next_package_is_tried_only_where_there_is_no_such_one(
 @pytest.mark.usefixtures("no_jdk")
 def test_where_there_is_no_apt_one_line_says_how(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ValueError, match=r"no JDK on this machine has a lib/src.zip; install a JDK") as caught:
+    with pytest.raises(ValueError, match=r"no JDK on this machine has a lib/src.zip; http://127") as caught:
         Jdk(DataConfig(root=str(tmp_path / "data"))).inputs()
     assert "\n" not in str(caught.value)
+    assert str(caught.value).count("install a JDK with its sources") == 1
+
+
+@pytest.fixture
+def archive(jdk_zip: Path) -> bytes:
+    """A tag's archive as GitHub packs it, with a real class in each part of a module."""
+    with zipfile.ZipFile(jdk_zip) as sources:
+        source = sources.read("java.base/java/util/Objects.java")
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as tar:
+        for part in ("share", "unix", "linux", "macosx", "windows", "aix"):
+            add(tar, f"src/java.base/{part}/classes/java/util/{part.title()}.java", source)
+        for name in ("src/demo/share/jfc/A.java", "test/jdk/A.java", "make/A.java", "src/java.base/share/data/A.java"):
+            add(tar, name, source)
+    return packed.getvalue()
+
+
+def add(tar: tarfile.TarFile, name: str, content: bytes) -> None:
+    member = tarfile.TarInfo(f"jdk17u-jdk-17.0.19-ga/{name}")
+    member.size = len(content)
+    tar.addfile(member, io.BytesIO(content))
+
+
+@pytest.fixture
+def github(archive: bytes, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
+    """A server with the archive, sent on as GitHub does, in parts of a length that is not told beforehand."""
+
+    def answer(handler: http.server.BaseHTTPRequestHandler, _: Asked) -> None:
+        if not handler.path.startswith("/codeload"):
+            send(handler, 302, Location=f"/codeload{handler.path}")
+            return
+        handler.send_response(200)
+        handler.send_header("ETag", 'W/"abc"')
+        handler.end_headers()
+        handler.wfile.write(archive)
+
+    with serving(answer) as asked:
+        url = f"http://127.0.0.1:{asked.port}/{NAME}"
+        monkeypatch.setattr(jdk_archive, "ARCHIVE", Remote(url, sha256=hashlib.sha256(archive).hexdigest()))
+        yield asked
+
+
+def test_the_archive_is_pinned() -> None:
+    assert ARCHIVE.url == "https://github.com/openjdk/jdk17u/archive/refs/tags/jdk-17.0.19-ga.tar.gz"
+    assert ARCHIVE.sha256 is not None
+    assert len(bytes.fromhex(ARCHIVE.sha256)) == 32
+
+
+def test_without_jdk_and_apt_the_archive_is_read(
+    no_jdk: None,  # noqa: ARG001 - before github, which replaces its address
+    github: Asked,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    config = DataConfig(root=str(tmp_path / "data"))
+    source = Jdk(config)
+    assert source.inputs() == [tmp_path / "data" / "raw" / "jdk" / NAME]
+    assert source.origin() == "jdk-17.0.19-ga"
+    assert [file.path for file in source.java_files()] == [
+        f"java.base/java/util/{part}.java" for part in ("Linux", "Share", "Unix")
+    ]
+    assert Jdk(config).inputs() == source.inputs()  # kept: not fetched again
+    assert len(github.requests) == 2
+    named = Jdk(DataConfig(path=str(source.inputs()[0])))
+    assert [file.path for file in named.java_files()] == [file.path for file in source.java_files()]
+    assert named.origin() == "jdk-17.0.19-ga"
+
+
+def test_release_17_is_the_archive_everywhere(make_home: MakeHome, github: Asked, tmp_path: Path) -> None:
+    place = [make_home("jdk17", "17.0.9"), make_home("jdk21", "21.0.1")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jdk, "homes", lambda _: place)
+        of = {each: Jdk(DataConfig(root=str(tmp_path), release=each)).origin() for each in ("", "17", "17.0.9", "21")}
+    assert of == {"": "jdk-17.0.9", "17": "jdk-17.0.19-ga", "17.0.9": "jdk-17.0.9", "21": "jdk-21.0.1"}
+    assert len(github.requests) == 2
+
+
+def test_a_mirror_has_the_archive_too(github: Asked, tmp_path: Path) -> None:
+    mirror = f"http://127.0.0.1:{github.port}/codeload/our/"
+    Jdk(DataConfig(root=str(tmp_path), release="17", mirror=mirror)).inputs()
+    assert github.requests == [("GET", f"/codeload/our/{NAME}")]
+
+
+@pytest.mark.usefixtures("no_network")
+def test_without_the_archive_other_sources_of_the_release_are_taken_with_a_warning(
+    make_home: MakeHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    home = make_home("jdk17", "17.0.9")
+    monkeypatch.setattr(jdk, "homes", lambda _: [home])
+    assert Jdk(DataConfig(root=str(tmp_path), release="17")).origin() == "jdk-17.0.9"
+    assert "other sources of the release have other methods" in caplog.text
+    for release in ("17.0.19", "11.0.2"):
+        with pytest.raises(ValueError, match="install a JDK with its sources") as caught:
+            Jdk(DataConfig(root=str(tmp_path), release=release)).inputs()
+        assert "\n" not in str(caught.value)
+
+
+def test_an_archive_with_another_checksum_is_not_read(
+    github: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jdk_archive, "ARCHIVE", Remote(f"http://127.0.0.1:{github.port}/{NAME}", sha256="0" * 64))
+    with pytest.raises(ValueError, match=r"instead of 0000.*nothing was saved"):
+        Jdk(DataConfig(root=str(tmp_path), release="17.0.19")).inputs()
+    assert not list((tmp_path / "raw" / "jdk").glob("*"))
+
+
+@pytest.mark.parametrize("release", ["17u", "seventeen", "17.", "../17", "-17", "17 "])
+def test_a_release_is_numbers(release: str) -> None:
+    with pytest.raises(ValueError, match=r"--data\.release takes a release such as 17 or 17\.0\.19"):
+        DataConfig(release=release)
+
+
+def test_path_and_release_that_contradict_are_one_line(make_home: MakeHome) -> None:
+    home = make_home("jdk21", "21.0.1")
+    assert Jdk(DataConfig(path=str(home), release="21")).origin() == "jdk-21.0.1"
+    with pytest.raises(ValueError, match=r"is of release 21\.0\.1, not of --data\.release=17: leave one of the two"):
+        Jdk(DataConfig(path=str(home), release="17")).inputs()
 
 
 @pytest.mark.network
