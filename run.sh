@@ -13,7 +13,7 @@
 #   index DIR [--out=FILE] [--vectors=RUN]      index the methods and types of a folder of Java
 #   search "QUESTION" [--explain] [--json]      search an index by a question in words or by a name
 #   serve [--port=8765]                         a web page that searches, at http://127.0.0.1:8765
-#   quality DIR                                 measure the search on your own documented methods
+#   quality DIR [--queries=FILE.json]           measure the search on your own documented methods or queries
 #   gencodesearchnet MODEL [MODEL ...]          rank and match GenCodeSearchNet's test sets
 #   fine_tune BASE --out=FOLDER                 fine-tune a cross-encoder, as GenCodeSearchNet's baselines
 #   statistics                                  token counts and distances of GenCodeSearchNet's sets

@@ -79,9 +79,9 @@ COMMANDS: Final[dict[str, Command]] = {
         "search.options:ServeOptions",
     ),
     "quality": Command(
-        "DIR",
-        "measure the search on your own documented methods",
-        "search.cli:quality",
+        "DIR [--queries=FILE.json]",
+        "measure the search on your own documented methods or queries",
+        "search.quality.command:quality",
         "search.options:QualityOptions",
     ),
     "gencodesearchnet": Command(

@@ -59,6 +59,22 @@ def ndcg_at_k(ranks: Ranks, k: int) -> float:
     return float(np.mean((_checked(ranks) <= k) / np.log2(1 + ranks)))
 
 
+def ndcg_of_several(found: Sequence[int], relevant: int, k: int) -> float:
+    """NDCG@k of one query with ``relevant`` relevant items of equal gain, of which those at ranks ``found`` were found.
+
+    The sum of 1 / log2(1 + rank) over the ranks up to ``k``, divided by that of the ranks 1 to min(k, relevant)
+    (Järvelin and Kekäläinen, TOIS 2002, with binary gain).
+
+    Raises:
+        ValueError: nothing is relevant, or more was found than is.
+    """
+    if not 0 <= len(found) <= relevant or relevant < 1:
+        raise ValueError(f"expected at most as many ranks as relevant items, got {len(found)} of {relevant}")
+    best = np.arange(1, min(k, relevant) + 1)
+    ranks = np.array([rank for rank in found if rank <= k], dtype=np.int64)
+    return float((1 / np.log2(1 + ranks)).sum() / (1 / np.log2(1 + best)).sum())
+
+
 def exact(ranks: Ranks) -> Measures:
     """Top@1, 5, 10 and MRR by their usual definitions."""
     return Measures(top_at_k(ranks, 1), top_at_k(ranks, 5), top_at_k(ranks, 10), mrr(ranks))

@@ -1,10 +1,11 @@
 """Options of the commands ``index``, ``search``, ``serve`` and ``quality``. Light to import, for the help."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 from data_prep.bounds import COUNT, SEED, WORKERS, check_bounds, shown, whole
 from search.engine.settings import RankingSettings
+from terminal.options import named_options, parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,15 @@ class QualityOptions(RankingSettings):
     """Folder of a run or of a packed model; empty: the shipped model."""
     against: str = ""
     """Another model to compare with; also a sentence-transformers model (search/engine/sentence_reranker.py)."""
-    queries: int = 1000
-    """Maximum number of queries, sampled at random; 0: all."""
+    queries: str = "1000"
+    """A file NAME.json of typed queries and the files that answer them (docs/search-quality.md); or the maximum number
+    of queries made from comments, sampled at random; 0: all."""
+    project: str = ""
+    """Which project of a file of queries about several."""
+    change: str = ""
+    """Settings of the ranking to compare with by a paired test, such as weight=.5,near=0; for typed queries."""
+    json: bool = False
+    """Print one JSON object, with the result of every query; for typed queries."""
     seed: int = 0
     """Seed of the sampling."""
     vectors: str = ""
@@ -71,9 +79,49 @@ class QualityOptions(RankingSettings):
 
     def __post_init__(self) -> None:
         RankingSettings.__post_init__(self)
-        check_bounds(self, {"queries": COUNT, "seed": SEED})
+        check_bounds(self, {"seed": SEED})
+        if not self.query_file and not (self.queries.isascii() and self.queries.isdigit() and COUNT.hold(self.most)):
+            raise ValueError(f"--queries takes a file NAME.json or {COUNT}, not {shown(self.queries)}")
+        for name in ("project", "change", "json"):
+            if getattr(self, name) and not self.query_file:
+                raise ValueError(f"--{name} is for typed queries: --queries=FILE.json")
+        if self.query_file and self.ask != "comment":
+            raise ValueError(f"--ask={self.ask} is for queries made from the code: leave out --queries=FILE.json")
         if self.ask not in ("comment", "return", "member", "name"):
             raise ValueError(f"--ask takes comment, return, member or name, not {self.ask!r}")
+
+    @property
+    def query_file(self) -> str:
+        """The file of typed queries; "": queries are made from comments."""
+        return self.queries if self.queries.endswith(".json") else ""
+
+    @property
+    def most(self) -> int:
+        """Maximum number of queries made from comments; 0: all."""
+        return int(self.queries[:12])
+
+    @property
+    def ranking(self) -> RankingSettings:
+        """The ranking settings alone."""
+        return RankingSettings(**{each.name: getattr(self, each.name) for each in fields(RankingSettings)})
+
+    @property
+    def changed(self) -> RankingSettings:
+        """The ranking settings with those of ``--change``.
+
+        Raises:
+            ValueError: there is no such setting, or its value is not accepted.
+        """
+        known = named_options(RankingSettings)
+        values = {}
+        for part in filter(None, self.change.split(",")):
+            name, equals, text = part.partition("=")
+            if name not in known or not equals:
+                raise ValueError(
+                    f"--change takes settings such as weight=.5,near=0, of {', '.join(known)}, not {shown(part)}"
+                )
+            values[name] = parse(text, known[name])
+        return replace(self.ranking, **values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ def serve(arguments: Sequence[str]) -> None:
     words, options = parsed(arguments, ServeOptions)
     if words:
         raise ValueError(f"bash run.sh serve takes options only, not {' '.join(words)}")
-    from search.cli import index_path
+    from search.opening import index_path
 
     path = index_path(options.index)
     with listening(options.port) as listener:

@@ -1,0 +1,106 @@
+"""An index as the commands open it: its place, the vectors beside it, and the model that an option names."""
+
+import fnmatch
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from data_prep.files.named_paths import named_path
+from terminal import console
+
+if TYPE_CHECKING:
+    from search.engine.engine import Reranker, Retriever
+    from search.index.code_index import Index
+
+
+def index_path(typed: str) -> Path:
+    """The index named by ``--index``, or that of the current folder or of the nearest folder above it.
+
+    Raises:
+        ValueError: there is none.
+    """
+    from search.index.places import former_index, index_above
+
+    if typed:
+        return named_path(typed)
+    here = named_path(".")
+    if found := index_above(here):
+        return found
+    former = former_index(here)
+    other = f" ({former} is used only where --index= names it)" if former else ""
+    raise ValueError(
+        f"there is no index of {here} or of a folder above it: make one by `bash run.sh index DIR`, or name one by "
+        f"--index={other}"
+    )
+
+
+def opened(path: Path, how: str) -> "tuple[Index, Retriever | None]":
+    """An index, and a retriever over the vectors beside it; ``how`` is the option ``nearest``.
+
+    Vectors that cannot be used are reported; this is an error only if ``how`` asks for them.
+    """
+    from search.index.code_index import UnusableIndexError, open_index, read_head
+    from search.index.vector_file import vectors_path
+
+    there = vectors_path(path).exists()
+    before = read_head(path)
+    found = open_index(path)
+    if how == "none" or (how == "" and not there):
+        return found, None
+    if read_head(path) != before:
+        raise UnusableIndexError(f"the index {path} was replaced while it was opened: ask again")
+    from search.index.dense_retriever import near_rows
+
+    try:
+        return found, near_rows(path, before.content, len(found), how)
+    except ValueError as error:
+        if how:
+            raise
+        console.complain(f"{error}; answered without them")
+        return found, None
+
+
+def check_answers(index: "Index", paths: str) -> None:
+    """Refuse an empty index, or a pattern of paths that matches none of its files.
+
+    Raises:
+        ValueError: there are no methods and types, or none in files that match.
+    """
+    if not len(index):
+        raise ValueError("the index has no methods or types: index a folder that has some, by `bash run.sh index DIR`")
+    if paths and not any(fnmatch.fnmatchcase(file.path, paths) for file in index.files):
+        raise ValueError(
+            f"--path={paths} matches none of the index's {len(index.files):,} files, such as {index.files[0].path}"
+        )
+
+
+def reranker_of(index: "Index", model: str) -> "Reranker | None":
+    """The reranker that ``--model`` names, over the rows of ``index``; None: BM25 alone."""
+    return None if model == "none" else reranker_maker(model)(index)
+
+
+def check_model(name: str) -> None:
+    """Check that a model exists, before anything is read.
+
+    Raises:
+        ValueError: the message names what is missing.
+    """
+    from search.engine.sentence_reranker import sentence_model
+    from search.models.folder import model_hash
+
+    if not sentence_model(name):
+        model_hash(named_path(name))
+
+
+def reranker_maker(model: str) -> "Callable[[Index], Reranker]":
+    """Load the model that ``model`` names; the result makes a reranker over the rows of an index."""
+    from search.engine.sentence_reranker import SentenceReranker, sentence_model
+
+    if folder := sentence_model(model):
+        return lambda index: SentenceReranker(folder, index.split)
+    from search.engine.reranker import ModelReranker
+    from search.models.folder import DEFAULT_MODEL
+    from search.models.packed_model import load_model
+
+    ranker, tokenizer = load_model(named_path(model) if model else DEFAULT_MODEL)
+    return lambda index: ModelReranker(ranker, tokenizer, index.split)

@@ -1,0 +1,99 @@
+"""The command ``bash run.sh quality``: the search measured on a folder of code."""
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from data_prep.files.named_paths import named_path
+from data_prep.files.printable import one_line
+from search.cli import build_vectors, checked_run, complain_about
+from search.opening import check_model, opened, reranker_maker
+from search.options import QualityOptions
+from terminal import console
+from terminal.options import parsed
+
+if TYPE_CHECKING:
+    from search.engine.engine import Engine, Reranker, Retriever
+    from search.index.code_index import Index
+
+
+def quality(arguments: Sequence[str]) -> None:
+    """Measure the search on a folder of code, by queries made from its comments or by typed ones."""
+    words, options = parsed(arguments, QualityOptions)
+    if len(words) != 1:
+        raise ValueError("expected a folder: bash run.sh quality DIR")
+    names = [options.model, *filter(None, [options.against])]
+    for name in filter(None, names):
+        check_model(name)
+    run = checked_run(options.vectors)
+    measure = _by_typed_queries if options.query_file else _by_comments
+    with tempfile.TemporaryDirectory() as folder:
+        measure(named_path(words[0]), Path(folder) / "index", run, options, _labels(names))
+
+
+def _labels(names: Sequence[str]) -> dict[str, str]:
+    """Label -> model; its whole path if two share the last part."""
+    alike = len({Path(name).name for name in names}) < len(names)
+    return {one_line(name if alike else Path(name).name) or "default": name for name in names}
+
+
+def _by_comments(root: Path, path: Path, run: str, options: QualityOptions, models: Mapping[str, str]) -> None:
+    from search.index.build import refresh
+    from search.index.code_index import open_index
+    from search.quality.measure import measure_quality, quality_lines, with_comments
+    from search.quality.questions import asked
+
+    refresh(root, path, processes=os.cpu_count() or 1, tell=complain_about)
+    questions = asked(options.ask, open_index(path), root, options.most, options.seed)
+    makers = {label: reranker_maker(name) for label, name in models.items()}
+    build_vectors(run, path)
+    found, retriever = opened(path, "")
+    hidden = options.ask in ("comment", "member")
+    rerankers = {label: maker(found) for label, maker in makers.items()}
+    searched = with_comments(found, 0 if hidden else options.comments)
+    measured = measure_quality(searched, rerankers, options, questions, retriever)
+    console.show("\n".join(quality_lines(measured, questions.source, len(found))))
+
+
+def _by_typed_queries(root: Path, path: Path, run: str, options: QualityOptions, models: Mapping[str, str]) -> None:
+    from search.index.build import refresh
+    from search.quality.query_file import read_query_file
+    from search.quality.typed_queries import as_records, measure_queries, query_lines, seen, unmatched
+
+    asked = read_query_file(named_path(options.query_file), options.project)
+    _ = options.changed  # a bad setting is reported before anything is read
+    refresh(root / asked.root, path, processes=os.cpu_count() or 1, tell=complain_about)
+    build_vectors(run, path, (lambda _: None) if options.json else console.say)
+    found, retriever = opened(path, "")
+    paths = [seen(asked.root, file.path) for file in found.files]
+    for missing in unmatched(asked.queries, paths):
+        complain_about(missing, "a relevant file that is not indexed, and so counts as not found")
+    rerankers = {label: reranker_maker(name)(found) for label, name in models.items()}
+    engines = _stages(found, rerankers, retriever, options)
+    measured = measure_queries(engines, asked)
+    if options.json:
+        console.show(json.dumps(as_records(measured, asked.queries, len(paths)), indent=1))
+    else:
+        console.show("\n".join(query_lines(measured, asked.queries, len(paths))))
+
+
+def _stages(
+    index: "Index", rerankers: "Mapping[str, Reranker]", retriever: "Retriever | None", options: QualityOptions
+) -> "dict[str, Engine]":
+    """The whole search, then its stages, other models and changed settings."""
+    from search.engine.engine import Engine
+
+    ranking = options.ranking
+    beside = "vectors + bm25" if retriever else "bm25"
+    (label, reranker), *others = rerankers.items()
+    engines = {f"{label} + {beside}": Engine(index, reranker, ranking, retriever)}
+    if retriever:
+        engines[f"{label} + bm25"] = Engine(index, reranker, ranking)
+    engines["bm25"] = Engine(index, None, ranking)
+    engines |= {f"{name} + {beside}": Engine(index, each, ranking, retriever) for name, each in others}
+    if options.change:
+        engines[f"with {options.change}"] = Engine(index, reranker, options.changed, retriever)
+    return engines

@@ -1,0 +1,148 @@
+"""The search measured by questions that people typed: NDCG@10 by file, by category, and each stage beside the others.
+
+A hit counts by its file; files are in the order of their best hit. Of a query's relevant files, secondary ones among
+them, each found at rank r of the first 10 gives 1 / log2(1 + r); the sum is divided by that of a perfect order. A file
+is a relevant one if the path of one ends with that of the other, at a "/".
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from jaxtyping import Float
+
+from data_prep.files.printable import one_line
+from evaluation.metrics import ndcg_of_several
+from evaluation.significance import Difference, bootstrap_interval, compare
+from search.engine.engine import Engine
+from search.quality.query_file import QueryFile, TypedQuery
+
+DEPTH: Final = 10
+"""Files of an answer that count."""
+ALL: Final = "all"
+FAILED: Final = 0.5
+"""NDCG@10 below which a query is listed as failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredQueries:
+    """A stage or setting of the search, and its result for every query."""
+
+    name: str
+    values: Float[np.ndarray, " queries"]  # NDCG@10
+    found: Sequence[Sequence[str]]  # the first files of each query
+    lead: Difference | None  # from the first, the whole search; None for itself
+
+
+def measure_queries(engines: Mapping[str, Engine], asked: QueryFile) -> list[MeasuredQueries]:
+    """NDCG@10 of each of ``engines``, each compared with the first by a paired test."""
+    queries = asked.queries
+    measured: list[MeasuredQueries] = []
+    for name, engine in engines.items():
+        found = [files_found(engine, each.text, asked.root) for each in queries]
+        values = np.array([ndcg_by_file(files, each.paths) for files, each in zip(found, queries, strict=True)])
+        lead = compare(values, measured[0].values) if measured else None
+        measured.append(MeasuredQueries(name, values, found, lead))
+    return measured
+
+
+def files_found(engine: Engine, query: str, root: str = "") -> list[str]:
+    """The paths of the first files for a query, best first, seen from the folder that has ``root`` inside."""
+    return [seen(root, engine.index.file(hit.row).path) for hit in engine.search(query, top=DEPTH, by_file=True)]
+
+
+def seen(root: str, path: str) -> str:
+    """A path inside of the folder ``root``."""
+    return f"{root.strip('/')}/{path}" if root.strip("/") else path
+
+
+def ndcg_by_file(found: Sequence[str], relevant: Sequence[str]) -> float:
+    """NDCG@10 of an order of files; each relevant file counts once, at its first match."""
+    ranks = [rank for path in relevant if (rank := _rank(found, path))]
+    return ndcg_of_several(ranks, len(relevant), DEPTH)
+
+
+def _rank(found: Sequence[str], path: str) -> int:
+    """The 1-based rank of a relevant path; 0 if it was not found."""
+    return next((rank for rank, each in enumerate(found, start=1) if same_file(each, path)), 0)
+
+
+def same_file(path: str, other: str) -> bool:
+    """Whether one path ends with the other."""
+    return f"/{path}".endswith(f"/{other}") or f"/{other}".endswith(f"/{path}")
+
+
+def unmatched(queries: Sequence[TypedQuery], paths: Sequence[str]) -> list[str]:
+    """The relevant paths that match none of ``paths``, the indexed files."""
+    wanted = dict.fromkeys(path for query in queries for path in query.paths)
+    return [path for path in wanted if not any(same_file(path, each) for each in paths)]
+
+
+def _of_categories(queries: Sequence[TypedQuery]) -> dict[str, list[int]]:
+    """Category -> positions of its queries; all of them first."""
+    found: dict[str, list[int]] = {ALL: [*range(len(queries))]}
+    for place, each in enumerate(queries):
+        found.setdefault(one_line(each.category), []).append(place)
+    return found
+
+
+def interval(values: Float[np.ndarray, " queries"]) -> tuple[float, float]:
+    """The 95 % bootstrap interval of the mean."""
+    return bootstrap_interval(values, np.zeros_like(values))
+
+
+def as_records(measured: Sequence[MeasuredQueries], queries: Sequence[TypedQuery], files: int) -> dict[str, Any]:
+    """The results as one JSON object."""
+    stages = [
+        {
+            "name": each.name,
+            "categories": {name: _summary(each.values[places]) for name, places in _of_categories(queries).items()},
+            "difference": None if each.lead is None else _difference(each.lead),
+            "queries": [
+                {"query": query.text, "category": query.category, "ndcg": round(float(value), 6), "found": list(paths)}
+                for query, value, paths in zip(queries, each.values, each.found, strict=True)
+            ],
+        }
+        for each in measured
+    ]
+    return {"measure": "NDCG@10 by file", "files": files, "stages": stages}
+
+
+def _summary(values: Float[np.ndarray, " queries"]) -> dict[str, float | int]:
+    low, high = interval(values)
+    return {"queries": len(values), "ndcg": float(values.mean()), "low": low, "high": high}
+
+
+def _difference(lead: Difference) -> dict[str, float]:
+    return {"mean": lead.mean, "low": lead.low, "high": lead.high, "p_value": lead.p_value}
+
+
+def query_lines(measured: Sequence[MeasuredQueries], queries: Sequence[TypedQuery], files: int) -> list[str]:
+    """The results as text: by category, differences from the whole search, and what failed."""
+    places = _of_categories(queries)
+    wide = max(20, *(len(each.name) + 2 for each in measured))
+    what = f"NDCG@10 by file (95 % interval) and the difference from {measured[0].name}"
+    lines = [f"{len(queries):,} queries over {files:,} files; {what}", ""]
+    for name, own in places.items():
+        lines.append(f"{name}, {len(own)} {'queries' if len(own) > 1 else 'query'}")
+        lines += [_line(each, own, wide, with_lead=name == ALL) for each in measured]
+    return [*lines, *_failures(measured[0], queries)]
+
+
+def _line(each: MeasuredQueries, own: Sequence[int], wide: int, *, with_lead: bool) -> str:
+    values = each.values[own]
+    low, high = interval(values)
+    lead = each.lead if with_lead else None
+    gain = f"   {lead.mean:+.3f} ({lead.low:+.3f} to {lead.high:+.3f}), p = {lead.p_value:.4f}" if lead else ""
+    return f"  {each.name:<{wide}}{values.mean():.3f} ({low:.3f} to {high:.3f}){gain}"
+
+
+def _failures(whole: MeasuredQueries, queries: Sequence[TypedQuery]) -> list[str]:
+    failed = [place for place in np.argsort(whole.values, kind="stable").tolist() if whole.values[place] < FAILED]
+    lines = [f"below {FAILED} with {whole.name}: {len(failed)}"] if failed else []
+    for place in failed:
+        query, first = queries[place], ", ".join(map(one_line, whole.found[place][:3])) or "nothing"
+        wanted = ", ".join(map(one_line, query.paths[:3]))
+        lines.append(f"  {whole.values[place]:.2f}  {one_line(query.text)}: expected {wanted}; found {first}")
+    return lines
