@@ -55,7 +55,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "tune": Command("MODEL", "compare initializations and losses of a model on validation", "cli.tables:tune"),
     "table": Command("", "write the tables of the saved results, including README's", "cli.tables:table"),
     "speed": Command(
-        "[search | rows | --speed.field=value]",
+        "[search|question|rows|--speed.x=y]",
         "measure scoring, training, extraction; the search; row updates",
         "cli.tables:speed",
         sections=("speed", "data"),

@@ -16,7 +16,6 @@ from pkgutil import resolve_name
 from typing import Final
 
 from cli.commands import COMMANDS, TRAIN
-from cli.help import help_lines
 from data_prep.files.atomic import FULL
 from data_prep.files.named_paths import named_path
 from data_prep.registry import DATASETS
@@ -64,6 +63,8 @@ def run_command(arguments: Sequence[str]) -> None:
     named_path(".")  # if the current folder was deleted, torch would end the program without a message
     words = [each for each in arguments if not each.startswith("-")]
     if not arguments or arguments[0] == "help" or {"--help", "-h"} & set(arguments):
+        from cli.help import help_lines  # reads the configurations of all models
+
         console.show("\n".join(help_lines(words[1:] if words[:1] == ["help"] else words)))
         return
     if not words:

@@ -17,6 +17,7 @@ CALIBRATION: Final = "calibration"
 
 MEASURED: Final = {
     "search": "search.speed:measure_search",
+    "question": "search.question_speed:measure_question",
     "rows": "experiments.speed.row_updates:measure_rows",
 }
 """What ``speed`` measures by itself."""
@@ -150,8 +151,8 @@ def speed(arguments: Sequence[str]) -> None:
         return
     if words:
         raise ValueError(
-            f"bash run.sh speed takes options only, not {' '.join(words)}; `bash run.sh speed search` and `bash run.sh "
-            "speed rows` take none"
+            f"bash run.sh speed takes options only, not {' '.join(words)}; `bash run.sh speed search`, `speed "
+            "question` and `speed rows` take none"
         )
     config, data = resolve_speed(typed)
     from experiments.speed.measure import measure_speed

@@ -14,7 +14,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from galm.alignment_graph import CLAMP
-from galm.native import CosineInput, CosineOutput, GraphInput, GraphOutput, ReadingInput, address, call
+from galm.kernel_library import CosineInput, CosineOutput, GraphInput, GraphOutput, ReadingInput
+from galm.native import address, call
 
 
 @dataclass(frozen=True, slots=True)

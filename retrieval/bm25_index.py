@@ -12,13 +12,13 @@ from typing import Final
 
 import numpy as np
 import Stemmer
-from bm25s.stopwords import STOPWORDS_EN
 from jaxtyping import Float32, Int, Int32, Int64
 
 from data_prep.languages.identifiers import split_identifier
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged, edges
 from retrieval.bm25_formula import gains, idf, length_norms
+from retrieval.stop_words import STOP_WORDS
 
 K1: Final = 2.0
 """Term frequency saturation."""
@@ -29,13 +29,11 @@ WEIGHTS: Final[Mapping[str, int]] = {"name": 10, "tokens": 1, "api": 1, "query":
 _REPEATED: Final = ("name",)
 """Fields whose repeated words count each time, not once per field."""
 
-_COMMON: Final = frozenset(STOPWORDS_EN)
-
 
 def terms_of(words: Sequence[str]) -> list[str]:
     """The distinct stems of a query without stop words, or of all its words if all are stop words."""
     stem = Stemmer.Stemmer("english").stemWord
-    wanted = [word for word in words if word not in _COMMON] or words
+    wanted = [word for word in words if word not in STOP_WORDS] or words
     return list(dict.fromkeys(stem(word) for word in wanted))
 
 

@@ -18,6 +18,7 @@ def index(arguments: Sequence[str]) -> None:
     words, options = parsed(arguments, IndexOptions)
     if len(words) != 1:
         raise ValueError("expected a folder: bash run.sh index DIR")
+    from galm.kernel_library import one_thread_kernels
     from search.index.build import refresh
     from search.index.places import check_way, former_index, index_place
     from search.index.update import sole_maker
@@ -34,6 +35,7 @@ def index(arguments: Sequence[str]) -> None:
         what = f"read {done.read:,} files" if done.written else "nothing has changed"
         say(f"{done.rows:,} methods and types of {done.files:,} files in {path}: {what}, {seconds:.2f} s")
         build_vectors(run, path)
+    one_thread_kernels()  # compiled now, not at the first question
     if not options.out and (former := former_index(root)):
         console.complain(f"{former}: an index in the folder itself, as earlier versions made, is not used or changed")
 
@@ -90,7 +92,8 @@ def search(arguments: Sequence[str]) -> None:
     from search.opening import check_answers, index_path, opened, reranker_of
 
     words_of(words[0])  # a bad query is reported before anything is opened
-    found, retriever = opened(index_path(options.index), "none" if options.model == "none" else options.nearest)
+    nearest = "none" if options.model == "none" else options.nearest
+    found, retriever = opened(index_path(options.index), nearest, mapped=True)
     check_answers(found, options.path)
     engine = Engine(found, reranker_of(found, options.model), retriever=retriever)
     started = time.perf_counter()

@@ -34,8 +34,8 @@ def index_path(typed: str) -> Path:
     )
 
 
-def opened(path: Path, how: str) -> "tuple[Index, Retriever | None]":
-    """An index, and a retriever over the vectors beside it; ``how`` is the option ``nearest``.
+def opened(path: Path, how: str, *, mapped: bool = False) -> "tuple[Index, Retriever | None]":
+    """An index, memory-mapped if ``mapped``, and a retriever over its vectors; ``how`` is the option ``nearest``.
 
     Vectors that cannot be used are reported; this is an error only if ``how`` asks for them.
     """
@@ -44,7 +44,7 @@ def opened(path: Path, how: str) -> "tuple[Index, Retriever | None]":
 
     there = vectors_path(path).exists()
     before = read_head(path)
-    found = open_index(path)
+    found = open_index(path, mapped=mapped)
     if how == "none" or (how == "" and not there):
         return found, None
     if read_head(path) != before:
@@ -76,7 +76,7 @@ def check_answers(index: "Index", paths: str) -> None:
 
 def reranker_of(index: "Index", model: str) -> "Reranker | None":
     """The reranker that ``--model`` names, over the rows of ``index``; None: BM25 alone."""
-    return None if model == "none" else reranker_maker(model)(index)
+    return None if model == "none" else reranker_maker(model, for_many=False)(index)
 
 
 def check_model(name: str) -> None:
@@ -92,15 +92,25 @@ def check_model(name: str) -> None:
         model_hash(named_path(name))
 
 
-def reranker_maker(model: str) -> "Callable[[Index], Reranker]":
-    """Load the model that ``model`` names; the result makes a reranker over the rows of an index."""
-    from search.engine.sentence_reranker import SentenceReranker, sentence_model
+def reranker_maker(model: str, *, for_many: bool = True) -> "Callable[[Index], Reranker]":
+    """Load the model that ``model`` names; the result makes a reranker over the rows of an index.
 
-    if folder := sentence_model(model):
-        return lambda index: SentenceReranker(folder, index.split)
-    from search.engine.reranker import ModelReranker
+    ``for_many``: whether many queries will come, so that it is worth to prepare all rows for them.
+    """
+    if model:
+        from search.engine.sentence_reranker import SentenceReranker, sentence_model
+
+        if sentences := sentence_model(model):
+            return lambda index: SentenceReranker(sentences, index.split)
+    from search.engine.packed_reranker import PackedModel, PackedReranker, scored_without_torch
     from search.models.folder import DEFAULT_MODEL
+
+    folder = named_path(model) if model else DEFAULT_MODEL
+    if scored_without_torch(folder):
+        packed = PackedModel.load(folder)
+        return lambda index: PackedReranker(packed, index.split, for_many=for_many)
+    from search.engine.reranker import ModelReranker
     from search.models.packed_model import load_model
 
-    ranker, tokenizer = load_model(named_path(model) if model else DEFAULT_MODEL)
+    ranker, tokenizer = load_model(folder)
     return lambda index: ModelReranker(ranker, tokenizer, index.split)

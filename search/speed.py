@@ -28,7 +28,7 @@ from search.engine.reranker import ModelReranker
 from search.index.build import refresh
 from search.index.code_index import Index, open_index, read_head
 from search.index.dense_retriever import DenseRetriever, near_rows
-from search.index.vector_encoding import RowEncoder, refresh_vectors
+from search.index.vector_encoding import refresh_vectors, row_encoder
 from search.index.vector_file import up_to_date, vectors_path
 from search.models.folder import DEFAULT_MODEL
 from search.models.packed_model import load_model
@@ -99,7 +99,7 @@ def _measured(root: Path, path: Path, origin: str, queries: int) -> SearchSpeed:
     say("an index, made anew, unchanged and after one file changed")
 
     def vectorised() -> float:
-        return _seconds(lambda: refresh_vectors(RowEncoder(), path, lambda *_: None))
+        return _seconds(lambda: refresh_vectors(row_encoder(), path, lambda *_: None))
 
     made, vectors = refreshed(), vectorised()
     peak = peak_memory_mb()

@@ -13,8 +13,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, TextIO
 
-from tqdm import tqdm
-
 from data_prep.files.printable import one_line, printable
 from data_prep.files.reading import append_regular
 from data_prep.installation import OUTER
@@ -60,7 +58,17 @@ class _Terminal(logging.Handler):
         text = self.format(record)
         named = text if record.levelno < logging.WARNING else f"{record.levelname.lower()}: {text}"
         with _naming_the_output():
-            tqdm.write(_writable(named, sys.stdout), file=sys.stdout)
+            _write(_writable(named, sys.stdout))
+
+
+def _write(line: str) -> None:
+    """Write a line to standard output, above a progress bar if there can be one."""
+    if "tqdm" in sys.modules:
+        from tqdm import tqdm
+
+        tqdm.write(line, file=sys.stdout)
+    elif sys.stdout:
+        sys.stdout.write(f"{line}\n")
 
 
 class _LogFile(logging.FileHandler):

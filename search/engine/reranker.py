@@ -8,14 +8,12 @@ import torch
 from jaxtyping import Float32, Int64
 from torch.nn.functional import cosine_similarity
 
-from data_prep.languages.identifiers import split_identifier
-from data_prep.records import WORD_FIELDS
 from data_prep.store.batching import Batch, WordTokenizer
-from data_prep.store.prepared_data import Split, Texts
-from data_prep.store.ragged_lists import Ragged
+from data_prep.store.prepared_data import Split
 from modeling.contract import NeuralRanker
 from modeling.row_scores import RowScores
 from search.engine.engine import Alignment
+from search.engine.query_words import query_split, read_words
 
 
 class ModelReranker:
@@ -49,18 +47,7 @@ class ModelReranker:
         return self._read(self._split.word_list(field, row), field)
 
     def _read(self, words: Sequence[str], field: str) -> list[str]:
-        config = self.tokenizer.config
-        parted = field == "api" and config.api == "split"
-        read = chain.from_iterable(map(split_identifier, words)) if parted else words
-        return [*read][: getattr(config, f"{field}_length")]
+        return read_words(words, field, self.tokenizer.config)
 
     def _query(self, words: Sequence[str]) -> Batch:
         return self.tokenizer.encode(query_split(words)).queries([0])
-
-
-def query_split(words: Sequence[str]) -> Split:
-    """The words of one query, as a split of one row without a method."""
-    lexicon = sorted(set(words))
-    lists = {field: Ragged.of([()]) for field in WORD_FIELDS}
-    lists["query"] = Ragged.of([[lexicon.index(word) for word in words]])
-    return Split("query", lexicon, lists, Texts.of(()))

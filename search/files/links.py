@@ -8,12 +8,11 @@ page.
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
-from urllib.parse import quote
 
 from data_prep.sources.git_repository import GitError
 from search.files.ignore_files import Tell
+from search.files.origin import Origin
 from search.files.tree import Checkout
 
 _HTTPS: Final = re.compile(r"https://(?:[^/@]*@)?([^/@]+)/(.+)", re.IGNORECASE)
@@ -23,15 +22,6 @@ _SCP: Final = re.compile(r"(?:[^/@:]*@)?([^/@:]+\.[^/@:]+):([^/].*)")
 _HOST: Final = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+)?", re.IGNORECASE)
 _PLACE: Final = re.compile(r"[\w.+~-]+(?:/[\w.+~-]+)+", re.ASCII)
 """``owner/name``, on some hosts with groups in between."""
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """The web page of a folder's repository, and the folder's place in it."""
-
-    url: str  # https://host/owner/name
-    commit: str  # in full
-    prefix: str  # the folder inside the repository, "/" at its end; "" at the top
 
 
 def origin_of(checkout: Checkout, tell: Tell) -> Origin | None:
@@ -61,17 +51,6 @@ def _web_page(remote: str) -> str:
     is_plain = _HOST.fullmatch(host) and _PLACE.fullmatch(place) and not {".", ".."} & set(place.split("/"))
     is_other = "bitbucket" in host and host != "bitbucket.org"  # a self-hosted Bitbucket has other addresses
     return f"https://{host}/{place}" if is_plain and not is_other else ""
-
-
-def link(origin: Origin, path: str, start_line: int, end_line: int) -> str:
-    """The address of lines of a file, 1-based and inclusive; ``path`` is relative to the folder of ``origin``."""
-    host = origin.url.split("/")[2]
-    place = quote(origin.prefix + path, safe="/")
-    if host == "bitbucket.org":
-        return f"{origin.url}/src/{origin.commit}/{place}#lines-{start_line}:{end_line}"
-    if "gitlab" in host:
-        return f"{origin.url}/-/blob/{origin.commit}/{place}#L{start_line}-{end_line}"
-    return f"{origin.url}/blob/{origin.commit}/{place}#L{start_line}-L{end_line}"
 
 
 def committed_blobs(checkout: Checkout, commit: str, tell: Tell) -> Mapping[str, str]:

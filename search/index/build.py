@@ -18,7 +18,8 @@ from data_prep.worker_pool import map_ordered
 from retrieval.bm25_index import Bm25Index
 from search.files.extract import ReadFile, Task, is_test
 from search.files.languages import LANGUAGES
-from search.files.links import Origin, committed_blobs, origin_of
+from search.files.links import committed_blobs, origin_of
+from search.files.origin import Origin
 from search.files.tree import Found, checkout_of, found_files
 from search.index.code_index import (
     Head,

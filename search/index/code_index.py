@@ -13,13 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO, Final, Literal
+from typing import BinaryIO, Final, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import xxhash
 from jaxtyping import Int64, UInt8
 from safetensors import SafetensorError
-from safetensors.numpy import load, save
+from safetensors.numpy import save
 
 from data_prep.files.atomic import write_atomically
 from data_prep.files.json_text import checked_record, parse_json
@@ -28,9 +28,8 @@ from data_prep.records import WORD_FIELDS
 from data_prep.store.prepared_data import Split, Texts
 from data_prep.store.ragged_lists import Ragged, checked_edges, edges
 from retrieval.bm25_index import Bm25Index
-from search.files.links import Origin, link
-from search.files.tree import Found
-from search.index.stored_arrays import StoredArrays, checked_origin
+from search.files.origin import Origin, link
+from search.index.stored_arrays import StoredArrays, checked_origin, mapped_arrays
 
 FORMAT: Final = "galm index 3"
 """Incremented when the layout, or what is read of a file, changes."""
@@ -42,11 +41,30 @@ _FIELDS: Final = tuple(field for field in WORD_FIELDS if field != "statements")
 _LINK: Final = re.compile(r"https://[\w.-]+(?::\d+)?/[\w./~%#:+-]*", re.ASCII)
 """The only form of links that is shown, whatever the origin in an untrusted index is."""
 _LONGEST_HEAD: Final = 4096  # bytes
+_ALIGNED: Final = 64
+"""What follows the first line begins at a multiple of this, so that its arrays can be mapped."""
 _AGAIN: Final = "make it again by `bash run.sh index DIR`"
 
 
 class UnusableIndexError(ValueError):
     """An index that cannot be used; the message says why, and what to do."""
+
+
+@runtime_checkable
+class SeenFile(Protocol):
+    """A source file, as it was when found."""
+
+    @property
+    def path(self) -> str:
+        """Inside the folder, "/"-separated."""
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+
+    @property
+    def modified(self) -> int:
+        """In nanoseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +157,11 @@ def save_index(index: Index, path: Path) -> None:
     )
     head = replace(head, sum=_sum(head, content))
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, f"{FORMAT} {json.dumps(asdict(head))}\n".encode() + content)
+    line = f"{FORMAT} {json.dumps(asdict(head))}".encode()
+    write_atomically(path, line + b" " * (-(len(line) + 1) % _ALIGNED) + b"\n" + content)
 
 
-def tree_sha256(origin: Origin | None, files: Iterable[Found | IndexedFile]) -> str:
+def tree_sha256(origin: Origin | None, files: Iterable[SeenFile]) -> str:
     """A checksum of the files' paths, sizes and modification times, and of their origin."""
     parts = [json.dumps(asdict(origin) if origin else None)]
     for file in files:
@@ -167,11 +186,16 @@ def read_whole_head(path: Path) -> Head:
     Raises:
         UnusableIndexError: there is no index, it is damaged, or it is of another version.
     """
-    head, content = _opened(path, "mapped")
+    return _opened_whole(path, "mapped")[0]
+
+
+def _opened_whole(path: Path, how: Literal["mapped", "read"]) -> tuple[Head, memoryview]:
+    """The head of an index and what follows it, verified."""
+    head, content = _opened(path, how)
     found = _sum(head, content) if head.sum else hashlib.sha256(content).hexdigest()
     if found != (head.sum or head.content):
         raise UnusableIndexError(f"the index {path} is damaged: {_AGAIN}")
-    return head
+    return head, content
 
 
 def _sum(head: Head, content: bytes | memoryview) -> str:
@@ -181,28 +205,33 @@ def _sum(head: Head, content: bytes | memoryview) -> str:
     return str(summed.hexdigest())
 
 
-def open_index(path: Path) -> Index:
+def open_index(path: Path, *, mapped: bool = False) -> Index:
     """Open what :func:`save_index` wrote.
+
+    Args:
+        path: the file.
+        mapped: map the file instead of reading it. Only for a process that ends soon: whoever writes into the file
+            would change what has been verified. (This program replaces it by another file.)
 
     Raises:
         UnusableIndexError: there is no index, it is damaged, or it is of another version.
     """
-    head, content = _opened(path, "read")
-    if hashlib.sha256(content).hexdigest() != head.content:
-        raise UnusableIndexError(f"the index {path} is damaged: {_AGAIN}")
+    head, content = _opened_whole(path, "mapped" if mapped else "read")
     try:
-        return _built(load(bytes(content)), head)
+        return _built(mapped_arrays(content), head)
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
         raise UnusableIndexError(f"the index {path} cannot be read ({error}): remove it, and {_AGAIN}") from error
 
 
-def _opened(path: Path, how: Literal["head", "mapped", "read"]) -> tuple[Head, bytes | memoryview]:
+def _opened(path: Path, how: Literal["head", "mapped", "read"]) -> tuple[Head, memoryview]:
     """The head of an index and, unless ``how`` is ``head``, what follows it."""
     try:
         with open_regular(path) as file:
             line, size = file.readline(_LONGEST_HEAD), os.fstat(file.fileno()).st_size
             head = _head(path, line, size)
-            return head, b"" if how == "head" else file.read() if how == "read" else _mapped(file, len(line))
+            if how == "head":
+                return head, memoryview(b"")
+            return head, _mapped(file, len(line)) if how == "mapped" else memoryview(file.read())
     except OSError as error:
         raise UnusableIndexError(
             f"there is no index at {path} ({reason(error)}): make one by `bash run.sh index DIR`, or name one by "

@@ -11,7 +11,7 @@ from jaxtyping import Float32, Int64
 from retrieval.ann.exact import ExactVectors, VectorIndex
 from retrieval.ann.faiss_index import WORTH_IT, clusters_path, installed, kept_faiss
 from retrieval.ann.milvus import MilvusVectors, is_milvus
-from search.index.vector_encoding import RowEncoder
+from search.index.vector_encoding import RowEncoder, row_encoder
 from search.index.vector_file import StoredVectors, open_vectors, vectors_of, vectors_path
 
 COUNT: Final = 100
@@ -92,7 +92,7 @@ def _encoder(path: Path, stored: StoredVectors) -> RowEncoder:
     """The model that made the vectors."""
     run = stored.head.run
     try:
-        encoder = RowEncoder(Path(run) if run else None)
+        encoder = row_encoder(Path(run) if run else None)
     except (ValueError, OSError) as error:
         raise ValueError(f"the model that made the vectors in {path} cannot be loaded: {error}") from error
     if (encoder.model, encoder.dim) != (stored.head.model, stored.head.dim):

@@ -8,10 +8,47 @@ import numpy as np
 
 from data_prep.files.json_text import checked_record, checked_words, parse_json
 from data_prep.store.ragged_lists import Ragged
-from search.files.links import Origin
+from search.files.origin import Origin
 
 _URL: Final = re.compile(r"https://[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+)?(?:/[\w.+~%-]+)+", re.ASCII)
+_LENGTH: Final = 8
+_TYPES: Final = {"U8": "u1", "I32": "<i4", "I64": "<i8", "F32": "<f4"}
+_KINDS: Final[Mapping[str, np.dtype[Any]]] = {name: np.dtype(kind) for name, kind in _TYPES.items()}
+"""The types of an index's arrays, all of which have one dimension."""
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+
+def mapped_arrays(content: memoryview) -> dict[str, np.ndarray]:
+    """The arrays of safetensors content, as read-only views of it, where :func:`safetensors.numpy.load` would copy.
+
+    The layout is 8 bytes with the length of a JSON header, the header with the type, shape and place of each array,
+    then the arrays.
+
+    Raises:
+        ValueError: the content has another layout.
+    """
+    size = int.from_bytes(content[:_LENGTH], "little")
+    header, data = parse_json(bytes(content[_LENGTH : _LENGTH + size])), content[_LENGTH + size :]
+    if not isinstance(header, dict):
+        raise ValueError("expected a header with arrays")
+    return {name: _array(data, entry) for name, entry in header.items() if name != "__metadata__"}
+
+
+def _array(data: memoryview, entry: Any) -> np.ndarray:
+    """The array that an entry of the header describes.
+
+    Raises:
+        ValueError: it is not inside of ``data``.
+    """
+    if not isinstance(entry, dict) or {*entry} != {"dtype", "shape", "data_offsets"}:
+        raise ValueError(f"expected dtype, shape and data_offsets, got {entry!r:.60}")
+    kind, shape, place = _KINDS.get(str(entry["dtype"])), entry["shape"], entry["data_offsets"]
+    numbers = [*shape, *place] if isinstance(shape, list) and isinstance(place, list) else [-1]
+    if kind is None or any(type(number) is not int or number < 0 for number in numbers):
+        raise ValueError(f"expected an array, got {entry!r:.60}")
+    if len(shape) != 1 or len(place) != 2 or place[1] - place[0] != shape[0] * kind.itemsize or place[1] > len(data):
+        raise ValueError(f"an array of {shape} at {place} does not fit {len(data):,} bytes")
+    return np.frombuffer(data[place[0] : place[1]], kind)  # type: ignore[no-any-return, unused-ignore]
 
 
 class StoredArrays:

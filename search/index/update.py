@@ -32,8 +32,8 @@ def update_vectors(run: str, index: Path, tell: Callable[[str, str], None]) -> s
     if up_to_date(index, run):
         return ""
     from search.index.dense_retriever import lay_clusters
-    from search.index.vector_encoding import RowEncoder, refresh_vectors
+    from search.index.vector_encoding import refresh_vectors, row_encoder
 
-    done = refresh_vectors(RowEncoder(Path(run) if run else None), index, tell)
+    done = refresh_vectors(row_encoder(Path(run) if run else None), index, tell)
     lay_clusters(index)
     return f"read {done.read:,} of {done.rows:,} rows"

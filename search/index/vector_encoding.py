@@ -1,28 +1,22 @@
 """Vectors of the rows of an index, and of queries, by a trained bi-encoder; vectors of unchanged rows are reused.
 
-The vector of a row does not depend on the other rows of its batch: all batches have one size and one width, the
-longest that the model reads, so that every sum has the same terms in the same order. Equal rows are encoded once.
+The vector of a row does not depend on the other rows of its batch. Equal rows are encoded once.
 """
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
-import torch
 from jaxtyping import Float16, Float32, Int64, UInt8
-from torch.nn.functional import pad
 from tqdm import tqdm
 
-from data_prep.store.batching import Batch, TokenizedPairs, Words
 from data_prep.store.prepared_data import Split
-from modeling.bi_encoder import BiEncoder
-from recipes.config import Configuration
-from recipes.models import class_of
-from search.engine.reranker import query_split
+from data_prep.store.tokenizing import TokenizedPairs
 from search.index.code_index import open_index, read_head
+from search.index.packed_encoder import PackedEncoder, is_packed_unif
 from search.index.vector_file import (
     KEY,
     StoredVectors,
@@ -32,10 +26,50 @@ from search.index.vector_file import (
     vectors_path,
 )
 from search.models.folder import CONFIG, DEFAULT_BI_ENCODER, model_hash
-from search.models.packed_model import load_model
 
 BATCH: Final = 128
 """Rows per batch, always."""
+
+
+@runtime_checkable
+class RowEncoder(Protocol):
+    """A bi-encoder for rows and queries."""
+
+    run: str
+    """Its folder; "": the shipped one."""
+    model: str
+    """A hash of the model."""
+    dim: int
+    fields: tuple[str, ...]
+    """The fields of a row that it reads."""
+
+    def query(self, words: Sequence[str]) -> Float32[np.ndarray, "1 dim"]:
+        """The vector of a query, with norm 1."""
+
+    def ids(self, rows: Split) -> TokenizedPairs:
+        """The rows as ids of the model."""
+
+    def vectors(self, ids: TokenizedPairs, rows: Int64[np.ndarray, " batch"]) -> Float16[np.ndarray, "batch dim"]:
+        """The vectors of at most BATCH ``rows``, with norm 1; 0 for rows without words.
+
+        Raises:
+            ValueError: the model gives NaN.
+        """
+
+
+def row_encoder(run: Path | None = None) -> RowEncoder:
+    """The model of a finished run, or a packed one; None: the shipped one. A packed unif needs no torch.
+
+    Raises:
+        ValueError: there is no model, or it is not a bi-encoder.
+    """
+    folder = run or DEFAULT_BI_ENCODER
+    check_bi_encoder(folder)
+    if is_packed_unif(folder):
+        return PackedEncoder(run)
+    from search.index.torch_encoder import TorchEncoder
+
+    return TorchEncoder(run)
 
 
 def check_bi_encoder(folder: Path) -> None:
@@ -45,6 +79,12 @@ def check_bi_encoder(folder: Path) -> None:
         ValueError: there is no model in ``folder``, or it is not such a bi-encoder.
     """
     model_hash(folder)
+    if is_packed_unif(folder):
+        return
+    from modeling.bi_encoder import BiEncoder
+    from recipes.config import Configuration
+    from recipes.models import class_of
+
     name = Configuration.load(folder / CONFIG).model_name
     kind = class_of(name)
     if issubclass(kind, BiEncoder) and kind.reads != "words":
@@ -59,64 +99,15 @@ def check_bi_encoder(folder: Path) -> None:
         )
 
 
-class RowEncoder:
-    """A bi-encoder for rows and queries."""
-
-    def __init__(self, run: Path | None = None) -> None:
-        """Load the model of a finished run, or a packed one; None: the shipped one.
-
-        Raises:
-            ValueError: there is no model, or it is not a bi-encoder.
-        """
-        folder = run or DEFAULT_BI_ENCODER
-        check_bi_encoder(folder)
-        ranker, encoder = load_model(folder)
-        assert isinstance(ranker, BiEncoder)
-        self.run, self._ranker, self._encoder = str(run or ""), ranker, encoder
-        self.model = model_hash(folder)
-        self.dim = self.query(("a",)).shape[1]
-
-    @torch.inference_mode()
-    def query(self, words: Sequence[str]) -> Float32[np.ndarray, "1 dim"]:
-        """The vector of a query, with norm 1."""
-        ids = self._encoder.encode(query_split(words))
-        return self._ranker.encode_query(ids.queries([0])).states[:, 0].float().numpy()
-
-    def ids(self, rows: Split) -> TokenizedPairs:
-        """The rows as ids of the model."""
-        return self._encoder.encode(rows)
-
-    def keys(self, ids: TokenizedPairs) -> UInt8[np.ndarray, "rows bytes"]:
-        """A hash of the model's input for each row."""
-        fields = [ids.fields[field] for field in self._ranker.code_fields]
-        lengths = np.stack([field.lengths for field in fields], axis=1)
-        found = np.empty((len(ids), KEY), np.uint8)
-        for row in range(len(ids)):
-            read = b"".join([lengths[row].tobytes(), *(field[row].tobytes() for field in fields)])
-            found[row] = np.frombuffer(hashlib.blake2b(read, digest_size=KEY).digest(), np.uint8)
-        return found
-
-    @torch.inference_mode()
-    def vectors(self, ids: TokenizedPairs, rows: Int64[np.ndarray, " batch"]) -> Float16[np.ndarray, "batch dim"]:
-        """The vectors of at most BATCH ``rows``, with norm 1; 0 for rows without words.
-
-        Raises:
-            ValueError: the model gives NaN.
-        """
-        full = np.resize(rows, BATCH)  # repeated
-        states = self._ranker.encode_code(self._full_width(ids.codes(full))).states[: len(rows), 0].float().numpy()
-        if not np.isfinite(states).all():
-            raise ValueError(
-                f"the model in {self.run or DEFAULT_BI_ENCODER} gives vectors that are not finite: train it again"
-            )
-        return states.astype(np.float16)
-
-    def _full_width(self, batch: Batch) -> Batch:
-        def widened(field: str, words: Words) -> Words:
-            more = 0, getattr(self._encoder.config, f"{field}_length") - words.ids.shape[1]
-            return Words(pad(words.ids, more), pad(words.mask, more))
-
-        return {field: widened(field, words) for field, words in batch.items()}
+def row_keys(ids: TokenizedPairs, names: Sequence[str]) -> UInt8[np.ndarray, "rows bytes"]:
+    """A hash of a model's input for each row, which are the fields ``names``."""
+    fields = [ids.fields[field] for field in names]
+    lengths = np.stack([field.lengths for field in fields], axis=1)
+    found = np.empty((len(ids), KEY), np.uint8)
+    for row in range(len(ids)):
+        read = b"".join([lengths[row].tobytes(), *(field[row].tobytes() for field in fields)])
+        found[row] = np.frombuffer(hashlib.blake2b(read, digest_size=KEY).digest(), np.uint8)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +137,7 @@ def refresh_vectors(encoder: RowEncoder, index: Path, tell: Callable[[str, str],
     if old and old.head == head:
         return Vectorised(head.rows, 0, written=False)
     ids = encoder.ids(open_index(index).split)
-    keys = encoder.keys(ids)
+    keys = row_keys(ids, encoder.fields)
     known = {key.tobytes(): row for row, key in enumerate(old.keys)} if old else {}
     vectors, read = _filled(encoder, ids, keys, known, old)
     if read_head(index) != before:

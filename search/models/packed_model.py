@@ -34,18 +34,13 @@ from modeling.contract import NeuralRanker
 from recipes.config import Configuration
 from recipes.trained_run import load_run, weights_of, without_weights
 from search.models.folder import CONFIG, PACKED, is_packed, no_model
+from search.models.packed_arrays import ABOUT, FORMAT_VERSION, LARGEST
 from training.checkpoint import check_finite, check_weights, weights_copy
 from training.weights_file import is_sealed, read_weights, sealed_weights
 
-FORMAT_VERSION: Final = 1
-"""Incremented when the layout changes; a packed model of another version is refused."""
-
 _WORDS, _WEIGHTS = PACKED
-_ABOUT: Final = "packed"
-"""The only key of the metadata: safetensors writes several in no fixed order."""
 _TABLES: Final = "words.tables."
 _SHARED: Final = f"{_TABLES}shared.weight"
-_LARGEST: Final = 127
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +56,9 @@ class PackedTable:
         """``table`` with each row quantised symmetrically, rounding to nearest."""
         largest = table.abs().amax(1)
         kept = largest > 0
-        scales = largest[kept] / _LARGEST
+        scales = largest[kept] / LARGEST
         quotients = table[kept].double() / scales.double()[:, None]
-        return cls(kept, quotients.round().clamp(-_LARGEST, _LARGEST).to(torch.int8), scales)
+        return cls(kept, quotients.round().clamp(-LARGEST, LARGEST).to(torch.int8), scales)
 
     @classmethod
     def checked(cls, kept: Tensor, values: Tensor, scales: Tensor, shape: torch.Size) -> "PackedTable":
@@ -74,7 +69,7 @@ class PackedTable:
         """
         types = (kept.dtype, values.dtype, scales.dtype)
         rows = int(kept.sum()) if (types, kept.shape) == ((torch.bool, torch.int8, torch.float32), shape[:1]) else -1
-        if (values.shape, scales.shape) != ((rows, *shape[1:]), (rows,)) or (scales * _LARGEST).isinf().any():
+        if (values.shape, scales.shape) != ((rows, *shape[1:]), (rows,)) or (scales * LARGEST).isinf().any():
             raise ValueError(f"the parts of a table of {list(shape)} do not fit together")
         return cls(kept, values, scales)
 
@@ -190,7 +185,7 @@ def _as_bytes(folder: Path, weights: dict[str, Tensor], words: int, offset_words
         weights |= {f"{name}.kept": packed.kept, f"{name}.values": packed.values, f"{name}.scales": packed.scales}
     files = {name: file_sha256(folder / name) for name in (CONFIG, _WORDS)}
     about = {"format": FORMAT_VERSION, "tables": tables, "files": files}
-    return sealed_weights(weights, _ABOUT, about)
+    return sealed_weights(weights, ABOUT, about)
 
 
 def _read(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -199,7 +194,7 @@ def _read(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     if missing:
         raise _unusable(folder, f"{', '.join(missing)} is missing")
     try:
-        weights, told = read_weights(folder / _WEIGHTS, _ABOUT)
+        weights, told = read_weights(folder / _WEIGHTS, ABOUT)
         about = told or {}
         whole = is_sealed(weights, about)
     except (OSError, ValueError) as error:

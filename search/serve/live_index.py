@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from data_prep.files.named_paths import named_path
+from search import opening
 from search.engine.engine import Engine, Reranker
-from search.engine.reranker import ModelReranker
 from search.index.code_index import Head, Index, UnusableIndexError, open_index, read_head
 from search.index.dense_retriever import DenseRetriever, near_rows
 from search.index.vector_file import vectors_path
-from search.models.folder import DEFAULT_MODEL
-from search.models.packed_model import load_model
 
 _ATTEMPTS: Final = 5
 """Attempts to open an index that is replaced meanwhile."""
@@ -37,7 +34,7 @@ class LiveIndex:
     """Thread-safe; an opened index remains usable after its file is replaced."""
 
     def __init__(
-        self, path: Path, reranker_of: Callable[[Index], ModelReranker | None], *, seconds_between_looks: float = 1.0
+        self, path: Path, reranker_of: Callable[[Index], Reranker | None], *, seconds_between_looks: float = 1.0
     ) -> None:
         """Open the index in ``path``.
 
@@ -107,7 +104,7 @@ class LiveIndex:
             return None
 
 
-def reranker_maker(model: str) -> Callable[[Index], ModelReranker | None]:
+def reranker_maker(model: str) -> Callable[[Index], Reranker | None]:
     """A function that makes the reranker of an index, by the model that ``--model`` names, which is loaded once.
 
     Raises:
@@ -115,8 +112,7 @@ def reranker_maker(model: str) -> Callable[[Index], ModelReranker | None]:
     """
     if model == "none":
         return lambda _: None
-    ranker, tokenizer = load_model(named_path(model) if model else DEFAULT_MODEL)
-    return lambda index: ModelReranker(ranker, tokenizer, index.split)
+    return opening.reranker_maker(model)
 
 
 def _stamp(path: Path) -> tuple[int, ...]:

@@ -31,7 +31,7 @@ from data_prep.store.prepared_data import open_prepared, write_prepared
 from recipes.run_folder import RunFolder
 from search.index.build import refresh
 from search.index.code_index import UnusableIndexError, read_whole_head
-from search.index.vector_encoding import RowEncoder, refresh_vectors
+from search.index.vector_encoding import refresh_vectors, row_encoder
 from training.checkpoint import save_weights
 
 KINDS = {"index": 40, "vectors": 30, "weights": 20, "vocabulary": 20, "config": 30, "checkpoint": 40, "prepared": 20}
@@ -83,7 +83,7 @@ def run(tokenizer, tmp_path_factory) -> Path:
 def index(sources, run, tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("index") / "index"
     refresh(sources, path, processes=1, tell=lambda *told: pytest.fail(str(told)))
-    refresh_vectors(RowEncoder(run), path, lambda *told: pytest.fail(str(told)))
+    refresh_vectors(row_encoder(run), path, lambda *told: pytest.fail(str(told)))
     return path
 
 

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from galm.kernel_library import one_thread_kernels
 from galm.native import kernels
 from search.index.places import cache_folder
 
@@ -13,6 +14,7 @@ MODEL = {"model.dim": "32", "model.blocks": "4", "train.epochs": "1", "train.bat
 def own_caches(tmp_path_factory):
     """Indexes go to a cache folder of the tests, and no setting of the user counts; kernels are compiled once."""
     kernels()
+    one_thread_kernels()
     compiled = list(cache_folder().glob("kernels-*.so"))
     with pytest.MonkeyPatch.context() as patch:
         for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME"):

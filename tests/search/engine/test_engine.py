@@ -11,7 +11,8 @@ from recipes.config import resolve
 from retrieval.bm25_index import Bm25Index
 from search.engine.engine import LONGEST_QUERY, Engine, QueryError, best_beside
 from search.engine.names import Names
-from search.engine.reranker import ModelReranker, query_split
+from search.engine.query_words import query_split
+from search.engine.reranker import ModelReranker
 from search.engine.settings import RankingSettings
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from repositories import commit, run_git, write
 
-from search.files.links import Origin, committed_blobs, link
+from search.files.links import committed_blobs
 from search.files.links import origin_of as origin_of_checkout
+from search.files.origin import Origin, link
 from search.files.tree import checkout_of
 from search.index.build import refresh
 from search.index.code_index import open_index

@@ -30,7 +30,7 @@ from search.index.build import refresh
 from search.index.code_index import open_index, read_head
 from search.index.dense_retriever import DenseRetriever, near_rows
 from search.index.places import index_place
-from search.index.vector_encoding import BATCH, RowEncoder, refresh_vectors
+from search.index.vector_encoding import BATCH, refresh_vectors, row_encoder
 from search.index.vector_file import (
     FORMAT,
     KEY,
@@ -70,7 +70,7 @@ def run(index, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def encoder(run):
-    return RowEncoder(run)
+    return row_encoder(run)
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ def test_a_vector_is_what_the_model_makes_of_its_row(encoder, file):
 @pytest.mark.parametrize(("model", "most"), [("unif", 0.0), ("deepcs", 2**-11)])
 def test_a_vector_does_not_depend_on_the_rows_beside_it(index, tmp_path, monkeypatch, model, most):
     """UNIF's to the bit; of DeepCS, whose LSTMs read as many rows at a step as are that long, to float16's last bit."""
-    encoder = RowEncoder(a_run(tmp_path / "run", index.split, model))
+    encoder = row_encoder(a_run(tmp_path / "run", index.split, model))
     ids, random, real, shapes = encoder.ids(index.split), np.random.default_rng(0), encoder._ranker.encode_code, set()
 
     def told(codes):
@@ -157,7 +157,7 @@ def test_only_rows_whose_words_changed_are_read_and_the_result_is_that_of_new_ve
 def test_another_model_makes_all_of_them_again(index, encoder, file, tmp_path):
     first, _ = vectorise(encoder, file)
     before = open_vectors(vectors_path(file)).vectors
-    other = RowEncoder(a_run(tmp_path / "other", index.split, seed=1))
+    other = row_encoder(a_run(tmp_path / "other", index.split, seed=1))
     assert other.model != encoder.model
     done, _ = vectorise(other, file)
     assert done.read == first.read
@@ -215,7 +215,7 @@ def test_vectors_of_another_index_or_model_are_refused(index, file, tree, tmp_pa
     with pytest.raises(ValueError, match="the vectors cannot be used"):
         near_rows(file, head.content, head.rows, "")
     run = a_run(tmp_path / "run", index.split)
-    vectorise(RowEncoder(run), file)
+    vectorise(row_encoder(run), file)
     assert isinstance(near_rows(file, head.content, head.rows, "exact"), Retriever)
     with pytest.raises(ValueError, match="instead of"):
         vectors_of(file, head.content, head.rows + 1)
@@ -224,7 +224,7 @@ def test_vectors_of_another_index_or_model_are_refused(index, file, tree, tmp_pa
     now = read_head(file)
     with pytest.raises(ValueError, match=r"another state of the index: update them by `bash run"):
         near_rows(file, now.content, now.rows, "")
-    vectorise(RowEncoder(run), file)
+    vectorise(row_encoder(run), file)
     shutil.copy(a_run(tmp_path / "other", index.split, seed=1) / "weights.safetensors", run)
     with pytest.raises(ValueError, match="no longer the model that made the vectors"):
         near_rows(file, now.content, now.rows, "")
@@ -236,9 +236,9 @@ def test_vectors_of_another_index_or_model_are_refused(index, file, tree, tmp_pa
 def test_only_a_bi_encoder_makes_vectors(index, tmp_path):
     run = a_run(tmp_path / "run", index.split, "tabcs")
     with pytest.raises(ValueError, match="is of tabcs, which makes no vector of a method: --vectors takes a run of"):
-        RowEncoder(run)
+        row_encoder(run)
     with pytest.raises(ValueError, match="expected a model in"):
-        RowEncoder(tmp_path)
+        row_encoder(tmp_path)
 
 
 def test_a_model_that_gives_nan_is_refused(encoder, file, monkeypatch):
@@ -474,7 +474,7 @@ def test_vectors_come_by_themselves_stay_of_their_model_and_go(tree, run, capsys
     (tree / "A.java").write_text("class A { void added() { } }")
     assert made_by() == (str(run), True)
     monkeypatch.setattr(
-        "search.index.vector_encoding.RowEncoder", lambda _: pytest.fail("was loaded though nothing changed")
+        "search.index.vector_encoding.row_encoder", lambda _: pytest.fail("was loaded though nothing changed")
     )
     assert made_by() == (str(run), True)
     monkeypatch.undo()

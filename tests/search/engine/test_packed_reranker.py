@@ -1,0 +1,117 @@
+"""The shipped models without torch: the scores, alignments and vectors of torch, and no import of it."""
+
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from bm25s.stopwords import STOPWORDS_EN
+
+from data_prep.store.ragged_lists import Ragged
+from galm.query_scorer import has_kernels
+from retrieval.stop_words import STOP_WORDS
+from search.engine.packed_reranker import PackedModel, PackedReranker, scored_without_torch
+from search.engine.reranker import ModelReranker
+from search.index.packed_encoder import PackedEncoder, is_packed_unif
+from search.index.places import index_place
+from search.index.torch_encoder import TorchEncoder
+from search.models.folder import DEFAULT_BI_ENCODER, DEFAULT_MODEL
+from search.models.packed_model import load_model
+
+QUERIES = ["return the next element of the pipeline", "close", "zzqunknown word of nobody here", "a b c d e f g h i j"]
+needs_kernels = pytest.mark.skipif(not has_kernels(), reason="there is no C compiler here (cc)")
+
+
+@pytest.fixture(scope="module")
+def odd_rows(index):
+    """The rows of an index, some of them without a name, without tokens, or without any word."""
+    words = dict(index.split.words)
+    for field, every in (("name", 3), ("tokens", 5), ("api", 2)):
+        lists = [[] if row % every == 0 else words[field][row].tolist() for row in range(len(index))]
+        words[field] = Ragged.of(lists)
+    return replace(index.split, words=words)
+
+
+@needs_kernels
+@pytest.mark.parametrize("query", QUERIES)
+def test_scores_are_those_of_torch(index, odd_rows, query):
+    packed, torch = PackedModel.load(DEFAULT_MODEL), load_model(DEFAULT_MODEL)
+    for split in (index.split, odd_rows):
+        rows = np.arange(0, len(split), 3)
+        ours = PackedReranker(packed, split).scores(query.split(), rows)
+        theirs = ModelReranker(*torch, split).scores(query.split(), rows)
+        assert theirs.std() > 0.1
+        np.testing.assert_allclose(ours, theirs, atol=2e-5)
+    alone = PackedReranker(packed, index.split).scores(query.split(), np.array([7, 7]))
+    np.testing.assert_allclose(
+        alone, ModelReranker(*torch, index.split).scores(query.split(), np.array([7, 7])), atol=2e-5
+    )
+
+
+@needs_kernels
+def test_alignments_are_those_of_torch(index):
+    ours = PackedReranker(PackedModel.load(DEFAULT_MODEL), index.split)
+    theirs = ModelReranker(*load_model(DEFAULT_MODEL), index.split)
+    for row in (0, 11, 200):
+        one, other = (each.alignment(QUERIES[0].split(), row) for each in (ours, theirs))
+        assert (one.query, one.code, one.fields) == (list(other.query), list(other.code), list(other.fields))
+        np.testing.assert_allclose(one.weights, other.weights, atol=1e-5)
+        np.testing.assert_allclose(one.agreement, other.agreement, atol=1e-5)
+
+
+def test_vectors_are_those_of_torch_and_of_no_other_row(odd_rows):
+    ours, theirs = PackedEncoder(), TorchEncoder()
+    assert (ours.model, ours.dim, ours.run) == (theirs.model, theirs.dim, theirs.run)
+    for query in QUERIES:
+        np.testing.assert_allclose(ours.query(query.split()), theirs.query(query.split()), atol=1e-6)
+    ids, rows = ours.ids(odd_rows), np.arange(100)
+    together = ours.vectors(ids, rows)
+    np.testing.assert_allclose(together.astype(np.float32), theirs.vectors(ids, rows).astype(np.float32), atol=1e-3)
+    assert not together[0].any()  # no tokens
+    apart = np.concatenate([ours.vectors(ids, rows[start : start + 7]) for start in range(0, 100, 7)])
+    assert (apart == together).all()
+
+
+def test_only_what_is_computed_here_is_taken(tmp_path):
+    assert is_packed_unif(DEFAULT_BI_ENCODER)
+    assert not is_packed_unif(DEFAULT_MODEL)
+    assert scored_without_torch(DEFAULT_MODEL) == has_kernels()
+    assert not scored_without_torch(DEFAULT_BI_ENCODER)
+    assert not scored_without_torch(tmp_path)
+    folder = shutil.copytree(DEFAULT_MODEL, tmp_path / "other")
+    config = (folder / "config.json").read_text()
+    (folder / "config.json").write_text(config.replace('"edges": "raw"', '"edges": "cosine"'))
+    assert not scored_without_torch(folder)
+
+
+@pytest.mark.parametrize("name", ["config.json", "words.json", "model.safetensors"])
+@pytest.mark.parametrize("kind", [PackedModel.load, PackedEncoder])
+def test_a_damaged_file_is_told_in_one_line(tmp_path, name, kind):
+    folder = shutil.copytree(DEFAULT_MODEL if kind == PackedModel.load else DEFAULT_BI_ENCODER, tmp_path / "model")
+    content = bytearray((folder / name).read_bytes())
+    content[len(content) // 2] ^= 1
+    (folder / name).write_bytes(content)
+    with pytest.raises(ValueError, match=r"cannot be used|configuration of a run") as told:
+        kind(folder)
+    assert "\n" not in str(told.value)
+
+
+def test_stop_words_are_those_of_bm25s():
+    assert frozenset(STOPWORDS_EN) == STOP_WORDS
+
+
+@needs_kernels
+def test_a_question_imports_no_torch(tree):
+    made = (
+        "import sys; from cli.main import main; assert main(sys.argv[1:]) == 0; "
+        "assert not {'torch', 'scipy', 'bm25s', 'pathspec', 'tree_sitter'} & {*sys.modules}"
+    )
+    indexed = "import sys; from cli.main import main; assert main(sys.argv[1:]) == 0; assert 'torch' not in sys.modules"
+    for code, arguments in ((indexed, ["index", str(tree)]), (made, ["search", "close it", "--explain", "--index={}"])):
+        typed = [each.format(index_place(tree)) for each in arguments]
+        done = subprocess.run([sys.executable, "-c", code, *typed], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    assert "by model" in done.stdout
+    assert "vectors" in done.stdout
