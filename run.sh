@@ -20,6 +20,8 @@
 #   format_pairs FORM FILE [...] --out=FILE     convert source files to GenCodeSearchNet's raw form
 #   sample_pairs FILE --task=T --out=FILE       sample a ranking or matching file from a raw file
 #   r_pairs SOURCE [...] --out=FOLDER           extract comments and their code from R files or packages
+#   posts MODEL|WHAT --data.path=DUMP           search posts by code and an error: train, test
+#   posts_from_tracker TICKETS --out=FOLDER     write a bug tracker as a dump of posts
 #   test [pytest options]                       run all checks
 #   help [NAME ...]                             this list, or details of a command, data set, model or section
 #
@@ -57,7 +59,8 @@ check() {
 }
 
 case "${1:-help}" in
-  test)  shift; set_up requirements.txt requirements-dev.txt requirements-sentences.txt requirements-vectors.txt requirements-parquet.txt; check "$@" ;;
+  test)  shift; set_up requirements.txt requirements-dev.txt requirements-parquet.txt requirements-posts.txt \
+    requirements-sentences.txt requirements-vectors.txt; check "$@" ;;
   board) shift; set_up requirements.txt; board "$@" ;;
   *)     set_up requirements.txt; experiments "$@" ;;
 esac

@@ -24,6 +24,8 @@ class Command:
     """The dataclass of its options, ``--field=value``; "" if it has none of its own."""
     sections: tuple[str, ...] = ()
     """Sections of a run's configuration whose options it takes, ``--section.field=value``."""
+    named: tuple[tuple[str, str], ...] = ()
+    """Sections of its own, as names and dataclasses."""
     needs: str = ""
     """What the first set-up does not install."""
 
@@ -121,6 +123,22 @@ COMMANDS: Final[dict[str, Command]] = {
         "extract comments and their code from R files or packages",
         f"{_GENCODESEARCHNET}.cli:r_pairs",
         f"{_GENCODESEARCHNET}.config:RPairsOptions",
+    ),
+    "posts": Command(
+        "MODEL|WHAT --data.path=DUMP",
+        "search posts by code and an error: train, test",
+        "experiments.posts.cli:posts",
+        named=(
+            ("data", "data_prep.posts.config:PostsConfig"),
+            ("loop", "experiments.posts.config:LoopConfig"),
+            ("evaluate", "experiments.posts.config:TestConfig"),
+        ),
+    ),
+    "posts_from_tracker": Command(
+        "TICKETS --out=FOLDER",
+        "write a bug tracker as a dump of posts",
+        "experiments.posts.cli:from_tracker",
+        "experiments.posts.options:TrackerOptions",
     ),
     "test": Command("[pytest options]", "run all checks", needs="the packages of the tests, which are added to .venv"),
     "help": Command("[NAME ...]", "this list, or details of a command, data set, model or section"),

@@ -73,6 +73,8 @@ def _about_command(name: str, command: Command) -> list[str]:
     lines = [f"bash run.sh {name} {command.usage}".rstrip(), f"  {command.about}"]
     lines += [f"  needs {command.needs}"] if command.needs else []
     lines += _entries(named_options(resolve_name(command.options)).values()) if command.options else []
+    for section, config in command.named:
+        lines += _entries(options_of(section, resolve_name(config)).values())
     for section in command.sections:
         lines += _entries(_options(section))
     return lines

@@ -64,8 +64,15 @@ def best_weight(
         pool: queries and methods, with the gold of row i in column i.
         measure: takes a block of scores and the row number of its first query in the pool; its sum is maximised.
     """
+    return best_weight_of(first.over(pool, pool), second.over(pool, pool), measure)
+
+
+def best_weight_of(
+    first: Scores, second: Scores, measure: Callable[[Float[np.ndarray, "block codes"], int], float]
+) -> float:
+    """:func:`best_weight` of scores that were computed already; ``measure`` is given the number of the first query."""
     sums, row = np.zeros(len(WEIGHTS)), 0
-    for one, other in _standardised(first.over(pool, pool), second.over(pool, pool)):
+    for one, other in _standardised(first, second):
         sums += [measure(weighted(one, other, weight), row) for weight in WEIGHTS]
         row += len(one)
     return WEIGHTS[len(WEIGHTS) - 1 - int(np.argmax(sums[::-1]))]

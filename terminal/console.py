@@ -23,7 +23,18 @@ _log = logging.getLogger("experiments")
 
 _COLOUR: Final = re.compile(r"(\x1b\[(?:0|1|2|32|36)m)")
 _ROOMS: Final = frozenset(
-    {"data_prep", "modeling", "retrieval", "galm", "baselines", "training", "evaluation", "experiments", "search"}
+    {
+        "data_prep",
+        "modeling",
+        "retrieval",
+        "galm",
+        "baselines",
+        "snipper",
+        "training",
+        "evaluation",
+        "experiments",
+        "search",
+    }
 )
 
 

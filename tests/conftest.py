@@ -13,6 +13,7 @@ check_types(
         "retrieval",
         "galm",
         "baselines",
+        "snipper",
         "training",
         "evaluation",
         "recipes",

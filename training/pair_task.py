@@ -39,6 +39,8 @@ class PairTask:
     config: TrainConfig
     device: torch.device | str = "cpu"
     hard_negatives: Int[np.ndarray, "pairs negatives"] | None = None  # by row of ``pairs``
+    negatives_per_query: int = 0
+    """Hard negatives of each query in a batch, drawn anew in every epoch; 0: all of them."""
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -61,7 +63,7 @@ class PairTask:
         return epoch_batches(self.pairs, config.batch_size, config.seed, epoch, config.neighbours, config.processes)
 
     def loss(self, rows: Rows, epochs: float, step: int) -> Float[Tensor, ""]:
-        codes = self._codes_of(rows)
+        codes = self._codes_of(rows, int(epochs))
         scores = self._scores(rows, codes, step).float()  # [queries, codes]
         negatives = negatives_mask(
             self.pairs.query_keys[rows], self.pairs.code_keys[rows],
@@ -72,11 +74,16 @@ class PairTask:
     def validate(self) -> Mapping[str, float]:
         return self.measure(self.model)
 
-    def _codes_of(self, rows: Rows) -> Int[np.ndarray, " codes"]:
+    def _codes_of(self, rows: Rows, epoch: int) -> Int[np.ndarray, " codes"]:
         """The codes of a batch: those of its queries in order, then their hard negatives."""
         if self.hard_negatives is None:
             return rows
-        return np.concatenate([rows, self.hard_negatives[rows].ravel()])
+        mined = self.hard_negatives[rows]  # [queries, negatives]
+        if 0 < self.negatives_per_query < mined.shape[1]:
+            random = np.random.default_rng((self.config.seed, epoch, int(rows[0])))
+            places = random.random(mined.shape).argsort(axis=1)[:, : self.negatives_per_query]
+            mined = np.take_along_axis(mined, places, axis=1)
+        return np.concatenate([rows, mined.ravel()])
 
     def _scores(self, rows: Rows, codes: Int[np.ndarray, " codes"], step: int) -> Float[Tensor, "rows codes"]:
         """Every query of the batch against every code; each process encodes its share and scores its own queries."""

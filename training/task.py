@@ -49,7 +49,9 @@ class TrainingTask(Protocol):
         ...
 
     def validate(self) -> Mapping[str, float]:
-        """Measures of the current model, in evaluation mode and without gradients; ``mrr`` selects the best epoch.
+        """Measures of the current model, in evaluation mode and without gradients.
+
+        The best epoch is selected by ``selection`` if there is such a measure, otherwise by ``mrr``.
 
         Those named ``part/name`` describe the inside of the model: they are logged, not printed.
         """

@@ -187,7 +187,7 @@ class _Run:
         if done.epoch % config.validate_every == 0 or done.epoch == config.epochs:
             measures = self._validated()
             record |= measures
-            best = self.state.validated(measures["mrr"])
+            best = self.state.validated(measures.get("selection", measures["mrr"]))
             line += "; validation " + ", ".join(
                 f"{name} {value:.4f}" for name, value in measures.items() if "/" not in name
             )

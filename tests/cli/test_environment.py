@@ -28,7 +28,7 @@ case "$*" in
 esac
 """
 
-EXTRAS = ("requirements-sentences.txt", "requirements-vectors.txt", "requirements-parquet.txt")
+EXTRAS = ("requirements-parquet.txt", "requirements-posts.txt", "requirements-sentences.txt", "requirements-vectors.txt")
 OF_TESTS = ("requirements-dev.txt", *EXTRAS)
 """What tests need: their tools, and the extras that they test."""
 

@@ -1,0 +1,167 @@
+"""Finds the files of a Stack Exchange dump, and streams their bytes: plain XML, gzip, or .7z archives (py7zr)."""
+
+import gzip
+import importlib
+import os
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any, Final
+
+from data_prep.files.json_text import parse_json
+from data_prep.files.reading import open_regular, read_whole
+from data_prep.sources.archives import MAX_RATIO
+
+Feed = Callable[[bytes], None]
+
+SITE: Final = "site.json"
+"""Optional file beside the tables: name, address of a question with {id}, and licence of a site that is not of Stack
+Exchange."""
+_CHUNK: Final = 1 << 20
+_RATIO_FROM: Final = 64 << 20  # bytes; smaller outputs are never bombs
+_ARCHIVE: Final = re.compile(r"(?P<site>.+?)(?:-(?P<table>Posts|PostLinks))?\.7z", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table of a dump: a file, or a member of an archive."""
+
+    path: Path
+    member: str = ""  # of a .7z archive
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        return f"{self.path}:{self.member}" if self.member else str(self.path)
+
+    def stream(self, feed: Feed) -> None:
+        """Call ``feed`` with the bytes, chunk by chunk.
+
+        Raises:
+            ValueError: the file is damaged, expands suspiciously, or needs a library that is not installed.
+            OSError: it cannot be read.
+        """
+        if self.member:
+            _stream_archive(self, feed)
+            return
+        with open_regular(self.path) as file:
+            if not file.peek(2).startswith(b"\x1f\x8b"):
+                for chunk in iter(lambda: file.read(_CHUNK), b""):
+                    feed(chunk)
+                return
+            bound = _Bound(self.name, os.fstat(file.fileno()).st_size, feed)
+            try:
+                with gzip.GzipFile(fileobj=file) as unpacked:
+                    for chunk in iter(lambda: unpacked.read(_CHUNK), b""):
+                        bound(chunk)
+            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                raise ValueError(f"{self.name} is damaged ({error}): get it again") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Dump:
+    """The tables of one site."""
+
+    site: str
+    posts: Table
+    links: Table | None
+    question_url: str  # with {id}
+    licence: str  # "" for Stack Exchange: of each post by its date
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that are read."""
+        return list(dict.fromkeys(table.path for table in (self.posts, self.links) if table))
+
+
+def find_dump(path: Path) -> Dump:
+    """The dump in a folder or archive.
+
+    Raises:
+        ValueError: there is none, or a needed library is not installed.
+    """
+    if not path.exists():
+        raise ValueError(f"expected a dump in {path}, but nothing is there: name a folder with Posts.xml, or a .7z")
+    site, tables = _tables(path)
+    if "Posts" not in tables:
+        raise ValueError(f"expected Posts.xml, Posts.xml.gz or a .7z archive of it in {path}: it has none")
+    own = _site_of(path if path.is_dir() else path.parent)
+    name = own.get("site", site)
+    url = own.get("question_url", f"https://{name}/questions/{{id}}" if "." in name else "")
+    return Dump(name, tables["Posts"], tables.get("PostLinks"), url, own.get("licence", ""))
+
+
+def _tables(path: Path) -> tuple[str, dict[str, Table]]:
+    """The name of the site, and its tables; files of a folder come before archives in it."""
+    site, tables = path.name, dict[str, Table]()
+    for name, suffix in product(("Posts", "PostLinks"), (".xml", ".xml.gz")):
+        if (file := path / f"{name}{suffix}").is_file():
+            tables.setdefault(name, Table(file))
+    if "Posts" in tables:
+        return site, tables
+    for archive in sorted(path.glob("*.7z")) if path.is_dir() else [path]:
+        if found := _ARCHIVE.fullmatch(archive.name):
+            site = found["site"]
+            tables |= dict(_members(archive))
+    return site, tables
+
+
+def _site_of(folder: Path) -> dict[str, str]:
+    if not (folder / SITE).is_file():
+        return {}
+    try:
+        content = parse_json(read_whole(folder / SITE))
+    except ValueError as error:
+        raise ValueError(f"{folder / SITE} is no JSON ({error}): correct or remove it") from error
+    if not isinstance(content, dict) or not all(isinstance(each, str) for each in content.values()):
+        raise ValueError(f"{folder / SITE} takes texts named site, question_url and licence: correct or remove it")
+    return content
+
+
+class _Bound:
+    """Passes chunks on, and refuses decompression bombs."""
+
+    def __init__(self, name: str, packed: int, feed: Feed) -> None:
+        self._name, self._packed, self._feed, self._unpacked = name, packed, feed, 0
+
+    def __call__(self, chunk: bytes) -> None:
+        self._unpacked += len(chunk)
+        if self._unpacked > max(_RATIO_FROM, MAX_RATIO * self._packed):
+            raise ValueError(f"{self._name} is refused: it unpacks to more than {MAX_RATIO} times its size")
+        self._feed(chunk)
+
+
+def _library() -> Any:
+    try:
+        return importlib.import_module("py7zr")
+    except ImportError as error:
+        raise ValueError(
+            ".7z archives need py7zr: .venv/bin/python -m pip install -r requirements-posts.txt; or unpack them first"
+        ) from error
+
+
+def _members(archive: Path) -> Iterator[tuple[str, Table]]:
+    library = _library()
+    try:
+        with open_regular(archive) as file, library.SevenZipFile(file) as opened:
+            names = opened.getnames()
+    except (library.exceptions.ArchiveError, EOFError, ValueError) as error:
+        raise ValueError(f"{archive} is no readable .7z archive ({error}): get it again") from error
+    for member in names:
+        if member in ("Posts.xml", "PostLinks.xml"):
+            yield member.removesuffix(".xml"), Table(archive, member)
+
+
+def _stream_archive(table: Table, feed: Feed) -> None:
+    library = _library()
+    from data_prep.posts.archive_sink import sink_factory
+
+    factory = sink_factory(_Bound(table.name, table.path.stat().st_size, feed))
+    try:
+        with open_regular(table.path) as file, library.SevenZipFile(file) as opened:
+            opened.extract(targets=[table.member], factory=factory)
+    except (library.exceptions.ArchiveError, EOFError) as error:
+        raise ValueError(f"{table.name} is damaged ({error}): get it again") from error

@@ -1,0 +1,63 @@
+"""The HTML of a post as plain text, and its code elements (lxml, which reads broken HTML as browsers do)."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from lxml import etree
+
+_BLOCKS: Final = re.compile(r"<(?=/?(?:p|li|ul|ol|pre|br|div|h\d|tr|blockquote|hr|dd|dt)\b)", re.IGNORECASE)
+"""Starts of tags that end a line of text."""
+_BLANK_LINES: Final = re.compile(r"\n\s*\n+")
+
+
+@dataclass(frozen=True, slots=True)
+class CodeElement:
+    """A ``code`` element of a post."""
+
+    text: str
+    block: bool  # inside ``pre``; otherwise part of a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class PostText:
+    """A post without its markup."""
+
+    text: str  # including code
+    prose: str  # without blocks of code
+    codes: tuple[CodeElement, ...]  # in document order
+
+
+def read_html(body: str) -> PostText:
+    """The text and the code elements of a post; markup that is not closed or not known is ignored."""
+    if "<" not in body and "&" not in body:
+        return PostText(body.strip(), body.strip(), ())
+    spaced = _BLOCKS.sub("\n<", body)
+    root = _parsed(spaced)
+    if root is None:  # nothing but a comment or white space
+        return PostText("", "", ())
+    codes = [CodeElement("".join(each.itertext("*")), _in_pre(each)) for each in root.iter("code") if _is_outer(each)]
+    text = "".join(root.itertext("*"))  # elements only: no comments
+    etree.strip_elements(root, "pre", with_tail=False)
+    prose = "".join(root.itertext("*"))
+    return PostText(_tidy(text), _tidy(prose), tuple(codes))
+
+
+def _tidy(text: str) -> str:
+    return _BLANK_LINES.sub("\n\n", text).strip()
+
+
+def _parsed(html: str) -> etree._Element | None:
+    parser = etree.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True)
+    try:
+        return etree.fromstring(b"<div>" + html.encode("utf-8", "replace") + b"</div>", parser)
+    except etree.XMLSyntaxError:
+        return None
+
+
+def _in_pre(code: etree._Element) -> bool:
+    return any(each.tag == "pre" for each in code.iterancestors())
+
+
+def _is_outer(code: etree._Element) -> bool:
+    return not any(each.tag == "code" for each in code.iterancestors())

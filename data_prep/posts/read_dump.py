@@ -1,0 +1,205 @@
+"""Reads the tables of a dump: questions that are kept, their accepted answers, and the links between them.
+
+Posts.xml is read once. Memory holds a few numbers per kept question, not the posts: these go to ``questions`` and
+``answers`` as they are read. Only if an accepted answer stands before its question, as after a merge of questions, is
+the file read a second time for the answers that are missing.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+from data_prep.posts.blocks import snippets_of
+from data_prep.posts.config import PostsConfig
+from data_prep.posts.dump_files import Dump
+from data_prep.posts.html_text import PostText, read_html
+from data_prep.posts.records import Attribution, author_of, licence_of
+from data_prep.posts.xml_rows import Row, RowParser
+
+Write = Callable[[Mapping[str, Any]], None]
+"""Stores one JSON object."""
+
+QUESTION: Final = "1"
+ANSWER: Final = "2"
+LINKED: Final = "1"
+DUPLICATE: Final = "3"
+_LARGEST_ID: Final = 1 << 62
+_TAGS_COUNTED: Final = 200_000
+
+
+@dataclass
+class Found:
+    """What was read of one site."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    accepted: dict[int, int] = field(default_factory=dict)  # accepted answer -> its question, of those not read yet
+    kept: set[int] = field(default_factory=set)  # questions
+    tags: Counter[str] = field(default_factory=Counter)
+
+
+def read_posts(dump: Dump, config: PostsConfig, questions: Write, answers: Write) -> Found:
+    """Read Posts.xml.
+
+    Args:
+        dump: the files of a site.
+        config: which questions are kept.
+        questions: stores a question: the fields of :class:`data_prep.posts.records.Post` that it has itself.
+        answers: stores an accepted answer of a kept question: question id, text, attribution.
+
+    Raises:
+        ValueError: the file is damaged or refused, or no question is kept; the message has the counts.
+        OSError: it cannot be read.
+    """
+    reader = _PostsReader(dump, config, questions, answers)
+    reader.read(reader.row)
+    found = reader.found
+    if found.accepted and reader.out_of_order:
+        reader.read(reader.late_answer)
+    found.counts["accepted answers that are not in the dump"] = len(found.accepted)
+    if not found.kept:
+        raise ValueError(_nothing_kept(dump, config, found))
+    return found
+
+
+class _PostsReader:
+    def __init__(self, dump: Dump, config: PostsConfig, questions: Write, answers: Write) -> None:
+        self.dump, self.config, self.write_question, self.write_answer = dump, config, questions, answers
+        self.found, self.out_of_order, self._last = Found(), False, -1
+
+    def read(self, on_row: Callable[[Row], None]) -> None:
+        parser = RowParser(self.dump.posts.name, "posts", on_row)
+        self.dump.posts.stream(parser.feed)
+        parser.close()
+
+    def row(self, row: Row) -> None:
+        counts, number = self.found.counts, _number(row, "Id")
+        counts["rows"] += 1
+        if number is None:
+            counts["rows without an Id"] += 1
+            return
+        kind = row.get("PostTypeId")
+        self.out_of_order |= number < self._last or (kind == ANSWER and (_number(row, "ParentId") or 0) > number)
+        self._last = number
+        if kind == QUESTION:
+            self._question(number, row)
+        elif kind == ANSWER:
+            counts["answers"] += 1
+            self.late_answer(row)
+
+    def _question(self, number: int, row: Row) -> None:
+        found, config = self.found, self.config
+        found.counts["questions"] += 1
+        tags = tags_of(row.get("Tags", ""))
+        if len(found.tags) < _TAGS_COUNTED:
+            found.tags.update(tags)
+        if not config.has_tag(tags):
+            found.counts["questions without the tag"] += 1
+        elif not config.in_time(row.get("CreationDate", "")):
+            found.counts["questions outside the time"] += 1
+        elif number in found.kept:
+            found.counts["questions with an Id seen before"] += 1
+        else:
+            found.kept.add(number)
+            if accepted := _number(row, "AcceptedAnswerId"):
+                found.accepted[accepted] = number
+            self.write_question(self._record(number, tags, row))
+
+    def _record(self, number: int, tags: tuple[str, ...], row: Row) -> dict[str, Any]:
+        post, config = read_html(row.get("Body", "")), self.config
+        snippets = snippets_of(_blocks(post, config), config.error_rule)
+        return {
+            "site": self.dump.site,
+            "id": number,
+            "title": row.get("Title", ""),
+            "tags": tags,
+            "body": row.get("Body", ""),
+            "text": post.text,
+            "prose": post.prose,
+            "code": snippets.code,
+            "error": snippets.error,
+            "keyword": snippets.keywords,
+            "accepted_answer_id": _number(row, "AcceptedAnswerId"),
+            "creation_date": row.get("CreationDate", ""),
+            "question_by": self._attribution(number, row),
+        }
+
+    def late_answer(self, row: Row) -> None:
+        number = _number(row, "Id")
+        if row.get("PostTypeId") != ANSWER or number not in self.found.accepted:
+            return
+        question = self.found.accepted.pop(number)
+        self.found.counts["accepted answers"] += 1
+        text = read_html(row.get("Body", "")).text
+        self.write_answer({"question": question, "text": text, "answer_by": self._attribution(question, row, number)})
+
+    def _attribution(self, question: int, row: Row, answer: int | None = None) -> dict[str, str]:
+        url = self.dump.question_url.replace("{id}", str(question))
+        return asdict(
+            Attribution(
+                author_of(row),
+                f"{url}#{answer}" if url and answer and not self.dump.licence else url,
+                licence_of(row, self.dump.licence),
+            )
+        )
+
+
+def read_links(dump: Dump, found: Found) -> dict[str, list[tuple[int, int]]]:
+    """The links from kept questions, as ``duplicate`` and ``linked`` pairs of ids (from, to), without repetition.
+
+    Raises:
+        ValueError: PostLinks.xml is damaged or refused.
+        OSError: it cannot be read.
+    """
+    pairs: dict[str, dict[tuple[int, int], None]] = {DUPLICATE: {}, LINKED: {}}
+    if dump.links is None:
+        return {"duplicate": [], "linked": []}
+
+    def on_row(row: Row) -> None:
+        source, target = _number(row, "PostId"), _number(row, "RelatedPostId")
+        kind = row.get("LinkTypeId")
+        if source is None or target is None or kind not in pairs:
+            found.counts["links of other kinds or without ids"] += 1
+        elif source not in found.kept:
+            found.counts["links from posts that are not kept"] += 1
+        elif source == target:
+            found.counts["links to themselves"] += 1
+        else:
+            found.counts["duplicate links to posts that are not kept"] += kind == DUPLICATE and target not in found.kept
+            pairs[kind][source, target] = None
+
+    parser = RowParser(dump.links.name, "postlinks", on_row)
+    dump.links.stream(parser.feed)
+    parser.close()
+    linked = [pair for pair in pairs[LINKED] if pair not in pairs[DUPLICATE]]
+    return {"duplicate": list(pairs[DUPLICATE]), "linked": linked}
+
+
+def tags_of(text: str) -> tuple[str, ...]:
+    """The tags of a question: ``<a><b>`` of old dumps, ``|a|b|`` of recent ones."""
+    inner = text.strip()
+    if inner.startswith("<"):
+        return tuple(part for part in inner.strip("<>").split("><") if part)
+    return tuple(part for part in inner.split("|") if part)
+
+
+def _blocks(post: PostText, config: PostsConfig) -> list[str]:
+    return [
+        code.text for code in post.codes if (code.block or config.inline) and len(code.text.strip()) >= config.min_chars
+    ]
+
+
+def _number(row: Row, name: str) -> int | None:
+    """A positive id; None if the attribute is absent or no such number."""
+    text = row.get(name, "")
+    if not (text.isascii() and text.isdigit() and len(text) < 20):
+        return None
+    return number if 0 < (number := int(text)) < _LARGEST_ID else None
+
+
+def _nothing_kept(dump: Dump, config: PostsConfig, found: Found) -> str:
+    counts = ", ".join(f"{name} {count:,}" for name, count in found.counts.items() if count) or "no rows"
+    often = ", ".join(tag for tag, _ in found.tags.most_common(5))
+    hint = f"; its most frequent tags: {often}" if often else ""
+    wanted = f"--data.tag={config.tag} --data.since={config.since} --data.until={config.until}"
+    return f"no question of {dump.posts.name} is kept by {wanted} ({counts}){hint}"

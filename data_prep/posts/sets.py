@@ -1,0 +1,164 @@
+"""The sets of SearchBySnippet: evaluation, pre-training, training and development (arXiv 2305.11625, section 3).
+
+A query is the code and the errors of a question. In the evaluation set it is the question A of a duplicate link A -> B,
+and the document sought is B with its accepted answer; training pairs a question's own code and errors with its own
+title and accepted answer. Nothing of the evaluation set, neither A nor B, is trained on.
+
+*Departures*: the paper does not print the rules for several originals (here all that have an accepted answer are
+relevant) and for development sets. Linked but not duplicate questions (LinkTypeId 1) are no part of the paper's data: a
+share of them is the ``duplicate`` development set here, the rest are noisy pairs to pre-train on, if that is asked for.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+
+from data_prep.posts.config import PostsConfig
+from data_prep.posts.records import Post
+
+Drawn = TypeVar("Drawn")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question whose code and errors are the query, and the posts that answer it; both as rows of the posts."""
+
+    row: int
+    relevant: tuple[int, ...]  # the originals, first link first
+
+
+@dataclass(frozen=True)
+class PostSets:
+    """Rows of the posts in each set."""
+
+    posts: Sequence[Post]
+    config: PostsConfig
+
+    @cached_property
+    def corpus(self) -> tuple[int, ...]:
+        """Questions with an accepted answer: the documents of the ``full`` setting."""
+        return tuple(row for row, post in enumerate(self.posts) if post.best_answer)
+
+    @cached_property
+    def evaluation(self) -> tuple[Query, ...]:
+        """Duplicates with code or an error whose original has an accepted answer."""
+        return self._linked(lambda post: post.duplicate_of, answered=True)
+
+    @cached_property
+    def closed_corpus(self) -> tuple[int, ...]:
+        """The relevant documents only: the ``closed`` setting."""
+        return tuple(sorted({row for query in self.evaluation for row in query.relevant}))
+
+    @cached_property
+    def held_out(self) -> frozenset[int]:
+        """Every question of the evaluation set, on either side of a link."""
+        originals = (
+            self._originals(self.posts[query.row], lambda post: post.duplicate_of) for query in self.evaluation
+        )
+        return frozenset(query.row for query in self.evaluation).union(*originals)
+
+    @cached_property
+    def pretraining(self) -> tuple[tuple[int, int], ...]:
+        """Duplicates with code or an error and their originals, where these have no accepted answer."""
+        return tuple(self._pairs(lambda post: post.duplicate_of, answered=False))
+
+    @cached_property
+    def linked_pretraining(self) -> tuple[tuple[int, int], ...]:
+        """Noisy pairs: linked questions, with or without an accepted answer, but for the development set's."""
+        used = {query.row for query in self.dev_duplicates} | {
+            row for query in self.dev_duplicates for row in query.relevant
+        }
+        pairs = [*self._pairs(lambda post: post.linked_to, answered=False)]
+        pairs += self._pairs(lambda post: post.linked_to, answered=True)
+        return tuple(pair for pair in pairs if not used & {*pair})
+
+    @cached_property
+    def dev_duplicates(self) -> tuple[Query, ...]:
+        """Linked questions with an accepted answer: the development set that is most like the evaluation set."""
+        found = [
+            query
+            for query in self._linked(lambda post: post.linked_to, answered=True)
+            if not self.held_out & {query.row, *query.relevant}
+        ]
+        return tuple(self._drawn(found, min(self.config.dev_queries, round(len(found) * self.config.linked_share)), 1))
+
+    @cached_property
+    def _trainable(self) -> tuple[int, ...]:
+        used = {query.row for query in self.dev_duplicates} | {
+            row for query in self.dev_duplicates for row in query.relevant
+        }
+        return tuple(
+            row for row in self.corpus if self.posts[row].has_query and row not in self.held_out and row not in used
+        )
+
+    @cached_property
+    def dev_same_post(self) -> tuple[int, ...]:
+        """Training questions held out: their query is sought in their own title and accepted answer."""
+        count = min(self.config.dev_queries, round(len(self._trainable) * self.config.dev_share))
+        return tuple(sorted(self._drawn(self._trainable, count, 0)))
+
+    @cached_property
+    def training(self) -> tuple[int, ...]:
+        """Questions with code or an error and an accepted answer, apart from evaluation and development sets."""
+        held = {*self.dev_same_post}
+        return tuple(row for row in self._trainable if row not in held)
+
+    @cached_property
+    def duplicates_of(self) -> dict[int, frozenset[int]]:
+        """Row -> rows of questions that are linked to it as duplicates, in either direction."""
+        found: dict[int, set[int]] = {}
+        for row, post in enumerate(self.posts):
+            for other in self._originals(post, lambda post: post.duplicate_of):
+                found.setdefault(row, set()).add(other)
+                found.setdefault(other, set()).add(row)
+        return {row: frozenset(others) for row, others in found.items()}
+
+    def counts(self) -> dict[str, int]:
+        """The size of each set."""
+        return {
+            "questions": len(self.posts),
+            "questions with code": sum(bool(post.code) for post in self.posts),
+            "questions with error": sum(bool(post.error) for post in self.posts),
+            "questions with code and error": sum(bool(post.code and post.error) for post in self.posts),
+            "questions with code or error": sum(post.has_query for post in self.posts),
+            "questions with best_answer": len(self.corpus),
+            "evaluation queries": len(self.evaluation),
+            "pre-training pairs": len(self.pretraining),
+            "linked pairs to pre-train on": len(self.linked_pretraining),
+            "training pairs": len(self.training),
+            "same-post development queries": len(self.dev_same_post),
+            "duplicate development queries": len(self.dev_duplicates),
+        }
+
+    @cached_property
+    def _rows(self) -> dict[tuple[str, int], int]:
+        return {(post.site, post.id): row for row, post in enumerate(self.posts)}
+
+    def _originals(self, post: Post, links: Callable[[Post], Iterable[int]]) -> list[int]:
+        """The rows of the posts that it links to, without those that are not kept."""
+        rows = (self._rows.get((post.site, other)) for other in links(post))
+        return [row for row in rows if row is not None]
+
+    def _linked(self, links: Callable[[Post], Iterable[int]], *, answered: bool) -> tuple[Query, ...]:
+        found = []
+        for row, post in enumerate(self.posts):
+            if post.has_query:
+                of = tuple(
+                    other for other in self._originals(post, links) if bool(self.posts[other].best_answer) is answered
+                )
+                found += [Query(row, of)] if of else []
+        return tuple(found)
+
+    def _pairs(self, links: Callable[[Post], Iterable[int]], *, answered: bool) -> Iterator[tuple[int, int]]:
+        """Pairs of a question and one that it links to, apart from the evaluation set."""
+        for query in self._linked(links, answered=answered):
+            for other in query.relevant:
+                if not self.held_out & {query.row, other}:
+                    yield query.row, other
+
+    def _drawn(self, of: Sequence[Drawn], count: int, stream: int) -> list[Drawn]:
+        order = np.random.default_rng((self.config.seed, stream)).permutation(len(of))[:count]
+        return [of[place] for place in sorted(order.tolist())]

@@ -1,0 +1,183 @@
+"""Prepared questions and answers on disk: read from dumps once, then loaded from a folder in the data root."""
+
+import gzip
+import hashlib
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any, Final
+
+from data_prep.files.atomic import atomic_folder
+from data_prep.files.folder_lock import sole_holder
+from data_prep.files.json_lines import json_lines
+from data_prep.files.json_text import parse_json
+from data_prep.files.named_paths import check_folder_place, named_path
+from data_prep.files.reading import read_whole
+from data_prep.posts.config import PostsConfig
+from data_prep.posts.dump_files import Dump, find_dump
+from data_prep.posts.read_dump import read_links, read_posts
+from data_prep.posts.records import NOBODY, Post
+from data_prep.program import program_sha256
+
+MANIFEST: Final = "manifest.json"
+_QUESTIONS: Final = "questions.jsonl.gz"
+_ANSWERS: Final = "answers.jsonl.gz"
+_LINKS: Final = "links.json"
+_READING: Final = ("tag", "since", "until", "error_rule", "inline", "min_chars")
+"""Options that determine the stored posts; the others only divide them."""
+
+
+@dataclass(frozen=True)
+class PreparedPosts:
+    """The questions of one or several sites, in the order of their dumps."""
+
+    posts: tuple[Post, ...]
+    folder: Path
+    manifest: Mapping[str, Any]
+
+    @property
+    def fingerprint(self) -> str:
+        """A checksum of what the posts were made from."""
+        return str(self.manifest["fingerprint"])
+
+
+def prepare_posts(config: PostsConfig, *, command: str, say: Callable[[str], None]) -> PreparedPosts:
+    """The questions of the dumps of ``config``, from the cache or read anew.
+
+    Raises:
+        ValueError: a dump is missing, damaged or hostile, or none of its questions is kept.
+        OSError: a file cannot be read or written.
+    """
+    if not config.path:
+        raise ValueError("expected a dump: --data.path=FOLDER with Posts.xml and PostLinks.xml, or a site's .7z")
+    dumps = [find_dump(named_path(path)) for path in config.path]
+    if len({dump.site for dump in dumps}) < len(dumps):
+        raise ValueError(f"two dumps of --data.path are of one site: {', '.join(dump.site for dump in dumps)}")
+    sources = _sources(dumps, config)
+    fingerprint = hashlib.sha256(json.dumps(sources, sort_keys=True).encode()).hexdigest()
+    folder = named_path(config.root) / f"posts-{fingerprint[:12]}"
+    if not (folder / MANIFEST).exists():
+        check_folder_place(folder.parent, "--data.root")
+        lock = folder.with_name(f".{folder.name}.lock")
+        with sole_holder(lock, lambda: say("waiting for another process that reads these dumps")):
+            if not (folder / MANIFEST).exists():
+                _make(folder, dumps, config, {"fingerprint": fingerprint, "sources": sources, "command": command}, say)
+    return load_posts(folder)
+
+
+def load_posts(folder: Path) -> PreparedPosts:
+    """The posts in a prepared folder, without their HTML.
+
+    Raises:
+        ValueError: it is damaged or none.
+        OSError: it cannot be read.
+    """
+    try:
+        manifest = parse_json(read_whole(folder / MANIFEST))
+        links = parse_json(read_whole(folder / _LINKS))
+        answers = {(row["site"], row["question"]): row for _, row in json_lines(folder / _ANSWERS)}
+        pointed = {kind: _by_source(links[kind]) for kind in ("duplicate", "linked")}
+        posts = tuple(_post(row, answers, pointed) for _, row in json_lines(folder / _QUESTIONS))
+        if len(posts) != manifest["questions"] or not isinstance(manifest["fingerprint"], str):
+            raise ValueError(f"{len(posts):,} questions do not fit its manifest")
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{folder} is damaged ({error}): remove it, it is made again") from error
+    return PreparedPosts(posts, folder, manifest)
+
+
+def _post(
+    row: Mapping[str, Any],
+    answers: Mapping[tuple[str, int], Mapping[str, Any]],
+    pointed: Mapping[str, Mapping[tuple[str, int], tuple[int, ...]]],
+) -> Post:
+    key = row["site"], row["id"]
+    answer = answers.get(key)
+    return Post.from_json(
+        {
+            **row,
+            "best_answer": answer["text"] if answer else "",
+            "answer_by": answer["answer_by"] if answer else asdict(NOBODY),
+            "duplicate_of": pointed["duplicate"].get(key, ()),
+            "linked_to": pointed["linked"].get(key, ()),
+        }
+    )
+
+
+def _by_source(links: Sequence[Sequence[Any]]) -> dict[tuple[str, int], tuple[int, ...]]:
+    found: dict[tuple[str, int], tuple[int, ...]] = {}
+    for site, source, target in links:
+        found[site, source] = (*found.get((site, source), ()), target)
+    return found
+
+
+def _sources(dumps: Sequence[Dump], config: PostsConfig) -> dict[str, Any]:
+    """Everything that determines the stored posts; a dump's files by size and time, since they may have 100 GB."""
+    return {
+        "sites": [
+            {
+                "site": dump.site,
+                "question_url": dump.question_url,
+                "licence": dump.licence,
+                "files": [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in dump.files],
+                "links": dump.links is not None,
+            }
+            for dump in dumps
+        ],
+        "settings": {name: getattr(config, name) for name in _READING},
+        "program": program_sha256("data_prep.posts.read_dump"),
+    }
+
+
+def _make(
+    folder: Path, dumps: Sequence[Dump], config: PostsConfig, about: Mapping[str, Any], say: Callable[[str], None]
+) -> None:
+    links: dict[str, list[tuple[str, int, int]]] = {"duplicate": [], "linked": []}
+    counts: dict[str, Counter[str]] = {}
+    started = time.perf_counter()
+    with atomic_folder(folder) as new:
+        with ExitStack() as files:
+            questions, answers = (
+                files.enter_context(gzip.open(new / name, "wt", compresslevel=1, encoding="utf-8"))
+                for name in (_QUESTIONS, _ANSWERS)
+            )
+            for dump in dumps:
+                counts[dump.site] = _read_site(dump, config, questions, answers, links, say)
+        seconds = time.perf_counter() - started
+        kept = sum(1 for _ in json_lines(new / _QUESTIONS))
+        created = datetime.now(UTC).isoformat(timespec="seconds")
+        manifest = {**about, "questions": kept, "counts": counts, "seconds": round(seconds, 1), "created": created}
+        (new / _LINKS).write_text(json.dumps(links), encoding="utf-8")
+        (new / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+
+
+def _read_site(
+    dump: Dump,
+    config: PostsConfig,
+    questions: TextIOWrapper,
+    answers: TextIOWrapper,
+    links: dict[str, list[tuple[str, int, int]]],
+    say: Callable[[str], None],
+) -> Counter[str]:
+    if dump.links is None:
+        say(f"{dump.site}: no PostLinks.xml, so no duplicates: no evaluation set and nothing to pre-train on")
+    started = time.perf_counter()
+
+    def write(file: TextIOWrapper, row: Mapping[str, Any]) -> None:
+        file.write(json.dumps(row, ensure_ascii=True) + "\n")  # ASCII: lone surrogates cannot break it
+
+    found = read_posts(
+        dump, config, lambda row: write(questions, row), lambda row: write(answers, {"site": dump.site, **row})
+    )
+    for kind, pairs in read_links(dump, found).items():
+        links[kind] += [(dump.site, *pair) for pair in pairs]
+        found.counts[f"{kind} links"] = len(pairs)
+    stated = ", ".join(f"{name} {count:,}" for name, count in found.counts.items() if count)
+    seconds = time.perf_counter() - started
+    say(f"{dump.site}: kept {len(found.kept):,} questions in {seconds:.1f} s ({stated})")
+    return found.counts

@@ -1,0 +1,95 @@
+"""The commands about posts: ``posts MODEL``, ``posts statistics``, ``posts tune``, ``posts_from_tracker``."""
+
+import shlex
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from data_prep.files.named_paths import check_folder_place, named_path
+from experiments.posts.config import MODELS, resolve_plan
+from experiments.posts.options import TrackerOptions
+from terminal.console import say, show
+from terminal.options import parsed, split_arguments, unknown
+
+
+def posts(arguments: Sequence[str]) -> None:
+    """Test a model on the questions of a dump, or do what another first word names.
+
+    Raises:
+        ValueError: there is no such model or option, or the data are not available.
+    """
+    words = [each for each in arguments if not each.startswith("-")]
+    if words and words[0] in _OTHERS:
+        _OTHERS[words[0]](_without(words[0], arguments))
+        return
+    if not words or words[0] not in MODELS:
+        raise unknown("model of posts", words[0] if words else "", [*MODELS, *_OTHERS])
+    names, typed = split_arguments(arguments)
+    if len(names) != 1:
+        raise ValueError(f"expected one model: bash run.sh posts {names[0]} --data.path=DUMP; got {' '.join(names)}")
+    plan = resolve_plan(names[0], typed)
+    check_folder_place(named_path(plan.loop.out), "--loop.out")
+    from experiments.posts.run import run_posts
+
+    show(f"\n{run_posts(plan, _command('posts', arguments), say).page}")
+
+
+def statistics(arguments: Sequence[str]) -> None:
+    """Sizes of the fields of the posts of a dump, and of its sets.
+
+    Raises:
+        ValueError: an option is wrong, or the data are not available.
+    """
+    words, typed = split_arguments(arguments)
+    if words:
+        raise ValueError(f"bash run.sh posts statistics takes options only, not {' '.join(words)}")
+    plan = resolve_plan("bm25", typed)
+    from experiments.posts.statistics_page import write_statistics
+
+    show(write_statistics(plan, _command("posts statistics", arguments), say))
+
+
+def tune(arguments: Sequence[str]) -> None:
+    """Compare settings of BM25 on the development sets.
+
+    Raises:
+        ValueError: an option is wrong, or the data are not available.
+    """
+    words, typed = split_arguments(arguments)
+    if words:
+        raise ValueError(f"bash run.sh posts tune takes options only, not {' '.join(words)}")
+    from experiments.posts.tuning import tuned_page
+
+    show(tuned_page(resolve_plan("bm25_tuned", typed), _command("posts tune", arguments), say))
+
+
+def from_tracker(arguments: Sequence[str]) -> None:
+    """Write a bug tracker as the tables of a dump.
+
+    Raises:
+        ValueError: a file is missing or damaged, or an option is wrong.
+    """
+    words, options = parsed(arguments, TrackerOptions)
+    if len(words) != 1 or not options.out:
+        raise ValueError("expected tickets and a folder: bash run.sh posts_from_tracker TICKETS --out=FOLDER")
+    from data_prep.posts.tracker import write_tracker
+
+    out = named_path(options.out)
+    check_folder_place(out, "--out")
+    links = named_path(options.links) if options.links else None
+    site = {"site": options.site or out.name, "question_url": options.question_url, "licence": options.licence}
+    counts = write_tracker(named_path(words[0]), links, out, site)
+    say(f"{out}: {', '.join(f'{count:,} {name}' for name, count in counts.items())}")
+    say(f"next: bash run.sh posts bm25 --data.path={shlex.quote(options.out)} --data.tag= --data.inline=false")
+
+
+def _without(name: str, arguments: Sequence[str]) -> list[str]:
+    place = arguments.index(name)
+    return [*arguments[:place], *arguments[place + 1 :]]
+
+
+def _command(name: str, arguments: Sequence[str]) -> str:
+    return shlex.join(["bash", "run.sh", *name.split(), *arguments])
+
+
+_OTHERS: Final[dict[str, Callable[[Sequence[str]], None]]] = {"statistics": statistics, "tune": tune}
+"""First words that are no models."""

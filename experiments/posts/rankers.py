@@ -1,0 +1,127 @@
+"""The rankers of posts: BM25, and encoders that give one vector per text."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+import numpy as np
+import torch
+from jaxtyping import Float32, Int64
+from tqdm import tqdm
+
+from data_prep.store.batching import pad
+from data_prep.store.ragged_lists import Ragged
+from experiments.posts.config import PostsBm25Config
+from experiments.posts.pools import Pool
+from modeling.ranker import SCORES_PER_BLOCK, Scores
+from retrieval.token_bm25 import TokenBm25
+from snipper.encoder import SnippetEncoder, SnippetTokenizer
+from snipper.texts import code_words, cut_middle, okapi_words, part_words
+
+WORDS: Final[dict[str, Callable[[str], list[str]]]] = {
+    "okapi": okapi_words, "parts": part_words, "code": code_words
+}  # fmt: skip
+_TOKENS_PER_BATCH: Final = 16_384
+
+
+class PostRanker(Protocol):
+    """Scores the queries of a pool against its documents."""
+
+    def over(self, pool: Pool) -> Scores:
+        """The scores of all queries."""
+
+
+@dataclass
+class Bm25Ranker:
+    """BM25; the index of the last corpus is reused."""
+
+    config: PostsBm25Config
+
+    def __post_init__(self) -> None:
+        self._last: tuple[Sequence[str], TokenBm25] | None = None
+
+    def over(self, pool: Pool) -> Scores:
+        """The scores of all queries of a pool."""
+        if self._last is None or self._last[0] != pool.documents:
+            self._last = pool.documents, self.index(pool.documents)
+        return self._last[1].over([self.query(query.text) for query in pool.queries])
+
+    def index(self, documents: Sequence[str]) -> TokenBm25:
+        """The index of a corpus; the first line of a document is its title."""
+        words, weight = WORDS[self.config.words], self.config.title_weight
+        texts = (document.partition("\n") for document in documents)
+        lists = (words(title) * weight + words(rest) for title, _, rest in texts)
+        return TokenBm25(lists, k1=self.config.k1, b=self.config.b)
+
+    def query(self, text: str) -> list[str]:
+        """The words of a query."""
+        found = WORDS[self.config.words](text)
+        found = list(dict.fromkeys(found)) if self.config.distinct else found
+        return cut_middle(found, self.config.query_words) if self.config.query_words else found
+
+
+class VectorScores(Scores):
+    """Dot products of vectors."""
+
+    def __init__(self, queries: Float32[np.ndarray, "queries dim"], documents: Float32[np.ndarray, "docs dim"]) -> None:
+        """One vector per text."""
+        super().__init__(len(queries), len(documents))
+        self._queries, self._documents = queries, documents
+
+    def __call__(
+        self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
+    ) -> Float32[np.ndarray, "block candidates"]:
+        """The score of every candidate of each query."""
+        return np.einsum("qd,qcd->qc", self._queries[queries], self._documents[candidates])
+
+    def blocks(self) -> Iterator[Float32[np.ndarray, "block docs"]]:
+        """Every query against every document, as matrix products."""
+        step = max(1, SCORES_PER_BLOCK // max(1, self.codes))
+        for start in range(0, self.queries, step):
+            yield self._queries[start : start + step] @ self._documents.T
+
+
+@dataclass
+class EncoderRanker:
+    """A trained encoder."""
+
+    model: SnippetEncoder
+    tokenizer: SnippetTokenizer
+    tokenized: dict[str, tuple[Ragged, Ragged]] = field(default_factory=dict)
+    """Queries and documents of a pool by its name, for rankers that share a tokenizer."""
+
+    def over(self, pool: Pool) -> Scores:
+        """The scores of all queries of a pool."""
+        if pool.name not in self.tokenized:
+            self.tokenized[pool.name] = self.tokenizer.queries(pool.queries), self.tokenizer.documents(pool.documents)
+        queries, documents = self.tokenized[pool.name]
+        return VectorScores(self.queries(queries), self.documents(documents))
+
+    def queries(self, ids: Ragged) -> Float32[np.ndarray, "queries dim"]:
+        """The vectors of queries."""
+        return self._vectors(ids, "query")
+
+    def documents(self, ids: Ragged) -> Float32[np.ndarray, "docs dim"]:
+        """The vectors of documents."""
+        return self._vectors(ids, "code")
+
+    @torch.no_grad()
+    def _vectors(self, ids: Ragged, side: str) -> Float32[np.ndarray, "texts dim"]:
+        """Encode in batches of texts of similar length."""
+        model, device = self.model, next(self.model.parameters()).device
+        encode = model.encode_query if side == "query" else model.encode_code
+        training = model.training
+        model.eval()
+        order, lengths = np.argsort(-ids.lengths, kind="stable"), ids.lengths
+        vectors = np.zeros((0, 0), np.float32)
+        with tqdm(total=len(ids), desc="encoding", unit=" texts", disable=None, leave=False) as bar:
+            at = 0
+            while at < len(order):
+                rows = order[at : at + max(1, _TOKENS_PER_BATCH // max(1, int(lengths[order[at]])))]
+                found = encode({side: pad(ids.take(rows)).to(device)}).states[:, 0].float().cpu().numpy()
+                vectors = vectors if at else np.zeros((len(ids), found.shape[1]), np.float32)
+                vectors[rows] = found
+                at += len(rows)
+                bar.update(len(rows))
+        model.train(training)
+        return vectors

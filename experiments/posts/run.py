@@ -1,0 +1,160 @@
+"""Trains and tests a model of posts: ``bash run.sh posts MODEL --data.path=DUMP``."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from data_prep.files.named_paths import named_path
+from data_prep.posts.sets import PostSets
+from data_prep.posts.store import PreparedPosts, prepare_posts
+from evaluation.provenance import code_version, machine, without_paths
+from evaluation.relevance import best_ranks
+from experiments.posts.config import PostsPlan, resolve_plan
+from experiments.posts.loop import Loop, Stage
+from experiments.posts.pools import Pool, duplicate_pool, evaluation_pool, query_kinds, same_post_pool
+from experiments.posts.rankers import Bm25Ranker, PostRanker
+from experiments.posts.results import PostsResult, difference_line, save_results, table
+from modeling.ranker import Scores
+from recipes.config import REPOSITORY
+from retrieval.fusion import FusedScores, best_weight_of
+
+KINDS: Final = ("code", "error", "both", "other_text")
+
+
+@dataclass
+class Tested:
+    """The results of a run, and the page that shows them."""
+
+    results: list[PostsResult]
+    page: str
+
+
+def run_posts(plan: PostsPlan, command: str, say: Callable[[str], None]) -> Tested:
+    """Prepare the posts, train what is to be trained, and test.
+
+    Raises:
+        ValueError: the dump is not available, or has no evaluation set.
+        OSError: a file cannot be read or written.
+    """
+    posts = prepare_posts(plan.data, command=command, say=say)
+    sets = PostSets(posts.posts, plan.data)
+    say("; ".join(f"{name} {count:,}" for name, count in sets.counts().items()))
+    if not sets.evaluation:
+        raise ValueError(
+            f"no duplicate link with code or an error leads to an answered question among {len(posts.posts):,} "
+            "questions, so there is nothing to test on: take a larger site, another --data.tag, or add PostLinks.xml"
+        )
+    test = PostsTest(plan, posts, sets, command, say)
+    return test.run()
+
+
+@dataclass
+class PostsTest:
+    """One model on the sets of its data."""
+
+    plan: PostsPlan
+    posts: PreparedPosts
+    sets: PostSets
+    command: str
+    say: Callable[[str], None]
+
+    def run(self) -> Tested:
+        """Test the model; a trained one after every stage, and fused with tuned BM25."""
+        stages: list[Stage] = []
+        if self.plan.kind in ("light", "transformer"):
+            loop = Loop(self.plan, self.sets, self.say)
+            _, stages = loop.run()
+            rankers: dict[str, PostRanker] = {f"{self.plan.name} {each.name}": loop.ranker(each) for each in stages}
+        elif self.plan.kind == "zero_shot":
+            from experiments.posts.zero_shot import ZeroShotRanker
+
+            rankers = {self.plan.name: ZeroShotRanker(self.plan.model)}
+        else:
+            rankers = {self.plan.name: Bm25Ranker(self.plan.model)}
+        full, closed = self._tested(rankers)
+        lines = [table(full, KINDS), "", table(closed)]
+        if len(full) > len(rankers) and self.plan.kind != "bm25":
+            lines += ["", difference_line(full[-1], full[-2])]
+        name = f"{self.plan.name}-seed{self.plan.train.seed}"
+        path = save_results(self._folder(), name, full + closed, self._about(stages))
+        return Tested(full + closed, "\n".join([*lines, "", f"results: {path}"]))
+
+    def _tested(self, rankers: dict[str, PostRanker]) -> tuple[list[PostsResult], list[PostsResult]]:
+        full = [self._result(name, self.full, ranker.over(self.full)) for name, ranker in rankers.items()]
+        closed = [self._result(name, self.closed, ranker.over(self.closed)) for name, ranker in rankers.items()]
+        name, ranker = [*rankers.items()][-1]
+        if self.plan.evaluate.titles:
+            scores = ranker.over(self.titles)
+            full.append(self._result(f"{name}, titles as queries", self.titles, scores))
+        if self.plan.kind != "bm25" and self.plan.evaluate.fusion:
+            full += self._fused(name, ranker)
+        return full, closed
+
+    def _fused(self, name: str, ranker: PostRanker) -> list[PostsResult]:
+        """Tuned BM25, and its fusion with ``ranker`` by the weight that is best on the development sets."""
+        bm25 = Bm25Ranker(resolve_plan("bm25_tuned", {}).model)
+        weight = self._weight(ranker, bm25)
+        scores = FusedScores(ranker.over(self.full), bm25.over(self.full), weight)
+        return [
+            self._result("bm25_tuned", self.full, bm25.over(self.full)),
+            self._result(f"{name} + bm25_tuned (weight {weight})", self.full, scores),
+        ]
+
+    def _weight(self, ranker: PostRanker, bm25: Bm25Ranker) -> float:
+        """The weight of ``ranker`` with the best MRR on the duplicate development set, or else the same-post set."""
+        pool = self.development[-1]
+
+        def measure(block: np.ndarray, first: int) -> float:
+            part = slice(first, first + len(block))
+            return float((1 / best_ranks([block], pool.relevant[part], pool.ignored[part])).sum())
+
+        return best_weight_of(ranker.over(pool), bm25.over(pool), measure)
+
+    @cached_property
+    def development(self) -> list[Pool]:
+        """The development sets that have queries; the one most like the evaluation set is last."""
+        parts = self.plan.loop.parts
+        found = [same_post_pool(self.sets, parts), duplicate_pool(self.sets, parts, body=self.plan.evaluate.body)]
+        return [pool for pool in found if len(pool.queries)]
+
+    @cached_property
+    def full(self) -> Pool:
+        return evaluation_pool(self.sets, self.plan.loop.parts, body=self.plan.evaluate.body)
+
+    @cached_property
+    def closed(self) -> Pool:
+        return evaluation_pool(self.sets, self.plan.loop.parts, body=self.plan.evaluate.body, of="closed")
+
+    @cached_property
+    def titles(self) -> Pool:
+        return evaluation_pool(self.sets, self.plan.loop.parts, body=self.plan.evaluate.body, titles=True)
+
+    def _result(self, name: str, pool: Pool, scores: Scores) -> PostsResult:
+        keys = [self.sets.posts[row].key for row in pool.rows]
+        return PostsResult.of(name, pool, keys, pool.ranks(scores), query_kinds(self.sets, pool))
+
+    def _folder(self) -> Path:
+        return named_path(self.plan.evaluate.save or f"{self.plan.loop.out}/results")
+
+    def _about(self, stages: Sequence[Stage]) -> dict[str, Any]:
+        plan = self.plan
+        sections = {name: asdict(getattr(plan, name)) for name in ("data", "model", "loop", "train", "evaluate")}
+        return {
+            "model": plan.name,
+            "command": without_paths(self.command),
+            "data": {"sets": self.sets.counts(), "fingerprint": self.posts.fingerprint},
+            "config": {name: {key: _shown(value) for key, value in each.items()} for name, each in sections.items()},
+            "stages": [{**stage.record, "key": stage.key} for stage in stages],
+            "machine": asdict(machine()),
+            "code": code_version(REPOSITORY),
+        }
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_shown(each) for each in value]
+    return without_paths(value) if isinstance(value, str) else value

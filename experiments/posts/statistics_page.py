@@ -1,0 +1,80 @@
+"""Table and picture of the sizes of posts, with the paper's numbers beside: ``bash run.sh posts statistics``."""
+
+import io
+from collections.abc import Callable, Sequence
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from data_prep.files.atomic import write_atomically
+from data_prep.files.named_paths import check_folder_place, named_path
+from data_prep.posts.sets import PostSets
+from data_prep.posts.statistics import SizeRow, size_rows
+from data_prep.posts.store import prepare_posts
+from evaluation.published_snippets import COUNTS, ERRORS, PERCENTAGES, SIZES
+from experiments.posts.config import PostsPlan
+
+
+def write_statistics(plan: PostsPlan, command: str, say: Callable[[str], None]) -> str:
+    """Write statistics.md and statistics.png to the folder of the plan, and return the page.
+
+    Raises:
+        ValueError: the dump is not available.
+        OSError: the files cannot be written.
+    """
+    out = named_path(plan.loop.out)
+    check_folder_place(out, "--loop.out")
+    posts = prepare_posts(plan.data, command=command, say=say)
+    rows = size_rows(posts.posts)
+    page = statistics_page(PostSets(posts.posts, plan.data).counts(), rows)
+    out.mkdir(parents=True, exist_ok=True)
+    write_atomically(out / "statistics.md", page)
+    write_atomically(out / "statistics.png", picture(rows))
+    return f"{page}\n{out / 'statistics.md'}, {out / 'statistics.png'}"
+
+
+def statistics_page(counts: dict[str, int], rows: Sequence[SizeRow]) -> str:
+    """Counts, sizes, and what the paper prints."""
+    total = max(1, counts["questions"])
+    lines = ["| | here | % | paper | % |", "|---|---:|---:|---:|---:|"]
+    for name, count in counts.items():
+        share = f"{100 * count / total:.2f}" if name in PERCENTAGES else ""
+        lines.append(f"| {name} | {count:,} | {share} | {_number(COUNTS.get(name))} | {PERCENTAGES.get(name, '')} |")
+    lines += ["", "Mean sizes in characters; percent: of the fields in the total.", ""]
+    lines += ["| subset | posts | total | fields | % | paper: total | fields | % |", "|---|" + "---:|" * 7]
+    for row in rows:
+        printed = " | ".join(f"{value:,.2f}" for value in SIZES[row.subset])
+        here = f"{row.posts:,} | {row.total:,.2f} | {row.field:,.2f} | {row.percent:.2f}"
+        lines.append(f"| {row.subset} | {here} | {printed} |")
+    lines += [
+        "",
+        "Printed in the paper, and what its own numbers give:",
+        "",
+        "| | printed | computed |",
+        "|---|---:|---:|",
+    ]
+    lines += [f"| {name} | {printed} | {computed} |" for name, (printed, computed) in ERRORS.items()]
+    return "\n".join(lines) + "\n"
+
+
+def picture(rows: Sequence[SizeRow]) -> bytes:
+    """Bars of total and field sizes, as PNG."""
+    figure = Figure(figsize=(8, 3.2), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    places = range(len(rows))
+    axes.barh(
+        [place - 0.2 for place in places], [row.total for row in rows], 0.4, label="question's text", color="#9ab"
+    )
+    axes.barh([place + 0.2 for place in places], [row.field for row in rows], 0.4, label="fields", color="#357")
+    axes.set_yticks([*places], [f"{row.subset} ({row.posts:,})" for row in rows])
+    axes.invert_yaxis()
+    axes.set_xlabel("mean size in characters")
+    axes.legend()
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=110)
+    return buffer.getvalue()
+
+
+def _number(count: int | None) -> str:
+    return "" if count is None else f"{count:,}"

@@ -1,0 +1,67 @@
+"""BM25 over lists of words, for documents and queries of any kind; bm25s computes the weights.
+
+Formula and parameters are those of :mod:`retrieval.bm25_formula`. A word that occurs several times in a query counts
+each time, unless the caller removes repetitions.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import bm25s
+import numpy as np
+from jaxtyping import Float32, Int64
+
+from modeling.ranker import Scores
+
+_BLOCK_BYTES = 1 << 25
+
+
+class TokenBm25:
+    """The index of a corpus."""
+
+    def __init__(self, documents: Iterable[Sequence[str]], *, k1: float = 1.2, b: float = 0.75) -> None:
+        """Index the words of each document.
+
+        Raises:
+            ValueError: there are no documents.
+        """
+        self.terms: dict[str, int] = {"": 0}  # so that there is a term even if all documents are empty
+        ids = [[self.terms.setdefault(word, len(self.terms)) for word in words] for words in documents]
+        if not ids:
+            raise ValueError("BM25 ranks at least one document, but there is none")
+        self.size = len(ids)
+        self._scorer = bm25s.BM25(k1=k1, b=b, method="lucene", dtype="float32", auto_compile=False)
+        with np.errstate(invalid="ignore"):  # the average length is 0 if all documents are empty
+            self._scorer.index((ids, self.terms), create_empty_token=False, show_progress=False)
+
+    def scores(self, words: Sequence[str]) -> Float32[np.ndarray, " documents"]:
+        """The score of each document; 0 if it has no word of the query."""
+        known = [self.terms[word] for word in words if word in self.terms]
+        found: Float32[np.ndarray, " documents"] = self._scorer.get_scores_from_ids(known)
+        return found
+
+    def over(self, queries: Sequence[Sequence[str]]) -> "TokenBm25Scores":
+        """The scores of queries against all documents."""
+        return TokenBm25Scores(self, queries)
+
+
+class TokenBm25Scores(Scores):
+    """BM25 scores, computed query by query."""
+
+    def __init__(self, index: TokenBm25, queries: Sequence[Sequence[str]]) -> None:
+        """``queries``: their words."""
+        super().__init__(len(queries), index.size)
+        self._index, self._queries = index, queries
+
+    def __call__(
+        self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
+    ) -> Float32[np.ndarray, "block candidates"]:
+        """The score of every candidate of each query."""
+        rows = [self._index.scores(self._queries[query]) for query in queries.tolist()]
+        return np.take_along_axis(np.stack(rows), candidates, axis=1)
+
+    def blocks(self) -> Iterator[Float32[np.ndarray, "block documents"]]:
+        """Every query against every document."""
+        step = max(1, _BLOCK_BYTES // (4 * self.codes))
+        for start in range(0, self.queries, step):
+            part = self._queries[start : start + step]
+            yield np.stack([self._index.scores(words) for words in part])

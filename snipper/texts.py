@@ -1,0 +1,96 @@
+"""What SnippeR reads: the query of a question's code and errors, and the document of a post.
+
+Sokolov et al., "SearchBySnippet" (arXiv 2305.11625), section 4: a query is the code followed by the error and loses its
+middle if it is too long; a document is the title, for the index also the body, and the accepted answer, and loses its
+end.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Literal, TypeVar
+
+import Stemmer
+
+from data_prep.languages.identifiers import split_identifier
+from data_prep.posts.records import Post
+
+Token = TypeVar("Token")
+QueryParts = Literal["both", "code", "error"]
+Cut = Literal["middle", "head"]
+
+_WORD: Final = re.compile(r"[^\W\d]\w*|\d+")
+_ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{4,}")
+
+
+@dataclass(frozen=True, slots=True)
+class QueryText:
+    """The two parts of a query, in their order."""
+
+    code: str
+    error: str
+
+    @classmethod
+    def of(cls, post: Post, parts: QueryParts = "both") -> "QueryText":
+        """The code and errors of a question, or only one of them."""
+        return cls(post.code if parts != "error" else "", post.error if parts != "code" else "")
+
+    @property
+    def text(self) -> str:
+        """Both parts, the code first."""
+        return "\n".join(filter(None, (self.code, self.error)))
+
+
+def document_text(post: Post, *, body: bool) -> str:
+    """Title, body if wanted, and accepted answer, without markup."""
+    return "\n".join(filter(None, (post.title, post.text if body else "", post.best_answer)))
+
+
+def cut_middle(tokens: Sequence[Token], longest: int) -> list[Token]:
+    """The first ceil(longest / 2) and the last floor(longest / 2) tokens, in order; all if there are no more."""
+    if len(tokens) <= longest:
+        return [*tokens]
+    tail = longest // 2
+    return [*tokens[: longest - tail], *tokens[len(tokens) - tail :]]
+
+
+def cut(tokens: Sequence[Token], longest: int, how: Cut) -> list[Token]:
+    """At most ``longest`` tokens: without their middle, or without their end."""
+    return cut_middle(tokens, longest) if how == "middle" else [*tokens[:longest]]
+
+
+def okapi_words(text: str) -> list[str]:
+    """Identifiers and numbers in lower case, each followed by its parts: ``readCsv`` -> readcsv, read, csv."""
+    words = []
+    for run in _WORD.findall(text):
+        words.append(run.lower())
+        parts = split_identifier(run)
+        if len(parts) > 1:
+            words += parts
+    return words
+
+
+def part_words(text: str) -> list[str]:
+    """The parts of identifiers alone: ``readCsv2`` -> read, csv, 2."""
+    return [part for run in _WORD.findall(text) for part in split_identifier(run)]
+
+
+def code_words(text: str) -> list[str]:
+    """Stemmed parts of identifiers, and whole identifiers of several parts; no memory addresses and no long numbers."""
+    words: list[str] = []
+    for run in _WORD.findall(_ADDRESS.sub(" ", text)):
+        words += _code_forms(run)
+    return words
+
+
+@lru_cache(maxsize=1 << 17)
+def _code_forms(run: str) -> tuple[str, ...]:
+    if run.isdigit():
+        return (run,) if len(run) < 5 else ()
+    parts = split_identifier(run)
+    stems = tuple(_STEM(part) for part in parts)
+    return stems if len(parts) < 2 else (run.lower(), *stems)
+
+
+_STEM: Final = Stemmer.Stemmer("english").stemWord
