@@ -28,7 +28,7 @@ case "$*" in
 esac
 """
 
-EXTRAS = ("requirements-parquet.txt", "requirements-posts.txt", "requirements-sentences.txt", "requirements-vectors.txt")
+EXTRAS = tuple(f"requirements-{name}.txt" for name in ("parquet", "posts", "sentences", "vectors"))
 OF_TESTS = ("requirements-dev.txt", *EXTRAS)
 """What tests need: their tools, and the extras that they test."""
 
