@@ -13,7 +13,6 @@ DATASETS: Final[dict[str, str]] = {
     "csn": "data_prep.datasets.csn:Csn",
     "csn_tabcs": "data_prep.datasets.tabcs:CsnTabcs",
     "jcg_tabcs": "data_prep.datasets.tabcs:JcgTabcs",
-    "debian": "data_prep.datasets.debian:Debian",
     "debian_sample": "data_prep.datasets.debian:DebianSample",
     "open_java": "data_prep.datasets.open_java:OpenJava",
     "repositories": "data_prep.datasets.repositories:Repositories",

@@ -14,7 +14,7 @@ from typing import Final
 from zlib import crc32
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Int, UInt
 
 from data_prep.corpus.records import alphanumeric_runs
 
@@ -70,7 +70,7 @@ def find_duplicates(functions: Sequence[Fingerprint]) -> Duplicates:
     return Duplicates(exact, near)
 
 
-def _near(lists: Sequence[Int[np.ndarray, " identifiers"]]) -> Bool[np.ndarray, " functions"]:
+def _near(lists: Sequence[UInt[np.ndarray, " _"]]) -> Bool[np.ndarray, " functions"]:
     """The functions that are not the first of their cluster."""
     long = np.array([row for row, each in enumerate(lists) if len(each) >= LEAST_IDENTIFIERS], np.int64)
     first = np.arange(len(lists))
@@ -88,7 +88,7 @@ def _near(lists: Sequence[Int[np.ndarray, " identifiers"]]) -> Bool[np.ndarray, 
     return first != np.arange(len(lists))
 
 
-def alike(one: Int[np.ndarray, " some"], other: Int[np.ndarray, " others"]) -> bool:
+def alike(one: UInt[np.ndarray, " _"], other: UInt[np.ndarray, " _"]) -> bool:
     """Whether two sorted lists of identifiers are those of near-duplicates."""
     (a, times_a), (b, times_b) = np.unique(one, return_counts=True), np.unique(other, return_counts=True)
     shared, in_a, in_b = np.intersect1d(a, b, assume_unique=True, return_indices=True)
@@ -98,7 +98,7 @@ def alike(one: Int[np.ndarray, " some"], other: Int[np.ndarray, " others"]) -> b
     return together >= MULTISET_SIMILARITY * (len(one) + len(other) - together)
 
 
-def _candidates(sets: Sequence[Int[np.ndarray, " identifiers"]]) -> Iterator[tuple[int, int]]:
+def _candidates(sets: Sequence[UInt[np.ndarray, " _"]]) -> Iterator[tuple[int, int]]:
     """Pairs of rows (earlier, later) that share the MinHash values of a band, each pair once."""
     if len(sets) < 2:
         return
@@ -127,7 +127,7 @@ def _alike(columns: Int[np.ndarray, "rows functions"]) -> Int[np.ndarray, " pair
     return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
 
 
-def _signatures(sets: Sequence[Int[np.ndarray, " identifiers"]]) -> Int[np.ndarray, "hashes functions"]:
+def _signatures(sets: Sequence[UInt[np.ndarray, " _"]]) -> Int[np.ndarray, "hashes functions"]:
     """MinHash of each set: for each of a fixed family of linear hash functions the least value over the set."""
     flat = np.concatenate(sets).astype(np.uint64) % _PRIME
     lengths = np.array([len(each) for each in sets], np.int64)

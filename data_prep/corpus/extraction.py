@@ -85,7 +85,7 @@ def extract_file(
     functions = _functions(file, parsed, language)
     counts.files["" if functions else "without functions"] += 1
     counts.functions.update(function.reason for function in functions)
-    counts.licences[licence] += sum(not function.reason for function in functions)
+    counts.licences += Counter({licence: sum(not function.reason for function in functions)})
     return replace(file, functions=functions) if functions else None
 
 

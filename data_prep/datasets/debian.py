@@ -1,8 +1,7 @@
-"""Java of several hundred projects: the upstream sources of Debian's packages, split by whole projects.
+"""Java of six large libraries: the upstream sources of Debian's packages, split by whole projects.
 
-``debian_packages.txt`` lists the packages and the project of each, ``debian_sample.txt`` those of ``debian_sample``.
-``--data.path=`` may name a folder of existing source archives (``NAME_VERSION.orig.tar.xz``); otherwise apt-get
-downloads them.
+``debian_sample.txt`` lists the packages and the project of each. ``--data.path=`` may name a folder of existing source
+archives (``NAME_VERSION.orig.tar.xz``); otherwise apt-get downloads them.
 """
 
 from collections.abc import Iterator
@@ -26,15 +25,14 @@ from data_prep.sources.debian_archives import (
     read_list,
 )
 
-PACKAGES: Final = Path(__file__).with_name("debian_packages.txt")
 SAMPLE: Final = Path(__file__).with_name("debian_sample.txt")
 
 
-class Debian:
-    """Java of 562 of Debian's source packages, split by whole projects; 830 MB to fetch."""
+class DebianSample:
+    """Java of six of Debian's source packages, large and well documented libraries; 18 MB to fetch."""
 
-    cache_name = "debian"
-    packages = PACKAGES
+    cache_name = "debian_sample"
+    packages = SAMPLE
     split_rule = SplitRule(by="project", test_pairs=10_000, valid_pairs=5_000)
 
     def __init__(self, config: DataConfig) -> None:
@@ -112,10 +110,3 @@ class Debian:
             else:
                 self._found = fetched_archives(Path(self._config.root) / "raw" / self.cache_name, projects)
         return self._found
-
-
-class DebianSample(Debian):
-    """Java of six of them, large and well documented libraries; 18 MB to fetch."""
-
-    cache_name = "debian_sample"
-    packages = SAMPLE

@@ -54,7 +54,8 @@ def declaration(node: Node) -> Declaration | None:
         kind = "method" if parent.type == "pair" else ""
     if node.type == "method_definition" and node_text(named) == "constructor":
         kind = "constructor"
-    return Declaration(*_name(named, whole), kind=kind)
+    name, whole, owner = _name(named, whole)
+    return Declaration(name, whole, owner, kind, _first(whole))
 
 
 def _name(named: Node | None, inner: Node) -> tuple[str, Node, str]:
@@ -71,6 +72,14 @@ def _name(named: Node | None, inner: Node) -> tuple[str, Node, str]:
         named = named.child_by_field_name("property")
     name = node_text(named).strip("'\"#`") if named is not None else ""
     return name if name.isidentifier() or name.replace("$", "_").isidentifier() else "", _whole(inner), owner
+
+
+def _first(node: Node) -> Node:
+    """The first of the decorators before a member of a class, else the member."""
+    before = node.prev_named_sibling
+    while before is not None and before.type == "decorator":
+        node, before = before, before.prev_named_sibling
+    return node
 
 
 def _whole(node: Node) -> Node:

@@ -72,3 +72,4 @@ class Declaration:
     whole: Node  # with what belongs to the declaration: decorators, the name that it is assigned to
     owner: str = ""  # the type that the declaration itself names, as in Go
     kind: str = ""  # empty: method inside of a type, else function
+    first: Node | None = None  # what belongs to it before ``whole``: its first decorator

@@ -144,18 +144,18 @@ def _nested(captures: Mapping[str, Sequence[Node]]) -> Iterator[tuple[Node, list
 def _found(
     syntax: Syntax, data: bytes, node: Node, declared: Declaration, type_name: str, comments: "_Comments"
 ) -> FoundFunction:
-    whole = declared.whole
+    whole, first = declared.whole, declared.first or declared.whole
     inside = _docstring(node) if syntax.docstrings else None
-    raw = node_text(inside) if inside is not None else comments.before(whole.start_byte)
+    raw = node_text(inside) if inside is not None else comments.before(first.start_byte)
     doc = plain_comment(raw)
     body = node.child_by_field_name("body")
     return FoundFunction(
         name=declared.name,
         type_name=type_name,
         kind=declared.kind or ("method" if type_name else "function"),
-        start=whole.start_byte,
+        start=first.start_byte,
         end=whole.end_byte,
-        start_line=whole.start_point[0] + 1,
+        start_line=first.start_point[0] + 1,
         end_line=_last_line(data, whole),
         doc=doc,
         query=syntax.sentence(doc),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +14,7 @@ class Entry:
     reason: str = ""  # why it cannot be read: a link, a submodule, an object that is not there; "" if it can
 
 
+@runtime_checkable
 class SourceTree(Protocol):
     """The files of a repository at a commit, or of a package."""
 

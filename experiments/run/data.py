@@ -3,9 +3,12 @@
 from dataclasses import replace
 from typing import Final
 
+import numpy as np
+
 from data_prep.config import DataConfig
 from data_prep.files.named_paths import named_path
 from data_prep.pairs.overlap import crossing, overlap, without
+from data_prep.pairs.tree_overlap import TreeOverlap, tree_overlap
 from data_prep.prepare import prepare
 from data_prep.records import STRUCTURE_FIELDS, SplitName
 from data_prep.store.concatenation import joined
@@ -94,11 +97,14 @@ def add_training_sets(plan: Configuration, data: PreparedData, command: str) -> 
     train = data.splits["train"]
     for name, path in plan.data.extra_sets:
         extra = _extra_pairs(plan, name, path, command)
-        found = overlap(extra, [data.splits["valid"], data.splits["test"]])
-        train = joined(train, without(extra, found.rows))
+        tests = [data.splits["valid"], data.splits["test"]]
+        found, trees = overlap(extra, tests), tree_overlap(extra, tests)
+        rows = np.union1d(found.rows, trees.rows)
+        train = joined(train, without(extra, rows))
         say(
-            f"train: added {len(extra) - len(found.rows):,} pairs of {name}, without {len(found.rows):,} that are also "
+            f"train: added {len(extra) - len(rows):,} pairs of {name}, without {len(rows):,} that are also "
             f"in valid or test, {len(found.queries):,} by their query and {len(found.codes):,} by name and tokens"
+            f"{_told(trees)}"
         )
     return replace(data, splits={**data.splits, "train": train})
 
@@ -134,13 +140,23 @@ def drop_test_overlap(plan: Configuration, data: PreparedData, command: str) -> 
     where = " or ".join(filter(None, (plan.evaluate.also, plan.data.apart)))
     splits = dict(data.splits)
     for split in _TRAINED:
-        found = overlap(splits[split], others)
-        splits[split] = without(splits[split], found.rows)
+        found, trees = overlap(splits[split], others), tree_overlap(splits[split], others)
+        rows = np.union1d(found.rows, trees.rows)
+        splits[split] = without(splits[split], rows)
         say(
-            f"{split}: left out {len(found.rows):,} pairs that are also in {where}, "
-            f"{len(found.queries):,} by their query and {len(found.codes):,} by name and tokens"
+            f"{split}: left out {len(rows):,} pairs that are also in {where}, "
+            f"{len(found.queries):,} by their query and {len(found.codes):,} by name and tokens{_told(trees)}"
         )
     return replace(data, splits=splits)
+
+
+def _told(found: TreeOverlap) -> str:
+    """What is left out by source trees, for a line; "" if nothing is."""
+    if not len(found.rows):
+        return ""
+    names = ", ".join(found.trees)
+    whole = f", among them all pairs of {len(found.trees)} repositories that are in it ({names})" if names else ""
+    return f", {len(found.copies):,} of repositories as degraded copies{whole}"
 
 
 def prepared_beside(plan: Configuration, dataset: str, path: str, command: str) -> PreparedData:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from data_prep.config import DataConfig
-from data_prep.datasets.debian import PACKAGES, SAMPLE, Debian
+from data_prep.datasets.debian import SAMPLE, DebianSample
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS
 from data_prep.sources import debian_archives as debian_sources
@@ -236,18 +236,10 @@ def test_entries_of_both_formats_become_deb_src(tmp_path: Path) -> None:
     assert source_entries(tmp_path / "none") == {}
 
 
-def test_the_list_has_hundreds_of_projects_and_no_jdk() -> None:
-    projects = read_list(PACKAGES)
-    assert (len(projects), len(set(projects.values()))) == (562, 443)
-    assert not [package for package in projects if package.startswith(("openjdk", "openjfx"))]
-    assert projects["lucene8"] == "lucene"
-    assert projects["ecj"] == projects["eclipse-jdt-core"] == "eclipse"
-
-
-def test_the_sample_is_six_of_the_listed_packages() -> None:
-    whole, sample = read_list(PACKAGES), read_list(SAMPLE)
-    assert len(sample) == 6
-    assert sample.items() <= whole.items()
+def test_the_sample_is_six_packages() -> None:
+    projects = read_list(SAMPLE)
+    assert (len(projects), len(set(projects.values()))) == (6, 6)
+    assert projects["libjoda-time-java"] == "joda-time"
 
 
 @pytest.mark.parametrize("line", ["lucene", "a b c", "a lib/../x", "twice lib1-java\ntwice lib1-java"])
@@ -272,11 +264,11 @@ def test_names_of_archives_are_understood(tmp_path: Path) -> None:
 def short_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "packages.txt"
     path.write_text("".join(f"{project} {package}\n" for package, project in PROJECTS.items()))
-    monkeypatch.setattr(Debian, "packages", path)
+    monkeypatch.setattr(DebianSample, "packages", path)
 
 
 def prepared(config: DataConfig) -> PreparedData:
-    return prepare("debian", config, command="prepare debian", say=lambda _: None, progress=False)
+    return prepare("debian_sample", config, command="prepare debian_sample", say=lambda _: None, progress=False)
 
 
 @pytest.mark.usefixtures("short_list")
@@ -328,7 +320,7 @@ def test_links_in_an_archive_are_not_followed(mirror: Path) -> None:
         member = tarfile.TarInfo("linked/A.java")
         member.size = 11
         archive.addfile(member, io.BytesIO(b"class A { }"))
-    source = Debian(DataConfig(path=str(mirror)))
+    source = DebianSample(DataConfig(path=str(mirror)))
     paths = [(file.origin, file.path) for file in source.java_files()]
     assert ("linked/linked_1", "linked/A.java") in paths
     assert source.left_out == [("linked/linked_1/linked/Secret.java", "a link, not followed")]
@@ -338,5 +330,5 @@ def test_links_in_an_archive_are_not_followed(mirror: Path) -> None:
 def test_parts_of_a_package_keep_their_paths_apart(tmp_path: Path) -> None:
     for part in ("", "-extra"):
         tar(tmp_path / f"lib0-java_1.orig{part}.tar.xz", [("x/A.java", b"class A { }")])
-    files = [(file.origin, file.path) for file in Debian(DataConfig(path=str(tmp_path))).java_files()]
+    files = [(file.origin, file.path) for file in DebianSample(DataConfig(path=str(tmp_path))).java_files()]
     assert files == [("twins/lib0-java_1", "x/A.java"), ("twins/lib0-java_1", "extra/x/A.java")]

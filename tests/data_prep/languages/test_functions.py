@@ -1,0 +1,214 @@
+"""Functions of five languages: names, documentation, comments and fields, in whole, broken and hostile files."""
+
+import pytest
+
+from data_prep.languages.comments import first_sentence, plain_comment, summary
+from data_prep.languages.registry import LANGUAGES, language, language_of
+from data_prep.languages.source_language import FoundFunction, ParsedSource
+
+PYTHON = '''#!/usr/bin/env python
+"""Module doc."""
+class Pool(Base):
+    """Of workers."""
+    @staticmethod
+    async def fetchAll(urls):
+        r"""Return the :class:`~pool.Bar` of ``x.y``. And more.
+
+        Args:
+            urls: where
+        """
+        # a comment
+        return self.client.get(first(urls))(urls)
+    def p(self): pass
+    class Inner:
+        def stop(self):
+            """Stop it."""
+            raise NotImplementedError
+def top():
+    def inner():
+        """Not found, since it is inside."""
+    return inner()
+'''
+JAVASCRIPT = """/* Copyright */
+
+/**
+ * Adds up the {@link Foo} numbers. More.
+ * @param {number} a
+ */
+export const total = async (values) => { list.push(c); new Day(); };
+// one
+// two lines here
+Pool.prototype.close = function() { this.drain() };
+class B { /** Says it. */ static make() {}
+  handler = () => 1; // trailing, of nothing
+  get size() {return 1} constructor() {} }
+var o = { /** The key of it. */ key: function() {}, *list() {}, "text": x => 1 }, w = 3;
+module.exports = function* () {};
+
+// far away
+
+function last() { return 1; }
+"""
+TYPESCRIPT = """namespace N {
+ /** Exported to all. */
+ export function run(): void {} }
+export default class B<T> {
+  /** Docs of load. */
+  @Input() private async load(path: string): Promise<void> { await this.read(path) } abstract q(): void }
+"""
+GO = """// Package a does.
+package a
+
+// Foo does the thing. It is
+// long.
+//nolint:foo
+func (s *Server[T]) Foo(a int) error { s.base.Call(a); fmt.Println(a); return nil }
+func assembly()
+
+func New() *Server { return &Server{} }
+"""
+JAVA = """// x
+class A { /** Gets it. Now. */ @Override int foo(int a) { // line
+  return bar(a); } A() { } }
+"""
+
+
+def parsed(name: str, text: str, path: str = "") -> ParsedSource:
+    return language(name).parse(text.encode(), path or f"a{language(name).suffixes[0]}")
+
+
+def told(found: FoundFunction) -> tuple[str, str, int, int, str]:
+    return found.dotted, found.kind, found.start_line, found.end_line, found.query
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (
+            "python",
+            PYTHON,
+            [
+                ("Pool.fetchAll", "method", 5, 13, "Return the pool.Bar of x.y."),
+                ("Pool.p", "method", 14, 14, ""),
+                ("Pool.Inner.stop", "method", 16, 18, "Stop it."),
+                ("top", "function", 19, 22, ""),
+            ],
+        ),
+        (
+            "javascript",
+            JAVASCRIPT,
+            [
+                ("total", "function", 7, 7, "Adds up the Foo numbers."),
+                ("Pool.close", "method", 10, 10, "one two lines here"),
+                ("B.make", "method", 11, 11, "Says it."),
+                ("B.handler", "method", 12, 12, ""),
+                ("B.size", "method", 13, 13, ""),
+                ("B.constructor", "constructor", 13, 13, ""),
+                ("key", "method", 14, 14, "The key of it."),
+                ("list", "function", 14, 14, ""),
+                ("text", "method", 14, 14, ""),
+                ("", "function", 15, 15, ""),
+                ("last", "function", 19, 19, ""),
+            ],
+        ),
+        (
+            "typescript",
+            TYPESCRIPT,
+            [("N.run", "method", 3, 3, "Exported to all."), ("B.load", "method", 6, 6, "Docs of load.")],
+        ),
+        (
+            "go",
+            GO,
+            [("Server.Foo", "method", 7, 7, "Foo does the thing."), ("New", "function", 10, 10, "")],
+        ),
+        ("java", JAVA, [("A.foo", "method", 2, 3, "Gets it."), ("A.A", "constructor", 3, 3, "")]),
+    ],
+)
+def test_functions_are_found_with_their_documentation(name, text, expected):
+    assert [told(found) for found in parsed(name, text).functions] == expected
+
+
+def test_fields_have_the_words_of_the_body_and_the_calls_in_order():
+    fetch, *_ = parsed("python", PYTHON).functions
+    fields = fetch.fields()
+    assert fields["name"] == ("fetch", "all")
+    assert fields["tokens"] == ("client", "get", "first", "urls")
+    assert fields["api"] == ("first", "client", "get")
+    assert fields["ast"][:2] == ("decorated_definition", "decorator")
+    assert "string_content" not in fields["ast"]
+    total, close, *_ = parsed("javascript", JAVASCRIPT).functions
+    assert total.fields()["api"] == ("list", "push", "Day", "new")
+    assert close.fields()["api"] == ("Pool", "drain")
+    assert parsed("go", GO).functions[0].fields()["api"] == ("base", "Call", "fmt", "Println")
+    assert parsed("java", JAVA).functions[0].fields()["api"] == ("A", "bar")
+
+
+def test_comments_and_docstrings_are_spans_of_the_text():
+    data = PYTHON.encode()
+    texts = [data[start:end].decode() for start, end in parsed("python", PYTHON).comments]
+    assert [text.partition("\n")[0] for text in texts] == [
+        "#!/usr/bin/env python", '"""Module doc."""', '"""Of workers."""',
+        'r"""Return the :class:`~pool.Bar` of ``x.y``. And more.', "# a comment", '"""Stop it."""',
+        '"""Not found, since it is inside."""',
+    ]  # fmt: skip
+    java = [JAVA[start:end] for start, end in parsed("java", JAVA).comments]
+    assert java == ["// x", "/** Gets it. Now. */", "// line"]
+    assert parsed("go", GO).code_start == GO.index("package")
+
+
+def test_stubs_are_marked():
+    assert [found.is_stub for found in parsed("python", PYTHON).functions] == [False, True, True, False]
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_broken_text_costs_only_the_functions_that_contain_it(name):
+    good = {"python": PYTHON, "javascript": JAVASCRIPT, "typescript": TYPESCRIPT, "go": GO, "java": JAVA}[name]
+    whole = parsed(name, good)
+    found = parsed(name, f"{good}\n)]}} (((\n")
+    assert {told(each) for each in found.functions} <= {told(each) for each in whole.functions}
+    assert parsed(name, "\0\x01 )))").functions == []
+    assert parsed(name, "").functions == []
+
+
+def test_deep_nesting_is_bounded():
+    deep = "function f() { " * 400 + "}" * 400
+    found = parsed("javascript", deep)
+    assert len(found.functions) <= 17
+    assert found.left_out >= 383
+    nested = "x(" * 20_000 + ")" * 20_000
+    one = parsed("javascript", f"/** Calls it many times over. */ function f() {{ {nested} }}").functions
+    assert len(one[0].fields()["ast"]) <= 1000
+
+
+def test_a_file_of_an_odd_size_or_language_is_refused():
+    with pytest.raises(ValueError, match="longer than 2 MiB"):
+        parsed("go", " " * (3 << 20))
+    with pytest.raises(ValueError, match="python, javascript, typescript, java, go"):
+        language("cobol")
+    assert language_of("a/b.tsx") is language("typescript")
+    assert language_of("a/README.md") is None
+
+
+@pytest.mark.parametrize(
+    ("raw", "plain", "sentence"),
+    [
+        ('"""\n    Reads it.\n\n    :param x: y\n    """', "Reads it.\n\n:param x: y", "Reads it."),
+        ("/** Reads\n   * all of it.\n   * @return {string}\n   */", "Reads\nall of it.\n@return {string}", "Reads all of it."),
+        ("// Reads.\n//go:noinline\n// More.", "Reads.\n\nMore.", "Reads."),
+        ("/**\n * @param {string} x\n */", "@param {string} x", ""),
+        ("'''fit(X, y)\n\n    Fit the model.'''", "fit(X, y)\n\nFit the model.", "Fit the model."),
+        ("// -----\n// Section\n// -----", "-----\nSection\n-----", "Section"),
+        ("/* eslint-disable */", "", ""),
+        ('"""Returns e.g. `text <https://x.y>`_ of it. Then."""', "Returns e.g. `text <https://x.y>`_ of it. Then.",
+         "Returns e.g. text of it."),
+    ],
+)  # fmt: skip
+def test_comments_become_plain(raw, plain, sentence):
+    assert plain_comment(raw) == plain
+    assert first_sentence(plain) == sentence
+
+
+def test_a_summary_ends_at_a_blank_line_or_tag():
+    assert summary("One two.\n\nThree.") == "One two."
+    assert summary("One\ntwo.\nArgs:\n  x: y") == "One\ntwo."
+    assert summary("@param x") == ""
