@@ -37,14 +37,14 @@ def degraded(split: Split, rows: Int[np.ndarray, " rows"], seed: int) -> Split:
     pairs = []
     for row in rows.tolist():
         words = {field: _degraded(split.word_list(field, row), field, random) for field in UNKNOWN_SHARES}
-        query = tuple(word for word in words.pop("query") if word not in _COMMON)
+        query = words.pop("query")
         method = Method("planted", "planted", row, row, "", "", "method", "", "", words)
         pairs.append(Pair(method, " ".join(query), query))
     return Split.of("test", pairs)
 
 
 def _degraded(words: Sequence[str], field: str, random: np.random.Generator) -> tuple[str, ...]:
-    distinct = list(dict.fromkeys(words))
+    distinct = [word for word in dict.fromkeys(words) if field != "query" or word not in _COMMON]
     random.shuffle(distinct)
     share = UNKNOWN_SHARES[field]
     return tuple(UNKNOWN if random.random() < share else word for word in distinct)

@@ -1,9 +1,9 @@
 """Source trees of a training split that are also in a test, and copies of test pairs whose words were degraded.
 
-A published test may have bags of words without stop words, with words replaced by ``UNKNOWN`` and with another choice of
-tokens, so that ``data_prep.pairs.overlap`` misses copies. Here a pair is a copy if the name is the same and the known
-words of the shorter query are nearly all in the other; and since a project that is in a test is there with many methods,
-of which some are always missed, a source tree with several copies is left out as a whole.
+A published test may have bags of words without stop words, with words replaced by ``UNKNOWN`` and with another choice
+of tokens, so that ``data_prep.pairs.overlap`` misses copies. Here a pair is a copy also if the name is the same and the
+known words of the queries nearly are; and since a project that is in a test is there with many methods, of which some
+are always missed, a source tree with several copies is left out as a whole.
 """
 
 from collections import Counter, defaultdict
@@ -22,7 +22,7 @@ from data_prep.store.prepared_data import Split
 LEAST_COPIES: Final = 5
 """Copies of test pairs from which a source tree counts as being in the test."""
 SIMILAR_QUERIES: Final = 0.75
-"""Share of the shorter query's words that are in the other, from which methods of one name are copies."""
+"""Jaccard similarity of queries from which methods of one name are copies: one of four words may be unknown."""
 LEAST_WORDS: Final = 3
 """Known words of a query, without stop words, from which it is compared."""
 _COMMON: Final = frozenset(STOPWORDS_EN_PLUS)
@@ -45,7 +45,7 @@ def tree_of(origin: str) -> str:
 
 def tree_overlap(split: Split, others: Sequence[Split]) -> TreeOverlap:
     """The copies in ``split`` of pairs of ``others``, and the source trees with several; none without source trees."""
-    if not len(split) or not tree_of(split.text(0).origin) and not tree_of(split.text(len(split) - 1).origin):
+    if not len(split) or (not tree_of(split.text(0).origin) and not tree_of(split.text(len(split) - 1).origin)):
         nothing = np.zeros(0, np.int64)
         return TreeOverlap(nothing, {}, nothing)
     trees = [tree_of(split.text(row).origin) for row in range(len(split))]
@@ -58,7 +58,7 @@ def tree_overlap(split: Split, others: Sequence[Split]) -> TreeOverlap:
 
 
 def degraded_copies(split: Split, others: Sequence[Split]) -> Int[np.ndarray, " rows"]:
-    """The rows whose name is that of a pair of ``others``, and whose query has nearly its words, or they its."""
+    """The rows whose name is that of a pair of ``others``, and whose query has nearly its words."""
     by_name: dict[Words, set[Words]] = defaultdict(set)
     for other in others:
         for name, query in zip(known_words(other, "name"), known_words(other, "query"), strict=True):
@@ -68,7 +68,7 @@ def degraded_copies(split: Split, others: Sequence[Split]) -> Int[np.ndarray, " 
     found = [
         row
         for row, (name, query) in enumerate(pairs)
-        if len(query) >= LEAST_WORDS and any(_contained(query, other) for other in by_name.get(name, ()))
+        if len(query) >= LEAST_WORDS and any(_similar(query, other) for other in by_name.get(name, ()))
     ]
     return np.array(found, np.int64)
 
@@ -82,6 +82,6 @@ def known_words(split: Split, field: str) -> list[Words]:
     return [frozenset(words[number] for number in lists[row].tolist()) - {""} for row in range(len(lists))]
 
 
-def _contained(one: Words, other: Words) -> bool:
+def _similar(one: Words, other: Words) -> bool:
     shared = len(one & other)
     return shared >= SIMILAR_QUERIES * (len(one) + len(other) - shared)

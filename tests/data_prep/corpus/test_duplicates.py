@@ -74,7 +74,9 @@ def test_few_and_no_functions_are_no_trouble():
 
 def test_a_tree_is_in_one_split_for_all_languages():
     drawn = np.random.default_rng(0)
-    sizes = {name: {f"o/{n}": int(drawn.integers(1, 200)) for n in drawn.choice(200, 120, replace=False)} for name in "abc"}
+    sizes = {
+        name: {f"o/{n}": int(drawn.integers(1, 200)) for n in drawn.choice(200, 120, replace=False)} for name in "abc"
+    }
     splits = splits_of_trees(sizes, 0)
     assert splits == splits_of_trees({name: dict(reversed(each.items())) for name, each in sizes.items()}, 0)
     assert splits != splits_of_trees(sizes, 1)

@@ -42,7 +42,10 @@ def extracted(files, languages=("python",), reasons=None) -> tuple[list[CorpusFi
 
 def test_a_function_is_cut_out_with_code_context_and_source():
     before = '"""Module."""\nimport os  # for files\n\n\nclass A:\n    """A class."""\n\n'
-    text = before + '    @cached\n    def get(self):  # gets\n        """Get the value of it."""\n\n        return os.name\n'
+    text = (
+        before
+        + '    @cached\n    def get(self):  # gets\n        """Get the value of it."""\n\n        return os.name\n'
+    )
     (file,), _ = extracted({"a.py": text})
     (function,) = file.functions
     assert function.reason == ""
