@@ -11,6 +11,8 @@ DATASETS: Final[dict[str, str]] = {
     "jdk": "data_prep.datasets.jdk:Jdk",
     "folder": "data_prep.datasets.folder:Folder",
     "csn": "data_prep.datasets.csn:Csn",
+    "csn_filtered": "data_prep.datasets.csn_published:CsnFiltered",
+    "csn_1000": "data_prep.datasets.csn_published:Csn1000",
     "csn_tabcs": "data_prep.datasets.tabcs:CsnTabcs",
     "jcg_tabcs": "data_prep.datasets.tabcs:JcgTabcs",
     "debian_sample": "data_prep.datasets.debian:DebianSample",

@@ -6,7 +6,7 @@ of better and tied codes, and the best few codes. Memory is one block of scores 
 
 import logging
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Float32, Int, Int64
@@ -15,6 +15,7 @@ from tqdm import tqdm
 from data_prep.store.prepared_data import Split
 from evaluation.config import EvaluateConfig
 from evaluation.metrics import count_better_and_tied
+from evaluation.reading import WHOLE, TestReading
 from evaluation.saved_counts import Counts, SavedCounts
 from modeling import distributed as processes
 from modeling.ranker import Ranker, Scores
@@ -24,10 +25,12 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Evaluation:
-    """A ranker's results on a pool: query i's gold is code i of ``pool``."""
+    """A ranker's results on a pool."""
 
     pool: Split
     rows: Int64[np.ndarray, " queries"]  # row in the split of each query and of its gold
+    golds: Int64[np.ndarray, " queries"]  # row in the pool of each query and of its gold
+    candidates: int  # number of codes that each query was ranked among
     better: Int64[np.ndarray, " queries"]  # codes that scored higher than the gold
     tied: Int64[np.ndarray, " queries"]  # other codes that scored as high as the gold
     top_codes: Int64[np.ndarray, "queries depth"]  # best first, as rows of ``pool``; a gold is last among its ties
@@ -43,7 +46,7 @@ class Evaluation:
     @property
     def pairs(self) -> int:
         """Number of pairs of query and code scored."""
-        return len(self.pool) ** 2
+        return len(self.golds) * self.candidates
 
     @property
     def seconds(self) -> float:
@@ -69,30 +72,66 @@ def pool_rows(size: int, config: EvaluateConfig) -> Int64[np.ndarray, " pool"]:
 
 
 def evaluate(
-    ranker: Ranker, split: Split, config: EvaluateConfig, *, progress: bool = True, kept: SavedCounts | None = None
+    ranker: Ranker,
+    split: Split,
+    config: EvaluateConfig,
+    *,
+    reading: TestReading = WHOLE,
+    progress: bool = True,
+    kept: SavedCounts | None = None,
 ) -> Evaluation:
     """Rank the queries of ``split`` over its methods, or those of a sample of ``config.pool`` pairs over that sample.
 
     The processes of a run share the queries, and each returns the whole result. ``kept`` has the saved counts of an
-    interrupted evaluation, which are not computed again.
+    interrupted evaluation, which are not computed again. ``reading`` may say that some rows are no queries, or that
+    each query is ranked among a group; of groups, ``config.pool`` and ``kept`` are not used.
 
     Raises:
         ValueError: when the split is empty or a score is NaN.
     """
     if not len(split):
         raise ValueError(f"split {split.name} has no pairs to test on; prepare more data or raise --data.limit")
+    if reading.group:
+        return _grouped(ranker, split, config, reading, progress=progress)
     rows = pool_rows(len(split), config)
     pool = split if len(rows) == len(split) else split.take(rows)
-    mine = processes.share(len(pool))
+    golds = reading.queries(pool)
+    if not len(golds):
+        raise ValueError(f"split {split.name} has no query among its {len(pool)} pairs; raise --data.limit")
+    mine = processes.share(len(golds))
     done = (kept and kept.load(mine.stop - mine.start, len(pool), min(config.run_depth, len(pool)))) or None
-    left = np.arange(mine.start + (len(done) if done else 0), mine.stop)
+    left = golds[mine.start + (len(done) if done else 0) : mine.stop]
     start = time.perf_counter()
     scores = ranker.over(pool if len(left) == len(pool) else pool.take(left), pool)
     read = time.perf_counter()
     counts = _counts(scores, pool, left, config.run_depth, done, kept, progress=progress and processes.is_first())
     found = Counts.joined(processes.gathered(counts))
     seconds = time.perf_counter() - read + (kept.seconds if kept else 0)
-    return Evaluation(pool, rows, found.better, found.tied, found.codes, found.scores, read - start, seconds)
+    ranked = (found.better, found.tied, found.codes, found.scores)
+    return Evaluation(pool, rows[golds], golds, len(pool), *ranked, read - start, seconds)
+
+
+def _grouped(
+    ranker: Ranker, split: Split, config: EvaluateConfig, reading: TestReading, *, progress: bool
+) -> Evaluation:
+    """Rank each query over its group; a group is read and ranked as if there were no other."""
+    groups = reading.groups(len(split))
+    mine = processes.share(len(groups))
+    found, read = [Counts.none(min(config.run_depth, groups.shape[1]))], 0.0
+    start = time.perf_counter()
+    for number in tqdm(
+        range(mine.start, mine.stop), desc=f"ranking {split.name}", unit=" groups", disable=not progress, leave=False
+    ):
+        pool, begun = split.take(groups[number]), time.perf_counter()
+        scores = ranker.over(pool, pool)
+        read += time.perf_counter() - begun
+        counts = _counts(scores, pool, np.arange(len(pool)), config.run_depth, None, None, progress=False)
+        found.append(replace(counts, codes=counts.codes + number * len(pool)))
+    whole = Counts.joined(processes.gathered(Counts.joined(found)))
+    rows = groups.reshape(-1)
+    seconds = time.perf_counter() - start - read
+    ranked = (whole.better, whole.tied, whole.codes, whole.scores)
+    return Evaluation(split.take(rows), rows, np.arange(len(rows)), groups.shape[1], *ranked, read, seconds)
 
 
 def _counts(

@@ -112,14 +112,17 @@ def optimistic_ranks(better: Int[np.ndarray, " queries"]) -> Ranks:
     return 1 + better
 
 
-def ceiling_top1(queries: Sequence[Hashable], codes: Sequence[Hashable]) -> float:
+def ceiling_top1(
+    queries: Sequence[Hashable], codes: Sequence[Hashable], candidates: Sequence[Hashable] | None = None
+) -> float:
     """Highest possible Top@1: of identical queries, only one can have its gold first; of identical codes, none.
 
     Args:
         queries: of the pool, in order.
         codes: theirs; identical ones tie, and ties count against the ranker.
+        candidates: all codes of the pool; None: ``codes``.
     """
-    times = Counter(codes)
+    times = Counter(codes if candidates is None else candidates)
     return len({query for query, code in zip(queries, codes, strict=True) if times[code] == 1}) / len(queries)
 
 

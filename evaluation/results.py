@@ -75,7 +75,7 @@ class Tested(Ranking):
 
     data: DataSource
     split: str
-    pool_size: int
+    pool_size: int  # codes that each query is ranked among
     queries: int
     chance: Measures  # of a random order, on average
     ceiling_top1: float  # highest possible, given repeated queries and codes
@@ -83,8 +83,8 @@ class Tested(Ranking):
     controls: Mapping[str, Control]
 
     def __post_init__(self) -> None:
-        if not 1 <= self.queries <= self.pool_size:
-            raise ValueError(f"a result has 1 to pool_size ({self.pool_size}) queries, not {self.queries}")
+        if self.queries < 1:
+            raise ValueError(f"a result has one query or more, not {self.queries}")
         for measures in (self.exact, self.published_convention, self.chance):
             if not all(0 <= getattr(measures, field.name) <= 1 for field in fields(measures)):
                 raise ValueError(f"measures of a result lie from 0 to 1, not {measures}")
@@ -136,7 +136,7 @@ def measure(
     Raises:
         ValueError: a control was evaluated on another pool.
     """
-    pool_size = len(evaluation.pool)
+    pool_size = evaluation.candidates
     return Tested(
         **_ranking(evaluation),
         data=replace(data, origin=without_paths(data.origin)),
@@ -144,7 +144,7 @@ def measure(
         pool_size=pool_size,
         queries=len(evaluation.ranks),
         chance=metrics.exact(metrics.chance_ranks(pool_size)),
-        ceiling_top1=metrics.ceiling_top1(_keys(evaluation.pool, ("query",)), _keys(evaluation.pool, CODE_FIELDS)),
+        ceiling_top1=_ceiling_top1(evaluation),
         ranks=evaluation.ranks.tolist(),
         controls={name: _control(name, evaluation, other, resamples) for name, other in (controls or {}).items()},
     )
@@ -210,7 +210,7 @@ def save_ranks(evaluation: Evaluation, path: Path) -> None:
     columns = (evaluation.ranks.tolist(), evaluation.better.tolist(), evaluation.tied.tolist())
     with atomic_file(path) as new, new.open("w", encoding="utf-8") as file:
         for row, (query, rank, better, tied) in enumerate(zip(query_ids(evaluation), *columns, strict=True)):
-            text = evaluation.pool.text(row).query_text
+            text = evaluation.pool.text(int(evaluation.golds[row])).query_text
             line = {"query": query, "rank": rank, "better": better, "tied": tied, "text": text}
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
@@ -218,6 +218,16 @@ def save_ranks(evaluation: Evaluation, path: Path) -> None:
 def _keys(pool: Split, fields: Sequence[str]) -> list[tuple[bytes, ...]]:
     """A key of each row's words in some fields."""
     return [tuple(pool.words[field][row].tobytes() for field in fields) for row in range(len(pool))]
+
+
+def _ceiling_top1(evaluation: Evaluation) -> float:
+    """Highest possible Top@1; of a pool in groups, which are as long as ``candidates``, the mean of theirs."""
+    queries, codes = _keys(evaluation.pool, ("query",)), _keys(evaluation.pool, CODE_FIELDS)
+    golds, size = evaluation.golds, evaluation.candidates
+    if size == len(codes):
+        return metrics.ceiling_top1([queries[gold] for gold in golds], [codes[gold] for gold in golds], codes)
+    groups = [slice(start, start + size) for start in range(0, len(codes), size)]
+    return float(np.mean([metrics.ceiling_top1(queries[group], codes[group]) for group in groups]))
 
 
 def _ranking(evaluation: Evaluation) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Final
 
 from evaluation import metrics
 from evaluation.metrics import Measures
+from evaluation.published import published_mrr
 from evaluation.results import Result, Tested
 
 _COLUMNS: Final = ("Top@1", "Top@5", "Top@10", "MRR")
@@ -84,9 +85,13 @@ def _lead(tested: Tested, against: str) -> Row:
 def _caption(dataset: str, runs: Sequence[tuple[Result, Tested]]) -> str:
     tested = runs[0][1]
     seeds = ", ".join(dict.fromkeys(str(result.seed) for result, _ in runs))
+    pool = f"over a pool of {tested.pool_size:,} methods"
+    if tested.queries > tested.pool_size:
+        pool = f"each over the {tested.pool_size:,} methods of its group"
     return (
-        f"{dataset} ({tested.data.origin}), {tested.split} split: {tested.queries:,} queries over a pool of "
-        f"{tested.pool_size:,} methods, seed {seeds}. Duplicates cap Top@1 at {tested.ceiling_top1:.3f}."
+        f"{dataset} ({tested.data.origin}), {tested.split} split: {tested.queries:,} queries "
+        f"{pool}, seed {seeds}. "
+        f"Duplicates cap Top@1 at {tested.ceiling_top1:.3f}.{published_mrr(dataset.partition(':')[0])}"
     )
 
 

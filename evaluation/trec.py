@@ -43,7 +43,8 @@ def write_trec(evaluation: Evaluation, run: Path, qrels: Path, *, tag: str) -> N
         OSError: a file cannot be written.
     """
     queries, codes = query_ids(evaluation), code_ids(evaluation.pool)
-    _write(qrels, (f"{query} 0 {code} 1\n" for query, code in zip(queries, codes, strict=True)))
+    golds = zip(queries, evaluation.golds.tolist(), strict=True)
+    _write(qrels, (f"{query} 0 {codes[gold]} 1\n" for query, gold in golds))
     _write(run, _run_lines(evaluation, queries, codes, _plain(tag, safe="")))
 
 

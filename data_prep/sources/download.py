@@ -3,6 +3,7 @@
 The standard library's urllib suffices, with redirects, proxies of the environment and TLS.
 """
 
+import hashlib
 import http.client
 import json
 import logging
@@ -21,7 +22,7 @@ from tqdm import tqdm
 from data_prep.files.atomic import naming, write_atomically
 from data_prep.files.folder_lock import sole_holder
 from data_prep.files.json_text import parse_json
-from data_prep.files.reading import read_whole
+from data_prep.files.reading import open_regular, read_whole
 from data_prep.store.manifest import file_sha256
 
 _CHUNK: Final = 1 << 18  # bytes
@@ -44,6 +45,7 @@ class Remote:
     url: str
     size: int | None = None  # bytes
     sha256: str | None = None  # hexadecimal
+    git_blob: str | None = None  # the name that git gives its content: sha1 with a header, hexadecimal
 
 
 class _CutError(Exception):
@@ -135,6 +137,9 @@ class _Part:
         if known.sha256 is not None and sha256 != known.sha256:
             self._discard()
             raise DownloadError(f"{known.url} gave sha256 {sha256} instead of {known.sha256}; nothing was saved")
+        if known.git_blob is not None and (blob := _git_blob(self._file)) != known.git_blob:
+            self._discard()
+            raise DownloadError(f"{known.url} gave the git blob {blob} instead of {known.git_blob}; nothing was saved")
         self._file.replace(self._target)
         self._note.unlink(missing_ok=True)
         return sha256
@@ -204,6 +209,14 @@ class _Part:
     def _discard(self) -> None:
         self._file.unlink(missing_ok=True)
         self._note.unlink(missing_ok=True)
+
+
+def _git_blob(path: Path) -> str:
+    digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
+    with open_regular(path) as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def _mark(headers: Message) -> str:

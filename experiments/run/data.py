@@ -13,6 +13,7 @@ from data_prep.prepare import prepare
 from data_prep.records import STRUCTURE_FIELDS, SplitName
 from data_prep.store.concatenation import joined
 from data_prep.store.prepared_data import PreparedData, Split, limit_training
+from evaluation.reading import asked
 from modeling import distributed as processes
 from modeling.contract import NeuralRanker, PairTokenizer
 from recipes.config import REPOSITORY, Configuration
@@ -97,7 +98,7 @@ def add_training_sets(plan: Configuration, data: PreparedData, command: str) -> 
     train = data.splits["train"]
     for name, path in plan.data.extra_sets:
         extra = _extra_pairs(plan, name, path, command)
-        tests = [data.splits["valid"], data.splits["test"]]
+        tests = [data.splits["valid"], asked(data)]
         found, trees = overlap(extra, tests), tree_overlap(extra, tests)
         rows = np.union1d(found.rows, trees.rows)
         train = joined(train, without(extra, rows))
@@ -113,7 +114,7 @@ def drop_crossing_copies(plan: Configuration, data: PreparedData) -> PreparedDat
     """``data`` without the training and validation pairs that copy one of a later split, by ``--data.clean_splits``."""
     if not plan.data.clean_splits or not is_trained(plan.model_name):
         return data
-    splits, later = dict(data.splits), [data.splits["test"]]
+    splits, later = dict(data.splits), [asked(data)]
     for name in ("valid", "train"):
         found = crossing(data.splits[name], later)
         splits[name] = without(data.splits[name], found.rows)
@@ -132,7 +133,7 @@ def drop_test_overlap(plan: Configuration, data: PreparedData, command: str) -> 
     """
     if not is_trained(plan.model_name):
         return data
-    others = [tests_beside(plan, name, path, command).splits["test"] for name, path in plan.evaluate.also_sets]
+    others = [asked(tests_beside(plan, name, path, command)) for name, path in plan.evaluate.also_sets]
     for name, path in plan.data.apart_sets:
         others += prepared_beside(plan, name, path, command).splits.values()
     if not others:

@@ -15,6 +15,7 @@ from data_prep.store.prepared_data import PreparedData, Split
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import Evaluation, evaluate, pool_rows
 from evaluation.metrics import count_better_and_tied, exact
+from evaluation.reading import WHOLE, TestReading, asked
 from evaluation.results import DataSource, Fusion, Tested, measure
 from evaluation.saved_counts import SavedCounts
 from experiments.run.board_pages import Pages
@@ -140,8 +141,8 @@ def _weighing_pairs(plan: Configuration, data: PreparedData, command: str) -> Sp
     if not plan.evaluate.mix_sets:
         return valid
     ((name, _),) = plan.evaluate.mix_sets
-    tests = [tests_beside(plan, *other, command).splits["test"] for other in plan.evaluate.also_sets]
-    found = overlap(valid, [data.splits["train"], data.splits["test"], *tests])
+    tests = [asked(tests_beside(plan, *other, command)) for other in plan.evaluate.also_sets]
+    found = overlap(valid, [data.splits["train"], asked(data), *tests])
     if len(found.rows) == len(valid):
         raise ValueError(f"{name} has no validation pairs of its own for --evaluate.mix_on={plan.evaluate.mix_on}")
     say(f"{name}: {len(valid) - len(found.rows):,} validation pairs, without {len(found.rows):,} that occur elsewhere")
@@ -153,10 +154,12 @@ def test_stage(
 ) -> Outcome:
     """Rank the queries of a split, by the model and by the controls; continues from the saved counts ``kept``."""
     split = data.splits[split_name]
-    evaluation = evaluate(ranker, split, plan.evaluate, kept=kept)
+    reading = TestReading.of(data.manifest) if split_name == "test" else WHOLE
+    evaluation = evaluate(ranker, split, plan.evaluate, reading=reading, kept=kept)
     controls: dict[str, Evaluation] = {}
     if is_trained(plan.model_name):
-        controls = {name: evaluate(_control(name, plan.dataset), split, plan.evaluate) for name in CONTROLS}
+        others = {name: _control(name, plan.dataset) for name in CONTROLS}
+        controls = {name: evaluate(other, split, plan.evaluate, reading=reading) for name, other in others.items()}
     source = DataSource(origin=data.manifest["origin"], fingerprint=words_sha256(split))
     tested = measure(evaluation, data=source, split=split_name, controls=controls, resamples=plan.evaluate.resamples)
     return Outcome(tested, evaluation, evaluation.seconds)

@@ -5,6 +5,7 @@ import hashlib
 import http.server
 import json
 import random
+import subprocess
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -281,3 +282,14 @@ def test_a_busy_server_says_how_long_to_wait(
     monkeypatch.setattr("data_prep.sources.download.time.sleep", waits.append)
     assert fetch(server.remote, tmp_path / "java.zip") == SHA256
     assert waits == [waited]
+
+
+def test_a_git_blob_is_checked(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "content").write_bytes(CONTENT)
+    blob = subprocess.run(["git", "hash-object", "content"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    (tmp_path / "content").unlink()
+    right = Remote(server.remote.url, git_blob=blob.stdout.strip())
+    with pytest.raises(DownloadError, match=r"gave the git blob .* instead of 0000"):
+        fetch(replace(right, git_blob="0" * 40), tmp_path / "java.zip")
+    assert names(tmp_path) == []
+    assert fetch(right, tmp_path / "java.zip") == SHA256

@@ -1,0 +1,184 @@
+"""CodeSearchNet's Java test as the field reads it, in two ways that every row counts in.
+
+``csn_filtered`` is the set of GraphCodeBERT (Guo et al. 2021, arXiv:2009.08366, section 4.1), which CodeBERT's and
+UniXcoder's numbers in today's papers are on: lists of the rows (their addresses) for training, validation and test, and
+of 40,347 candidates from CodeSearchNet's validation and test rows. Each of 10,955 queries ranks all candidates.
+``csn_1000`` is CodeSearchNet's own test (Husain et al. 2019, section 4): each query ranks the 1,000 methods of its
+group.
+
+Queries are the summaries that CodeSearchNet's ``docstring_tokens`` are made of, in this project's words. Comments
+inside a method are no words of its fields here, as GraphCodeBERT's preprocessing removes them. Methods that cannot be
+parsed have the words of their identifiers.
+"""
+
+import logging
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from data_prep.config import DataConfig
+from data_prep.datasets.csn import CsnRows
+from data_prep.files.named_paths import named_path
+from data_prep.files.reading import open_regular
+from data_prep.pairs.made import MadePairs, Stopwatch, listed
+from data_prep.pairs.published_rows import PublishedRow, pairs_of_rows, placed
+from data_prep.records import SPLITS, Pair, SplitName
+from data_prep.sources.codesearchnet_rows import Row
+from data_prep.sources.download import DownloadError, Remote
+from data_prep.sources.places import Place, fetch_first
+
+LISTS: Final = Remote(
+    "https://raw.githubusercontent.com/microsoft/CodeBERT/c0de43d3aaf38e89290f1efb771f8de845e7a489/GraphCodeBERT/"
+    "codesearch/dataset.zip",
+    git_blob="e229c0247430feeb5a3c0f22ffd7acbe3b2165f4",
+)
+PARTS: Final = ("train", "valid", "test", "codebase")
+SIZES: Final = {"train": 164_923, "valid": 5_183, "test": 10_955}
+"""Rows of the lists, from GraphCodeBERT/codesearch/README.md."""
+GROUP: Final = 1000
+"""Methods that a query of CodeSearchNet's own test is ranked among."""
+
+_logger = logging.getLogger(__name__)
+_MEMBER: Final = "dataset/java/{}.txt"
+_MOST: Final = 256 << 20  # bytes of a list
+
+
+class _Published:
+    """A data set of all rows of some lists or splits."""
+
+    cache_name: ClassVar[str]
+    reading: ClassVar[dict[str, int | bool]]  # evaluation.reading.TestReading
+
+    def __init__(self, config: DataConfig) -> None:
+        self._config = config
+        self.raw = CsnRows(config)
+
+    def inputs(self) -> list[Path]:
+        """The raw files, fetched if there are none.
+
+        Raises:
+            ValueError: there are none and no place has them.
+        """
+        return self.raw.inputs()
+
+    def origin(self) -> str:
+        """The name and version of the data."""
+        return f"{self.raw.origin}-{self.cache_name.removeprefix('csn_')}"
+
+    def rows(self) -> Iterator[PublishedRow]:
+        """The rows for each split."""
+        raise NotImplementedError
+
+    def make(self, progress: bool) -> MadePairs:
+        """Build the pairs; none is left out."""
+        watch, unparsed = Stopwatch(), 0
+        splits: dict[SplitName, list[Pair]] = {name: [] for name in SPLITS}
+        for split, pair, is_parsed in pairs_of_rows(self.rows(), self.origin(), self._config, progress=progress):
+            splits[split].append(pair)
+            unparsed += not is_parsed
+        for pairs in splits.values():
+            pairs.sort(key=placed)
+        watch.stage("extract")
+        counts = {"pairs": sum(map(len, splits.values())), "not_parsed": unparsed}
+        manifest: dict[str, Any] = {"counts": counts, "broken_files": listed(self.raw.left_out)}
+        manifest |= {"test_reading": self.reading, **self.raw.record()}
+        source = f"{sum(manifest['rows'].values()):,} rows, {unparsed:,} of those used not parsed"
+        return MadePairs(splits, manifest, source, watch.seconds)
+
+
+class CsnFiltered(_Published):
+    """GraphCodeBERT's filtered CodeSearchNet Java: 164,923 and 5,183 pairs, 10,955 queries over 40,347 methods."""
+
+    cache_name = "csn_filtered"
+    reading: ClassVar[dict[str, int | bool]] = {"candidates_without_query": True}
+
+    def __init__(self, config: DataConfig) -> None:
+        super().__init__(config)
+        self._place = named_path(config.path) if config.path else Path(config.root) / "raw" / self.cache_name
+        self._place = self._place.parent if self._place.is_file() else self._place
+
+    def inputs(self) -> list[Path]:
+        """CodeSearchNet's raw files and GraphCodeBERT's lists, ``dataset.zip``; fetched if there are none.
+
+        Raises:
+            ValueError: there are none and no place has them.
+        """
+        found = super().inputs()
+        lists = self._place / "dataset.zip"
+        if not lists.is_file():
+            mirror = self._config.mirror.rstrip("/")
+            remote = Remote(f"{mirror}/dataset.zip", git_blob=LISTS.git_blob) if mirror else LISTS
+            try:
+                fetch_first([Place(mirror or "GitHub", {lists.name: remote})], self._place, "GraphCodeBERT's lists")
+            except DownloadError as error:
+                raise ValueError(
+                    f"csn_filtered needs GraphCodeBERT/codesearch/dataset.zip of github.com/microsoft/CodeBERT: "
+                    f"{error}; put it into {self._place}, or beside CodeSearchNet's files in the folder of --data.path="
+                ) from error
+        return [*found, lists]
+
+    def rows(self) -> Iterator[PublishedRow]:
+        """The rows of each list.
+
+        Raises:
+            ValueError: the lists are damaged, or rows of them are missing.
+        """
+        lists = {part: read_list(self._place / "dataset.zip", part) for part in PARTS}
+        if other := [f"{part} {len(lists[part]):,}" for part, size in SIZES.items() if len(lists[part]) != size]:
+            _logger.warning("GraphCodeBERT's lists have other sizes here (%s): not comparable", ", ".join(other))
+        found = Counter[str]()
+        for row in self.raw.rows():
+            yield from _listed_rows(row, lists, found)
+        for part in ("train", "valid", "test"):
+            if found[part] < len(lists[part]):
+                missing = len(lists[part]) - found[part]
+                raise ValueError(
+                    f"{missing:,} of the {len(lists[part]):,} rows of {_MEMBER.format(part)} are not in "
+                    "CodeSearchNet's files: both have to be of the whole Java part"
+                )
+
+
+class Csn1000(_Published):
+    """CodeSearchNet's own test for Java: the 26,909 test rows, each query over the 1,000 methods of its group."""
+
+    cache_name = "csn_1000"
+    reading: ClassVar[dict[str, int | bool]] = {"group": GROUP}
+
+    def rows(self) -> Iterator[PublishedRow]:
+        """The test rows."""
+        return (PublishedRow(row.fields, "test") for row in self.raw.rows() if row.split == "test")
+
+
+def read_list(path: Path, part: str) -> frozenset[str]:
+    """The addresses in a list of ``dataset.zip``, one a line.
+
+    Raises:
+        ValueError: the file is no such archive.
+    """
+    try:
+        with open_regular(path) as packed, zipfile.ZipFile(packed) as archive:
+            member = archive.getinfo(_MEMBER.format(part))
+            if member.file_size > _MOST or member.flag_bits & 1:
+                raise ValueError(f"{path} is refused: its list {member.filename} is encrypted or far too long")
+            addresses = frozenset(archive.read(member).decode().split())
+    except (OSError, KeyError, zipfile.BadZipFile, UnicodeDecodeError, EOFError, NotImplementedError) as error:
+        what = " ".join(str(error).split())
+        raise ValueError(f"{path} is not GraphCodeBERT's dataset.zip ({what}): get it again") from error
+    if not addresses:
+        raise ValueError(f"{path} has no address in {_MEMBER.format(part)}: get it again")
+    return addresses
+
+
+def _listed_rows(row: Row, lists: dict[str, frozenset[str]], found: Counter[str]) -> Iterator[PublishedRow]:
+    """The uses of a row: a pair of training or validation; a candidate of the test, and then perhaps a query."""
+    address = row.fields["url"]
+    for split in ("train", "valid"):
+        if row.split == split and address in lists[split]:
+            found[split] += 1
+            yield PublishedRow(row.fields, row.split)
+    if row.split != "train" and address in lists["codebase"]:
+        is_query = address in lists["test"]
+        found["test"] += is_query
+        yield PublishedRow(row.fields, "test", is_query)

@@ -1,0 +1,116 @@
+"""Pairs of rows of a published test set: every row is kept, whatever our filters say of it."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Final
+
+from tqdm import tqdm
+
+from data_prep.config import DataConfig
+from data_prep.languages.identifiers import split_identifier
+from data_prep.languages.java.code_fields import LONGEST, clean_fields
+from data_prep.languages.java.declarations import find_methods, parse_java
+from data_prep.languages.java.javadoc import query_words
+from data_prep.languages.java.parsed_fields import profile_fields
+from data_prep.pairs.excerpt import wrap
+from data_prep.pairs.extraction import record
+from data_prep.pairs.from_java import processors
+from data_prep.records import UNKNOWN, JavaFile, Method, Pair, SplitName
+from data_prep.worker_pool import map_ordered
+
+_EXTRACT: Final = "data_prep.pairs.published_rows:pairs_of_chunk"
+_CHUNK: Final = 500  # rows
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_$][\w$]*")
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRow:
+    """A row, the split that it is for, and whether its documentation is a query or it is only a candidate."""
+
+    fields: Mapping[str, str]
+    split: SplitName
+    is_query: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RowChunk:
+    """Rows to read together."""
+
+    rows: Sequence[PublishedRow]
+    origin: str
+    config: DataConfig
+
+
+def pairs_of_rows(
+    rows: Iterable[PublishedRow], origin: str, config: DataConfig, *, progress: bool
+) -> Iterator[tuple[SplitName, Pair, bool]]:
+    """The split and pair of each row, in order, and whether its code could be parsed."""
+    parts = map_ordered(_EXTRACT, _chunks(rows, origin, config), config.processes or processors())
+    with closing(parts), tqdm(desc="rows", unit=" rows", disable=None if progress else True) as bar:
+        for part in parts:
+            bar.update(len(part))
+            yield from part
+
+
+def pairs_of_chunk(chunk: RowChunk) -> list[tuple[SplitName, Pair, bool]]:
+    """The same of a chunk, in one process."""
+    return [(row.split, *_pair(row, chunk)) for row in chunk.rows]
+
+
+def summary(docstring: str) -> str:
+    """What CodeSearchNet makes ``docstring_tokens`` of: the text before the first empty line, else before the first @.
+
+    function_parser/parsers/commentutils.py of github/CodeSearchNet.
+    """
+    return docstring.partition("\n\n" if "\n\n" in docstring else "@")[0]
+
+
+def _pair(row: PublishedRow, chunk: RowChunk) -> tuple[Pair, bool]:
+    file = wrap(row.fields, row.split, chunk.origin)
+    method = _parsed(file, chunk.config)
+    text = " ".join(summary(row.fields["docstring"]).split())
+    query = query_words(text)[:LONGEST] or (UNKNOWN,) if row.is_query else ()
+    return Pair(method or _spelled(file, row), text, query), method is not None
+
+
+def _parsed(file: JavaFile, config: DataConfig) -> Method | None:
+    """The method of ``file``; None if it cannot be parsed."""
+    try:
+        found = next(find_methods(parse_java(file.data), documented_only=False), None)
+    except ValueError:
+        return None
+    if found is None:
+        return None
+    fields, _ = profile_fields(found, config.profile) if config.has_statements else (clean_fields(found), "")
+    return None if fields is None else record(file, found, fields)
+
+
+def _spelled(file: JavaFile, row: PublishedRow) -> Method:
+    """A method whose words are those of its identifiers."""
+    type_name, _, name = row.fields["func_name"].rpartition(".")
+    words = (word for identifier in _IDENTIFIER.findall(row.fields["code"]) for word in split_identifier(identifier))
+    fields = {"name": tuple(split_identifier(name)[:LONGEST]), "tokens": tuple(dict.fromkeys(words))[:LONGEST]}
+    code = row.fields["code"]
+    before = file.data[: file.data.index(b"\n*/\n")].count(b"\n") + 2  # lines of the class and the comment
+    line = before + 1 + (file.excerpt.lines_before if file.excerpt else 0)
+    place = (file.origin, file.path, line, line + code.count("\n"), type_name, name)
+    return Method(*place, kind="method", source=code, javadoc="", fields=fields, split=row.split)
+
+
+def _chunks(rows: Iterable[PublishedRow], origin: str, config: DataConfig) -> Iterator[RowChunk]:
+    chunk: list[PublishedRow] = []
+    for row in rows:
+        chunk.append(row)
+        if len(chunk) == _CHUNK:
+            yield RowChunk(chunk, origin, config)
+            chunk = []
+    if chunk:
+        yield RowChunk(chunk, origin, config)
+
+
+def placed(pair: Pair) -> tuple[str, int, int, str, str]:
+    """Sort key by place, so that the order of rows does not matter."""
+    method = pair.method
+    return method.path, method.start_line, method.end_line, method.source, pair.query_text
