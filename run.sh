@@ -20,7 +20,7 @@
 #   format_pairs FORM FILE [...] --out=FILE     convert source files to GenCodeSearchNet's raw form
 #   sample_pairs FILE --task=T --out=FILE       sample a ranking or matching file from a raw file
 #   r_pairs SOURCE [...] --out=FOLDER           extract comments and their code from R files or packages
-#   posts MODEL|WHAT --data.path=DUMP           search posts by code and an error: train, test
+#   posts MODEL|index|search|...                search posts by code and an error; train and test that
 #   posts_from_tracker TICKETS --out=FOLDER     write a bug tracker as a dump of posts
 #   test [pytest options]                       run all checks
 #   help [NAME ...]                             this list, or details of a command, data set, model or section

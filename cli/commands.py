@@ -125,13 +125,15 @@ COMMANDS: Final[dict[str, Command]] = {
         f"{_GENCODESEARCHNET}.config:RPairsOptions",
     ),
     "posts": Command(
-        "MODEL|WHAT --data.path=DUMP",
-        "search posts by code and an error: train, test",
-        "experiments.posts.cli:posts",
+        "MODEL|index|search|...",
+        "search posts by code and an error; train and test that",
+        "cli.posts:posts",
         named=(
             ("data", "data_prep.posts.config:PostsConfig"),
             ("loop", "experiments.posts.config:LoopConfig"),
             ("evaluate", "experiments.posts.config:TestConfig"),
+            ("posts index", "search.posts.options:PostsIndexOptions"),
+            ("posts search", "search.posts.options:PostsSearchOptions"),
         ),
     ),
     "posts_from_tracker": Command(

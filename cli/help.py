@@ -74,7 +74,10 @@ def _about_command(name: str, command: Command) -> list[str]:
     lines += [f"  needs {command.needs}"] if command.needs else []
     lines += _entries(named_options(resolve_name(command.options)).values()) if command.options else []
     for section, config in command.named:
-        lines += _entries(options_of(section, resolve_name(config)).values())
+        if " " in section:  # a command of its own, whose options have no section
+            lines += [f"bash run.sh {section}", *_entries(named_options(resolve_name(config)).values())]
+        else:
+            lines += _entries(options_of(section, resolve_name(config)).values())
     for section in command.sections:
         lines += _entries(_options(section))
     return lines

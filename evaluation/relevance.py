@@ -18,7 +18,7 @@ Columns = Sequence[int]
 
 
 def best_ranks(
-    blocks: Iterable[Float[np.ndarray, "block documents"]], relevant: Sequence[Columns], ignored: Sequence[Columns]
+    blocks: Iterable[Float[np.ndarray, "_ documents"]], relevant: Sequence[Columns], ignored: Sequence[Columns]
 ) -> Int64[np.ndarray, " queries"]:
     """The rank of the best relevant document of each query.
 

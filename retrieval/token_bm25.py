@@ -4,7 +4,9 @@ Formula and parameters are those of :mod:`retrieval.bm25_formula`. A word that o
 each time, unless the caller removes repetitions.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 import bm25s
 import numpy as np
@@ -12,7 +14,8 @@ from jaxtyping import Float32, Int64
 
 from modeling.ranker import Scores
 
-_BLOCK_BYTES = 1 << 25
+_BLOCK_BYTES: Final = 1 << 25
+_ARRAYS: Final = ("data", "indices", "indptr")
 
 
 class TokenBm25:
@@ -29,14 +32,40 @@ class TokenBm25:
         if not ids:
             raise ValueError("BM25 ranks at least one document, but there is none")
         self.size = len(ids)
-        self._scorer = bm25s.BM25(k1=k1, b=b, method="lucene", dtype="float32", auto_compile=False)
+        scorer = bm25s.BM25(k1=k1, b=b, method="lucene", dtype="float32", auto_compile=False)
         with np.errstate(invalid="ignore"):  # the average length is 0 if all documents are empty
-            self._scorer.index((ids, self.terms), create_empty_token=False, show_progress=False)
+            scorer.index((ids, self.terms), create_empty_token=False, show_progress=False)
+        self.arrays: dict[str, np.ndarray] = {name: np.asarray(scorer.scores[name]) for name in _ARRAYS}
+        """The weights of all terms in all documents, as a compressed sparse matrix by columns."""
+
+    @classmethod
+    def restored(cls, terms: Sequence[str], arrays: Mapping[str, np.ndarray], size: int) -> "TokenBm25":
+        """An index of ``size`` documents from its terms in order and :attr:`arrays`, possibly memory-mapped.
+
+        Raises:
+            ValueError: they do not fit each other.
+        """
+        data, indices, indptr = (arrays[name] for name in _ARRAYS)
+        whole = len(indptr) == len(terms) + 1 and indptr[0] == 0 and indptr[-1] == len(data) == len(indices)
+        if (
+            not whole
+            or (np.diff(indptr) < 0).any()
+            or (len(indices) and not 0 <= indices.min() <= indices.max() < size)
+        ):
+            raise ValueError("the arrays of BM25 are damaged")
+        index = cls.__new__(cls)
+        index.terms, index.size = {term: number for number, term in enumerate(terms)}, size
+        index.arrays = dict(arrays)
+        return index
 
     def scores(self, words: Sequence[str]) -> Float32[np.ndarray, " documents"]:
         """The score of each document; 0 if it has no word of the query."""
-        known = [self.terms[word] for word in words if word in self.terms]
-        found: Float32[np.ndarray, " documents"] = self._scorer.get_scores_from_ids(known)
+        found = np.zeros(self.size, np.float32)
+        data, indices, indptr = (self.arrays[name] for name in _ARRAYS)
+        for word, times in Counter(words).items():
+            if number := self.terms.get(word):
+                part = slice(indptr[number], indptr[number + 1])
+                found[indices[part]] += times * data[part]
         return found
 
     def over(self, queries: Sequence[Sequence[str]]) -> "TokenBm25Scores":

@@ -45,7 +45,7 @@ class LightConfig(EncoderConfig):
     """Most words with a vector of their own; the others share the vectors of ``buckets`` by a hash."""
     buckets: int = 32_768
     """Vectors of words that are rare or were not seen in training."""
-    word_dropout: float = 0.3
+    word_dropout: float = 0.0
     """Share of a text's words that are left out in training, at random."""
     min_count: int = 2
     """Occurrences in training texts from which a word has a vector of its own."""

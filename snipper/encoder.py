@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -19,6 +19,7 @@ QUERY, DOCUMENT = 0, 1
 """The sides of a pair, as places of their towers."""
 
 
+@runtime_checkable
 class SnippetTokenizer(Protocol):
     """Converts queries and documents to ids."""
 

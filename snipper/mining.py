@@ -7,7 +7,7 @@ from jaxtyping import Float, Int64
 
 
 def hard_negatives(
-    blocks: Iterable[Float[np.ndarray, "block documents"]], forbidden: Sequence[Set[int]], count: int
+    blocks: Iterable[Float[np.ndarray, "_ documents"]], forbidden: Sequence[Set[int]], count: int
 ) -> Int64[np.ndarray, "queries count"]:
     """The ``count`` best documents of each query i without document i, its own, and those of ``forbidden[i]``.
 

@@ -1,8 +1,7 @@
 """The commands about posts: ``posts MODEL``, ``posts statistics``, ``posts tune``, ``posts_from_tracker``."""
 
 import shlex
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Sequence
 
 from data_prep.files.named_paths import check_folder_place, named_path
 from experiments.posts.config import MODELS, resolve_plan
@@ -11,21 +10,19 @@ from terminal.console import say, show
 from terminal.options import parsed, split_arguments, unknown
 
 
-def posts(arguments: Sequence[str]) -> None:
-    """Test a model on the questions of a dump, or do what another first word names.
+def test_model(arguments: Sequence[str], others: Sequence[str]) -> None:
+    """Train and test a model on the questions of a dump.
+
+    Args:
+        arguments: a model and options, as typed.
+        others: what else may be typed in place of a model, for messages.
 
     Raises:
         ValueError: there is no such model or option, or the data are not available.
     """
-    words = [each for each in arguments if not each.startswith("-")]
-    if words and words[0] in _OTHERS:
-        _OTHERS[words[0]](_without(words[0], arguments))
-        return
-    if not words or words[0] not in MODELS:
-        raise unknown("model of posts", words[0] if words else "", [*MODELS, *_OTHERS])
     names, typed = split_arguments(arguments)
-    if len(names) != 1:
-        raise ValueError(f"expected one model: bash run.sh posts {names[0]} --data.path=DUMP; got {' '.join(names)}")
+    if len(names) != 1 or names[0] not in MODELS:
+        raise unknown("model of posts", " ".join(names), [*MODELS, *others])
     plan = resolve_plan(names[0], typed)
     check_folder_place(named_path(plan.loop.out), "--loop.out")
     from experiments.posts.run import run_posts
@@ -82,14 +79,5 @@ def from_tracker(arguments: Sequence[str]) -> None:
     say(f"next: bash run.sh posts bm25 --data.path={shlex.quote(options.out)} --data.tag= --data.inline=false")
 
 
-def _without(name: str, arguments: Sequence[str]) -> list[str]:
-    place = arguments.index(name)
-    return [*arguments[:place], *arguments[place + 1 :]]
-
-
 def _command(name: str, arguments: Sequence[str]) -> str:
     return shlex.join(["bash", "run.sh", *name.split(), *arguments])
-
-
-_OTHERS: Final[dict[str, Callable[[Sequence[str]], None]]] = {"statistics": statistics, "tune": tune}
-"""First words that are no models."""

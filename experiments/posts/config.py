@@ -120,7 +120,7 @@ class PostsModel:
 
 _TUNED: Final = {"model.k1": "1.2", "model.b": "0.75", "model.words": "code", "model.distinct": "true"}
 _LIGHT: Final = {
-    "train.epochs": "6",
+    "train.epochs": "4",
     "train.batch_size": "64",
     "train.learning_rate": "0.001",
     "train.schedule": "constant",

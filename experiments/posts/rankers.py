@@ -2,28 +2,26 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
-import torch
 from jaxtyping import Float32, Int64
-from tqdm import tqdm
 
-from data_prep.store.batching import pad
 from data_prep.store.ragged_lists import Ragged
 from experiments.posts.config import PostsBm25Config
 from experiments.posts.pools import Pool
 from modeling.ranker import SCORES_PER_BLOCK, Scores
 from retrieval.token_bm25 import TokenBm25
 from snipper.encoder import SnippetEncoder, SnippetTokenizer
+from snipper.encoding import encode_texts
 from snipper.texts import code_words, cut_middle, okapi_words, part_words
 
 WORDS: Final[dict[str, Callable[[str], list[str]]]] = {
     "okapi": okapi_words, "parts": part_words, "code": code_words
 }  # fmt: skip
-_TOKENS_PER_BATCH: Final = 16_384
 
 
+@runtime_checkable
 class PostRanker(Protocol):
     """Scores the queries of a pool against its documents."""
 
@@ -99,29 +97,8 @@ class EncoderRanker:
 
     def queries(self, ids: Ragged) -> Float32[np.ndarray, "queries dim"]:
         """The vectors of queries."""
-        return self._vectors(ids, "query")
+        return encode_texts(self.model, ids, "query")
 
     def documents(self, ids: Ragged) -> Float32[np.ndarray, "docs dim"]:
         """The vectors of documents."""
-        return self._vectors(ids, "code")
-
-    @torch.no_grad()
-    def _vectors(self, ids: Ragged, side: str) -> Float32[np.ndarray, "texts dim"]:
-        """Encode in batches of texts of similar length."""
-        model, device = self.model, next(self.model.parameters()).device
-        encode = model.encode_query if side == "query" else model.encode_code
-        training = model.training
-        model.eval()
-        order, lengths = np.argsort(-ids.lengths, kind="stable"), ids.lengths
-        vectors = np.zeros((0, 0), np.float32)
-        with tqdm(total=len(ids), desc="encoding", unit=" texts", disable=None, leave=False) as bar:
-            at = 0
-            while at < len(order):
-                rows = order[at : at + max(1, _TOKENS_PER_BATCH // max(1, int(lengths[order[at]])))]
-                found = encode({side: pad(ids.take(rows)).to(device)}).states[:, 0].float().cpu().numpy()
-                vectors = vectors if at else np.zeros((len(ids), found.shape[1]), np.float32)
-                vectors[rows] = found
-                at += len(rows)
-                bar.update(len(rows))
-        model.train(training)
-        return vectors
+        return encode_texts(self.model, ids, "code")

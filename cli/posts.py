@@ -1,0 +1,29 @@
+"""The command ``posts``: a model, or what its first word names."""
+
+from collections.abc import Sequence
+from pkgutil import resolve_name
+from typing import Final
+
+OTHERS: Final = {
+    "index": "search.posts.cli:index",
+    "search": "search.posts.cli:search",
+    "statistics": "experiments.posts.cli:statistics",
+    "tune": "experiments.posts.cli:tune",
+}
+"""First words that are no models."""
+
+
+def posts(arguments: Sequence[str]) -> None:
+    """Test a model on the questions of a dump, or do what another first word names.
+
+    Raises:
+        ValueError: there is no such model or option, or the data are not available.
+    """
+    words = [each for each in arguments if not each.startswith("-")]
+    if words and words[0] in OTHERS:
+        place = arguments.index(words[0])
+        resolve_name(OTHERS[words[0]])([*arguments[:place], *arguments[place + 1 :]])
+        return
+    from experiments.posts.cli import test_model
+
+    test_model(arguments, [*OTHERS])

@@ -1,0 +1,121 @@
+"""The commands ``bash run.sh posts index`` and ``posts search``."""
+
+import json
+import shlex
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+from data_prep.files.named_paths import check_folder_place, named_path
+from data_prep.files.printable import one_line
+from data_prep.files.reading import read_whole
+from search.posts.options import PostsIndexOptions, PostsSearchOptions
+from terminal.console import say, show
+from terminal.options import parsed
+
+if TYPE_CHECKING:
+    from retrieval.ann.exact import VectorIndex
+    from search.posts.post_index import PostHit
+
+_MOST_BYTES = 64 << 20
+
+
+def index(arguments: Sequence[str]) -> None:
+    """Index the answered questions of dumps.
+
+    Raises:
+        ValueError: a dump or the model is not available, or an option is wrong.
+    """
+    words, options = parsed(arguments, PostsIndexOptions)
+    if not words and not options.path:
+        raise ValueError("expected a dump: bash run.sh posts index DUMP [DUMP ...] [--tag=TAG] [--model=STAGE]")
+    out = named_path(options.out)
+    check_folder_place(out, "--out")
+    from data_prep.files.folder_lock import sole_holder
+    from data_prep.posts.store import prepare_posts
+    from recipes.snippet_encoder import load_snippet_encoder
+    from search.posts.post_index import write_index
+
+    model = named_path(options.model) if options.model else None
+    if model:
+        load_snippet_encoder(model)  # reported before anything is read
+    config = replace(options, path=(*options.path, *words))
+    command = shlex.join(["bash", "run.sh", "posts", "index", *arguments])
+    posts = prepare_posts(config, command=command, say=say)
+    started = time.perf_counter()
+    with sole_holder(out.with_name(f".{out.name}.lock"), lambda: say("waiting for another process")):
+        write_index(out, posts.posts, model, options.weight, {"made_from": posts.fingerprint})
+    answered = sum(bool(post.best_answer) for post in posts.posts)
+    seconds = time.perf_counter() - started
+    say(f"indexed {answered:,} answered questions of {len(posts.posts):,} in {seconds:.0f} s: {out}")
+
+
+def search(arguments: Sequence[str]) -> None:
+    """Find posts for the code and the error on standard input, or in a file.
+
+    Raises:
+        ValueError: there is no index, or nothing to search for.
+    """
+    words, options = parsed(arguments, PostsSearchOptions)
+    if words:
+        raise ValueError("the snippet comes from standard input or --snippet=FILE, not from the command line")
+    from search.posts.post_index import PostIndex
+    from search.posts.snippet import keyword_of, read_snippet
+
+    code = _decoded(read_whole(named_path(options.snippet))) if options.snippet else ""
+    output = "" if options.snippet and sys.stdin.isatty() else _decoded(sys.stdin.buffer.read(_MOST_BYTES))
+    query = read_snippet(code, output)
+    if (size := len(code) + len(output)) > (kept := len(query.text)) + 1000:
+        say(f"of {size:,} characters the middle is left out; {kept:,} are read")
+    found = PostIndex(named_path(options.index), _nearest(options.nearest))
+    started = time.perf_counter()
+    hits = found.search(query, options.top)
+    seconds = time.perf_counter() - started
+    found.close()
+    if options.json:
+        told = {
+            "error": keyword_of(query),
+            "milliseconds": round(1000 * seconds, 2),
+            "results": [asdict(h) for h in hits],
+        }
+        show(json.dumps(told, indent=1).replace("\x7f", "\\u007f"))
+        return
+    lines = [line for hit in hits for line in _lines(hit)] or ["nothing found: no post has a word of it"]
+    error = f" for {one_line(keyword_of(query))}" if keyword_of(query) else ""
+    show("\n".join([*lines, f"{len(hits)} of {found.size:,} posts{error} in {1000 * seconds:.0f} ms"]))
+
+
+def _lines(hit: "PostHit") -> list[str]:
+    scores = f"{hit.score:.2f} (BM25 {hit.bm25:.1f}" + (")" if hit.model is None else f", model {hit.model:.2f})")
+    keyword = f"  [{', '.join(map(one_line, hit.keyword))}]" if hit.keyword else ""
+    by = f"question: {hit.question_by}, answer: {hit.answer_by}, {hit.licence}"
+    return [
+        f"{hit.rank:>2}  {one_line(hit.title)}{keyword}",
+        f"    {one_line(hit.excerpt)}",
+        f"    {scores}  {one_line(hit.url)}  {one_line(by)}",
+    ]
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _nearest(name: str) -> "Callable[[Any], VectorIndex]":
+    """What makes an index of vectors: exact, FAISS, or a Milvus.
+
+    Raises:
+        ValueError: its library is not installed.
+    """
+    if name == "exact":
+        from search.posts.post_index import exact_vectors
+
+        return exact_vectors
+    if name == "faiss":
+        from retrieval.ann.faiss_index import FaissVectors
+
+        return FaissVectors
+    from retrieval.ann.milvus import MilvusVectors
+
+    return lambda vectors: MilvusVectors(vectors, name)

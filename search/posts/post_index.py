@@ -1,0 +1,190 @@
+"""An index of answered questions: BM25 over stems of identifiers and, with a model, vectors; both fused.
+
+A query's candidates are the best posts of BM25 and the nearest vectors. Their scores by both are standardised over the
+candidates and added: weight * z(model) + (1 - weight) * z(BM25).
+"""
+
+import json
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from jaxtyping import Float32, Int64
+
+from data_prep.files.atomic import atomic_folder
+from data_prep.files.json_text import checked_words, parse_json
+from data_prep.files.reading import read_whole
+from data_prep.posts.records import Post
+from recipes.snippet_encoder import FILES, load_snippet_encoder
+from retrieval.ann.exact import ExactVectors, VectorIndex
+from retrieval.score_scales import weighted, z_scores
+from retrieval.token_bm25 import TokenBm25
+from snipper.encoding import encode_texts
+from snipper.texts import QueryText, code_words, document_text
+
+K1: Final = 1.2
+B: Final = 0.75
+CANDIDATES: Final = 500
+"""Posts of each ranker that are fused."""
+_ABOUT, _TERMS, _POSTS, _STARTS, _VECTORS = "index.json", "terms.json", "posts.jsonl", "starts.npy", "vectors.npy"
+_ARRAYS: Final = ("data", "indices", "indptr")
+_FORM: Final = "posts index 1"
+_EXCERPT: Final = 400
+"""Characters of an answer that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class PostHit:
+    """A post that was found."""
+
+    rank: int
+    score: float
+    bm25: float
+    model: float | None
+    title: str
+    url: str
+    keyword: tuple[str, ...]
+    excerpt: str
+    question_by: str
+    answer_by: str
+    licence: str
+
+
+def write_index(
+    folder: Path, posts: Sequence[Post], model: Path | None, weight: float, about: Mapping[str, Any]
+) -> None:
+    """Index the answered ones of ``posts``; ``folder`` is replaced as a whole.
+
+    Raises:
+        ValueError: none is answered, or there is no model in ``model``.
+        OSError: it cannot be written.
+    """
+    answered = [post for post in posts if post.best_answer]
+    if not answered:
+        raise ValueError(f"none of the {len(posts):,} questions has an accepted answer, so there is nothing to find")
+    documents = [document_text(post, body=True) for post in answered]
+    vectors = _document_vectors(model, documents) if model else None
+    bm25 = TokenBm25(map(code_words, documents), k1=K1, b=B)
+    with atomic_folder(folder) as new:
+        for name, array in bm25.arrays.items():
+            np.save(new / f"{name}.npy", array, allow_pickle=False)
+        (new / _TERMS).write_text(json.dumps([*bm25.terms]), encoding="utf-8")
+        starts = _write_posts(new / _POSTS, answered)
+        np.save(new / _STARTS, starts, allow_pickle=False)
+        if vectors is not None and model:
+            np.save(new / _VECTORS, vectors, allow_pickle=False)
+            for name in FILES:
+                shutil.copyfile(model / name, new / name)
+        head = {"form": _FORM, "posts": len(answered), "weight": weight, "model": model is not None, **about}
+        (new / _ABOUT).write_text(json.dumps(head, indent=1), encoding="utf-8")
+
+
+class PostIndex:
+    """An index that was written before."""
+
+    def __init__(self, folder: Path, nearest: Callable[[Float32[np.ndarray, "posts dim"]], VectorIndex]) -> None:
+        """``nearest``: makes an index of the vectors.
+
+        Raises:
+            ValueError: there is none, or it is damaged.
+        """
+        try:
+            self.about = parse_json(read_whole(folder / _ABOUT))
+            if self.about["form"] != _FORM:
+                raise ValueError(f"it is no {_FORM}")
+            self.size, self.weight = int(self.about["posts"]), float(self.about["weight"])
+            terms = checked_words(parse_json(read_whole(folder / _TERMS)))
+            arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in _ARRAYS}
+            self._bm25 = TokenBm25.restored(terms, arrays, self.size)
+            self._starts = np.load(folder / _STARTS, allow_pickle=False)
+            self._posts = folder / _POSTS
+            if len(self._starts) != self.size + 1:
+                raise ValueError("its posts do not fit")
+            self._model = load_snippet_encoder(folder) if self.about["model"] else None
+            vectors = np.load(folder / _VECTORS, mmap_mode="r", allow_pickle=False) if self._model else None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ValueError(
+                f"expected an index of posts in {folder}, but it cannot be read ({error}): make it with "
+                "bash run.sh posts index DUMP"
+            ) from error
+        self._nearest = None if vectors is None else nearest(vectors)
+
+    def search(self, query: QueryText, top: int) -> list[PostHit]:
+        """The best posts, best first."""
+        lexical = self._bm25.scores([*dict.fromkeys(code_words(query.text))])
+        rows = _best(lexical, max(CANDIDATES, top))
+        dense = None
+        if self._model and self._nearest:
+            model, tokenizer = self._model
+            vector = encode_texts(model, tokenizer.queries([query]), "query")
+            _, near = self._nearest.search(vector, max(CANDIDATES, top))
+            rows = np.union1d(rows, near[0])
+            dense = self._nearest.scores(vector[0], rows)
+        scores = lexical[rows] if dense is None else weighted(z_scores(dense), z_scores(lexical[rows]), self.weight)
+        order = np.lexsort((rows, -scores))[:top]
+        return [
+            self._hit(
+                rank, int(rows[place]), float(scores[place]), lexical, None if dense is None else float(dense[place])
+            )
+            for rank, place in enumerate(order.tolist(), 1)
+        ]
+
+    def close(self) -> None:
+        """Release the vectors."""
+        if self._nearest:
+            self._nearest.close()
+
+    def _hit(
+        self, rank: int, row: int, score: float, lexical: Float32[np.ndarray, " posts"], dense: float | None
+    ) -> PostHit:
+        with self._posts.open("rb") as file:
+            file.seek(int(self._starts[row]))
+            post = parse_json(file.read(int(self._starts[row + 1] - self._starts[row])))
+        return PostHit(
+            rank, score, float(lexical[row]), dense, **{**post, "keyword": tuple(post["keyword"])}
+        )  # fmt: skip
+
+
+def exact_vectors(vectors: Float32[np.ndarray, "posts dim"]) -> VectorIndex:
+    """Every vector is compared."""
+    return ExactVectors(vectors)
+
+
+def _best(scores: Float32[np.ndarray, " posts"], count: int) -> Int64[np.ndarray, " rows"]:
+    """The rows with the highest positive scores."""
+    count = min(count, len(scores))
+    rows = np.argpartition(-scores, count - 1)[:count]
+    return np.sort(rows[scores[rows] > 0]).astype(np.int64)
+
+
+def _document_vectors(model: Path, documents: Sequence[str]) -> Float32[np.ndarray, "posts dim"]:
+    """The vectors of the documents, all divided by the longest one: dot products keep their order."""
+    encoder, tokenizer = load_snippet_encoder(model)
+    vectors = encode_texts(encoder, tokenizer.documents(documents), "code")
+    longest = float(np.linalg.norm(vectors, axis=1).max(initial=0.0))
+    return vectors / max(longest, 1.0)
+
+
+def _write_posts(path: Path, posts: Sequence[Post]) -> Int64[np.ndarray, " edges"]:
+    starts = [0]
+    with path.open("wb") as file:
+        for post in posts:
+            record = {
+                "title": post.title,
+                "url": post.answer_by.url or post.question_by.url,
+                "keyword": post.keyword,
+                "excerpt": _excerpt(post.best_answer),
+                "question_by": post.question_by.author,
+                "answer_by": post.answer_by.author,
+                "licence": post.answer_by.licence,
+            }
+            starts.append(starts[-1] + file.write(json.dumps(record).encode() + b"\n"))
+    return np.array(starts, np.int64)
+
+
+def _excerpt(text: str) -> str:
+    joined = " ".join(text.split())
+    return joined if len(joined) <= _EXCERPT else f"{joined[: _EXCERPT - 1]}…"

@@ -1,0 +1,40 @@
+"""A pasted snippet: code, and the output of a program with its traceback. Nothing of it leaves this machine."""
+
+import re
+from typing import Final
+
+from data_prep.posts.blocks import error_type
+from snipper.texts import QueryText
+
+LONGEST: Final = 1 << 18
+"""Characters that are read of a part, half from each end; longer ones lose their middle."""
+_ERROR_STARTS: Final = re.compile(
+    r"^.*Traceback \(most recent call last\)|^\s*File \"[^\"\n]+\", line \d+"
+    r"|^(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Interrupt|Exit|Iteration)\s*(?::|$)",
+    re.MULTILINE,
+)
+
+
+def read_snippet(code: str, output: str) -> QueryText:
+    """The query of a file's code and a program's output: what comes before the first error line counts as code.
+
+    Raises:
+        ValueError: there is nothing in it.
+    """
+    start = found.start() if (found := _ERROR_STARTS.search(output)) else len(output)
+    before, error = output[:start], output[start:]
+    joined = "\n".join(part.strip("\n") for part in (code, before) if part.strip())
+    if not joined.strip() and not error.strip():
+        raise ValueError(
+            "expected code or an error: python app.py 2>&1 | bash run.sh posts search, or --snippet=FILE; got nothing"
+        )
+    return QueryText(_shortened(joined), _shortened(error.strip("\n")))
+
+
+def keyword_of(query: QueryText) -> str:
+    """The type of error of a query, "" if it has none."""
+    return error_type(query.error) if query.error else ""
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}\n{text[-LONGEST // 2 :]}"

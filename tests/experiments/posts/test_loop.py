@@ -1,0 +1,145 @@
+"""The loop over a small dump: stages, their cache, resuming, and what the tests of it report."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from data_prep.posts.sets import PostSets
+from data_prep.posts.store import prepare_posts
+from experiments.posts.config import MODELS, resolve_plan
+from experiments.posts.loop import Loop
+from experiments.posts.run import run_posts
+from tests.data_prep.posts.dumps import TRACEBACK, answer, code, link, question, write_dump
+from tests.tiny_models import tiny_bert
+
+WORDS = ["file", "list", "tree", "sum", "path", "name", "value", "index", "key", "read", "write", "open", "close"]
+
+
+def dump(folder):
+    """Forty answered questions about two words each; duplicates, linked questions and an unanswered pair."""
+    pairs = [(first, second) for first in WORDS for second in WORDS if first < second][:40]
+    posts, links = [], []
+    for number, (first, second) in enumerate(pairs, 1):
+        body = f"<p>about {first}</p>{code(f'{first}_{second} = {number}')}{code(f'{TRACEBACK}{second}')}"
+        posts.append(question(number, body, accepted=1000 + number, title=f"{first} and {second}"))
+        posts.append(answer(1000 + number, number, f"<p>Set {first} before {second}.</p>"))
+    for number in range(1, 13):
+        first, second = pairs[number]
+        posts.append(question(100 + number, code(f"{second}({first})"), title=f"Why {first}"))
+        links.append(link(100 + number, number + 1, 3 if number < 7 else 1))
+    for number in range(201, 205):
+        posts += [question(number, code(WORDS[number % 13])), question(number + 100, f"<p>{WORDS[number % 13]}</p>")]
+        links.append(link(number, number + 100))
+    return write_dump(folder, sorted(posts, key=lambda row: row["Id"]), links)
+
+
+@pytest.fixture(scope="module")
+def typed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("posts")
+    return {
+        "data.path": str(dump(folder)), "data.root": str(folder / "data"), "loop.out": str(folder / "runs"),
+        "loop.mined": "5", "loop.pretrain_epochs": "1", "data.dev_share": "0.2",
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def light(typed):
+    options = {"model.dim": "16", "model.buckets": "64", "train.epochs": "2", "train.batch_size": "8"}
+    return resolve_plan("snipper_light", typed | options)
+
+
+def loop_of(plan, said):
+    posts = prepare_posts(plan.data, command="", say=lambda _: None).posts
+    return Loop(plan, PostSets(posts, plan.data), said.append)
+
+
+def test_stages_are_cached_by_their_content(light):
+    said: list[str] = []
+    ranker, stages = loop_of(light, said).run()
+    assert [stage.name for stage in stages] == ["pretrain", "round-1", "round-2"]
+    again: list[str] = []
+    other, _ = loop_of(light, again).run()
+    assert any("training on" in line for line in said)
+    assert not any("training on" in line for line in again)
+    pool = loop_of(light, []).pools[0]
+    scores = [next(each.over(pool).blocks()) for each in (ranker, other)]
+    np.testing.assert_array_equal(*scores)
+
+
+def test_a_lost_stage_is_trained_to_the_same_weights(light):
+    _, stages = loop_of(light, []).run()
+    weights = (stages[-1].folder / "weights.safetensors").read_bytes()
+    shutil.rmtree(stages[-1].folder)
+    _, again = loop_of(light, []).run()
+    assert (again[-1].folder / "weights.safetensors").read_bytes() == weights
+
+
+def test_variants_share_the_stages_that_they_have_in_common(light, typed):
+    _, stages = loop_of(light, []).run()
+    options = {"model.dim": "16", "model.buckets": "64", "train.epochs": "2", "train.batch_size": "8"}
+    more = resolve_plan("snipper_light", typed | options | {"loop.mined": "3"})
+    _, others = loop_of(more, []).run()
+    assert [one.key == other.key for one, other in zip(stages, others, strict=True)] == [True, True, False]
+
+
+def test_mined_negatives_are_neither_gold_nor_its_duplicates(light):
+    loop = loop_of(light, [])
+    _, stages = loop.run()
+    _, mined = loop._mined("mine-1", stages[1].key)
+    rows = loop._training_rows
+    for place, negatives in enumerate(mined.tolist()):
+        own = {place} | {rows.index(each) for each in loop.sets.duplicates_of.get(rows[place], ()) if each in rows}
+        assert not own & {*negatives}
+
+
+def test_a_run_reports_every_stage_kind_and_fusion(light):
+    tested = run_posts(light, "bash run.sh posts snipper_light", lambda _: None)
+    full = [result.ranker for result in tested.results if result.pool == "full"]
+    assert full[:4] == ["snipper_light pretrain", "snipper_light round-1", "snipper_light round-2", "bm25_tuned"]
+    assert full[4].startswith("snipper_light round-2 + bm25_tuned (weight")
+    assert {len(result.ranks) for result in tested.results} == {6}
+    assert "| chance | all | 6 |" in tested.page
+    saved = json.loads(Path(tested.page.rpartition("results: ")[2]).read_text())
+    assert [each["ranker"] for each in saved["results"]] == [result.ranker for result in tested.results]
+    assert light.data.path[0] not in json.dumps(saved)  # no paths of this machine
+
+
+def test_the_transformer_goes_through_the_same_loop(typed, tmp_path):
+    base = tiny_bert(tmp_path / "base")
+    options = {
+        "model.base": str(base), "model.query_length": "16", "model.document_length": "16", "train.epochs": "1",
+        "loop.out": str(tmp_path / "runs"), "loop.negatives": "2", "evaluate.fusion": "false",
+    }  # fmt: skip
+    tested = run_posts(resolve_plan("snipper", typed | options), "bash run.sh posts snipper", lambda _: None)
+    assert len(tested.results) == 6
+
+
+def test_bm25_finds_the_originals(typed):
+    tested = run_posts(resolve_plan("bm25", typed | {"evaluate.titles": "true"}), "a command", lambda _: None)
+    assert tested.results[0].hits(5).mean() > 0.5
+    assert [result.ranker for result in tested.results] == ["bm25", "bm25, titles as queries", "bm25"]
+
+
+def test_a_dump_without_duplicates_has_nothing_to_test_on(tmp_path):
+    path = write_dump(tmp_path, [question(1, accepted=2), answer(2, 1)], [])
+    plan = resolve_plan("bm25", {"data.path": str(path), "data.root": str(tmp_path / "data")})
+    with pytest.raises(ValueError, match="nothing to test on"):
+        run_posts(plan, "", lambda _: None)
+
+
+@pytest.mark.parametrize("name", [*MODELS])
+def test_every_model_has_a_plan(name):
+    assert resolve_plan(name, {}).name == name
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [({"loop.rouns": "3"}, "did you mean --loop.rounds"), ({"train.resume": "x"}, "not needed"),
+     ({"model.dim": "0"}, "model.dim"), ({"loop.pretrain": "all"}, "one of")],
+)  # fmt: skip
+def test_options_that_cannot_be_meant(options, said):
+    with pytest.raises(ValueError, match=said):
+        resolve_plan("snipper_light", options)

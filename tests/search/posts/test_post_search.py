@@ -1,0 +1,90 @@
+"""Index and search of posts from the command line."""
+
+import io
+import json
+import sys
+
+import pytest
+
+from search.posts import cli
+from search.posts.post_index import PostIndex, exact_vectors, write_index
+from search.posts.snippet import LONGEST, keyword_of, read_snippet
+from tests.data_prep.posts.dumps import TRACEBACK, small_dump
+
+IPYTHON = "TypeError       Traceback (most recent call last)\nb"
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("index")
+    cli.index([str(small_dump(folder)), f"--root={folder / 'data'}", f"--out={folder / 'index'}"])
+    return folder / "index"
+
+
+def searched(index, monkeypatch, capsys, text, *options):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    capsys.readouterr()
+    told: list[str] = []
+    monkeypatch.setattr(cli, "show", told.append)
+    cli.search([f"--index={index}", *options])
+    return told[0]
+
+
+def test_a_traceback_finds_its_post(index, monkeypatch, capsys):
+    told = searched(index, monkeypatch, capsys, TRACEBACK.replace("name", "name3"), "--top=2")
+    assert " 1  Title 3  [FileNotFoundError]" in told
+    assert "Check that name3 exists." in told
+    assert "https://a.example/questions/3#103" in told
+    assert "CC BY-SA 3.0" in told
+    assert "of 4 posts for FileNotFoundError" in told
+    found = json.loads(searched(index, monkeypatch, capsys, TRACEBACK.replace("name", "name3"), "--json"))
+    assert found["error"] == "FileNotFoundError"
+    assert found["results"][0]["title"] == "Title 3"
+
+
+def test_a_snippet_of_a_file(index, monkeypatch, capsys, tmp_path):
+    (tmp_path / "a.py").write_text("x2 = open(name2)\n")
+    assert " 1  Title 2" in searched(index, monkeypatch, capsys, "", f"--snippet={tmp_path / 'a.py'}")
+    assert "nothing found" in searched(index, monkeypatch, capsys, "zzzz")
+
+
+def test_nothing_to_search_for_and_no_index(index, monkeypatch, capsys, tmp_path):
+    with pytest.raises(ValueError, match="expected code or an error"):
+        searched(index, monkeypatch, capsys, " \n")
+    with pytest.raises(ValueError, match="posts index DUMP"):
+        searched(tmp_path, monkeypatch, capsys, "x")
+    with pytest.raises(ValueError, match="not from the command line"):
+        cli.search(["x"])
+    with pytest.raises(ValueError, match="expected a dump"):
+        cli.index([])
+
+
+def test_a_damaged_index_is_refused(index, tmp_path):
+    import shutil
+
+    shutil.copytree(index, tmp_path / "copy")
+    (tmp_path / "copy" / "indices.npy").write_bytes((index / "indices.npy").read_bytes()[:-8])
+    with pytest.raises(ValueError, match="cannot be read"):
+        PostIndex(tmp_path / "copy", exact_vectors)
+    with pytest.raises(ValueError, match="none of"):
+        write_index(tmp_path / "none", [], None, 0.5, {})
+
+
+@pytest.mark.parametrize(
+    ("output", "code", "error"),
+    [
+        (f"log\n{TRACEBACK}", "log", TRACEBACK),
+        ("x = 1\n", "x = 1", ""),
+        ("ValueError: bad", "", "ValueError: bad"),
+        (f"a\n{IPYTHON}", "a", IPYTHON),
+    ],
+)  # fmt: skip
+def test_output_is_divided_at_the_first_line_of_an_error(output, code, error):
+    found = read_snippet("", output)
+    assert (found.code, found.error) == (code, error)
+
+
+def test_megabytes_lose_their_middle():
+    found = read_snippet("", "a" * 10_000_000 + "\nKeyError: 'x'")
+    assert len(found.code) == LONGEST + 1
+    assert keyword_of(found) == "KeyError"
