@@ -31,8 +31,9 @@ class PostsConfig:
     """Share of the training questions held out as the same-post development set."""
     dev_queries: int = 2000
     """Most queries of each development set."""
-    linked_share: float = 0.5
-    """Share of the linked, not duplicate, pairs (LinkTypeId 1) that form the duplicate development set."""
+    linked_share: float = 1.0
+    """Share of the linked, not duplicate, questions (LinkTypeId 1) that form the duplicate development set; the rest
+    are for --loop.pretrain=linked."""
     seed: int = 0
     """Seed of the development sets."""
     root: str = "data"

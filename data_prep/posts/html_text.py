@@ -36,11 +36,16 @@ def read_html(body: str) -> PostText:
     root = _parsed(spaced)
     if root is None:  # nothing but a comment or white space
         return PostText("", "", ())
-    codes = [CodeElement("".join(each.itertext("*")), _in_pre(each)) for each in root.iter("code") if _is_outer(each)]
-    text = "".join(root.itertext("*"))  # elements only: no comments
+    codes = tuple(CodeElement(_text(each), _in(each, "pre")) for each in root.iter("code") if not _in(each, "code"))
+    text = _tidy(_text(root))
+    if "<pre" not in spaced:
+        return PostText(text, text, codes)
     etree.strip_elements(root, "pre", with_tail=False)
-    prose = "".join(root.itertext("*"))
-    return PostText(_tidy(text), _tidy(prose), tuple(codes))
+    return PostText(text, _tidy(_text(root)), codes)
+
+
+def _text(element: etree._Element) -> str:
+    return str(etree.tostring(element, method="text", encoding="unicode", with_tail=False))
 
 
 def _tidy(text: str) -> str:
@@ -55,9 +60,5 @@ def _parsed(html: str) -> etree._Element | None:
         return None
 
 
-def _in_pre(code: etree._Element) -> bool:
-    return any(each.tag == "pre" for each in code.iterancestors())
-
-
-def _is_outer(code: etree._Element) -> bool:
-    return not any(each.tag == "code" for each in code.iterancestors())
+def _in(element: etree._Element, tag: str) -> bool:
+    return next(element.iterancestors(tag), None) is not None

@@ -7,14 +7,14 @@ the file read a second time for the answers that are missing.
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from data_prep.posts.blocks import snippets_of
 from data_prep.posts.config import PostsConfig
 from data_prep.posts.dump_files import Dump
 from data_prep.posts.html_text import PostText, read_html
-from data_prep.posts.records import Attribution, author_of, licence_of
+from data_prep.posts.records import author_of, licence_of
 from data_prep.posts.xml_rows import Row, RowParser
 
 Write = Callable[[Mapping[str, Any]], None]
@@ -134,14 +134,10 @@ class _PostsReader:
         self.write_answer({"question": question, "text": text, "answer_by": self._attribution(question, row, number)})
 
     def _attribution(self, question: int, row: Row, answer: int | None = None) -> dict[str, str]:
+        """The fields of an :class:`data_prep.posts.records.Attribution`."""
         url = self.dump.question_url.replace("{id}", str(question))
-        return asdict(
-            Attribution(
-                author_of(row),
-                f"{url}#{answer}" if url and answer and not self.dump.licence else url,
-                licence_of(row, self.dump.licence),
-            )
-        )
+        url = f"{url}#{answer}" if url and answer and not self.dump.licence else url
+        return {"author": author_of(row), "url": url, "licence": licence_of(row, self.dump.licence)}
 
 
 def read_links(dump: Dump, found: Found) -> dict[str, list[tuple[int, int]]]:

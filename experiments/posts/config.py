@@ -125,6 +125,7 @@ _LIGHT: Final = {
     "train.learning_rate": "0.001",
     "train.schedule": "constant",
     "train.warmup_steps": "100",
+    "train.validate_every": "2",
 }
 _PAPER: Final = {
     "train.epochs": "2",

@@ -159,7 +159,8 @@ class Loop:
         epochs: int,
     ) -> Stage:
         """Train from the weights of stage ``start`` (its key), or load the cached result."""
-        loop, config = self.plan.loop, replace(self.plan.train, epochs=epochs)
+        loop, own = self.plan.loop, self.plan.train
+        config = replace(own, epochs=epochs, validate_every=min(own.validate_every, epochs))
         about = {
             "stage": "train",
             "pairs": _checksum(pairs),

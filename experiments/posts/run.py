@@ -17,7 +17,7 @@ from experiments.posts.config import PostsPlan, resolve_plan
 from experiments.posts.loop import Loop, Stage
 from experiments.posts.pools import Pool, duplicate_pool, evaluation_pool, query_kinds, same_post_pool
 from experiments.posts.rankers import Bm25Ranker, PostRanker
-from experiments.posts.results import PostsResult, difference_line, save_results, table
+from experiments.posts.results import DEPTHS, PostsResult, difference_line, save_results, table
 from modeling.ranker import Scores
 from recipes.config import REPOSITORY
 from retrieval.fusion import FusedScores, best_weight_of
@@ -105,12 +105,16 @@ class PostsTest:
         ]
 
     def _weight(self, ranker: PostRanker, bm25: Bm25Ranker) -> float:
-        """The weight of ``ranker`` with the best MRR on the duplicate development set, or else the same-post set."""
+        """The weight of ``ranker`` with the best mean of all recalls on the duplicate development set.
+
+        Without one, on the same-post set.
+        """
         pool = self.development[-1]
 
         def measure(block: np.ndarray, first: int) -> float:
             part = slice(first, first + len(block))
-            return float((1 / best_ranks([block], pool.relevant[part], pool.ignored[part])).sum())
+            ranks = best_ranks([block], pool.relevant[part], pool.ignored[part])
+            return float(sum((ranks <= k).sum() for k in DEPTHS))
 
         return best_weight_of(ranker.over(pool), bm25.over(pool), measure)
 
