@@ -1,5 +1,6 @@
 """The commands about many runs: ``compare``, ``ablate``, ``tune``, ``table``, and ``speed``."""
 
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Final
@@ -61,11 +62,15 @@ def ablate(arguments: Sequence[str]) -> None:
     """
     from experiments.ablations.catalogue import ABLATIONS
     from experiments.ablations.graph_grid import NAME, grid_cells, grid_page
+    from experiments.posts.ablations import ABLATIONS as OF_POSTS
 
-    names = (NAME, *ABLATIONS, CONTROL, CALIBRATION)
+    names = (NAME, *ABLATIONS, CONTROL, CALIBRATION, *OF_POSTS)
     name, typed = _named(arguments, names, "expected an ablation: bash run.sh ablate")
     if name == CONTROL:
         _control(typed)
+        return
+    if name in OF_POSTS:
+        _ablate_posts(name, typed)
         return
     from experiments.ablations.calibration import calibration_cells
     from experiments.ablations.pages import ablation_page, found_by
@@ -86,6 +91,14 @@ def ablate(arguments: Sequence[str]) -> None:
             console.show(grid_page(grid))
     elif found := found_by(name, list(saved_results(cells, folder)), clusters(RESULTS)):
         console.show(ablation_page(found))
+
+
+def _ablate_posts(name: str, typed: Mapping[str, str]) -> None:
+    """Train the variants of an ablation of the search by snippets, and show its table."""
+    from experiments.posts.ablations import run_ablation
+
+    command = shlex.join(["bash", "run.sh", "ablate", name, *(f"--{option}={text}" for option, text in typed.items())])
+    console.show(run_ablation(name, typed, command, console.say))
 
 
 def _calibrate(results: Sequence["Result"]) -> None:
