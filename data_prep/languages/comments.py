@@ -26,6 +26,8 @@ _ROLE: Final = re.compile(r":(?:[a-z]+:)?[a-z]+:`[~!]?([^`<]+?)(?:\s*<[^`]*>)?`"
 _LITERAL: Final = re.compile(r"``(.+?)``", re.DOTALL)
 _LINK: Final = re.compile(r"`([^`<]+?)\s*<[^`>]*>`_+")
 _BANNER: Final = re.compile(r"(?m)^[\W_]*$\n?")
+_MARK: Final = re.compile(r"\s*\|\w+\|\s*")
+"""A paragraph that is replaced by another text, in Sphinx."""
 _CALL_LINE: Final = re.compile(r"[\w.]+\([^)]*\)(?: ?->.*)?$")
 """A first line that is the function's signature, as in numpy."""
 
@@ -45,7 +47,9 @@ def summary(doc: str) -> str:
     """The paragraphs of ``doc`` before its first tag or section, up to the first blank line; "" if it begins so."""
     tag = _SECTION.search(doc)
     text = (doc[: tag.start()] if tag else doc).strip()
-    paragraphs = [each for each in re.split(r"\n[ \t]*\n", text) if re.search(r"\w", each)]
+    paragraphs = [
+        each for each in re.split(r"\n[ \t]*\n", text) if re.search(r"\w", each) and not _MARK.fullmatch(each)
+    ]
     if len(paragraphs) > 1 and _CALL_LINE.fullmatch(paragraphs[0].strip()):
         return paragraphs[1]
     return paragraphs[0] if paragraphs else ""

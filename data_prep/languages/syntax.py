@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -41,7 +41,7 @@ class Syntax:
     nested: bool  # whether functions inside of functions are found too
     docstrings: bool = False  # whether a string as a statement is documentation
     sentence: Callable[[str], str] = first_sentence  # of documentation without comment marks
-    is_stub: Callable[[Node], bool] = field(default=lambda _: False)
+    is_stub: Callable[[Node], bool] = lambda body: not any(child.type != "comment" for child in body.named_children)
 
     @cached_property
     def query(self) -> Query:

@@ -12,10 +12,14 @@ from data_prep.languages.registry import language
 from data_prep.licences.permissive import PERMITTED, permitted
 from data_prep.sources.source_tree import Entry
 
-MIT = """Permission is hereby granted, free of charge, to any person obtaining a copy of this software. The above copyright
-notice and this permission notice shall be included in all copies."""
+MIT = """Permission is hereby granted, free of charge, to any person obtaining a copy of this software. The above
+copyright notice and this permission notice shall be included in all copies."""
 GPL = "GNU General Public License version 2"
-KEPT = 'def reads(path):\n    """Read the whole file at once."""\n    with open(path) as file:\n        return file.read()\n'
+KEPT = '''def reads(path):
+    """Read the whole file at once."""
+    with open(path) as file:
+        return file.read()
+'''
 
 
 class FakeTree:

@@ -158,6 +158,8 @@ def test_comments_and_docstrings_are_spans_of_the_text():
 
 def test_stubs_are_marked():
     assert [found.is_stub for found in parsed("python", PYTHON).functions] == [False, True, True, False]
+    text = "function a() {\n /* to do */ }\nfunction b() { return 1; }"
+    assert [found.is_stub for found in parsed("javascript", text).functions] == [True, False]
 
 
 @pytest.mark.parametrize("name", LANGUAGES)
@@ -193,7 +195,8 @@ def test_a_file_of_an_odd_size_or_language_is_refused():
     ("raw", "plain", "sentence"),
     [
         ('"""\n    Reads it.\n\n    :param x: y\n    """', "Reads it.\n\n:param x: y", "Reads it."),
-        ("/** Reads\n   * all of it.\n   * @return {string}\n   */", "Reads\nall of it.\n@return {string}", "Reads all of it."),
+        ("/** Reads\n   * all.\n   * @return {string}\n   */", "Reads\nall.\n@return {string}", "Reads all."),
+        ('"""|coro|\n\n    Reads all of it."""', "|coro|\n\nReads all of it.", "Reads all of it."),
         ("// Reads.\n//go:noinline\n// More.", "Reads.\n\nMore.", "Reads."),
         ("/**\n * @param {string} x\n */", "@param {string} x", ""),
         ("'''fit(X, y)\n\n    Fit the model.'''", "fit(X, y)\n\nFit the model.", "Fit the model."),
