@@ -91,7 +91,8 @@ def _caption(dataset: str, runs: Sequence[tuple[Result, Tested]]) -> str:
     return (
         f"{dataset} ({tested.data.origin}), {tested.split} split: {tested.queries:,} queries "
         f"{pool}, seed {seeds}. "
-        f"Duplicates cap Top@1 at {tested.ceiling_top1:.3f}.{published_mrr(dataset.partition(':')[0])}"
+        f"Duplicates cap Top@1 at {tested.ceiling_top1:.3f}."
+        f"{published_mrr(dataset.partition(':')[0], tested.queries, tested.pool_size)}"
     )
 
 
