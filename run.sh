@@ -21,6 +21,7 @@
 #   sample_pairs FILE --task=T --out=FILE       sample a ranking or matching file from a raw file
 #   r_pairs SOURCE [...] --out=FOLDER           extract comments and their code from R files or packages
 #   posts MODEL|index|search|...                search posts by code and an error; train and test that
+#   posts_sample MODEL                          the same on a synthetic sample that is made here
 #   posts_from_tracker TICKETS --out=FOLDER     write a bug tracker as a dump of posts
 #   test [pytest options]                       run all checks
 #   help [NAME ...]                             this list, or details of a command, data set, model or section

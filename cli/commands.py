@@ -136,6 +136,11 @@ COMMANDS: Final[dict[str, Command]] = {
             ("posts search", "search.posts.options:PostsSearchOptions"),
         ),
     ),
+    "posts_sample": Command(
+        "MODEL",
+        "the same on a synthetic sample that is made here",
+        "experiments.posts.cli:sample",
+    ),
     "posts_from_tracker": Command(
         "TICKETS --out=FOLDER",
         "write a bug tracker as a dump of posts",

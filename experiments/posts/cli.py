@@ -59,6 +59,22 @@ def tune(arguments: Sequence[str]) -> None:
     show(tuned_page(resolve_plan("bm25_tuned", typed), _command("posts tune", arguments), say))
 
 
+def sample(arguments: Sequence[str]) -> None:
+    """Test a model on the synthetic sample.
+
+    Raises:
+        ValueError: there is no such model or option, or too few examples could be broken.
+    """
+    names, typed = split_arguments(arguments)
+    if len(names) != 1 or names[0] not in MODELS:
+        raise unknown("model of posts", " ".join(names), [*MODELS])
+    if "data.path" in typed:
+        raise ValueError("bash run.sh posts_sample makes its own posts: leave out --data.path, or use posts")
+    from experiments.posts.sample_run import run_sample
+
+    show(f"\n{run_sample(names[0], typed, _command('posts_sample', arguments), say)}")
+
+
 def from_tracker(arguments: Sequence[str]) -> None:
     """Write a bug tracker as the tables of a dump.
 

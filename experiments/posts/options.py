@@ -1,6 +1,11 @@
 """Options of the commands about posts that have no sections. Light to import."""
 
 from dataclasses import dataclass
+from typing import Final
+
+SAMPLE_SIZE: Final = 3000
+"""Questions of the synthetic sample, without duplicates."""
+SAMPLE_SEED: Final = 0
 
 
 @dataclass(frozen=True, slots=True)
