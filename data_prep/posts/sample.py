@@ -165,9 +165,8 @@ def _change(node: ast.AST, kind: str) -> None:
 def renamed(code: str, random_source: random.Random) -> str:
     """``code`` with other names for the variables that it assigns."""
     tree = ast.parse(code)
-    stored = sorted(
-        {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    )
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    stored = sorted({node.id for node in names if isinstance(node.ctx, ast.Store)})
     new = dict(zip(stored, random_source.sample(_NAMES, min(len(stored), len(_NAMES))), strict=False))
     for node in names:
         node.id = new.get(node.id, node.id)
