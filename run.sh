@@ -3,6 +3,7 @@
 #
 #   DATASET MODEL [--section.field=value ...]   prepare, train, test; writes a folder in runs/
 #   prepare DATASET [--data.field=value ...]    only prepare the data set (a run does it when needed)
+#   corpus NAME [--data.field=value ...]        statistics of the corpus repositories or installed
 #   evaluate RUN_DIR [--evaluate.field=value]   test a finished run again, on another pool or data set
 #   board [TensorBoard options]                 curves and pictures of all runs, at http://localhost:6006
 #   compare PART                                train the models of the main table that have no saved result

@@ -45,6 +45,12 @@ COMMANDS: Final[dict[str, Command]] = {
         "cli.runs:prepare",
         sections=("data",),
     ),
+    "corpus": Command(
+        "NAME [--data.field=value ...]",
+        "statistics of the corpus repositories or installed",
+        "cli.corpus:corpus",
+        sections=("data",),
+    ),
     "evaluate": Command(
         "RUN_DIR [--evaluate.field=value]",
         "test a finished run again, on another pool or data set",

@@ -46,7 +46,9 @@ def test_gencodesearchnet_has_no_part_in_the_jdk(package):
     assert program_sha256(JDK) == before
 
 
-@pytest.mark.parametrize("ending", ["/api_sequence.py", "/javadoc.py", "/filters.py", "/duplicates.py", "/splits.py"])
+@pytest.mark.parametrize(
+    "ending", ["/api_sequence.py", "/javadoc.py", "/pairs/filters.py", "/pairs/duplicates.py", "/pairs/splits.py"]
+)
 def test_java_extraction_has_a_part_in_it(package, ending):
     before = {module: program_sha256(module) for module in MODULES}
     touched(file_of(package, ending))

@@ -1,0 +1,40 @@
+"""The command about a corpus: ``corpus``."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from recipes import config
+from terminal import console
+from terminal.options import split_arguments
+
+CORPORA = ("repositories", "installed")
+
+
+def corpus(arguments: Sequence[str]) -> None:
+    """Print the statistics of a corpus, and write them as a page and a picture.
+
+    Raises:
+        ValueError: there is no such corpus or option, or its source trees are not available.
+    """
+    words, typed = split_arguments(arguments)
+    if len(words) != 1 or words[0] not in CORPORA:
+        raise ValueError(f"expected a corpus: bash run.sh corpus {'|'.join(CORPORA)}")
+    for name in typed:
+        if not name.startswith("data."):
+            raise ValueError(f"bash run.sh corpus takes options of section data, such as --data.mirrors=, not --{name}")
+    from dataclasses import replace
+
+    from data_prep.corpus.statistics import measured_lengths, statistics
+    from data_prep.files.atomic import write_atomically
+    from data_prep.pairs.from_java import processors
+    from data_prep.registry import data_set
+    from experiments.tables.corpus_tables import corpus_picture, corpus_tables
+
+    plan = config.resolve(words[0], "galm", typed)
+    data = replace(plan.data, root=str(config.REPOSITORY / plan.data.root))
+    shards = [path for path in data_set(words[0], data).inputs() if path.suffix == ".gz"]
+    found, lengths = statistics(shards), measured_lengths(shards, data.processes or processors())
+    page, folder = corpus_tables(words[0], found, lengths), Path(data.root) / "raw" / words[0]
+    write_atomically(folder / "statistics.md", page)
+    write_atomically(folder / "statistics.png", corpus_picture(found, lengths))
+    console.show(f"{page}\n{folder / 'statistics.md'}, {folder / 'statistics.png'}")
