@@ -9,6 +9,7 @@ OTHERS: Final = {
     "search": "search.posts.cli:search",
     "statistics": "experiments.posts.cli:statistics",
     "tune": "experiments.posts.cli:tune",
+    "table": "experiments.posts.cli:table",
 }
 """First words that are no models."""
 

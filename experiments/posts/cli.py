@@ -59,6 +59,19 @@ def tune(arguments: Sequence[str]) -> None:
     show(tuned_page(resolve_plan("bm25_tuned", typed), _command("posts tune", arguments), say))
 
 
+def table(arguments: Sequence[str]) -> None:
+    """Write the tables of the saved results.
+
+    Raises:
+        ValueError: there are words or options, or no results.
+    """
+    if arguments:
+        raise ValueError("bash run.sh posts table takes no words or options")
+    from experiments.posts.summary import write_summaries
+
+    say(f"wrote {', '.join(map(str, write_summaries()))}")
+
+
 def sample(arguments: Sequence[str]) -> None:
     """Test a model on the synthetic sample.
 

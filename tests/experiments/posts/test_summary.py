@@ -1,0 +1,37 @@
+"""Saved results become tables of means over seeds."""
+
+import pytest
+
+from experiments.posts.results import save_results
+from experiments.posts.summary import grouped, summary, write_summaries
+from tests.experiments.posts.test_ablations import result
+
+GOOD, BAD = [1] * 30 + [99] * 10, [1] * 10 + [99] * 30
+
+
+def write_results(folder):
+    for seed, weight in enumerate((0.3, 0.5)):
+        ranks = [1 + seed] * 30 + [99] * 10
+        rows = [result(ranks, ranker=f"a + b (weight {weight})"), result(BAD, ranker="bm25_tuned")]
+        save_results(folder, f"a-seed{seed}", rows, {"model": "a"})
+
+
+def test_seeds_are_averaged_and_the_control_is_counted_once(tmp_path):
+    write_results(tmp_path / "site")
+    found = grouped(tmp_path / "site")
+    assert {key: len(each) for key, each in found.items()} == {("full", "a + b"): 2, ("full", "bm25_tuned"): 1}
+    page = summary("site", found)
+    assert "| a + b | 2 | 0.750 ± 0.000 (" in page
+    assert "| bm25_tuned | 1 | 0.250 (" in page
+    assert "| a + b | +0.500 (+0.3" in page
+    (written,) = write_summaries(tmp_path)
+    assert written.read_text() == page
+
+
+def test_damaged_and_missing_results(tmp_path):
+    with pytest.raises(ValueError, match="there are none"):
+        write_summaries(tmp_path)
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "a.json").write_text('{"results": [{}]}')
+    with pytest.raises(ValueError, match="is no result"):
+        grouped(tmp_path / "site")
