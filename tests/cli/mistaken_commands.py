@@ -134,13 +134,20 @@ DATA: Final = [
     ("prepare with extra of nowhere", "prepare folder {data} --data.extra=folder:/nowhere", "/nowhere does not"),
     ("prepare apart from nowhere", "prepare folder {data} --data.apart=folder:/nowhere", "/nowhere does not"),
     ("csn_tabcs: empty", "prepare csn_tabcs --data.path={here}/empty", "csn_tabcs needs vocab.desc.pkl"),
-    ("csn: empty", "prepare csn --data.path={here}/empty", "has neither java.zip nor a java_*.jsonl.gz"),
+    ("csn: empty", "prepare csn --data.path={here}/empty", "has neither java.zip nor java_*.jsonl.gz"),
+    ("csn: no address", "prepare csn --data.mirror=data/csn", "--data.mirror takes an http or https address"),
+    (
+        "csn_filtered: empty",
+        "prepare csn_filtered --data.path={here}/empty",
+        "has neither java.zip nor java_*.jsonl.gz",
+    ),
+    ("jdk: no release", "prepare jdk --data.release=seventeen", "--data.release takes a release such as 17"),
     ("csn: a text", "prepare csn --data.path={here}/file.txt", "is no whole zip file"),
     ("csn: an empty zip", "prepare csn --data.path={here}/empty.zip", "contains no *.jsonl.gz"),
     ("open_java: empty", "prepare open_java --data.path={here}/empty", "open_java needs one or more of"),
     ("debian_sample: empty", "prepare debian_sample --data.path={here}/empty", "contains no NAME_VERSION.orig"),
     ("debian_sample: a file", "prepare debian_sample --data.path={here}/file.txt", "contains no NAME_VERSION.orig"),
-    ("jdk: empty", "prepare jdk --data.path={here}/empty", "is no src.zip, .deb or JDK's home"),
+    ("jdk: empty", "prepare jdk --data.path={here}/empty", "is no src.zip, .deb, source archive or JDK's home"),
     ("jdk: a loop", "prepare jdk --data.path={here}/loop", "does not exist; install a JDK"),
 ]
 
