@@ -11,7 +11,7 @@
 #   tune MODEL                                  compare initializations and losses of a model on validation
 #   table                                       write the tables of the saved results, including README's
 #   speed [search|question|rows|--speed.x=y]    measure scoring, training, extraction; the search; row updates
-#   index DIR [--out=FILE] [--vectors=RUN]      index the methods and types of a folder of Java
+#   index DIR [--out=FILE] [--vectors=RUN]      index the methods, types and files of a folder
 #   search "QUESTION" [--explain] [--json]      search an index by a question in words or by a name
 #   serve [--port=8765]                         a web page that searches, at http://127.0.0.1:8765
 #   quality DIR [--queries=FILE.json]           measure the search on your own documented methods or queries

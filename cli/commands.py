@@ -70,7 +70,7 @@ COMMANDS: Final[dict[str, Command]] = {
     ),
     "index": Command(
         "DIR [--out=FILE] [--vectors=RUN]",
-        "index the methods and types of a folder of Java",
+        "index the methods, types and files of a folder",
         "search.cli:index",
         "search.options:IndexOptions",
     ),

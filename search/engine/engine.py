@@ -5,7 +5,7 @@ For a query that is a name (``StringUtils``, ``JsonReader.nextName``), what has 
 
 import fnmatch
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, Literal, Protocol, runtime_checkable
 
@@ -14,13 +14,17 @@ from jaxtyping import Bool, Float, Float32, Int64
 
 from data_prep.languages.java.javadoc import query_words
 from retrieval.score_scales import weighted, z_scores
+from search.engine.file_ranking import FileRanking
 from search.engine.names import Names, Spelt
 from search.engine.settings import RankingSettings
+from search.files.languages import is_whole_file
 from search.index.code_index import Index
 
 Stage = Literal["name", "model", "words"]
 """What determined a hit's rank: its name was asked for; the model scored it; BM25 alone, if there is no model."""
 
+FILES: Final = 20
+"""Files whose best row becomes a candidate."""
 LONGEST_QUERY: Final = 2000
 """Maximum number of characters of a query."""
 
@@ -68,6 +72,7 @@ class Hit:
     lexical: float  # by BM25
     neural: float | None  # by the model; None if it has not scored the row
     near: float | None  # the cosine of its vector and the query's; None if there are no vectors
+    of_file: float  # the score of its whole file
     stage: Stage
 
 
@@ -98,6 +103,7 @@ class _Looked:
     lexical: Float32[np.ndarray, " found"]
     neural: Float32[np.ndarray, " found"] | None
     near: Float32[np.ndarray, " found"] | None
+    of_file: Float[np.ndarray, " found"]
 
     @property
     def order(self) -> Int64[np.ndarray, " found"]:
@@ -140,7 +146,7 @@ class Engine:
             QueryError: the query is empty or too long.
         """
         words, spelt = self.asked(query)
-        found = self._closely(words, self._allowed(path), spelt)
+        found = self._closely(words, self._allowed(path), spelt, query, by_file=by_file)
         order = found.order
         if by_file:
             order = order[np.sort(np.unique(self._file_of(found.rows[order]), return_index=True)[1])]
@@ -152,6 +158,7 @@ class Engine:
                 lexical=float(found.lexical[place]),
                 neural=None if found.neural is None else float(found.neural[place]),
                 near=None if found.near is None else float(found.near[place]),
+                of_file=float(found.of_file[place]),
                 stage=_stage(int(found.rows[place]) in spelt.own, found.neural is not None),
             )
             for rank, place in enumerate(order[:top].tolist(), start=1)
@@ -164,7 +171,7 @@ class Engine:
         contains a name.
         """
         words, spelt = self.asked(query) if query else (words, Spelt())
-        found = self._closely(words, np.ones(len(self.index), dtype=np.bool_), spelt)
+        found = self._closely(words, np.ones(len(self.index), dtype=np.bool_), spelt, query)
         place = int(np.searchsorted(found.rows, row))
         if place < len(found.rows) and found.rows[place] == row:
             return int(np.count_nonzero(found.scores >= found.scores[place]))
@@ -176,7 +183,9 @@ class Engine:
         """The candidates for the words of a query, as ascending rows; ``query`` as in :meth:`rank`."""
         words, spelt = self.asked(query) if query else (words, Spelt())
         lexical = self.index.lexical.scores(words)
-        return self._shortlist(words, lexical, np.ones(len(self.index), dtype=np.bool_), self._also(spelt))
+        allowed = np.ones(len(self.index), dtype=np.bool_)
+        also = self._best_of_files(self._of_files(words, query, self.ranking.files), lexical, allowed)
+        return self._shortlist(words, lexical, allowed, [*self._also(spelt), *also])
 
     def asked(self, query: str) -> tuple[tuple[str, ...], Spelt]:
         """The words of ``query`` to search for, without those of a type's name, and what it names.
@@ -187,19 +196,61 @@ class Engine:
         words, spelt = words_of(query), self._names.spelt(query, self.ranking)
         return query_words(spelt.rest) or words, spelt
 
-    def _closely(self, words: Sequence[str], allowed: Bool[np.ndarray, " rows"], spelt: Spelt) -> "_Looked":
-        """The candidates and their scores."""
+    def _closely(
+        self,
+        words: Sequence[str],
+        allowed: Bool[np.ndarray, " rows"],
+        spelt: Spelt,
+        query: str,
+        *,
+        by_file: bool = False,
+    ) -> "_Looked":
+        """The candidates and their scores, with ``by_file`` those that order files."""
+        ranking = replace(self.ranking, files=self.ranking.by_file, near=0.0) if by_file else self.ranking
         lexical = self.index.lexical.scores(words)
-        rows = self._shortlist(words, lexical, allowed, [row for row in self._also(spelt) if allowed[row]])
+        of_files = self._of_files(words, query, ranking.files)
+        named = [row for row in self._also(spelt) if allowed[row]]
+        rows = self._shortlist(words, lexical, allowed, [*named, *self._best_of_files(of_files, lexical, allowed)])
         neural = self.reranker.scores(words, rows) if self.reranker and len(rows) else None
         near = self.retriever.scores(words, rows) if self.retriever and neural is not None else None
-        scores = self._mixed(lexical[rows], neural, near)
+        scores = self._mixed(lexical[rows], neural, near, ranking.near)
+        if ranking.files:
+            scores[self._of_whole_files[rows]] = 0.0  # the mean; the score of the file says more
         if _TESTS.isdisjoint(words):
             scores -= self.ranking.test * self._of_tests[rows]
         if neural is not None:
             scores += self.ranking.file * best_beside(scores, self._file_of(rows))
+        of_file = of_files[self._file_of(rows)]
+        scores += ranking.files * of_file
         scores += np.array([spelt.gain(row) for row in rows.tolist()])
-        return _Looked(rows, scores, lexical[rows], neural, near)
+        return _Looked(rows, scores, lexical[rows], neural, near, of_file)
+
+    def _of_files(self, words: Sequence[str], query: str, weight: float) -> Float[np.ndarray, " files"]:
+        """The score of each whole file for the words of a query, and for the query as typed if that is known.
+
+        0 if its ``weight`` is.
+        """
+        if not weight:
+            return np.zeros(len(self.index.files))
+        asked = query_words(query) or words
+        for_tests = not _TESTS.isdisjoint(asked)
+        return self._file_ranking.scores(asked, query, for_tests=for_tests, comments=self.ranking.comments > 0)
+
+    def _best_of_files(
+        self,
+        of_files: Float[np.ndarray, " files"],
+        lexical: Float32[np.ndarray, " rows"],
+        allowed: Bool[np.ndarray, " rows"],
+    ) -> list[int]:
+        """The best row of each of the best files, by BM25, the first of equal ones."""
+        best = np.argsort(-of_files, kind="stable")[:FILES]
+        edges = self.index.file_edges
+        found = []
+        for file in best[of_files[best] > 0].tolist():
+            start, end = edges[file], edges[file + 1]
+            if end > start and allowed[start]:
+                found.append(int(start + np.argmax(lexical[start:end])))
+        return found
 
     def _also(self, spelt: Spelt) -> list[int]:
         """The rows that are candidates because the query names them, or the type that they are members of."""
@@ -228,15 +279,27 @@ class Engine:
         lexical: Float32[np.ndarray, " found"],
         neural: Float32[np.ndarray, " found"] | None,
         near: Float32[np.ndarray, " found"] | None,
+        weight: float,
     ) -> Float[np.ndarray, " found"]:
+        """The fused scores; ``weight``: of ``near``."""
         if neural is None:
             return z_scores(lexical.astype(np.float64))
         mixed = weighted(z_scores(neural.astype(np.float64)), z_scores(lexical.astype(np.float64)), self.ranking.weight)
-        return mixed if near is None else mixed + self.ranking.near * z_scores(near.astype(np.float64))
+        return mixed if near is None else mixed + weight * z_scores(near.astype(np.float64))
 
     @cached_property
     def _names(self) -> Names:
         return Names(self.index.names)
+
+    @cached_property
+    def _file_ranking(self) -> FileRanking:
+        files = self.index.files
+        tests = np.array([each.test for each in files], np.bool_)
+        return FileRanking(self.index.whole, [each.path for each in files], tests)
+
+    @cached_property
+    def _of_whole_files(self) -> Bool[np.ndarray, " rows"]:
+        return self._spread([is_whole_file(file.path) for file in self.index.files])
 
     @cached_property
     def _of_tests(self) -> Bool[np.ndarray, " rows"]:

@@ -22,6 +22,10 @@ class RankingSettings:
     """Subtracted from the score of code of tests, unless the query asks for tests."""
     file: float = 0.2
     """Share of the best other score in the same file that is added, if that is above 0 and a model is used."""
+    files: float = 0.5
+    """Weight of the score of the whole file (search/engine/file_ranking.py), which is added to that of a row."""
+    by_file: float = 5.0
+    """The same where files are asked for (--by=file); vectors then only add candidates."""
     named: float = 100.0
     """Added to the score of a method or type whose name is the whole query."""
     mentioned: float = 5.0
@@ -38,6 +42,6 @@ _BOUNDS: Final = {
     "shortlist": whole(1, 1_000_000),
     "read_all_below": whole(0, 1_000_000_000),
     "weight": real(0, 1),
-    **dict.fromkeys(("near", "test", "file", "named", "mentioned"), _ADDED),
+    **dict.fromkeys(("near", "test", "file", "files", "by_file", "named", "mentioned"), _ADDED),
     "comments": whole(0, 1000),
 }

@@ -2,18 +2,21 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from data_prep.licences.licences import Licences
 from data_prep.records import JavaFile
+from search.files.file_words import FileWords, file_words
 from search.files.languages import Unit, read_file
 from search.files.links import blob_names
 from search.files.tree import Found, read_source
 
 _TEST: Final = re.compile(
-    r"(?:^|/)(?:test|tests|testing|androidtest|test-src|testsrc)/|(?:tests?|testcase|it)\.java$", re.IGNORECASE
+    r"(?:^|/)(?:test|tests|testing|androidtest|test-src|testsrc|__tests__|specs?|benchmarks?)/|(?:tests?|testcase|it)\.java$"
+    r"|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.\w+$|[.-](?:test|spec)s?\.\w+$",
+    re.IGNORECASE,
 )
 
 
@@ -34,6 +37,7 @@ class ReadFile:
     licence: str  # SPDX, "" if not known
     blobs: str  # hashes that git may have for its content, "" if it was not read
     trouble: str  # why it could not be read, or what was left out of it; "" if it was read completely
+    words: FileWords = field(default_factory=FileWords)  # of the whole file
 
 
 def read_files(task: Task) -> list[ReadFile]:
@@ -48,8 +52,8 @@ def _read(root: Path, found: Found, licences: Licences) -> ReadFile:
         found_units = read_file(JavaFile("", found.path, data))
     except (OSError, ValueError) as error:
         return ReadFile(found, [], "", "", trouble=getattr(error, "strerror", None) or str(error))
-    licence = licences.of(found.path, data)
-    return ReadFile(found, found_units.units, licence, blob_names(data), found_units.left_out)
+    licence, words = licences.of(found.path, data), file_words(found.path, data)
+    return ReadFile(found, found_units.units, licence, blob_names(data), found_units.left_out, words)
 
 
 def is_test(path: str) -> bool:

@@ -25,8 +25,18 @@ class Units:
     left_out: str = ""  # which part of it was not read, in a sentence; "" if all was
 
 
-LANGUAGES: Final[Mapping[str, str]] = {".java": "search.files.java:read_java"}
-"""Suffix of a file's name -> function that finds its methods and types."""
+_TEXT: Final = (".py", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".go")
+_WHOLE: Final = "search.files.text_file:read_text"
+LANGUAGES: Final[Mapping[str, str]] = {
+    ".java": "search.files.java:read_java",
+    **dict.fromkeys(_TEXT, _WHOLE),
+}
+"""Suffix of a file's name -> function that finds its methods and types, or takes it as a whole."""
+
+
+def is_whole_file(path: str) -> bool:
+    """Whether a file is taken as a whole."""
+    return LANGUAGES.get(PurePosixPath(path).suffix) == _WHOLE
 
 
 def read_file(file: JavaFile) -> Units:

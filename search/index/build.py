@@ -31,6 +31,7 @@ from search.index.code_index import (
     save_index,
     tree_sha256,
 )
+from search.index.file_index import FileIndex
 
 _CHUNK: Final = 32
 """Files per task of a worker process."""
@@ -130,9 +131,11 @@ def _together(
     units = list(chain.from_iterable(each.units for each in fresh))
     split, asks = Split.of("index", [unit.pair for unit in units]), np.array([unit.asks for unit in units], np.uint8)
     names = [unit.pair.method.dotted for unit in units]
+    whole = FileIndex.of([file.path for file in files], [each.words for each in fresh])
     if old:
         places = sorted(kept.values())
         files = [*(old.files[place] for place in places), *files]
+        whole = old.whole.taken(np.array(places, np.int64)).joined(whole)
         rows = [np.arange(*old.file_edges[place : place + 2]) for place in places]
         taken = np.concatenate([np.empty(0, np.int64), *rows])
         split, asks = joined(old.split.take(taken), split), np.concatenate([old.asks[taken], asks])
@@ -143,7 +146,8 @@ def _together(
     taken = np.concatenate([np.empty(0, np.int64), *rows])
     split = _with_own_words(split.take(taken))
     files = [_seen(files[place], committed) for place in order]
-    return Index(files, split, [names[row] for row in taken.tolist()], asks[taken], Bm25Index.of(split), origin)
+    whole, names = whole.taken(np.array(order, np.int64)), [names[row] for row in taken.tolist()]
+    return Index(files, split, names, asks[taken], Bm25Index.of(split), whole, origin)
 
 
 def _file(read: ReadFile) -> IndexedFile:

@@ -29,12 +29,11 @@ from data_prep.store.prepared_data import Split, Texts
 from data_prep.store.ragged_lists import Ragged, checked_edges, edges
 from retrieval.bm25_index import Bm25Index
 from search.files.origin import Origin, link
+from search.index.file_index import FileIndex
 from search.index.stored_arrays import StoredArrays, checked_origin, mapped_arrays
 
-FORMAT: Final = "galm index 3"
+FORMAT: Final = "galm index 4"
 """Incremented when the layout, or what is read of a file, changes."""
-_READABLE: Final = ("galm index 2", FORMAT)
-"""The older format has no ``blobs`` of files."""
 _FIELDS: Final = tuple(field for field in WORD_FIELDS if field != "statements")
 """The fields of an index: no ranker of the search reads statement trees."""
 
@@ -103,6 +102,7 @@ class Index:
     names: Sequence[str]  # dotted, with the enclosing types
     asks: UInt8[np.ndarray, " rows"]  # 1 if the comment's first sentence can serve as a question
     lexical: Bm25Index
+    whole: FileIndex  # the words of whole files
     origin: Origin | None  # web page of the folder's repository
 
     def __len__(self) -> int:
@@ -140,12 +140,14 @@ def save_index(index: Index, path: Path) -> None:
     arrays = {f"{field}-{part}": getattr(words[field], part) for field in _FIELDS for part in ("values", "offsets")}
     arrays |= {"asks": index.asks, "texts-data": index.split.texts.data, "texts-offsets": index.split.texts.offsets}
     arrays |= {f"lexical-{part}": getattr(lexical, part) for part in ("starts", "rows", "gains")}
-    texts = {
+    texts: dict[str, object] = {
         "manifest": manifest,
         "lexicon": list(index.split.lexicon),
         "names": list(index.names),
         "terms": list(lexical.terms),
     }
+    arrays |= index.whole.arrays()
+    texts |= index.whole.texts()
     arrays |= {name: np.frombuffer(json.dumps(each).encode(), np.uint8) for name, each in texts.items()}
     content = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
     head = Head(
@@ -246,11 +248,10 @@ def _mapped(file: BinaryIO, start: int) -> memoryview:
 
 def _head(path: Path, line: bytes, size: int) -> Head:
     """The head in the first ``line`` of a file of ``size`` bytes."""
-    form = next((form for form in _READABLE if line.startswith(f"{form} ".encode())), None)
-    if form is None:
+    if not line.startswith(f"{FORMAT} ".encode()):
         raise UnusableIndexError(f"{path} does not begin {FORMAT!r}, but {line[:20]!r}: {_AGAIN}")
     try:
-        head = checked_record(Head, parse_json(line.removeprefix(form.encode())))
+        head = checked_record(Head, parse_json(line.removeprefix(FORMAT.encode())))
         if head.bytes < 1:
             raise ValueError("nothing follows it")
     except ValueError as error:
@@ -280,7 +281,7 @@ def _built(arrays: Mapping[str, np.ndarray], head: Head) -> Index:
     if not np.isfinite(gains).all():
         raise ValueError("what terms add to scores is not finite")
     lexical = Bm25Index(terms, found.offsets, found.values, gains, head.rows)
+    whole = FileIndex.checked(stored, len(files))
     origin = checked_origin(manifest["origin"]) if manifest["origin"] else None
-    return Index(
-        files, split, stored.words("names", head.rows), stored.array("asks", np.uint8, head.rows), lexical, origin
-    )
+    names, asks = stored.words("names", head.rows), stored.array("asks", np.uint8, head.rows)
+    return Index(files, split, names, asks, lexical, whole, origin)

@@ -12,7 +12,7 @@ from search.files.origin import Origin
 
 _URL: Final = re.compile(r"https://[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+)?(?:/[\w.+~%-]+)+", re.ASCII)
 _LENGTH: Final = 8
-_TYPES: Final = {"U8": "u1", "I32": "<i4", "I64": "<i8", "F32": "<f4"}
+_TYPES: Final = {"U8": "u1", "U16": "<u2", "I32": "<i4", "I64": "<i8", "F32": "<f4"}
 _KINDS: Final[Mapping[str, np.dtype[Any]]] = {name: np.dtype(kind) for name, kind in _TYPES.items()}
 """The types of an index's arrays, all of which have one dimension."""
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")

@@ -4,6 +4,7 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,8 +54,9 @@ def _by_comments(root: Path, path: Path, run: str, options: QualityOptions, mode
     found, retriever = opened(path, "")
     hidden = options.ask in ("comment", "member")
     rerankers = {label: maker(found) for label, maker in makers.items()}
-    searched = with_comments(found, 0 if hidden else options.comments)
-    measured = measure_quality(searched, rerankers, options, questions, retriever)
+    ranking = replace(options.ranking, comments=0 if hidden else options.comments)
+    searched = with_comments(found, ranking.comments)
+    measured = measure_quality(searched, rerankers, ranking, questions, retriever)
     console.show("\n".join(quality_lines(measured, questions.source, len(found))))
 
 
@@ -87,12 +89,16 @@ def _stages(
     from search.engine.engine import Engine
 
     ranking = options.ranking
-    beside = "vectors + bm25" if retriever else "bm25"
+    beside = ("vectors + " if retriever else "") + ("files + bm25" if ranking.by_file else "bm25")
     (label, reranker), *others = rerankers.items()
     engines = {f"{label} + {beside}": Engine(index, reranker, ranking, retriever)}
+    alone = replace(ranking, files=0.0, by_file=0.0)
+    if ranking.by_file:
+        engines["without files"] = Engine(index, reranker, alone, retriever)
     if retriever:
-        engines[f"{label} + bm25"] = Engine(index, reranker, ranking)
-    engines["bm25"] = Engine(index, None, ranking)
+        engines["without vectors"] = Engine(index, reranker, ranking)
+    engines["without models"] = Engine(index, None, ranking)
+    engines["bm25"] = Engine(index, None, alone)
     engines |= {f"{name} + {beside}": Engine(index, each, ranking, retriever) for name, each in others}
     if options.change:
         engines[f"with {options.change}"] = Engine(index, reranker, options.changed, retriever)

@@ -49,7 +49,7 @@ def test_a_name_among_words_comes_up(index):
 
 def test_bm25_alone_ranks_by_its_scores(index):
     query = "returns the number of threads that wait"
-    hits = Engine(index, None, RankingSettings(test=0.0)).search(query, top=50)
+    hits = Engine(index, None, RankingSettings(test=0.0, files=0.0)).search(query, top=50)
     scores = index.lexical.scores(query.split())
     assert [hit.lexical for hit in hits] == sorted(scores.tolist(), reverse=True)[:50]
     assert [hit.rank for hit in hits] == list(range(1, 51))
@@ -57,7 +57,7 @@ def test_bm25_alone_ranks_by_its_scores(index):
 
 
 def test_the_mixture_is_that_of_both_scores_on_one_scale(index, reranker):
-    ranking = RankingSettings(shortlist=40, weight=0.3, test=0.0, file=0.0, read_all_below=0)
+    ranking = RankingSettings(shortlist=40, weight=0.3, test=0.0, file=0.0, files=0.0, read_all_below=0)
     query = "returns the number of threads that wait"
     hits = Engine(index, reranker, ranking).search(query, top=1000)
     assert len(hits) == 40
@@ -80,7 +80,7 @@ def test_the_mixture_is_that_of_both_scores_on_one_scale(index, reranker):
 
 @pytest.mark.parametrize("with_model", [False, True])
 def test_rank_is_the_place_among_all_rows(index, reranker, with_model):
-    engine = Engine(index, reranker if with_model else None, RankingSettings(shortlist=30, read_all_below=0))
+    engine = Engine(index, reranker if with_model else None, RankingSettings(shortlist=30, files=0.0, read_all_below=0))
     query = "causes the current thread to wait"
     close = [hit.row for hit in engine.search(query, top=30)]
     assert [engine.rank(query.split(), row) for row in close[:5]] == [1, 2, 3, 4, 5] or not with_model
@@ -106,7 +106,9 @@ def test_only_paths_that_match_and_one_hit_a_file(index):
     by_file = engine.search("stream of elements", by_file=True, top=20)
     paths = [index.split.text(hit.row).path for hit in by_file]
     assert len(set(paths)) == len(paths) > 10
-    assert by_file[0] == engine.search("stream of elements", top=1)[0]
+    alone = Engine(index, None, RankingSettings(files=0.0, by_file=0.0))
+    (best,) = alone.search("stream of elements", top=1)
+    assert alone.search("stream of elements", by_file=True, top=1) == [best]
 
 
 def test_code_of_tests_stands_lower(index):
@@ -199,7 +201,8 @@ def test_scores_do_not_depend_on_how_many_rows_are_read_at_once(index, reranker)
 
 def test_without_rows_nothing_is_found(index):
     empty = index.split.take(np.arange(0))
-    nothing = replace(index, files=[], split=empty, names=[], asks=index.asks[:0], lexical=Bm25Index.of(empty))
+    rows = {"split": empty, "names": [], "asks": index.asks[:0], "lexical": Bm25Index.of(empty)}
+    nothing = replace(index, files=[], whole=index.whole.taken(np.arange(0)), **rows)
     assert Engine(nothing, None).search("anything") == []
 
 
@@ -217,7 +220,7 @@ def test_the_best_beside_is_that_of_another_row_of_the_same_file():
 
 def test_a_row_gains_by_what_stands_beside_it(index, reranker):
     query = "sorts the elements of an array in parallel"
-    plain, raised = (Engine(index, reranker, RankingSettings(file=share)) for share in (0.0, 0.5))
+    plain, raised = (Engine(index, reranker, RankingSettings(file=share, files=0.0)) for share in (0.0, 0.5))
     before = {hit.row: hit.score for hit in plain.search(query, top=200)}
     rows = np.array(sorted(before))
     files = np.searchsorted(index.file_edges, rows, side="right") - 1

@@ -140,7 +140,9 @@ def test_every_stage_is_measured_beside_the_whole_search(tree, tmp_path, capsys)
     assert "gone.java: a relevant file that is not indexed" in output.err
     told = json.loads(output.out)
     names = [each["name"] for each in told["stages"]]
-    assert names == ["default + vectors + bm25", "default + bm25", "bm25", "with named=0"]
+    assert names == [
+        "default + vectors + files + bm25", "without files", "without vectors", "without models", "bm25", "with named=0"
+    ]  # fmt: skip
     for stage in told["stages"]:
         values = [each["ndcg"] for each in stage["queries"]]
         summary = stage["categories"]["all"]

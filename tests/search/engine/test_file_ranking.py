@@ -1,0 +1,170 @@
+"""Whole files: their words, how they are stored, and how they are ranked."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from search.engine.engine import Engine
+from search.engine.file_ranking import K1, TIMES, FileRanking
+from search.engine.settings import RankingSettings
+from search.files.extract import is_test
+from search.files.file_words import file_words, path_stems
+from search.index.build import refresh
+from search.index.code_index import open_index
+from search.index.file_index import KINDS, FileIndex
+
+FILES = {
+    "web/session_store.py": b"class SessionStore:\n    def save(self, session):\n        return session.write(store)\n",
+    "web/cookies.py": b"def read_cookies(session):\n    return session.cookies\n",
+    "web/__init__.py": b"from web.session_store import SessionStore\nstore = SessionStore()\nstore.store()\n",
+    "tests/test_session_store.py": b"def test_session_store():\n    assert SessionStore().save(store)\n",
+    "go/router.go": b"package router\n// finds the handler\nfunc (r *Router) Handle() {}\ntype Router struct{}\n",
+    "empty.ts": b" \n",
+}
+
+
+@pytest.fixture
+def project(tmp_path):
+    for path, content in FILES.items():
+        place = tmp_path / "project" / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)
+    return tmp_path / "project"
+
+
+def indexed(project):
+    path = project.parent / "index"
+    done = refresh(project, path, processes=1, tell=lambda *_: None)
+    return open_index(path), done
+
+
+def test_words_of_comments_are_counted_apart_where_comments_are_known():
+    source = b'class A { // the http reader\n String s = "// no comment"; /* readers */ char c = \'"\'; int getHTTP; }'
+    java = file_words("A.java", source)
+    assert java.comments == {"the": 1, "http": 1, "reader": 2}
+    assert (java.text["no"], java.text["http"], java.text["comment"]) == (1, 1, 1)
+    assert list(java.names) == ["a"]
+    other = file_words("a.go", source)
+    assert other.comments == {}
+    assert other.text["reader"] == 2
+    assert file_words("a.py", b"x" * 5000).text == {}
+    assert list(file_words("a.go", FILES["go/router.go"]).names) == ["handle", "router"]
+    for hostile in (b'\\"' * 200_000, b"func(" * 200_000, b"/*" * 200_000, b"'" * 200_001, b"func" + b" " * 400_000):
+        file_words("a.java", hostile)  # in time that grows with its length
+
+
+def test_stems_of_paths():
+    assert path_stems("src/http-client/RequestReaders.test.ts") == (("request", "reader"), ("src", "http", "client"))
+    assert path_stems("a/__init__.py")[0] == ("init",)
+    assert path_stems(".hidden")[1] == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "test"),
+    [
+        ("tests/a.py", True), ("a/test_b.py", True), ("a/b_test.go", True), ("a/b.spec.ts", True),
+        ("a/__tests__/b.js", True), ("a/BTest.java", True), ("conftest.py", True), ("benchmarks/a.ts", True),
+        ("a/latest.py", False), ("contest.py", False), ("a/testimony.go", False), ("spectrum/a.js", False),
+    ],
+)  # fmt: skip
+def test_which_files_are_tests(path, test):
+    assert is_test(path) is test
+
+
+def test_postings_are_the_counts_of_each_file_in_any_order():
+    paths = sorted(FILES)
+    words = [file_words(path, FILES[path]) for path in paths]
+    whole = FileIndex.of(paths, words)
+
+    def counts(found, number):
+        told = {kind: Counter() for kind in KINDS}
+        for term in found.terms:
+            files, part = found.postings(term)
+            for place in np.flatnonzero(files == number):
+                for kind in KINDS:
+                    told[kind][term] += int(found.counts[kind][part][place])
+        return {kind: dict(+each) for kind, each in told.items()}
+
+    for number, (path, each) in enumerate(zip(paths, words, strict=True)):
+        stem, folders = path_stems(path)
+        parts = (dict(each.text), dict(each.comments), dict(Counter(stem)), dict(Counter(folders)))
+        assert counts(whole, number) == dict(zip(KINDS, parts, strict=True))
+    apart = whole.taken(np.array([4, 0])).joined(whole.taken(np.array([3])))
+    for number, old in enumerate([4, 0, 3]):
+        assert counts(apart, number) == counts(whole, old)
+        assert list(apart.names[number]) == list(whole.names[old])
+    assert whole.taken(np.arange(0)).terms == []
+
+
+def test_an_update_gives_the_index_made_anew(project):
+    first, _ = indexed(project)
+    assert "empty.ts" in [file.path for file in first.files]
+    assert len(first) == len(FILES) - 1
+    (project / "web/cookies.py").write_bytes(b"def write_cookies(jar): return jar\n")
+    (project / "go/router.go").unlink()
+    updated, done = indexed(project)
+    assert done.read == 1
+    (project.parent / "index").unlink()
+    anew, _ = indexed(project)
+    for one, other in zip(updated.whole.arrays().values(), anew.whole.arrays().values(), strict=True):
+        assert (one == other).all()
+    assert updated.whole.texts() == anew.whole.texts()
+
+
+def test_scores_are_those_of_the_definition(project):
+    index, _ = indexed(project)
+    paths = [file.path for file in index.files]
+    tests = np.array([file.test for file in index.files])
+    ranking = FileRanking(index.whole, paths, tests)
+    found = dict(zip(paths, ranking.scores(["how", "session", "stores"], "?", for_tests=False).tolist(), strict=True))
+    terms = ["session", "store"]
+    idf, bm25 = {}, {}
+    for path in paths:
+        words, (stem, folders) = file_words(path, FILES[path]), path_stems(path)
+        parts = {"text": words.text, "comments": words.comments, "stem": Counter(stem), "folders": Counter(folders)}
+        bm25[path] = {term: sum(TIMES[kind] * counts.get(term, 0) for kind, counts in parts.items()) for term in terms}
+    for term in terms:
+        holding = sum(each[term] > 0 for each in bm25.values())
+        idf[term] = math.log(1 + (len(paths) - holding + 0.5) / (holding + 0.5))
+    sums = {path: sum(idf[term] * n / (n + K1) for term, n in each.items()) for path, each in bm25.items()}
+    for path in paths:
+        stem = path_stems(path)[0]
+        cover = sum(idf[term] for term in terms if term in stem) / sum(idf.values())
+        share = len({*stem} & {*terms}) / len({*stem})
+        expected = sums[path] / max(sums.values()) + 1.5 * cover**0.5 * share
+        expected *= 0.8 if path.endswith("__init__.py") else 0.1 if path.startswith("tests/") else 1
+        assert found[path] == pytest.approx(expected, rel=1e-5)
+    for_tests = ranking.scores(["session", "stores"], "?", for_tests=True)
+    assert for_tests[paths.index("tests/test_session_store.py")] > found["tests/test_session_store.py"] * 9
+
+
+def test_files_are_ranked_and_a_defined_name_leads_to_its_file(project):
+    index, _ = indexed(project)
+    engine = Engine(index, None)
+
+    def files(query, **options):
+        return [index.file(hit.row).path for hit in engine.search(query, by_file=True, **options)]
+
+    assert files("how are sessions stored")[0] == "web/session_store.py"
+    assert files("Router")[0] == "go/router.go"
+    assert files("test the session store")[0] == "tests/test_session_store.py"
+    assert files("session", path="tests/*") == ["tests/test_session_store.py"]
+    assert files("zzqq") == []
+    assert all(hit.of_file == 0 for hit in Engine(index, None, RankingSettings(files=0.0)).search("session"))
+    (hit,) = engine.search("router", top=1)
+    text = index.split.text(hit.row)
+    assert (text.start_line, text.end_line, index.names[hit.row]) == (1, 4, "router")
+    assert text.source.startswith("package router")
+
+
+def test_comments_that_are_hidden_do_not_count(tmp_path):
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project/A.java").write_text("/** Walks the giraffe. */ class A { int b() { return 1; } }")
+    (tmp_path / "project/B.java").write_text("class B { int c() { return 1; } }")
+    index, _ = indexed(tmp_path / "project")
+    ranking = FileRanking(index.whole, ["A.java", "B.java"], np.array([False, False]))
+    shown, hidden = (ranking.scores(["giraffe"], "", for_tests=False, comments=each) for each in (True, False))
+    assert shown.tolist() == [1.0, 0.0]
+    assert hidden.tolist() == [0.0, 0.0]
