@@ -29,7 +29,7 @@ from terminal.console import say
 from terminal.options import options_of
 
 _PLACES = {
-    "data": ("path", "root", "processes"),
+    "data": ("path", "root", "processes", "mirror", "mirrors", "cluster"),
     "train": ("resume", "threads", "processes", "lazy_rows"),
     "evaluate": ("shards",),
 }

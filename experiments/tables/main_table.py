@@ -36,8 +36,9 @@ _NODE_KINDS: Final = Cell(
 )
 """FcarCS with TabCS's syntax-tree field in place of its statement trees."""
 
-_MORE: Final = {"data.extra": "debian_sample,open_java", "evaluate.also": "csn_tabcs,jcg_tabcs"}
-"""All other available Java in addition to the JDK's pairs, without pairs that are in the published tests."""
+_MORE: Final = {"data.extra": "repositories,open_java", "evaluate.also": "csn_tabcs,jcg_tabcs"}
+"""The Java of hundreds of repositories and of open data in addition to the JDK's pairs, without pairs, and without
+repositories, that are in the published tests."""
 
 
 def _cells(dataset: str, models: tuple[str, ...]) -> tuple[Cell, ...]:
@@ -46,13 +47,13 @@ def _cells(dataset: str, models: tuple[str, ...]) -> tuple[Cell, ...]:
     return tuple(Cell(dataset, model, seed, model) for seed, model in sorted(wanted, key=lambda each: each[0]))
 
 
-def _mixtures(cells: tuple[Cell, ...], models: tuple[str, ...], weighed_on: str = "") -> tuple[Cell, ...]:
-    """Models of ``cells`` fused with BM25; ``weighed_on`` is the data set that the fusion weight is tuned on."""
-    elsewhere = {"evaluate.mix_on": weighed_on} if weighed_on else {}
+def _mixtures(cells: tuple[Cell, ...], models: tuple[str, ...], tuned_on: str = "") -> tuple[Cell, ...]:
+    """Models of ``cells`` fused with BM25; ``tuned_on`` is the data set that the fusion weight is tuned on."""
+    elsewhere = {"evaluate.mix_on": tuned_on} if tuned_on else {}
     return tuple(
         replace(
             cell,
-            label=f"{cell.label} + {MIXED_WITH}" + (f", weighed on {weighed_on}" if weighed_on else ""),
+            label=f"{cell.label} + {MIXED_WITH}" + (f", fusion weight tuned on {tuned_on}" if tuned_on else ""),
             settings={**cell.settings, "evaluate.mix": MIXED_WITH, **elsewhere},
             weights_of=cell,
         )
@@ -70,7 +71,7 @@ _WITH_COPIES: Final = tuple(
 """With the training pairs that copy a test or validation pair: how much of a lead would be memory?"""
 _DEBIAN: Final = _cells("debian_sample", (*_CONTROLS, "galm", "galm_plus", "unif", "tabcs"))
 _TRANSFER: Final = tuple(
-    Cell("jdk", model, seed, f"{model}, more Java", _MORE)
+    Cell("jdk", model, seed, f"{model} (JDK + repositories + open Java)", _MORE)
     for seed in range(3)
     for model in ("galm_plus", "galm", "tabcs_no_ast", "unif")
     if seed == 0 or model in ("galm_plus", "galm")
@@ -83,7 +84,7 @@ CELLS: Final[dict[str, tuple[Cell, ...]]] = {
         *_cells("csn_tabcs", _CONTROLS),
         *_cells("jcg_tabcs", _CONTROLS),
         *_TRANSFER,
-        *_mixtures(_TRANSFER, ("galm", "galm_plus", "tabcs_no_ast"), "debian_sample"),
+        *_mixtures(_TRANSFER, ("galm", "galm_plus", "tabcs_no_ast"), "repositories"),
     ),
 }
 """The cells of each part of the table: by training data set, or ``transfer`` to the published tests."""

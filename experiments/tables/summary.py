@@ -17,11 +17,7 @@ ROWS: Final = (
     "unif",
 )
 """At most eight labels of the main table."""
-_ALIASES: Final = (
-    (", weighed on ", ", fusion weight tuned on "),
-    (", more Java", " (JDK + open Java)"),
-    (" + bm25_tuned", " + BM25"),
-)
+_ALIASES: Final = ((" + bm25_tuned", " + BM25"),)
 """Parts of saved labels, and how tables and figures show them."""
 
 
