@@ -34,7 +34,9 @@ def _map_by_ray(tasks: Sequence[TreeTask], processes: int, cluster: str) -> Gene
     try:
         import ray
     except ModuleNotFoundError as error:
-        raise ValueError("--data.cluster=ray needs Ray: pip install -r requirements-cluster.txt") from error
+        raise ValueError(
+            "--data.cluster=ray needs Ray: .venv/bin/python -m pip install -r requirements-cluster.txt"
+        ) from error
     from data_prep.corpus.worker import make_shard
 
     address = None if cluster == "ray" else cluster

@@ -28,7 +28,10 @@ class Corpus:
             ValueError: there is no such language, or the profile is Java's.
         """
         if config.has_statements:
-            raise ValueError(f"{self.name} has no statement trees: leave out --data.statements and --data.profile")
+            raise ValueError(
+                f"{self.name} has no statement trees: leave out --data.profile, and for fcarcs give "
+                "--data.statements=false --model.structure=ast"
+            )
         self.languages = languages_of(config.language)
         self.cache_name = f"{self.name}-{config.language}{'-random' * (config.split == 'random')}"
         self._config = config
