@@ -104,8 +104,10 @@ def _tables(path: Path) -> tuple[str, dict[str, Table]]:
         return site, tables
     for archive in sorted(path.glob("*.7z")) if path.is_dir() else [path]:
         if found := _ARCHIVE.fullmatch(archive.name):
-            site = found["site"]
-            tables |= dict(_members(archive))
+            new = dict(_members(archive))
+            if new and tables and found["site"] != site:
+                raise ValueError(f"{path} has archives of several sites: name them one by one, separated by commas")
+            site, tables = (found["site"] if new else site), tables | new
     return site, tables
 
 

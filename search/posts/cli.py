@@ -64,11 +64,11 @@ def search(arguments: Sequence[str]) -> None:
     from search.posts.post_index import PostIndex
     from search.posts.snippet import keyword_of, read_snippet
 
-    code = _decoded(read_whole(named_path(options.snippet))) if options.snippet else ""
-    output = "" if options.snippet and sys.stdin.isatty() else _decoded(sys.stdin.buffer.read(_MOST_BYTES))
-    query = read_snippet(code, output)
-    if (size := len(code) + len(output)) > (kept := len(query.text)) + 1000:
-        say(f"of {size:,} characters the middle is left out; {kept:,} are read")
+    data = read_whole(named_path(options.snippet)) if options.snippet else sys.stdin.buffer.read(_MOST_BYTES)
+    text = data.decode("utf-8", "replace")
+    query = read_snippet(text)
+    if len(text) > (kept := len(query.text)) + 1000:
+        say(f"of {len(text):,} characters the middle is left out; {kept:,} are read")
     found = PostIndex(named_path(options.index), _nearest(options.nearest))
     started = time.perf_counter()
     hits = found.search(query, options.top)
@@ -96,10 +96,6 @@ def _lines(hit: "PostHit") -> list[str]:
         f"    {one_line(hit.excerpt)}",
         f"    {scores}  {one_line(hit.url)}  {one_line(by)}",
     ]
-
-
-def _decoded(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
 
 
 def _nearest(name: str) -> "Callable[[Any], VectorIndex]":

@@ -29,7 +29,7 @@ class PostsSearchOptions:
     index: str = "data/posts-index"
     """Folder of the index."""
     snippet: str = ""
-    """File of code, which comes before what is read from standard input; alone, standard input is not read."""
+    """File with code, output or both; empty: standard input is read."""
     top: int = 5
     """Number of posts."""
     nearest: str = "exact"

@@ -15,20 +15,19 @@ _ERROR_STARTS: Final = re.compile(
 )
 
 
-def read_snippet(code: str, output: str) -> QueryText:
-    """The query of a file's code and a program's output: what comes before the first error line counts as code.
+def read_snippet(text: str) -> QueryText:
+    """The query of a program's text or output: what comes before the first line of an error counts as code.
 
     Raises:
         ValueError: there is nothing in it.
     """
-    start = found.start() if (found := _ERROR_STARTS.search(output)) else len(output)
-    before, error = output[:start], output[start:]
-    joined = "\n".join(part.strip("\n") for part in (code, before) if part.strip())
-    if not joined.strip() and not error.strip():
+    start = found.start() if (found := _ERROR_STARTS.search(text)) else len(text)
+    code, error = text[:start].strip("\n"), text[start:].strip("\n")
+    if not text.strip():
         raise ValueError(
             "expected code or an error: python app.py 2>&1 | bash run.sh posts search, or --snippet=FILE; got nothing"
         )
-    return QueryText(_shortened(joined), _shortened(error.strip("\n")))
+    return QueryText(_shortened(code), _shortened(error))
 
 
 def keyword_of(query: QueryText) -> str:

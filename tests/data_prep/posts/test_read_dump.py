@@ -76,6 +76,19 @@ def test_all_forms_of_a_dump_give_the_same_posts(small, tmp_path):
         prepared(tmp_path / "b.example.7z", tmp_path)
 
 
+def test_archives_of_one_table_each_and_of_several_sites(small, tmp_path):
+    library = pytest.importorskip("py7zr", reason="needs requirements-posts.txt")
+    plain, folder = small_dump(tmp_path / "plain"), tmp_path / "archives"
+    folder.mkdir()
+    for name, member in (("Posts", "Posts.xml"), ("PostLinks", "PostLinks.xml"), ("Users", "Users.xml")):
+        with library.SevenZipFile(folder / f"a.example-{name}.7z", "w") as archive:
+            archive.write(plain / member if name != "Users" else plain / "Posts.xml", member)
+    assert prepared(folder, tmp_path).posts == small.posts
+    (folder / "b.example-Posts.7z").write_bytes((folder / "a.example-Posts.7z").read_bytes())
+    with pytest.raises(ValueError, match="several sites"):
+        prepared(folder, tmp_path)
+
+
 def test_prepared_posts_are_read_again_only_if_something_changed(tmp_path):
     said: list[str] = []
     path = small_dump(tmp_path)

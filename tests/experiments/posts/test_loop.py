@@ -77,6 +77,26 @@ def test_a_lost_stage_is_trained_to_the_same_weights(light):
     assert (again[-1].folder / "weights.safetensors").read_bytes() == weights
 
 
+def test_a_killed_stage_continues_from_its_checkpoint(light, monkeypatch):
+    _, stages = loop_of(light, []).run()
+    weights = (stages[-1].folder / "weights.safetensors").read_bytes()
+    shutil.rmtree(stages[-1].folder)
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("experiments.posts.loop.save_weights", killed)  # after the last checkpoint
+    with pytest.raises(KeyboardInterrupt):
+        loop_of(light, []).run()
+    monkeypatch.undo()
+    assert (stages[-1].folder / "checkpoint.pt").exists()
+    said: list[str] = []
+    _, again = loop_of(light, said).run()
+    assert any("resuming after epoch 2" in line for line in said)
+    assert (again[-1].folder / "weights.safetensors").read_bytes() == weights
+    assert not (again[-1].folder / "checkpoint.pt").exists()
+
+
 def test_variants_share_the_stages_that_they_have_in_common(light, typed):
     _, stages = loop_of(light, []).run()
     options = {"model.dim": "16", "model.buckets": "64", "train.epochs": "2", "train.batch_size": "8"}

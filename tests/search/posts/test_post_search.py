@@ -80,11 +80,11 @@ def test_a_damaged_index_is_refused(index, tmp_path):
     ],
 )  # fmt: skip
 def test_output_is_divided_at_the_first_line_of_an_error(output, code, error):
-    found = read_snippet("", output)
+    found = read_snippet(output)
     assert (found.code, found.error) == (code, error)
 
 
 def test_megabytes_lose_their_middle():
-    found = read_snippet("", "a" * 10_000_000 + "\nKeyError: 'x'")
+    found = read_snippet("a" * 10_000_000 + "\nKeyError: 'x'")
     assert len(found.code) == LONGEST + 1
     assert keyword_of(found) == "KeyError"
