@@ -13,22 +13,28 @@ import pytest
 
 from cli.commands import COMMANDS, usage_lines
 from cli.help import help_lines
+from cli.posts import OTHERS
 from cli.tables import CALIBRATION, CONTROL, MEASURED
 from data_prep.registry import DATASETS
 from experiments.ablations.catalogue import ABLATIONS
 from experiments.ablations.graph_grid import NAME as GRID
 from experiments.ablations.tuning import TUNED
+from experiments.posts.ablations import ABLATIONS as POSTS_ABLATIONS
+from experiments.posts.config import MODELS as POSTS_MODELS
+from experiments.posts.config import resolve_plan
 from experiments.tables.main_table import CELLS
 from recipes.config import SECTIONS, all_options, parse_options, resolve
 from recipes.models import MODELS
+from search.posts.options import PostsIndexOptions, PostsSearchOptions
 from terminal.options import parsed, split_arguments
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 EXPERIMENTS = (REPOSITORY / "docs" / "experiments.md").read_text(encoding="utf-8")
+SNIPPER = (REPOSITORY / "docs" / "snipper.md").read_text(encoding="utf-8")
 README_COMMANDS = [
     line.partition("  #")[0].strip()
-    for page in (README, EXPERIMENTS)
+    for page in (README, EXPERIMENTS, SNIPPER)
     for block in re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
     for line in block.splitlines()
     if "bash run.sh" in line
@@ -154,6 +160,16 @@ def test_the_traceback_is_shown_to_who_asks(monkeypatch):
         main(["jkd", "galm"])
 
 
+def understood_posts(arguments):
+    own = {"index": PostsIndexOptions, "search": PostsSearchOptions}
+    if arguments[0] in own:
+        parsed(arguments[1:], own[arguments[0]])
+        return
+    names, typed = split_arguments(arguments)
+    assert names[0] in (*OTHERS, *POSTS_MODELS)
+    resolve_plan(names[0] if names[0] in POSTS_MODELS else "bm25", typed)
+
+
 def test_the_readme_has_commands():
     assert any("jdk galm" in command for command in README_COMMANDS)
 
@@ -168,6 +184,9 @@ def test_every_command_of_the_readme_is_understood(command):
     if arguments[0] in ("test", "board", "table", "speed"):
         assert len(arguments) == 1 or arguments in (["speed", measured] for measured in MEASURED)
         return
+    if arguments[0] in ("posts", "posts_sample"):
+        understood_posts(arguments[1:])
+        return
     if arguments[0] in COMMANDS and COMMANDS[arguments[0]].options:
         words, _ = parsed(arguments[1:], resolve_name(COMMANDS[arguments[0]].options))
         assert bool(words) == (arguments[0] not in ("serve", "statistics"))
@@ -177,7 +196,7 @@ def test_every_command_of_the_readme_is_understood(command):
         assert names[1].startswith("runs/")
         assert parse_options("galm", typed)
     elif names[0] in ("compare", "ablate", "tune"):
-        ablations = (GRID, *ABLATIONS, CONTROL, CALIBRATION)
+        ablations = (GRID, *ABLATIONS, CONTROL, CALIBRATION, *POSTS_ABLATIONS)
         assert names[1] in {"compare": CELLS, "ablate": ablations, "tune": TUNED}[names[0]]
     elif names[0] == "prepare":
         assert names[1] in DATASETS
