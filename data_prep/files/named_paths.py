@@ -46,6 +46,17 @@ def check_folder_place(path: Path, option: str) -> None:
     _check_folder(path, path, option)
 
 
+def check_replaceable_folder(path: Path, option: str, mark: str) -> None:
+    """Check that replacing ``path`` as a whole loses nothing: it is absent, empty, or has the file ``mark``.
+
+    Raises:
+        ValueError: it has other content, or cannot be written; the message names ``option``, such as ``--out``.
+    """
+    check_folder_place(path, option)
+    if path.is_dir() and any(path.iterdir()) and not (path / mark).is_file():
+        raise ValueError(f"{option}={path} has other content, which would be lost: name an empty or a new folder")
+
+
 def _check_folder(folder: Path, path: Path, option: str) -> None:
     """Check the ``folder`` for ``path``, or its nearest existing parent."""
     for each in (folder, *folder.parents):

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Sequence
 
-from data_prep.files.named_paths import check_folder_place, named_path
+from data_prep.files.named_paths import check_folder_place, check_replaceable_folder, named_path
 from experiments.posts.config import MODELS, resolve_plan
 from experiments.posts.options import TrackerOptions
 from terminal.console import say, show
@@ -100,7 +100,7 @@ def from_tracker(arguments: Sequence[str]) -> None:
     from data_prep.posts.tracker import write_tracker
 
     out = named_path(options.out)
-    check_folder_place(out, "--out")
+    check_replaceable_folder(out, "--out", "Posts.xml")
     links = named_path(options.links) if options.links else None
     site = {"site": options.site or out.name, "question_url": options.question_url, "licence": options.licence}
     counts = write_tracker(named_path(words[0]), links, out, site)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from data_prep.files.named_paths import check_folder_place, named_path
+from data_prep.files.named_paths import check_replaceable_folder, named_path
 from data_prep.files.printable import one_line
 from data_prep.files.reading import read_whole
 from search.posts.options import PostsIndexOptions, PostsSearchOptions
@@ -32,7 +32,7 @@ def index(arguments: Sequence[str]) -> None:
     if not words and not options.path:
         raise ValueError("expected a dump: bash run.sh posts index DUMP [DUMP ...] [--tag=TAG] [--model=STAGE]")
     out = named_path(options.out)
-    check_folder_place(out, "--out")
+    check_replaceable_folder(out, "--out", "index.json")
     from data_prep.files.folder_lock import sole_holder
     from data_prep.posts.store import prepare_posts
     from recipes.snippet_encoder import load_snippet_encoder

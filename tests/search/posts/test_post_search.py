@@ -57,6 +57,10 @@ def test_nothing_to_search_for_and_no_index(index, monkeypatch, capsys, tmp_path
         cli.search(["x"])
     with pytest.raises(ValueError, match="expected a dump"):
         cli.index([])
+    (tmp_path / "own.txt").write_text("mine")
+    with pytest.raises(ValueError, match="has other content"):
+        cli.index(["dump", f"--out={tmp_path}"])
+    assert (tmp_path / "own.txt").read_text() == "mine"
 
 
 def test_a_damaged_index_is_refused(index, tmp_path):
