@@ -14,6 +14,7 @@
 #   index DIR [--out=FILE] [--vectors=RUN]      index the methods, types and files of a folder
 #   search "QUESTION" [--explain] [--json]      search an index by a question in words or by a name
 #   serve [--port=8765]                         a web page that searches, at http://127.0.0.1:8765
+#   mcp [DIR] [--configure=CLIENT]              an MCP server for coding agents, on standard input and output
 #   quality DIR [--queries=FILE.json]           measure the search on your own documented methods or queries
 #   gencodesearchnet MODEL [MODEL ...]          rank and match GenCodeSearchNet's test sets
 #   fine_tune BASE --out=FOLDER                 fine-tune a cross-encoder, as GenCodeSearchNet's baselines
@@ -61,8 +62,8 @@ check() {
 }
 
 case "${1:-help}" in
-  test)  shift; set_up requirements.txt requirements-dev.txt requirements-parquet.txt requirements-posts.txt \
-    requirements-sentences.txt requirements-vectors.txt; check "$@" ;;
+  test)  shift; set_up requirements.txt requirements-dev.txt requirements-agents.txt requirements-parquet.txt \
+    requirements-posts.txt requirements-sentences.txt requirements-vectors.txt; check "$@" ;;
   board) shift; set_up requirements.txt; board "$@" ;;
   *)     set_up requirements.txt; experiments "$@" ;;
 esac

@@ -86,6 +86,13 @@ COMMANDS: Final[dict[str, Command]] = {
         "search.serve.server:serve",
         "search.options:ServeOptions",
     ),
+    "mcp": Command(
+        "[DIR] [--configure=CLIENT]",
+        "an MCP server for coding agents, on standard input and output",
+        "search.serve.mcp_server:mcp",
+        "search.options:McpOptions",
+        needs="requirements-agents.txt",
+    ),
     "quality": Command(
         "DIR [--queries=FILE.json]",
         "measure the search on your own documented methods or queries",

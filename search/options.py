@@ -125,6 +125,16 @@ class QualityOptions(RankingSettings):
 
 
 @dataclass(frozen=True, slots=True)
+class McpOptions:
+    """Options of ``mcp``."""
+
+    model: str = ""
+    """Folder of a run or of a packed model; empty: the shipped model; none: BM25 and whole files alone."""
+    configure: Literal["", "claude", "codex", "cursor", "vscode"] = ""
+    """Print what this client is told to start the server, and end."""
+
+
+@dataclass(frozen=True, slots=True)
 class ServeOptions:
     """Options of ``serve``."""
 

@@ -28,7 +28,7 @@ case "$*" in
 esac
 """
 
-EXTRAS = tuple(f"requirements-{name}.txt" for name in ("parquet", "posts", "sentences", "vectors"))
+EXTRAS = tuple(f"requirements-{name}.txt" for name in ("agents", "parquet", "posts", "sentences", "vectors"))
 OF_TESTS = ("requirements-dev.txt", *EXTRAS)
 """What tests need: their tools, and the extras that they test."""
 

@@ -1,0 +1,146 @@
+"""The MCP server, asked by a real client over standard input and output."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from contextlib import asynccontextmanager
+
+import pytest
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from cli.main import main
+from recipes.config import REPOSITORY
+from search.index.places import index_place
+from search.serve.agent_tools import AgentTools
+from search.serve.fresh_index import FreshIndex
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+
+
+@asynccontextmanager
+async def client(folder):
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "cli.main", "mcp", str(folder)],
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+    )
+    async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+        await session.initialize()
+        yield session
+
+
+async def called(session, tool, **arguments):
+    answer = await session.call_tool(tool, arguments)
+    text = answer.content[0].text
+    return text if answer.is_error else json.loads(text)
+
+
+def test_a_client_searches_reads_and_is_told_why(tree):
+    async def ask():
+        async with client(tree) as session:
+            tools = {tool.name: tool for tool in (await session.list_tools()).tools}
+            assert {*tools} == {"search", "explain", "read_unit"}
+            assert "question" in tools["search"].input_schema["required"]
+            assert not index_place(tree).exists()
+            found = await called(session, "search", question="returns the base iterator", top=3)
+            assert index_place(tree).exists()
+            assert [hit["rank"] for hit in found["results"]] == [1, 2, 3]
+            first = found["results"][0]
+            read = await called(session, "read_unit", path=first["path"], line=first["start_line"])
+            assert (read["name"], read["whole"]) == (first["name"], True)
+            assert read["source"].split("\n")[0] in (tree / first["path"]).read_text()
+            why = await called(
+                session, "explain", question="returns the base iterator", path=first["path"], line=first["end_line"]
+            )
+            assert (why["rank"], why["name"]) == (1, first["name"])
+            assert [each["word"] for each in why["words"]] == ["returns", "the", "base", "iterator"]
+            for tool, arguments, message in [
+                ("search", {"question": ""}, "expected a question"),
+                ("search", {"question": "a thing", "top": 1000}, "top takes a whole number from 1 to 50"),
+                ("search", {"question": "a thing", "budget": 1}, "budget takes"),
+                ("search", {"question": "a thing", "by": "line"}, "by"),
+                ("search", {}, "question"),
+                ("read_unit", {"path": "../../etc/passwd", "line": 1}, "there is no indexed file"),
+                ("read_unit", {"path": first["path"], "line": 100_000}, "is in no method or type"),
+                ("nothing", {}, "nothing"),
+            ]:
+                try:
+                    told = await called(session, tool, **arguments)
+                except Exception as error:  # a protocol error, for an unknown tool
+                    told = str(error)
+                assert isinstance(told, str)
+                assert message in told
+            return await called(session, "search", question="returns the base iterator", top=3)
+
+    again = asyncio.run(asyncio.wait_for(ask(), 120))
+    assert again["left_out"] == 0
+
+
+def test_a_file_that_changed_is_found_at_the_next_question(tree, monkeypatch):
+    monkeypatch.setattr("search.serve.fresh_index.LOOKED", 0.0)
+    tools = AgentTools(FreshIndex(tree, "none", lambda *_: None))
+    assert tools.search("juggle the pineapples")["results"] == []
+    (tree / "Circus.java").write_text("class Circus {\n  int jugglePineapples() {\n    return 3;\n  }\n}\n")
+    (first, *_) = tools.search("juggle the pineapples")["results"]
+    assert (first["path"], first["start_line"], first["end_line"]) == ("Circus.java", 2, 4)
+    (tree / "Circus.java").unlink()
+    assert tools.search("juggle the pineapples")["results"] == []
+
+
+def test_an_answer_keeps_to_its_budget(tree):
+    long = "\n".join(f"    int pineapple{n} = {n};" for n in range(4000))
+    (tree / "Long.java").write_text(f"class Long {{\n  void pineapples() {{\n{long}\n  }}\n}}\n")
+    tools = AgentTools(FreshIndex(tree, "none", lambda *_: None))
+    for budget in (100, 1000, 4000):
+        found = tools.search("elements of the stream pineapples", top=50, budget=budget)
+        assert found["results"]
+        assert len(found["results"]) + found["left_out"] > 10
+        assert sum(len(hit["source"]) for hit in found["results"]) <= 4 * budget
+    read = tools.read_unit("Long.java", 3, budget=200)
+    assert (read["whole"], len(read["source"]) <= 800) == (False, True)
+    assert read["source"].endswith("\n")
+    assert tools.explain("zzqq", "Long.java", 3)["rank"] is None
+
+
+def test_it_ends_with_its_client_and_says_nothing_else(tree):
+    hello = {
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}},
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-m", "cli.main", "mcp", str(tree)], input=json.dumps(hello) + "\nno json\n",
+        capture_output=True, text=True, timeout=60, check=False,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    for line in done.stdout.splitlines():
+        assert json.loads(line)["jsonrpc"] == "2.0"
+
+
+@pytest.mark.parametrize("name", ["claude", "codex", "cursor", "vscode"])
+def test_what_a_client_is_told_names_the_folder(tmp_path, name, capsys):
+    assert main(["mcp", str(tmp_path), f"--configure={name}"]) == 0
+    told = capsys.readouterr().out
+    assert str(tmp_path) in told
+    assert "run.sh" in told
+    if name in ("cursor", "vscode"):
+        (servers,) = json.loads(told).values()
+        assert servers["code-search"]["args"][1:] == ["mcp", str(tmp_path)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["a", "b"], "expected a folder"),
+        (["/nowhere"], "expected a folder of sources"),
+        (["--configure=x"], "takes one of"),
+    ],
+)
+def test_mistakes_are_one_line(arguments, message, capsys):
+    assert main(["mcp", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
