@@ -39,7 +39,7 @@ class LightConfig(EncoderConfig):
     """Most distinct words of a query."""
     document_length: int = 512
     """Most distinct words of a document; its end is cut."""
-    dim: int = 512
+    dim: int = 1024
     """Length of the vectors."""
     words: int = 60_000
     """Most words with a vector of their own; the others share the vectors of ``buckets`` by a hash."""

@@ -75,7 +75,7 @@ ABLATIONS: Final[dict[str, PostsAblation]] = {
     ),
     "snipper_encoders": PostsAblation(
         "Is one encoder for both sides better than two?",
-        {"separate encoders": {"model.separate": "true"}, "dimension 256": {"model.dim": "256"}},
+        {"separate encoders": {"model.separate": "true"}, "vectors of 512": {"model.dim": "512"}},
     ),
 }
 """Name -> ablation."""
