@@ -3,7 +3,7 @@
 import pytest
 
 from snipper.texts import QueryText, code_words, cut, cut_middle, document_text, okapi_words, part_words
-from tests.data_prep.posts.test_statistics import POST
+from tests.data_prep.posts.test_post_statistics import POST
 
 ONE_TO_TEN = [*range(1, 11)]
 
