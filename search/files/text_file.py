@@ -1,5 +1,7 @@
 """A source file of a language whose methods are not read: one unit, the file itself."""
 
+import re
+from collections.abc import Sequence
 from typing import Final
 
 from data_prep.languages.identifiers import split_identifier
@@ -10,6 +12,8 @@ from search.files.languages import Unit, Units
 
 _SHOWN: Final = 40
 """Lines of a file that its unit shows."""
+_IN_COMMENT: Final = re.compile(r"\s*(?:#|//|/?\*|$)")
+_STATES_LICENCE: Final = re.compile(r"copyright|licen[cs]e|spdx", re.IGNORECASE)
 
 
 def read_text(file: JavaFile) -> Units:
@@ -25,6 +29,19 @@ def read_text(file: JavaFile) -> Units:
         "tokens": tuple(word for word in defined if len(word) > 1)[:LONGEST],
         "api": (),
     }
-    source = "\n".join(lines[:_SHOWN]).strip()
+    start = _after_licence(lines)
+    source = "\n".join(lines[start : start + _SHOWN]).strip()
     method = Method(file.origin, file.path, 1, max(1, len(lines)), "", name, "file", source, "", fields)
     return Units([Unit(Pair(method, "", ()), asks=False)])
+
+
+def _after_licence(lines: Sequence[str]) -> int:
+    """Where the file begins behind the comment that states its licence, up to its blank line; 0 if it has none."""
+    start = stated = 0
+    for place, line in enumerate(lines):
+        if not _IN_COMMENT.match(line):
+            break
+        stated |= bool(_STATES_LICENCE.search(line))
+        if not line.strip():
+            start, stated = (place + 1, 0) if stated else (start, 0)
+    return place if stated else start
