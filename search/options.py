@@ -69,6 +69,9 @@ class QualityOptions(RankingSettings):
     """Settings of the ranking to compare with by a paired test, such as weight=.5,near=0; for typed queries."""
     json: bool = False
     """Print one JSON object, with the result of every query; for typed queries."""
+    fit: bool = False
+    """Measure the weights of whole files in place of the search: without each gain, and fitted with each project left
+    out in turn; for typed queries about several projects, each a folder of DIR by its name."""
     seed: int = 0
     """Seed of the sampling."""
     vectors: str = ""
@@ -82,13 +85,21 @@ class QualityOptions(RankingSettings):
         check_bounds(self, {"seed": SEED})
         if not self.query_file and not (self.queries.isascii() and self.queries.isdigit() and COUNT.hold(self.most)):
             raise ValueError(f"--queries takes a file NAME.json or {COUNT}, not {shown(self.queries)}")
-        for name in ("project", "change", "json"):
+        for name in ("project", "change", "json", "fit"):
             if getattr(self, name) and not self.query_file:
                 raise ValueError(f"--{name} is for typed queries: --queries=FILE.json")
+        if self.fit:
+            self._check_fit()
         if self.query_file and self.ask != "comment":
             raise ValueError(f"--ask={self.ask} is for queries made from the code: leave out --queries=FILE.json")
         if self.ask not in ("comment", "return", "member", "name"):
             raise ValueError(f"--ask takes comment, return, member or name, not {self.ask!r}")
+
+    def _check_fit(self) -> None:
+        """Whatever else could be changed has no part in a fit."""
+        for each in fields(self):
+            if each.name not in ("queries", "json", "fit") and getattr(self, each.name) != each.default:
+                raise ValueError(f"--fit ranks whole files alone, of all projects: leave out --{each.name}")
 
     @property
     def query_file(self) -> str:

@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float, Float32, Int64
 
 from data_prep.languages.java.javadoc import query_words
 from retrieval.score_scales import weighted, z_scores
-from search.engine.file_ranking import FileRanking
+from search.engine.file_ranking import DEFAULT, FileRanking, FileWeights
 from search.engine.names import Names, Spelt
 from search.engine.settings import RankingSettings
 from search.files.languages import is_whole_file
@@ -216,7 +216,7 @@ class Engine:
         scores = self._mixed(lexical[rows], neural, near, ranking.near)
         if ranking.files:
             scores[self._of_whole_files[rows]] = 0.0  # the mean; the score of the file says more
-        if _TESTS.isdisjoint(words):
+        if not asks_for_tests(words):
             scores -= self.ranking.test * self._of_tests[rows]
         if neural is not None:
             scores += self.ranking.file * best_beside(scores, self._file_of(rows))
@@ -233,8 +233,8 @@ class Engine:
         if not weight:
             return np.zeros(len(self.index.files))
         asked = query_words(query) or words
-        for_tests = not _TESTS.isdisjoint(asked)
-        return self._file_ranking.scores(asked, query, for_tests=for_tests, comments=self.ranking.comments > 0)
+        for_tests, comments = asks_for_tests(asked), self.ranking.comments > 0
+        return self._file_ranking.scores(asked, query, for_tests=for_tests, comments=comments)
 
     def _best_of_files(
         self,
@@ -293,9 +293,7 @@ class Engine:
 
     @cached_property
     def _file_ranking(self) -> FileRanking:
-        files = self.index.files
-        tests = np.array([each.test for each in files], np.bool_)
-        return FileRanking(self.index.whole, [each.path for each in files], tests)
+        return file_ranking(self.index)
 
     @cached_property
     def _of_whole_files(self) -> Bool[np.ndarray, " rows"]:
@@ -320,6 +318,17 @@ class Engine:
 
 _TESTS: Final = frozenset(("test", "tests", "testing"))
 """Words by which a query asks for tests."""
+
+
+def asks_for_tests(words: Sequence[str]) -> bool:
+    """Whether the words of a query ask for tests."""
+    return not _TESTS.isdisjoint(words)
+
+
+def file_ranking(index: Index, weights: FileWeights = DEFAULT) -> FileRanking:
+    """The ranking of the files of an index."""
+    tests = np.array([each.test for each in index.files], np.bool_)
+    return FileRanking(index.whole, [each.path for each in index.files], tests, weights)
 
 
 def best_beside(scores: Float[np.ndarray, " found"], files: Int64[np.ndarray, " found"]) -> Float[np.ndarray, " found"]:

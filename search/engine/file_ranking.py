@@ -1,19 +1,21 @@
 """Scores of whole files for a question: what people ask for is often a file, whatever method of it matches best.
 
-The score of a file is the sum of
+The score of a file is the sum of (names: :class:`FileWeights`)
 
 - BM25 (:mod:`retrieval.bm25_formula`) over its text, with each word of its name and folders counted several times,
   divided by the best file's;
-- ``STEM`` times sqrt(c) f, where c is the share of the question's words, by their idf, that its name has, and f is the
+- ``stem`` times sqrt(c) f, where c is the share of the question's words, by their idf, that its name has, and f is the
   share of its name's words that the question has;
-- ``FOLDERS`` times the share of the question's words, by their idf, that its folders have;
-- ``DEFINES`` if the question is a single name, and the file defines it, and half as much again if it is called so.
+- ``folders`` times the share of the question's words, by their idf, that its folders have;
+- ``defines`` if the question is a single name, and the file defines it, and half as much again if it is called so.
 
-Tests then keep a tenth of it, unless the question asks for them, and files that only gather others (``__init__.py``)
-four fifths. The numbers were fitted on typed questions about eight projects (docs/search.md).
+Tests then keep ``test_share`` of it, unless the question asks for them, and files that only gather others
+(``__init__.py``) ``gathering_share``. The defaults were fitted on typed questions about eight projects
+(docs/search.md).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -26,15 +28,6 @@ from retrieval.stop_words import STOP_WORDS
 from search.files.file_words import path_stems
 from search.index.file_index import FileIndex
 
-K1: Final = 10.0
-"""Term frequency saturation; the length of a file does not count."""
-TIMES: Final = {"text": 1, "comments": 1, "stem": 20, "folders": 10}
-"""How often each occurrence counts, by its place."""
-STEM: Final = 1.5
-FOLDERS: Final = 0.2
-DEFINES: Final = 1.0
-TEST_SHARE: Final = 0.1
-GATHERING_SHARE: Final = 0.8
 _GATHERING: Final = frozenset(
     ("__init__.py", "index.js", "index.ts", "package-info.java", "module-info.java", "doc.go")
 )
@@ -42,12 +35,44 @@ _ASKING: Final = frozenset(("how", "what", "where", "which", "when", "why", "doe
 """Words that begin a question and say nothing about its subject."""
 
 
+@dataclass(frozen=True, slots=True)
+class FileWeights:
+    """What each part of a file's score counts."""
+
+    k1: float = 10.0
+    """Term frequency saturation of BM25; the length of a file does not count."""
+    stem: float = 1.5
+    """The gain of a name that has all words of the question and no others."""
+    folders: float = 0.2
+    """The gain of folders that have all words of the question."""
+    defines: float = 1.0
+    """The gain of a file that defines the single name that the question is."""
+    test_share: float = 0.1
+    """What a test keeps of its score, unless tests are asked for."""
+    gathering_share: float = 0.8
+    """What a file that only gathers others keeps."""
+    stem_times: int = 20
+    """How often each word of the file's name counts in BM25; words of its text and comments count once."""
+    folder_times: int = 10
+    """How often each word of its folders counts."""
+
+    @property
+    def times(self) -> Mapping[str, int]:
+        """How often each occurrence counts in BM25, by its place."""
+        return {"text": 1, "comments": 1, "stem": self.stem_times, "folders": self.folder_times}
+
+
+DEFAULT: Final = FileWeights()
+
+
 class FileRanking:
     """Scores of the files of an index."""
 
-    def __init__(self, files: FileIndex, paths: Sequence[str], tests: Bool[np.ndarray, " files"]) -> None:
+    def __init__(
+        self, files: FileIndex, paths: Sequence[str], tests: Bool[np.ndarray, " files"], weights: FileWeights = DEFAULT
+    ) -> None:
         """``paths`` and ``tests``: of each file its path, and whether it is a test."""
-        self._files, self._paths, self._tests = files, paths, tests
+        self._files, self._paths, self._tests, self._weights = files, paths, tests, weights
 
     def scores(
         self, words: Sequence[str], query: str, *, for_tests: bool, comments: bool = True
@@ -63,29 +88,29 @@ class FileRanking:
         asked = [word for word in words if word not in STOP_WORDS and word not in _ASKING] or words
         stem = Stemmer.Stemmer("english").stemWord
         terms = list(dict.fromkeys(map(stem, asked)))
-        size = len(self._paths)
+        size, own = len(self._paths), self._weights
+        counted = {kind: times for kind, times in own.times.items() if comments or kind != "comments"}
         found = np.zeros(size)
         in_stem, in_folders, total = np.zeros(size), np.zeros(size), 0.0
         matched = np.zeros(size)
         for term in terms:
             files, part = self._files.postings(term)
             counts = {kind: each[part].astype(np.int64) for kind, each in self._files.counts.items()}
-            kinds = [kind for kind in TIMES if comments or kind != "comments"]
-            times = np.sum([TIMES[kind] * counts[kind] for kind in kinds], axis=0)
+            times = np.sum([each * counts[kind] for kind, each in counted.items()], axis=0)
             holders = np.count_nonzero(times)
             weight = idf(np.array([holders]), size)
             total += float(weight[0])
-            found[files] += gains(np.repeat(weight, len(times)), times, np.full(len(times), K1))
+            found[files] += gains(np.repeat(weight, len(times)), times, np.full(len(times), own.k1))
             in_stem[files] += weight * (counts["stem"] > 0)
             matched[files] += counts["stem"] > 0
             in_folders[files] += weight * (counts["folders"] > 0)
         found /= found.max(initial=0) or 1
         total = total or 1.0
-        found += STEM * np.sqrt(in_stem / total) * (matched / self._stem_lengths) + FOLDERS * in_folders / total
+        found += own.stem * np.sqrt(in_stem / total) * (matched / self._stem_lengths) + own.folders * in_folders / total
         found += self._defining(query)
-        found[self._gathering] *= GATHERING_SHARE
+        found[self._gathering] *= own.gathering_share
         if not for_tests:
-            found[self._tests] *= TEST_SHARE
+            found[self._tests] *= own.test_share
         return found
 
     def _defining(self, query: str) -> Float[np.ndarray, " files"]:
@@ -97,7 +122,7 @@ class FileRanking:
         for place, names in enumerate(self._files.names):
             if name in names:
                 called = self._paths[place].rpartition("/")[2].split(".")[0].lower() == name
-                found[place] = DEFINES * (1.5 if called else 1.0)
+                found[place] = self._weights.defines * (1.5 if called else 1.0)
         return found
 
     @cached_property

@@ -26,6 +26,9 @@ def quality(arguments: Sequence[str]) -> None:
     words, options = parsed(arguments, QualityOptions)
     if len(words) != 1:
         raise ValueError("expected a folder: bash run.sh quality DIR")
+    if options.fit:
+        _by_fit(named_path(words[0]), options)
+        return
     names = [options.model, *filter(None, [options.against])]
     for name in filter(None, names):
         check_model(name)
@@ -80,6 +83,36 @@ def _by_typed_queries(root: Path, path: Path, run: str, options: QualityOptions,
         console.show(json.dumps(as_records(measured, asked.queries, len(paths)), indent=1))
     else:
         console.show("\n".join(query_lines(measured, asked.queries, len(paths))))
+
+
+def _by_fit(root: Path, options: QualityOptions) -> None:
+    from search.quality.file_fit import FileFit, FileProject, fit_lines, fit_record
+    from search.quality.query_file import read_query_files
+
+    path = named_path(options.query_file)
+    files = read_query_files(path)
+    inside = [name for name in files if name not in ("", "..") and Path(name).name == name]
+    there = {name: files[name] for name in inside if (root / name).is_dir()}
+    if len(there) < 2:
+        raise ValueError(f"--fit needs 2 or more projects of {path} as folders of {root}, found {len(there)}")
+    if missing := [one_line(name) for name in files if name not in there]:
+        complain_about(str(root), f"left out, since they are no folders of it: {', '.join(missing)}")
+    projects = {name: FileProject(asked, _indexed(root / name / asked.root)) for name, asked in there.items()}
+    measured = FileFit(projects).measured()
+    if options.json:
+        console.show(json.dumps(fit_record(projects, measured), indent=1))
+    else:
+        console.show("\n".join(fit_lines(projects, measured)))
+
+
+def _indexed(root: Path) -> "Index":
+    """An index of a folder that is not kept."""
+    from search.index.build import refresh
+    from search.index.code_index import open_index
+
+    with tempfile.TemporaryDirectory() as folder:
+        refresh(root, Path(folder) / "index", processes=os.cpu_count() or 1, tell=complain_about)
+        return open_index(Path(folder) / "index")
 
 
 def _stages(

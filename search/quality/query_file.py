@@ -53,16 +53,38 @@ def read_query_file(path: Path, project: str) -> QueryFile:
     Raises:
         ValueError: the file cannot be used; one line that says where and what was expected.
     """
-    try:
-        content = parse_json(read_regular(path, _LARGEST, follow=True)[0])
-    except OSError as error:
-        raise ValueError(f"the queries {path} cannot be read: {reason(error)}") from error
-    except ValueError as error:
-        raise ValueError(f"the queries {path} are not JSON: {error}") from error
+    content = _content(path)
     try:
         return _project(_chosen(content, project))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
+
+
+def read_query_files(path: Path) -> dict[str, QueryFile]:
+    """The questions of a file about several projects, by the name of each.
+
+    Raises:
+        ValueError: the file cannot be used, or holds a single project without a name.
+    """
+    content = _content(path)
+    if isinstance(content, dict) and "queries" in content:
+        raise ValueError(f'{path}: expected several projects, {{"NAME": {{"queries": [...]}}, ...}}, got one')
+    found = {}
+    for name in content if isinstance(content, dict) and content else [""]:
+        try:
+            found[name] = _project(_chosen(content, name))
+        except ValueError as error:
+            raise ValueError(f"{path}: {f'{shown(name)}: ' if name else ''}{error}") from error
+    return found
+
+
+def _content(path: Path) -> object:
+    try:
+        return parse_json(read_regular(path, _LARGEST, follow=True)[0])
+    except OSError as error:
+        raise ValueError(f"the queries {path} cannot be read: {reason(error)}") from error
+    except ValueError as error:
+        raise ValueError(f"the queries {path} are not JSON: {error}") from error
 
 
 def _chosen(content: object, project: str) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from search.engine.engine import Engine
-from search.engine.file_ranking import K1, TIMES, FileRanking
+from search.engine.file_ranking import FileRanking, FileWeights
 from search.engine.settings import RankingSettings
 from search.files.extract import is_test
 from search.files.file_words import file_words, path_stems
@@ -120,15 +120,17 @@ def test_scores_are_those_of_the_definition(project):
     ranking = FileRanking(index.whole, paths, tests)
     found = dict(zip(paths, ranking.scores(["how", "session", "stores"], "?", for_tests=False).tolist(), strict=True))
     terms = ["session", "store"]
-    idf, bm25 = {}, {}
+    idf, bm25, weights = {}, {}, FileWeights()
     for path in paths:
         words, (stem, folders) = file_words(path, FILES[path]), path_stems(path)
         parts = {"text": words.text, "comments": words.comments, "stem": Counter(stem), "folders": Counter(folders)}
-        bm25[path] = {term: sum(TIMES[kind] * counts.get(term, 0) for kind, counts in parts.items()) for term in terms}
+        bm25[path] = {
+            term: sum(weights.times[kind] * counts.get(term, 0) for kind, counts in parts.items()) for term in terms
+        }
     for term in terms:
         holding = sum(each[term] > 0 for each in bm25.values())
         idf[term] = math.log(1 + (len(paths) - holding + 0.5) / (holding + 0.5))
-    sums = {path: sum(idf[term] * n / (n + K1) for term, n in each.items()) for path, each in bm25.items()}
+    sums = {path: sum(idf[term] * n / (n + weights.k1) for term, n in each.items()) for path, each in bm25.items()}
     for path in paths:
         stem = path_stems(path)[0]
         cover = sum(idf[term] for term in terms if term in stem) / sum(idf.values())
