@@ -19,6 +19,7 @@ from terminal.options import parsed
 if TYPE_CHECKING:
     from search.engine.engine import Engine, Reranker, Retriever
     from search.index.code_index import Index
+    from search.quality.query_file import QueryFile
 
 
 def quality(arguments: Sequence[str]) -> None:
@@ -66,23 +67,21 @@ def _by_comments(root: Path, path: Path, run: str, options: QualityOptions, mode
 def _by_typed_queries(root: Path, path: Path, run: str, options: QualityOptions, models: Mapping[str, str]) -> None:
     from search.index.build import refresh
     from search.quality.query_file import read_query_file
-    from search.quality.typed_queries import as_records, measure_queries, query_lines, seen, unmatched
+    from search.quality.typed_queries import as_records, measure_queries, query_lines
 
     asked = read_query_file(named_path(options.query_file), options.project)
     _ = options.changed  # a bad setting is reported before anything is read
     refresh(root / asked.root, path, processes=os.cpu_count() or 1, tell=complain_about)
     build_vectors(run, path, (lambda _: None) if options.json else console.say)
     found, retriever = opened(path, "")
-    paths = [seen(asked.root, file.path) for file in found.files]
-    for missing in unmatched(asked.queries, paths):
-        complain_about(missing, "a relevant file that is not indexed, and so counts as not found")
+    _complain_of_unmatched(asked, found)
     rerankers = {label: reranker_maker(name)(found) for label, name in models.items()}
     engines = _stages(found, rerankers, retriever, options)
     measured = measure_queries(engines, asked)
     if options.json:
-        console.show(json.dumps(as_records(measured, asked.queries, len(paths)), indent=1))
+        console.show(json.dumps(as_records(measured, asked.queries, len(found.files)), indent=1))
     else:
-        console.show("\n".join(query_lines(measured, asked.queries, len(paths))))
+        console.show("\n".join(query_lines(measured, asked.queries, len(found.files))))
 
 
 def _by_fit(root: Path, options: QualityOptions) -> None:
@@ -98,11 +97,20 @@ def _by_fit(root: Path, options: QualityOptions) -> None:
     if missing := [one_line(name) for name in files if name not in there]:
         complain_about(str(root), f"left out, since they are no folders of it: {', '.join(missing)}")
     projects = {name: FileProject(asked, _indexed(root / name / asked.root)) for name, asked in there.items()}
+    for each in projects.values():
+        _complain_of_unmatched(each.asked, each.index)
     measured = FileFit(projects).measured()
     if options.json:
         console.show(json.dumps(fit_record(projects, measured), indent=1))
     else:
         console.show("\n".join(fit_lines(projects, measured)))
+
+
+def _complain_of_unmatched(asked: "QueryFile", index: "Index") -> None:
+    from search.quality.typed_queries import seen, unmatched
+
+    for missing in unmatched(asked.queries, [seen(asked.root, file.path) for file in index.files]):
+        complain_about(missing, "a relevant file that is not indexed, and so counts as not found")
 
 
 def _indexed(root: Path) -> "Index":
