@@ -37,12 +37,14 @@ def test_the_grid_is_of_starts_and_edges_on_validation():
 
 def test_a_degenerate_graph_is_marked_and_does_not_count_as_the_best():
     text = page(
-        cell("start 0.1, no graph, mean", 4),
+        cell("start 0.1, no graph, mean", 1),
+        cell("start 0.1, no graph, perceptron", 4),
         cell("start 0.1, L = 2, perceptron", 1, FLAT),
         cell("start 0.3, L = 2, perceptron", 2),
     )
     assert "1.000 ± 0.000°" in text
-    assert "*start 0.3, L = 2, perceptron*, the best without a graph *start 0.1, no graph, mean*" in text
+    assert "*start 0.3, L = 2, perceptron*, the best without a graph *start 0.1, no graph, perceptron*" in text
+    assert "With the mean, no graph that is not degenerate has two seeds yet" in text
     assert "+0.250 (+0.250 to +0.250)" in text
     assert "| start 0.3, L = 2, perceptron |  | 0.700 |" in text
 
