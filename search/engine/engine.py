@@ -242,15 +242,14 @@ class Engine:
         lexical: Float32[np.ndarray, " rows"],
         allowed: Bool[np.ndarray, " rows"],
     ) -> list[int]:
-        """The best row of each of the best files, by BM25, the first of equal ones."""
-        best = np.argsort(-of_files, kind="stable")[:FILES]
+        """The best row of each of the best files whose rows are allowed, by BM25, the first of equal ones."""
         edges = self.index.file_edges
-        found = []
-        for file in best[of_files[best] > 0].tolist():
-            start, end = edges[file], edges[file + 1]
-            if end > start and allowed[start]:
-                found.append(int(start + np.argmax(lexical[start:end])))
-        return found
+        files = np.flatnonzero((of_files > 0) & (np.diff(edges) > 0))
+        files = files[allowed[edges[files]]]
+        best = files[np.argsort(-of_files[files], kind="stable")[:FILES]]
+        return [
+            int(start + np.argmax(lexical[start:end])) for start, end in zip(edges[best], edges[best + 1], strict=True)
+        ]
 
     def _also(self, spelt: Spelt) -> list[int]:
         """The rows that are candidates because the query names them, or the type that they are members of."""

@@ -9,11 +9,13 @@ from experiments.run.stages import build_model
 from modeling.row_scores import RowScores
 from recipes.config import resolve
 from retrieval.bm25_index import Bm25Index
-from search.engine.engine import LONGEST_QUERY, Engine, QueryError, best_beside
+from search.engine.engine import FILES, LONGEST_QUERY, Engine, QueryError, best_beside
 from search.engine.names import Names
 from search.engine.query_words import query_split
 from search.engine.reranker import ModelReranker
 from search.engine.settings import RankingSettings
+from search.index.build import refresh
+from search.index.code_index import open_index
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +111,19 @@ def test_only_paths_that_match_and_one_hit_a_file(index):
     alone = Engine(index, None, RankingSettings(files=0.0, by_file=0.0))
     (best,) = alone.search("stream of elements", top=1)
     assert alone.search("stream of elements", by_file=True, top=1) == [best]
+
+
+def test_better_files_elsewhere_do_not_hide_a_file_that_matches(tmp_path):
+    code = tmp_path / "code"
+    (code / "here").mkdir(parents=True)
+    (code / "there").mkdir()
+    (code / "here" / "other.py").write_text("limit = 3  # of a ladder\n")
+    for number in range(2 * FILES):
+        (code / "there" / f"ladder{number}.py").write_text("ladder = ladder or ladder\n")
+    refresh(code, tmp_path / "index", processes=1, tell=lambda *_: None)
+    engine = Engine(open_index(tmp_path / "index"), None)
+    (hit,) = engine.search("ladder", path="here/*")
+    assert engine.index.file(hit.row).path == "here/other.py"
 
 
 def test_code_of_tests_stands_lower(index):
