@@ -23,7 +23,7 @@ class TreeName:
 
     name: str  # owner/name, or the package's name
     revision: str  # commit in full, or version
-    url: str  # of its page; "" if not known
+    url: str  # of its page, or a package URL; "" if not known
 
     @property
     def slug(self) -> str:

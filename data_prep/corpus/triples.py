@@ -97,7 +97,7 @@ def _triple(tree: TreeName, file: CorpusFile, function: CorpusFunction, limit: i
 
 
 def link(tree: TreeName, path: str, function: CorpusFunction) -> str:
-    """The address of a function's lines at the commit, or that of its package."""
+    """The address of a function's lines at the commit, or the URL of its package."""
     if not tree.url.startswith("https://github.com/"):
         return tree.url
     return f"{tree.url}/blob/{tree.revision}/{quote(path)}#L{function.start_line}-L{function.end_line}"

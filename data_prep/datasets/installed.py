@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 from data_prep.corpus.dataset import Corpus
 from data_prep.corpus.records import TreeName
@@ -52,7 +53,11 @@ class Installed(Corpus):
                     trouble = str(error)
                     _logger.warning("left out %s: %s", package.name, error)
                     continue
-                tree = TreeName(f"{package.registry}/{package.name}", package.version, _page(package))
+                tree = TreeName(
+                    f"{package.registry}/{package.name}",
+                    package.version,
+                    _package_url(package.registry, package.name, package.version),
+                )
                 tasks.append(TreeTask(tree, (package.language,), "archive", str(archive), program))
         try:
             tasks += self._of_debian(packages, folder, program)
@@ -71,15 +76,14 @@ class Installed(Corpus):
         tasks = []
         for each in sorted(found.archives, key=lambda each: (each.package, each.part)):
             name = f"debian/{each.package}{'/' * bool(each.part)}{each.part}"
-            tree = TreeName(name, each.version, f"https://sources.debian.org/src/{each.package}/")
+            tree = TreeName(name, each.version, _package_url("deb", f"debian/{each.package}", each.version))
             tasks.append(TreeTask(tree, (languages[each.package],), "archive", str(each.path), program))
         return tasks
 
 
-def _page(package: Package) -> str:
-    if package.registry == "npm":
-        return f"https://www.npmjs.com/package/{package.name}/v/{package.version}"
-    return f"https://pypi.org/project/{package.name}/{package.version}/"
+def _package_url(registry: str, name: str, version: str) -> str:
+    """The package by a package URL (ECMA-427), which names no host: ``pkg:npm/%40scope/name@1.0.0``."""
+    return f"pkg:{registry}/{quote(name)}@{quote(version)}"
 
 
 def read_packages(path: Path) -> list[Package]:

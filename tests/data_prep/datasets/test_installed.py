@@ -64,7 +64,7 @@ def test_a_package_is_fetched_once_and_read_from_its_archive(registry, tmp_path)
         _, shard = Installed(config).inputs()
     head = read_head(shard)
     assert head["tree"] == {
-        "name": "npm/@scope/sum", "revision": "1.0.0", "url": "https://www.npmjs.com/package/@scope/sum/v/1.0.0",
+        "name": "npm/@scope/sum", "revision": "1.0.0", "url": "pkg:npm/%40scope/sum@1.0.0",
     }  # fmt: skip
     assert head["languages"]["javascript"]["functions"] == {"": 1, "no documentation": 1}
     assert (registry / "asked").read_text().splitlines() == ["pack --ignore-scripts --silent @scope/sum@1.0.0"]
