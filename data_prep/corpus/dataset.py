@@ -1,6 +1,7 @@
 """What the data sets of several languages have in common: source trees -> shards -> pairs of ``--data.language``."""
 
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from data_prep.pairs.made import MadePairs
 _logger = logging.getLogger(__name__)
 
 
-class Corpus:
+class Corpus(ABC):
     """A data set of source trees in several languages."""
 
     name: ClassVar[str]
@@ -37,13 +38,13 @@ class Corpus:
         self._config = config
         self._made: MadeShards | None = None
 
+    @abstractmethod
     def tasks(self, program: str) -> Sequence[TreeTask]:
         """The source trees."""
-        raise NotImplementedError
 
+    @abstractmethod
     def listed(self) -> Path:
         """The list of the source trees."""
-        raise NotImplementedError
 
     @property
     def shard_folder(self) -> Path:

@@ -13,6 +13,7 @@ parsed have the words of their identifiers.
 
 import logging
 import zipfile
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,7 +46,7 @@ _MEMBER: Final = "dataset/java/{}.txt"
 _MOST: Final = 256 << 20  # bytes of a list
 
 
-class _Published:
+class _Published(ABC):
     """A data set of all rows of some lists or splits."""
 
     cache_name: ClassVar[str]
@@ -67,9 +68,9 @@ class _Published:
         """The name and version of the data."""
         return f"{self.raw.origin}-{self.cache_name.removeprefix('csn_')}"
 
+    @abstractmethod
     def rows(self) -> Iterator[PublishedRow]:
         """The rows for each split."""
-        raise NotImplementedError
 
     def make(self, progress: bool) -> MadePairs:
         """Build the pairs; none is left out."""
