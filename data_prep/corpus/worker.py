@@ -10,8 +10,9 @@ from data_prep.corpus.records import TreeName
 from data_prep.corpus.shards import shard_bytes
 from data_prep.languages.registry import language
 from data_prep.licences.licences import states_licence
-from data_prep.sources.git_repository import GitError, bare_repository, fetched_commit
+from data_prep.sources.git_repository import bare_repository, fetched_commit
 from data_prep.sources.git_tree import GitTree
+from data_prep.sources.own_git import GitError
 from data_prep.sources.package_tree import PackageTree
 from data_prep.sources.source_tree import SourceTree
 

@@ -2,38 +2,28 @@
 
 Git follows the configuration of its repository, which can name programs to run in some forty places (filters, hooks,
 monitors, pagers, helpers). Therefore git is never run in an untrusted repository: small files (HEAD, refs,
-configuration) are read directly, and git runs in an empty repository (:class:`_OwnGit`) that borrows the other's
-objects and a copy of its index. Nothing is written to the other one, and outputs are bounded in time and size. Only
-:func:`fetched_commit` uses the network.
+configuration) are read directly, and git runs in an empty repository (:mod:`data_prep.sources.own_git`) that borrows
+the other's objects and a copy of its index. Nothing is written to the other one, and outputs are bounded in time and
+size. Only :func:`fetched_commit` uses the network.
 """
 
-import json
 import os
 import re
-import subprocess
-import tempfile
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 from data_prep.files.reading import read_regular
+from data_prep.sources.own_git import GitError, OwnGit
 
-OLDEST: Final = (2, 20)
-"""Minimum version of git: it supports all settings of :func:`_environment`."""
-_SECONDS: Final = 20.0
-"""Timeout of a git command."""
-_SECONDS_OF_FETCH: Final = 1800.0
 _TRANSPORT: Final = "https"
 """The only one that a fetch may use."""
 _BATCH_BYTES: Final = 32 << 20
 """Bytes of objects that are read by one git command."""
 _BATCH_OBJECTS: Final = 5_000
-_LARGEST_ANSWER: Final = 256 << 20  # bytes
-_LARGEST_OBJECT: Final = "512m"  # that git may hold in memory
 _LARGEST_INDEX: Final = 256 << 20  # bytes
 _LARGEST_FILE: Final = 1 << 20  # bytes of HEAD, a ref, a configuration or an exclude file
 _LARGEST_PACKED_REFS: Final = 64 << 20  # bytes
@@ -44,10 +34,6 @@ _REF: Final = re.compile(rb"ref: *(refs/[\x21-\x7e\x80-\xff]+)")
 _OF_WORKTREE: Final = (b"refs/bisect/", b"refs/worktree/", b"refs/rewritten/")
 """Refs that are specific to a worktree."""
 _SUBMODULE: Final = b"160000"
-
-
-class GitError(Exception):
-    """Why a repository could not be read."""
 
 
 @dataclass(frozen=True)
@@ -180,17 +166,17 @@ class GitRepository:
             raise GitError("not a git repository: it has no config")
         if content is None:  # a bare copy of objects and refs
             return []
-        with _OwnGit.made("sha1", None) as git:
+        with OwnGit.made("sha1", None) as git:
             said = git.answer("config", "--file", "-", "--null", "--list", given=content)
         pairs = (entry.partition("\n") for entry in said.decode("utf-8", "replace").split("\0")[:-1])
         return [(key, value) for key, _, value in pairs]
 
     @contextmanager
-    def _git(self) -> "Iterator[_OwnGit]":
+    def _git(self) -> "Iterator[OwnGit]":
         form = dict(self._configuration).get("extensions.objectformat", "sha1").lower()
         if form not in ("sha1", "sha256"):
             raise GitError(f"its objects are named in a form that is not known, {form[:20]!r}")
-        with _OwnGit.made(form, self.shared / "objects") as git:
+        with OwnGit.made(form, self.shared / "objects") as git:
             yield git
 
 
@@ -229,7 +215,7 @@ def fetched_commit(url: str, commit: str) -> "Iterator[GitRepository]":
     Raises:
         GitError: it cannot be fetched.
     """
-    with _OwnGit.made("sha1", None) as git:
+    with OwnGit.made("sha1", None) as git:
         git.answer(
             *("-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=60", "-c", "http.followRedirects=initial"),
             *("fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", url, commit),
@@ -294,142 +280,3 @@ def _bytes(path: Path, most: int) -> bytes | None:
     if len(content) > most:
         raise GitError(f"{path.name} has more than {most:,} bytes")
     return content
-
-
-class _OwnGit:
-    """Git in a temporary repository, empty except for borrowed objects."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    @classmethod
-    @contextmanager
-    def made(cls, object_format: str, objects: Path | None) -> "Iterator[_OwnGit]":
-        """A repository that exists for the block; ``objects``: the folder of borrowed objects.
-
-        Raises:
-            GitError: git is missing or too old.
-        """
-        _check_version()
-        with tempfile.TemporaryDirectory(prefix="galm-git-", ignore_cleanup_errors=True) as name:
-            folder = Path(name)
-            (folder / "objects" / "info").mkdir(parents=True)
-            (folder / "refs").mkdir()
-            (folder / "HEAD").write_bytes(b"ref: refs/heads/none\n")
-            version, extension = (1, "[extensions]\nobjectformat = sha256\n") if object_format == "sha256" else (0, "")
-            (folder / "config").write_text(f"[core]\nrepositoryformatversion = {version}\nbare = true\n{extension}")
-            if objects is not None:
-                quoted = json.dumps(os.path.realpath(objects), ensure_ascii=False)  # a name may contain a newline
-                (folder / "objects" / "info" / "alternates").write_bytes(os.fsencode(f"{quoted}\n"))
-            yield cls(folder)
-
-    def put_index(self, content: bytes) -> None:
-        """Use a copy of an index."""
-        (self.folder / "index").write_bytes(content)
-
-    def answer(self, *arguments: str, given: bytes = b"", transport: str = "") -> bytes:
-        """The output of ``git ARGUMENTS``; only with a ``transport``, it may use the network by that.
-
-        Raises:
-            GitError: git fails, takes too long or prints too much.
-        """
-        environment, seconds = _environment(self.folder), _SECONDS
-        if transport:
-            environment |= {"GIT_ALLOW_PROTOCOL": transport, **_proxies()}
-            seconds = _SECONDS_OF_FETCH
-        with (self.folder / "input").open("w+b") as file, (self.folder / "errors").open("w+b") as errors:
-            file.write(given)
-            file.seek(0)
-            said, code = _bounded(["git", *arguments], self.folder, environment, file, errors, seconds)
-            if code:
-                errors.seek(0)
-                lines = errors.read(4096).decode("utf-8", "replace").strip().splitlines() or ["no reason given"]
-                raise GitError(lines[0])
-        return said
-
-
-def _bounded(
-    command: list[str],
-    folder: Path,
-    environment: Mapping[str, str],
-    given: IO[bytes],
-    errors: IO[bytes],
-    seconds: float | None = None,
-) -> tuple[bytes, int]:
-    """The output of a program and its exit code; it is killed if it takes too long or prints too much."""
-    try:
-        process = subprocess.Popen(
-            command, cwd=folder, env=environment, stdin=given, stdout=subprocess.PIPE, stderr=errors
-        )
-    except OSError as error:
-        raise GitError("git is not installed" if isinstance(error, FileNotFoundError) else str(error)) from error
-    late = threading.Event()
-
-    def end() -> None:
-        late.set()
-        process.kill()
-
-    limit = _SECONDS if seconds is None else seconds
-    timer = threading.Timer(limit, end)
-    timer.start()
-    with process:
-        try:
-            assert process.stdout is not None
-            said = process.stdout.read(_LARGEST_ANSWER + 1)
-            if len(said) > _LARGEST_ANSWER:
-                process.kill()
-            code = process.wait()
-        except BaseException:
-            process.kill()
-            raise
-        finally:
-            timer.cancel()
-    if late.is_set():
-        raise GitError(f"git gave no answer within {limit:.0f} seconds")
-    if len(said) > _LARGEST_ANSWER:
-        raise GitError(f"git answers more than {_LARGEST_ANSWER:,} bytes")
-    return said, code
-
-
-def _environment(folder: Path) -> dict[str, str]:
-    """Environment for git: only the settings of the repository in ``folder``, no network, prompts or relative PATH."""
-    places = [place for place in os.environ.get("PATH", os.defpath).split(os.pathsep) if Path(place).is_absolute()]
-    return {
-        "PATH": os.pathsep.join(places),
-        "HOME": str(folder),
-        "XDG_CONFIG_HOME": str(folder),
-        "LC_ALL": "C",
-        "GIT_DIR": str(folder),
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_ATTR_NOSYSTEM": "1",
-        "GIT_ALLOW_PROTOCOL": "none",  # is no transport
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_NO_REPLACE_OBJECTS": "1",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_LITERAL_PATHSPECS": "1",
-        "GIT_ALLOC_LIMIT": _LARGEST_OBJECT,
-    }
-
-
-def _proxies() -> dict[str, str]:
-    """The user's settings of proxies, which a fetch needs."""
-    return {name: value for name, value in os.environ.items() if name.lower() in ("https_proxy", "no_proxy")}
-
-
-@lru_cache(maxsize=4)
-def _version(search_path: str) -> tuple[int, ...]:  # noqa: ARG001 - another PATH may lead to another git
-    with tempfile.TemporaryDirectory(prefix="galm-git-") as name, (Path(name) / "none").open("w+b") as none:
-        said, _ = _bounded(["git", "--version"], Path(name), _environment(Path(name)), none, none)
-    match = re.match(rb"git version (\d+)\.(\d+)", said)
-    return tuple(int(number) for number in match.groups()) if match else (0,)
-
-
-def _check_version() -> None:
-    found = _version(os.environ.get("PATH", os.defpath))
-    if found < OLDEST:
-        raise GitError(
-            f"git {'.'.join(map(str, found))} is older than {'.'.join(map(str, OLDEST))}, from which on it is known "
-            "to run nothing that a repository names"
-        )

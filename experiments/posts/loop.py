@@ -320,7 +320,10 @@ def _save_array(path: Path, values: Int64[np.ndarray, "pairs mined"]) -> None:
 
 
 def _load_array(path: Path, rows: int, count: int) -> Int64[np.ndarray, "pairs mined"]:
-    values = np.load(path, allow_pickle=False)
-    if values.shape != (rows, count) or values.dtype != np.int64 or not ((values >= 0) & (values < rows)).all():
-        raise ValueError(f"{path} is damaged: remove it, it is made again")
+    try:
+        values = np.load(path, allow_pickle=False)
+        if values.shape != (rows, count) or values.dtype != np.int64 or not ((values >= 0) & (values < rows)).all():
+            raise ValueError("its rows do not fit the training pairs")
+    except (OSError, ValueError, EOFError) as error:
+        raise ValueError(f"{path} is damaged ({error}): remove it, it is made again") from error
     return np.asarray(values)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from data_prep.sources.git_repository import GitError
+from data_prep.sources.own_git import GitError
 from search.files.ignore_files import Tell
 from search.files.origin import Origin
 from search.files.tree import Checkout

@@ -16,7 +16,8 @@ from typing import Final, NamedTuple
 
 from data_prep.files.reading import read_regular, reason
 from data_prep.languages.java.declarations import LARGEST_FILE
-from data_prep.sources.git_repository import GitError, GitRepository, repository_of
+from data_prep.sources.git_repository import GitRepository, repository_of
+from data_prep.sources.own_git import GitError
 from search.files.ignore_files import Patterns, Tell, is_left_out, kept, patterns_in, patterns_of, seen_from
 
 IGNORE_FILE: Final = ".galmignore"

@@ -105,7 +105,7 @@ class PostIndex:
                 raise ValueError("its posts do not fit")
             self._model = load_snippet_encoder(folder) if self.about["model"] else None
             vectors = np.load(folder / _VECTORS, mmap_mode="r", allow_pickle=False) if self._model else None
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
             raise ValueError(
                 f"expected an index of posts in {folder}, but it cannot be read ({error}): make it with "
                 "bash run.sh posts index DUMP"

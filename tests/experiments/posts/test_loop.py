@@ -115,6 +115,21 @@ def test_mined_negatives_are_neither_gold_nor_its_duplicates(light):
         assert not own & {*negatives}
 
 
+@pytest.mark.parametrize("left", [0, 6, -8])
+def test_damaged_negatives_are_refused(light, left):
+    loop = loop_of(light, [])
+    _, stages = loop.run()
+    loop._mined("mine-again", stages[1].key)
+    (path,) = Path(light.loop.out).rglob("mine-again-*/negatives.npy")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:left])
+    with pytest.raises(ValueError, match=r"is damaged .*remove it, it is made again"):
+        loop._mined("mine-again", stages[1].key)
+    path.unlink()
+    loop._mined("mine-again", stages[1].key)
+    assert path.read_bytes() == whole
+
+
 def test_a_run_reports_every_stage_kind_and_fusion(light):
     tested = run_posts(light, "bash run.sh posts snipper_light", lambda _: None)
     full = [result.ranker for result in tested.results if result.pool == "full"]

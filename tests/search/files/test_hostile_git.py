@@ -10,7 +10,7 @@ import pytest
 from hostile_git import PLACES, PROGRAMS, in_configuration, in_hooks, make_stale, program_in
 from repositories import commit, run_git, write
 
-from data_prep.sources import git_repository
+from data_prep.sources import own_git
 from recipes.config import REPOSITORY
 from search.index.build import refresh
 from search.index.code_index import open_index
@@ -170,7 +170,7 @@ def test_a_pipe_among_the_objects_costs_the_links_alone(tmp_path, monkeypatch):
     tree = run_git(root, "rev-parse", "HEAD^{tree}").strip()
     (root / ".git/objects" / tree[:2] / tree[2:]).unlink()
     os.mkfifo(root / ".git/objects" / tree[:2] / tree[2:])
-    monkeypatch.setattr(git_repository, "_SECONDS", 1.0)
+    monkeypatch.setattr(own_git, "_SECONDS", 1.0)
     told = indexed(root, tmp_path / "index")
     assert ["no links to its files" in line for line in told] == [True]
     assert len(open_index(tmp_path / "index")) == 2
@@ -215,8 +215,8 @@ def test_a_git_that_never_ends_or_never_stops_talking_is_ended(tmp_path, monkeyp
     root = commit(tmp_path / "checkout", {"A.java": "class A { }"})
     odd = tmp_path / "odd"
     odd.mkdir()
-    monkeypatch.setattr(git_repository, "_SECONDS", 1.0)
-    monkeypatch.setattr(git_repository, "_LARGEST_ANSWER", 1000)
+    monkeypatch.setattr(own_git, "_SECONDS", 1.0)
+    monkeypatch.setattr(own_git, "_LARGEST_ANSWER", 1000)
     for what, trouble in (("exec sleep 60", "no answer within 1 seconds"), ("exec yes", "answers more than")):
         (odd / "git").write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo git version 2.40 && exit\n{what}\n')
         (odd / "git").chmod(0o755)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import sys
 
 import pytest
@@ -63,11 +64,12 @@ def test_nothing_to_search_for_and_no_index(index, monkeypatch, capsys, tmp_path
     assert (tmp_path / "own.txt").read_text() == "mine"
 
 
-def test_a_damaged_index_is_refused(index, tmp_path):
-    import shutil
-
+@pytest.mark.parametrize("name", ["indices", "starts"])
+@pytest.mark.parametrize("left", [0, 6, -8])
+def test_a_damaged_index_is_refused(index, tmp_path, name, left):
     shutil.copytree(index, tmp_path / "copy")
-    (tmp_path / "copy" / "indices.npy").write_bytes((index / "indices.npy").read_bytes()[:-8])
+    damaged = tmp_path / "copy" / f"{name}.npy"
+    damaged.write_bytes(damaged.read_bytes()[:left])
     with pytest.raises(ValueError, match="cannot be read"):
         PostIndex(tmp_path / "copy", exact_vectors)
     with pytest.raises(ValueError, match="none of"):
