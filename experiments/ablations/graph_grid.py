@@ -33,8 +33,8 @@ _COMMON: Final = {"data.train_limit": "12000", "model.graph_width": "32", "evalu
 FORMS: Final[Mapping[str, Mapping[str, str]]] = {
     "no graph, perceptron": {"model.layers": "0"},
     "no graph, mean": {"model.layers": "0", "model.head": "mean"},
-    "L = 2, perceptron": {},
-    "L = 2, mean": {"model.head": "mean"},
+    "L = 2, perceptron": {"model.layers": "2"},
+    "L = 2, mean": {"model.layers": "2", "model.head": "mean"},
     "L = 1, perceptron": {"model.layers": "1"},
     "L = 1, mean": {"model.layers": "1", "model.head": "mean"},
 }
@@ -59,15 +59,25 @@ EDGES: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }
 """Forms of edges, of the head and of the whole graph, from one start."""
+_ONE: Final = {"model.code_tables": "one"}
+_TIED: Final = {**_ONE, "model.tied": "true", "words.joint": "true", "model.start": "uniform"}
+TABLES: Final[Mapping[str, Mapping[str, str]]] = {
+    f"{name}, start {start}": {**settings, "model.start_range": start}
+    for name, settings in {"one code table": _ONE, "one table for both sides": _TIED}.items()
+    for start in ("0.15", "0.2")
+}
+"""Eq. 5 as printed, one embedding layer for all code fields, where the others have one per field; and eqs. 5 and 6 as
+printed, whose E is the same for query and code."""
 
 
 def grid_cells() -> tuple[Cell, ...]:
-    """All cells: of the first seed the starts, then the forms of edges; then of the others."""
+    """All cells: of the first seed the starts, the forms of edges, the tables; then of the others."""
     without = [form for form, settings in FORMS.items() if settings.get("model.layers") == "0"]
     wanted = [
         *((row, form, STARTS[row]) for form, row in product(FORMS, STARTS)),
         *((row, form, EDGES[row]) for form, row in product(FORMS, EDGES) if form not in without),
         *(("as GSMN", form, EDGES["as GSMN"]) for form in without),
+        *((row, form, TABLES[row]) for form, row in product(FORMS, TABLES) if form.endswith("perceptron")),
     ]
     return tuple(
         Cell("jdk", "galm", seed, f"graph {row}, {form}", {**_COMMON, **settings, **FORMS[form]})
@@ -103,7 +113,7 @@ def grid_page(grid: Grid) -> str:
     forms = list(FORMS)
     rows = [
         (row, *(_mrr(grid.entry(row, form)) for form in forms))
-        for row in (*STARTS, *EDGES)
+        for row in (*STARTS, *EDGES, *TABLES)
         if any(grid.entry(row, form) for form in forms)
     ]
     return (
@@ -111,7 +121,8 @@ def grid_page(grid: Grid) -> str:
         "MRR after training on 12,000 pairs, graph width 32: the mean over seeds ± their standard deviation, with the "
         "number of seeds if it is not three. °: the graph is degenerate in a seed, its edges uniform or the nodes of a "
         "graph all alike, so that the cell says nothing of a graph. The epoch of each run was chosen on the same "
-        f"queries. Forms of edges start from {START}.\n\n{markdown_table(('', *forms), rows)}\n\n{_answer(grid)}\n\n"
+        f"queries. Forms of edges start from {START}; code words have a table per field, unless said otherwise.\n\n"
+        f"{markdown_table(('', *forms), rows)}\n\n{_answer(grid)}\n\n"
         "## Inside the graphs\n\nAfter the last epoch, first seed: entropy of the attention and of each layer's edges, "
         "relative to the uniform distribution's, and the share of the nodes' variance that lies inside graphs, of the "
         f"block cosines (V) and after each layer.\n\n{_inside(grid)}\n"

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from evaluation.history import Validation
-from experiments.ablations.graph_grid import EDGES, FORMS, STARTS, grid_cells, grid_of, grid_page
+from experiments.ablations.graph_grid import EDGES, FORMS, STARTS, TABLES, grid_cells, grid_of, grid_page
 from tests.evaluation.test_results import SIZE, result
 
 PLAIN = result(model="galm", also={})
@@ -31,7 +31,7 @@ def test_the_grid_is_of_starts_and_edges_on_validation():
         each.label.startswith("graph start 0.1, L = 2, perceptron, no") for each in cells
     )
     first = [each for each in cells if each.seed == 0]
-    assert len(first) == len(FORMS) * len(STARTS) + 4 * len(EDGES) + 2
+    assert len(first) == len(FORMS) * len(STARTS) + 4 * len(EDGES) + 2 + 3 * len(TABLES)
     assert cells[: len(first)] == tuple(first)
 
 
