@@ -51,6 +51,9 @@ _BASELINE: Final = {
 ``bash run.sh tune`` found best for each on validation (results/tuning.md). The temperature is galm_plus's, for cosines.
 """
 
+_SCOTCH_LIGHT: Final = {name: value for name, value in _BASELINE.items() if name != "model.start"}
+"""As the baselines, not tuned: the same settings with and without context."""
+
 _RANKING_LOSS: Final = {"loss.kind": "ranking", "loss.temperature": "1"}
 
 _TRANSFORMER: Final = {
@@ -151,6 +154,18 @@ MODELS: Final[dict[str, Recipe]] = {
         "baselines.fcarcs:FcarcsConfig",
         "FcarCS without the statement trees",
         {**_BASELINE, "model.structure": "none"},
+    ),
+    "scotch_light": Recipe(
+        "scotch.light:ScotchLight",
+        "scotch.light:ScotchLightConfig",
+        "Scotch in a light form: word vectors, and the text before the function is part of the query",
+        _SCOTCH_LIGHT,
+    ),
+    "scotch_light_no_context": Recipe(
+        "scotch.light:ScotchLight",
+        "scotch.light:ScotchLightConfig",
+        "the same from the same initial state, without context",
+        {**_SCOTCH_LIGHT, "model.context_words": "0"},
     ),
     "minilm": Recipe(
         "modeling.transformers.bi_encoder:TransformerBiEncoder",

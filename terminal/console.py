@@ -30,6 +30,7 @@ _ROOMS: Final = frozenset(
         "galm",
         "baselines",
         "snipper",
+        "scotch",
         "training",
         "evaluation",
         "experiments",

@@ -14,6 +14,7 @@ check_types(
         "galm",
         "baselines",
         "snipper",
+        "scotch",
         "training",
         "evaluation",
         "recipes",

@@ -6,11 +6,14 @@ from typing import Final
 import numpy as np
 
 from data_prep.config import DataConfig
+from data_prep.corpus.contexts import with_contexts
+from data_prep.corpus.dataset import Corpus
 from data_prep.files.named_paths import named_path
 from data_prep.pairs.overlap import crossing, overlap, without
 from data_prep.pairs.tree_overlap import TreeOverlap, tree_overlap
 from data_prep.prepare import prepare
 from data_prep.records import STRUCTURE_FIELDS, SplitName
+from data_prep.registry import data_set
 from data_prep.store.concatenation import joined
 from data_prep.store.prepared_data import PreparedData, Split, limit_training
 from evaluation.reading import asked
@@ -33,6 +36,24 @@ def prepare_stage(dataset: str, config: DataConfig, command: str) -> PreparedDat
         return data
     processes.broadcast(None)  # wait until the first process has prepared the data
     return prepare(dataset, config, command=command, say=say)
+
+
+def contexts_stage(plan: Configuration, dataset: str, config: DataConfig, data: PreparedData) -> PreparedData:
+    """``data`` with the contexts of its queries if the model reads them and the data set has them.
+
+    Raises:
+        ValueError: a shard is missing or of another program, or pairs without contexts would be added.
+    """
+    longest = getattr(plan.model, "context_words", 0)
+    if not longest:
+        return data
+    if plan.data.extra_sets:
+        raise ValueError(f"{plan.model_name} takes no --data.extra, whose pairs would have no contexts: leave it out")
+    corpus = data_set(dataset, replace(config, root=str(REPOSITORY / config.root)))
+    if not isinstance(corpus, Corpus):
+        say(f"{dataset} does not keep the text before its functions: queries have no context")
+        return data
+    return with_contexts(data, corpus.shard_folder, longest=longest)
 
 
 def check_trainable(plan: Configuration, data: PreparedData) -> None:
@@ -162,7 +183,8 @@ def _told(found: TreeOverlap) -> str:
 
 def prepared_beside(plan: Configuration, dataset: str, path: str, command: str) -> PreparedData:
     """Another data set than the run's own, with all its pairs."""
-    return prepare_stage(dataset, config_of_other(plan.data, path), command)
+    config = config_of_other(plan.data, path)
+    return contexts_stage(plan, dataset, config, prepare_stage(dataset, config, command))
 
 
 def config_of_other(config: DataConfig, path: str) -> DataConfig:

@@ -13,6 +13,7 @@ from data_prep.store.prepared_data import PreparedData
 from evaluation.results import Result, Seconds, load_result, save_result
 from evaluation.tables import render_table
 from experiments.run.data import (
+    contexts_stage,
     prepare_others,
     prepare_stage,
     training_data,
@@ -59,6 +60,7 @@ def _evaluated(plan: Configuration, folder: RunFolder, typed: Mapping[str, str])
     command = command_line("evaluate", str(path), typed)
     started = time.perf_counter()
     data = prepare_stage(plan.dataset, plan.data, command)
+    data = contexts_stage(plan, plan.dataset, plan.data, data)
     prepared = time.perf_counter() - started
     prepare_others(plan, data, command, trains=bool(plan.evaluate.mix))
     with logged_to(folder.log) if processes.is_first() else nullcontext():

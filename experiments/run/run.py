@@ -20,6 +20,7 @@ from experiments.run.board_pages import Pages
 from experiments.run.data import (
     check_fields,
     check_trainable,
+    contexts_stage,
     prepare_others,
     prepare_stage,
     training_data,
@@ -60,6 +61,7 @@ def _prepared(plan: Configuration, folder: RunFolder | None, command: str) -> Re
     """Prepare, then run in ``folder``, or in a new one."""
     started = time.perf_counter()
     data = prepare_stage(plan.dataset, plan.data, command)
+    data = contexts_stage(plan, plan.dataset, plan.data, data)
     check_trainable(plan, data)
     prepared = time.perf_counter() - started
     prepare_others(plan, data, command, trains=True)

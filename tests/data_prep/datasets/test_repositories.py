@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from data_prep.config import DataConfig
+from data_prep.corpus.contexts import CONTEXT_FIELD, context_words, with_contexts
 from data_prep.corpus.shard_folder import LEFT_OUT
 from data_prep.corpus.shards import read_head
 from data_prep.corpus.triples import triples
@@ -108,6 +109,17 @@ def test_triples_have_context_without_the_documentation(data):
             assert each.function_url.partition("#")[0].endswith(each.function_path)
             assert (each.language, each.license) == ("python", "MIT")
             assert len(each.context) <= 4_000
+
+
+def test_contexts_are_a_field_of_each_split(data):
+    folder = data.folder.parent / "raw" / "repositories" / "shards"
+    found = with_contexts(data, folder, longest=5)
+    for name in SPLITS:
+        before, after = data.splits[name], found.splits[name]
+        contexts = [after.word_list(CONTEXT_FIELD, row) for row in range(len(after))]
+        assert contexts == [list(context_words(each.context, 5)) for each in triples(data, name, folder)]
+        assert any(contexts)
+        assert all(before.word_list("tokens", row) == after.word_list("tokens", row) for row in range(len(before)))
 
 
 def test_two_processes_and_another_order_of_events_give_the_same_bytes(data, mirrors, tmp_path):
