@@ -57,6 +57,12 @@ COMMANDS: Final[dict[str, Command]] = {
         "cli.runs:evaluate",
         sections=("evaluate",),
     ),
+    "context": Command(
+        "RUN_DIR [RUN_DIR ...] [--pool=1000]",
+        "test runs with the contexts of their queries and of others",
+        "experiments.context.measure:context",
+        "experiments.context.measure:ContextOptions",
+    ),
     "board": Command("[TensorBoard options]", "curves and pictures of all runs, at http://localhost:6006"),
     "compare": Command("PART", "train the models of the main table that have no saved result", "cli.tables:compare"),
     "ablate": Command("NAME", "train the variants of an ablation that have no saved result", "cli.tables:ablate"),
