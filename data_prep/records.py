@@ -40,7 +40,7 @@ class JavaFile:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method or constructor of a file; in an index of all code, also a type, or a file whose methods are not read."""
+    """A method, function or constructor of a file; in an index of all code, also a type, or a file as a whole."""
 
     origin: str
     path: str
@@ -48,8 +48,10 @@ class Method:
     end_line: int  # 1-based, inclusive
     type_name: str  # enclosing type, inner types dotted: "Outer.Inner"
     name: str
-    kind: Literal["method", "abstract", "constructor", "type", "file"]
-    source: str  # declaration with annotations, without Javadoc; of a type, its head; of a file, its start
+    kind: Literal["method", "abstract", "constructor", "type", "file"]  # method: also a function
+    source: (
+        str  # declaration with annotations, without Javadoc; of a type, its head or first lines; of a file, its start
+    )
     javadoc: str  # raw comment with its delimiters, "" if there is none
     fields: Mapping[str, tuple[str, ...]]  # some of CODE_FIELDS -> words; the others are empty
     split: SplitName | None = None  # set if the origin has official splits

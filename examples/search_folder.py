@@ -11,7 +11,7 @@ if len(sys.argv) < 2:
     sys.exit("usage: python examples/search_folder.py FOLDER [QUESTION ...]")
 try:
     index = index_folder(sys.argv[1])
-    print(f"{len(index):,} methods and types of {len(index.files):,} files in {index.path}")
+    print(f"{len(index):,} functions, types and files of {len(index.files):,} files in {index.path}")
     for question in sys.argv[2:] or ["read all lines of a file"]:
         print(question)
         for hit in index.search(question, top=5):

@@ -96,7 +96,7 @@ class CodeIndex:
 def index_folder(
     folder: _Path, *, out: _Path | None = None, model: CodeModel | None = None, processes: int = 0
 ) -> CodeIndex:
-    """Make the index of a folder of Java files, or bring it up to date, and open it.
+    """Make the index of a folder of source files, or bring it up to date, and open it.
 
     Only files that have changed are read. Whatever cannot be read is logged as a warning and left out.
 
@@ -107,7 +107,7 @@ def index_folder(
         processes: processes that read files; 0: one per CPU core.
 
     Raises:
-        ValueError: there is no such folder, no Java file in it, or no file can be written to ``out``.
+        ValueError: there is no such folder, no source file in it, or no file can be written to ``out``.
         OSError: the index cannot be written; an older one is left unchanged.
     """
     root = named_path(os.fspath(folder))

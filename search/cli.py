@@ -20,6 +20,7 @@ def index(arguments: Sequence[str]) -> None:
         raise ValueError("expected a folder: bash run.sh index DIR")
     from galm.kernel_library import one_thread_kernels
     from search.index.build import refresh
+    from search.index.code_index import rows_of_files
     from search.index.places import check_way, former_index, index_place
     from search.index.update import sole_maker
 
@@ -33,7 +34,7 @@ def index(arguments: Sequence[str]) -> None:
         done = refresh(root, path, processes=options.processes or os.cpu_count() or 1, tell=complain_about)
         seconds = time.perf_counter() - started
         what = f"read {done.read:,} files" if done.written else "nothing has changed"
-        say(f"{done.rows:,} methods and types of {done.files:,} files in {path}: {what}, {seconds:.2f} s")
+        say(f"{rows_of_files(done.rows, done.files)} in {path}: {what}, {seconds:.2f} s")
         build_vectors(run, path)
     one_thread_kernels()  # compiled now, not at the first question
     if not options.out and (former := former_index(root)):
@@ -89,15 +90,18 @@ def search(arguments: Sequence[str]) -> None:
         raise ValueError('expected one question: bash run.sh search "read all lines of a file"')
     from search.engine.engine import Engine, words_of
     from search.engine.show import as_json, as_text
+    from search.files.languages import chosen_languages
     from search.opening import check_answers, index_path, opened, reranker_of
 
     words_of(words[0])  # a bad query is reported before anything is opened
     nearest = "none" if options.model == "none" else options.nearest
     found, retriever = opened(index_path(options.index), nearest, mapped=True)
-    check_answers(found, options.path)
+    languages = chosen_languages(options.language)
+    check_answers(found, options.path, languages)
     engine = Engine(found, reranker_of(found, options.model), retriever=retriever)
     started = time.perf_counter()
-    hits = engine.search(words[0], top=options.top, path=options.path, by_file=options.by == "file")
+    by_file = options.by == "file"
+    hits = engine.search(words[0], top=options.top, path=options.path, languages=languages, by_file=by_file)
     seconds = time.perf_counter() - started
     answer: Callable[..., str] = as_json if options.json else as_text
     console.show(answer(engine, words[0], hits, seconds, explain=options.explain), painted=not options.json)

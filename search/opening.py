@@ -1,11 +1,12 @@
 """An index as the commands open it: its place, the vectors beside it, and the model that an option names."""
 
 import fnmatch
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from data_prep.files.named_paths import named_path
+from search.files.languages import language_name
 from terminal import console
 
 if TYPE_CHECKING:
@@ -60,17 +61,23 @@ def opened(path: Path, how: str, *, mapped: bool = False) -> "tuple[Index, Retri
         return found, None
 
 
-def check_answers(index: "Index", paths: str) -> None:
-    """Refuse an empty index, or a pattern of paths that matches none of its files.
+def check_answers(index: "Index", paths: str, languages: Collection[str] = ()) -> None:
+    """Refuse an empty index, or a pattern of paths or languages that none of its files has.
 
     Raises:
-        ValueError: there are no methods and types, or none in files that match.
+        ValueError: there are no rows, or none in files that match.
     """
     if not len(index):
-        raise ValueError("the index has no methods or types: index a folder that has some, by `bash run.sh index DIR`")
+        raise ValueError("the index is empty: index a folder that has source files, by `bash run.sh index DIR`")
     if paths and not any(fnmatch.fnmatchcase(file.path, paths) for file in index.files):
         raise ValueError(
             f"--path={paths} matches none of the index's {len(index.files):,} files, such as {index.files[0].path}"
+        )
+    if languages and not any(language_name(file.path) in languages for file in index.files):
+        there = sorted({language_name(file.path) for file in index.files})
+        raise ValueError(
+            f"--language={','.join(sorted(languages))} matches none of the index's {len(index.files):,} files, "
+            f"which are of {', '.join(there)}"
         )
 
 

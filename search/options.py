@@ -17,7 +17,7 @@ class IndexOptions:
     processes: int = 0
     """Processes that read files; 0: one per CPU core."""
     vectors: str = ""
-    """Folder of a run of a bi-encoder, such as unif, that encodes every method and type as a vector, stored beside the
+    """Folder of a run of a bi-encoder, such as unif, that encodes every row as a vector, stored beside the
     index; empty: the model of the existing vectors, or the shipped one; none: no vectors."""
 
     def __post_init__(self) -> None:
@@ -36,8 +36,10 @@ class SearchOptions:
     """Number of hits."""
     path: str = ""
     """Pattern that the paths of hits must match, such as src/*; empty: all."""
+    language: str = ""
+    """Languages that hits must be in, such as python,go; empty: all."""
     by: str = "method"
-    """method: every method or type; file: the best hit of each file."""
+    """method: every function, method or type; file: the best hit of each file."""
     json: bool = False
     """Print one JSON object."""
     explain: bool = False
@@ -50,6 +52,10 @@ class SearchOptions:
         check_bounds(self, {"top": whole(1, 100_000)})
         if self.by not in ("method", "file"):
             raise ValueError(f"--by takes method or file, not {self.by!r}")
+        if self.language:
+            from search.files.languages import chosen_languages
+
+            chosen_languages(self.language)
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,35 @@ def code_fields(name: str, type_name: str, parts: Parts, kinds: FieldKinds) -> d
     }
 
 
+def type_fields(name: str, parts: Parts, kinds: FieldKinds, inner: frozenset[str]) -> dict[str, tuple[str, ...]]:
+    """The fields of a type: the words of its name, and those of what it declares, without the bodies inside.
+
+    Args:
+        name: of the type.
+        parts: of its declaration.
+        kinds: those of its language.
+        inner: kinds of the functions and types whose bodies are left out.
+    """
+    whole, own_body, docstring = parts
+    skipped = {node.id for node in (docstring,) if node is not None}
+    words: dict[str, None] = {}
+    todo = [whole]
+    for _ in range(_MOST_NODES):
+        if not todo:
+            break
+        node = todo.pop()
+        if node.type in kinds.comments or node.id in skipped:
+            continue
+        body = node.child_by_field_name("body") if node.type in inner else None
+        if body is not None and (own_body is None or body.id != own_body.id):
+            skipped.add(body.id)
+        if node.type in kinds.identifiers and (word := _word(node)) not in kinds.self_names:
+            words.update(dict.fromkeys(split_identifier(word)))
+        todo += reversed(node.named_children)
+    tokens = tuple(word for word in words if len(word) > 1)[:LONGEST]
+    return {"name": split_identifier(name)[:LONGEST], "tokens": tokens, "api": ()}
+
+
 def _walk(root: Node, docstring: Node | None, kinds: FieldKinds) -> Iterator[tuple[Node, bool]]:
     """Every named node except comments and the docstring when entered, and calls again when left."""
     skipped = docstring.id if docstring is not None else None

@@ -18,6 +18,12 @@ def _declaration(node: Node) -> Declaration | None:
     return Declaration(node_text(node.child_by_field_name("name")), node, _receiver(node))
 
 
+def _type_declaration(node: Node) -> Declaration:
+    parent = node.parent
+    alone = parent is not None and parent.type == "type_declaration" and parent.named_child_count == 1
+    return Declaration(node_text(node.child_by_field_name("name")), parent if parent and alone else node)
+
+
 def _receiver(node: Node) -> str:
     """The type of a method's receiver: ``Server`` in ``func (s *Server[T]) Start()``."""
     found = node.child_by_field_name("receiver")
@@ -34,6 +40,8 @@ _SYNTAX: Final = Syntax(
     types=frozenset(),
     comments=_COMMENTS,
     declaration=_declaration,
+    other_types=frozenset(("type_spec", "type_alias")),
+    type_declaration=_type_declaration,
     fields=FieldKinds(
         identifiers=frozenset(("identifier", "field_identifier", "type_identifier", "package_identifier")),
         comments=_COMMENTS,

@@ -45,8 +45,11 @@ _AROUND: Final = frozenset(("lexical_declaration", "variable_declaration", "expr
 
 def declaration(node: Node) -> Declaration | None:
     """The name of a function, by itself or by what it is assigned to, and the statement with both."""
-    if node.child_by_field_name("body") is None:
-        return None
+    return None if node.child_by_field_name("body") is None else type_declaration(node)
+
+
+def type_declaration(node: Node) -> Declaration:
+    """The same of a function or type, with or without a body."""
     named, whole, kind = node.child_by_field_name("name"), node, ""
     parent = node.parent
     if parent is not None and parent.type in _NAMED_BY:
@@ -96,6 +99,7 @@ _SYNTAX: Final = Syntax(
     types=frozenset(("class_declaration", "class")),
     comments=COMMENTS,
     declaration=declaration,
+    type_declaration=type_declaration,
     fields=FIELDS,
     nested=True,
 )

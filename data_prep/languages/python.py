@@ -31,6 +31,7 @@ _SYNTAX: Final = Syntax(
     types=frozenset(("class_definition",)),
     comments=_COMMENTS,
     declaration=_declaration,
+    type_declaration=_declaration,
     fields=FieldKinds(
         identifiers=frozenset(("identifier",)),
         comments=_COMMENTS,

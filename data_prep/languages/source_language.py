@@ -16,7 +16,7 @@ class FoundFunction:
 
     name: str  # "" if it has none
     type_name: str  # enclosing types, dotted; "" if there is none
-    kind: str  # function, method or constructor
+    kind: str  # function, method or constructor; of what is in ``ParsedSource.types``: type
     start: int  # of the declaration with decorators and annotations, without the comment before it
     end: int
     start_line: int  # 1-based
@@ -42,6 +42,8 @@ class ParsedSource:
     comments: Sequence[tuple[int, int]]  # start and end of comments and docstrings in bytes, ascending, disjoint
     code_start: int  # offset of the first node that is no comment
     left_out: int  # functions that contain broken text, or that are nested too deeply or too often
+    types: Callable[[], Sequence[FoundFunction]] = tuple
+    """Its named types in source order, found when they are needed; their fields have the words of the declarations."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,14 @@
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
 from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
 
 from data_prep.languages.comments import first_sentence, plain_comment
-from data_prep.languages.fields import FieldKinds, code_fields
+from data_prep.languages.fields import FieldKinds, code_fields, type_fields
 from data_prep.languages.source_language import Declaration, FoundFunction, ParsedSource
 
 LARGEST_FILE: Final = 2 << 20
@@ -39,6 +39,8 @@ class Syntax:
     declaration: Callable[[Node], Declaration | None]  # None: a function without a body, or not one of interest
     fields: FieldKinds
     nested: bool  # whether functions inside of functions are found too
+    other_types: frozenset[str] = frozenset()  # with a field ``name`` too, whose functions are not qualified by it
+    type_declaration: Callable[[Node], Declaration | None] = lambda node: Declaration(_name_of(node), node)
     docstrings: bool = False  # whether a string as a statement is documentation
     sentence: Callable[[str], str] = first_sentence  # of documentation without comment marks
     is_stub: Callable[[Node], bool] = lambda body: not any(child.type != "comment" for child in body.named_children)
@@ -46,17 +48,20 @@ class Syntax:
     @cached_property
     def query(self) -> Query:
         """Captures the nodes of interest in one pass, in C."""
-        marks = {"function": self.functions, "type": self.types, "comment": self.comments}
-        lines = [
-            f"[{' '.join(f'({kind})' for kind in sorted(kinds))}] @{mark}" for mark, kinds in marks.items() if kinds
-        ]
+        lines = [f"[{' '.join(f'({kind})' for kind in sorted(kinds))}] @{mark}" for mark, kinds in self._marks if kinds]
         return Query(
             self.language, "\n".join([*lines, *["(expression_statement . (string) .) @doc"] * self.docstrings])
         )
 
+    @property
+    def _marks(self) -> tuple[tuple[str, frozenset[str]], ...]:
+        return (
+            ("function", self.functions), ("type", self.types), ("other", self.other_types), ("comment", self.comments),
+        )  # fmt: skip
+
     def mark(self, node: Node) -> str:
         """The same for one node."""
-        for mark, kinds in (("function", self.functions), ("type", self.types), ("comment", self.comments)):
+        for mark, kinds in self._marks:
             if node.type in kinds and node.is_named:
                 return mark
         return "doc" if self.docstrings and is_docstring(node) else ""
@@ -85,7 +90,7 @@ def parse(syntax: Syntax, data: bytes) -> ParsedSource:
     found, left_out = _functions(syntax, data, captures, comments)
     first = next((child.start_byte for child in root.named_children if child.type not in syntax.comments), len(data))
     spans = sorted({(node.start_byte, node.end_byte) for node in comments.nodes} | {*strings})
-    return ParsedSource(found, spans, first, left_out)
+    return ParsedSource(found, spans, first, left_out, lambda: _types(syntax, data, captures, comments))
 
 
 def _captures_of_broken(syntax: Syntax, tree: Tree) -> dict[str, list[Node]]:
@@ -109,8 +114,8 @@ def _functions(
     """The functions, and how many are left out."""
     found: list[FoundFunction] = []
     left_out = to_read = 0
-    for node, types, is_nested, depth in _nested(captures):
-        if is_nested and not syntax.nested:
+    for node, mark, types, is_nested, depth in _nested(captures):
+        if mark != "function" or (is_nested and not syntax.nested):
             continue
         declared = syntax.declaration(node)
         if declared is None:
@@ -126,19 +131,37 @@ def _functions(
     return found, left_out
 
 
-def _nested(captures: Mapping[str, Sequence[Node]]) -> Iterator[tuple[Node, list[str], bool, int]]:
-    """Each function in source order, the types around it, whether a function is around it, and how deep it is."""
-    marks = [(node, kind) for kind in ("function", "type") for node in captures.get(kind, ())]
+def _types(
+    syntax: Syntax, data: bytes, captures: Mapping[str, Sequence[Node]], comments: "_Comments"
+) -> list[FoundFunction]:
+    """The named types, as far as they are nested and as many as functions may be."""
+    found: list[FoundFunction] = []
+    for node, mark, types, is_nested, depth in _nested(captures):
+        if mark == "function" or (is_nested and not syntax.nested) or depth > MOST_DEEP or len(found) >= MOST_FUNCTIONS:
+            continue
+        declared = syntax.type_declaration(node)
+        if declared is None or not declared.name or sum(map(len, (*types, declared.name))) + len(types) >= LONGEST_NAME:
+            continue
+        found.append(_found(syntax, data, node, replace(declared, kind="type"), ".".join(types), comments))
+    return found
+
+
+def _nested(captures: Mapping[str, Sequence[Node]]) -> Iterator[tuple[Node, str, list[str], bool, int]]:
+    """Each function and type in source order, its mark, the types around it, whether a function is, and its depth."""
+    marks = [(node, mark) for mark in ("function", "type", "other") for node in captures.get(mark, ())]
     marks.sort(key=lambda mark: (mark[0].start_byte, -mark[0].end_byte))
     around: list[tuple[int, str | None]] = []  # end, name of a type or None for a function
     for node, kind in marks:
         while around and around[-1][0] <= node.start_byte:
             around.pop()
-        if kind == "function":
-            names = [name for _, name in around if name]
-            yield node, names, any(name is None for _, name in around), len(around)
-        name = node_text(node.child_by_field_name("name")) if kind == "type" else None
-        around.append((node.end_byte, name))
+        names = [name for _, name in around if name]
+        yield node, kind, names, any(name is None for _, name in around), len(around)
+        if kind != "other":
+            around.append((node.end_byte, _name_of(node) if kind == "type" else None))
+
+
+def _name_of(node: Node) -> str:
+    return node_text(node.child_by_field_name("name"))
 
 
 def _found(
@@ -149,6 +172,13 @@ def _found(
     raw = node_text(inside) if inside is not None else comments.before(first.start_byte)
     doc = plain_comment(raw)
     body = node.child_by_field_name("body")
+    parts, inner = (whole, body, inside), syntax.functions | syntax.types | syntax.other_types
+
+    def fields() -> Mapping[str, tuple[str, ...]]:
+        if declared.kind == "type":
+            return type_fields(declared.name, parts, syntax.fields, inner)
+        return code_fields(declared.name, type_name, parts, syntax.fields)
+
     return FoundFunction(
         name=declared.name,
         type_name=type_name,
@@ -162,7 +192,7 @@ def _found(
         docstring=None if inside is None else (inside.start_byte, inside.end_byte),
         is_stub=body is not None and syntax.is_stub(body),
         annotations=(),
-        fields=lambda: code_fields(declared.name, type_name, (whole, body, inside), syntax.fields),
+        fields=fields,
     )
 
 

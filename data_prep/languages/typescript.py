@@ -14,11 +14,15 @@ from data_prep.languages.javascript import (
     TEST_WORDS,
     declaration,
     is_minified,
+    type_declaration,
 )
 from data_prep.languages.source_language import ParsedSource, SourceLanguage, reserved
 from data_prep.languages.syntax import Syntax, parse
 
 _TYPES: Final = frozenset(("class_declaration", "abstract_class_declaration", "class", "internal_module", "module"))
+
+
+_OTHER_TYPES: Final = frozenset(("interface_declaration", "type_alias_declaration", "enum_declaration"))
 
 
 def _syntax(language: object) -> Syntax:
@@ -28,6 +32,8 @@ def _syntax(language: object) -> Syntax:
         types=_TYPES,
         comments=COMMENTS,
         declaration=declaration,
+        other_types=_OTHER_TYPES,
+        type_declaration=type_declaration,
         fields=FIELDS,
         nested=True,
     )

@@ -4,7 +4,7 @@ For a query that is a name (``StringUtils``, ``JsonReader.nextName``), what has 
 """
 
 import fnmatch
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, Literal, Protocol, runtime_checkable
@@ -17,7 +17,7 @@ from retrieval.score_scales import weighted, z_scores
 from search.engine.file_ranking import DEFAULT, FileRanking, FileWeights
 from search.engine.names import Names, Spelt
 from search.engine.settings import RankingSettings
-from search.files.languages import is_whole_file
+from search.files.languages import has_whole_file, language_name
 from search.index.code_index import Index
 
 Stage = Literal["name", "model", "words"]
@@ -133,7 +133,9 @@ class Engine:
         self.index, self.reranker, self.retriever = index, reranker, retriever
         self.ranking = ranking or RankingSettings()
 
-    def search(self, query: str, *, top: int = 10, path: str = "", by_file: bool = False) -> list[Hit]:
+    def search(
+        self, query: str, *, top: int = 10, path: str = "", by_file: bool = False, languages: Collection[str] = ()
+    ) -> list[Hit]:
         """The best rows for ``query``, best first.
 
         Args:
@@ -141,12 +143,13 @@ class Engine:
             top: how many.
             path: a pattern such as ``src/*`` that the paths of hits must match; empty: all.
             by_file: only the best hit of each file.
+            languages: names of languages, such as python, that hits must be in; empty: all.
 
         Raises:
             QueryError: the query is empty or too long.
         """
         words, spelt = self.asked(query)
-        found = self._closely(words, self._allowed(path), spelt, query, by_file=by_file)
+        found = self._closely(words, self._allowed(path, languages), spelt, query, by_file=by_file)
         order = found.order
         if by_file:
             order = order[np.sort(np.unique(self._file_of(found.rows[order]), return_index=True)[1])]
@@ -296,7 +299,11 @@ class Engine:
 
     @cached_property
     def _of_whole_files(self) -> Bool[np.ndarray, " rows"]:
-        return self._spread([is_whole_file(file.path) for file in self.index.files])
+        """Which rows are whole files."""
+        edges, found = self.index.file_edges, np.zeros(len(self.index), np.bool_)
+        with_file = np.array([has_whole_file(file.path) for file in self.index.files], np.bool_)
+        found[edges[:-1][with_file & (np.diff(edges) > 0)]] = True
+        return found
 
     @cached_property
     def _of_tests(self) -> Bool[np.ndarray, " rows"]:
@@ -306,10 +313,16 @@ class Engine:
         """A value per file, repeated for each row of the file."""
         return np.repeat(np.array(of_file, dtype=np.bool_), np.diff(self.index.file_edges))
 
-    def _allowed(self, path: str) -> Bool[np.ndarray, " rows"]:
-        if not path:
+    def _allowed(self, path: str, languages: Collection[str]) -> Bool[np.ndarray, " rows"]:
+        if not path and not languages:
             return np.ones(len(self.index), dtype=np.bool_)
-        return self._spread([fnmatch.fnmatchcase(file.path, path) for file in self.index.files])
+        return self._spread(
+            [
+                (not path or fnmatch.fnmatchcase(file.path, path))
+                and (not languages or language_name(file.path) in languages)
+                for file in self.index.files
+            ]
+        )
 
     def _file_of(self, rows: Int64[np.ndarray, " found"]) -> Int64[np.ndarray, " found"]:
         return np.searchsorted(self.index.file_edges, rows, side="right") - 1

@@ -44,6 +44,7 @@ class Names:
             symbol = match.group()
             if symbol == whole or _NAMED.search(symbol):
                 dotted = symbol.replace("#", ".")
+                dotted = self._known(dotted)
                 members = [*_ending(dotted, self._by_owner, self._owners)]
                 inside |= dict.fromkeys(members, ranking.mentioned)
                 if members and symbol != whole:
@@ -54,6 +55,21 @@ class Names:
                     exact = f".{self._names[row]}".endswith(f".{dotted}")
                     own[row] = max(own.get(row, 0.0), gain * (1.0 + 0.01 * exact))
         return Spelt(own, inside, "".join(rest))
+
+    def _known(self, dotted: str) -> str:
+        """A name without the packages before it, if only so something has it: ``httpx.Client.send``, ``Client.send``.
+
+        Two parts remain at least: a last part alone could be anything's.
+        """
+        rest = dotted
+        while rest.count(".") >= 1:
+            tables = (self._by_last, self._names), (self._by_owner, self._owners)
+            if any(next(_ending(rest, *table), None) is not None for table in tables):
+                return rest
+            if rest.count(".") < 2:
+                break
+            rest = rest.partition(".")[2]
+        return dotted
 
     @cached_property
     def _by_last(self) -> Mapping[str, Sequence[int]]:

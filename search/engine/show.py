@@ -2,13 +2,13 @@
 
 import json
 import os
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from data_prep.files.printable import one_line
 from search.engine.engine import Alignment, Engine, Hit
+from search.engine.signature import signature
 
 _LONGEST_LICENCE: Final = 200  # characters
 _BOLD, _DIM, _GREEN, _CYAN = "1", "2", "32", "36"
@@ -38,7 +38,7 @@ def result(engine: Engine, query: str, hit: Hit, *, explain: bool) -> dict[str, 
         "start_line": text.start_line,
         "end_line": text.end_line,
         "name": index.names[hit.row],
-        "signature": signature(text.source),
+        "signature": signature(text.source, text.path),
         "documentation": text.query_text,
         "source": text.source,
         "score": round(hit.score, 6),
@@ -105,15 +105,6 @@ def _scores(hit: Hit) -> str:
         f", {name} {score:.2f}" for name, score in (("model", hit.neural), ("vectors", hit.near)) if score is not None
     ]
     return f"{hit.score:.2f} by {hit.stage} (BM25 {hit.lexical:.1f}{''.join(others)})"
-
-
-def signature(source: str) -> str:
-    """A declaration up to its body, on one line, without leading annotations."""
-    head = re.split(r"[{;]", _ANNOTATION.sub("", source), maxsplit=1)[0]
-    return " ".join(head.split())
-
-
-_ANNOTATION: Final = re.compile(r"\A(?:\s*@[\w.]+(?:\([^()]*\))?)+\s*(?!\w*\s*interface)")
 
 
 def _painter() -> Any:

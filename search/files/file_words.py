@@ -1,7 +1,8 @@
 """The words of a whole file, for ranking files: those of its text, those of its comments, and the names it defines.
 
-It reads any language that is written in lines of text: a name is defined by a keyword before it. Only where
-:data:`_COMMENTS` says what a comment is are its words counted apart; elsewhere they are text.
+It reads any language that is written in lines of text: a name is defined by a keyword before it. Where the comments
+are is said by who has parsed the file, else by a pattern for the language (:data:`_COMMENTS`); without either, their
+words are counted as text.
 """
 
 import re
@@ -35,16 +36,35 @@ class FileWords:
     text: Mapping[str, int] = field(default_factory=dict)
     comments: Mapping[str, int] = field(default_factory=dict)
     names: Sequence[str] = ()  # distinct, lower-case, sorted
+    defined: Sequence[str] = ()  # the same as they are written, in the order of the text; not stored
 
 
-def file_words(path: str, data: bytes) -> FileWords:
-    """The words of a file; ``path`` says its language by its suffix."""
-    text, comments = data.decode("utf-8", "replace"), ""
-    if pattern := _COMMENTS.get(PurePosixPath(path).suffix):
+def file_words(path: str, data: bytes, spans: Sequence[tuple[int, int]] | None = None) -> FileWords:
+    """The words of a file.
+
+    Args:
+        path: says its language by its suffix.
+        data: its content.
+        spans: start and end of its comments and docstrings in bytes, ascending; None: not known.
+    """
+    text, comments = _apart(data, spans or ())
+    if spans is None and (pattern := _COMMENTS.get(PurePosixPath(path).suffix)):
         comments = "\n".join(match[1] for match in pattern.finditer(text) if match[1])
         text = pattern.sub(lambda match: " " if match[1] else match[0], text)
-    names = {name.lower() for name in _DEFINED.findall(text) if len(name) <= LONGEST_WORD}
-    return FileWords(_counted(text), _counted(comments), sorted(names))
+    defined = list(dict.fromkeys(name for name in _DEFINED.findall(text) if len(name) <= LONGEST_WORD))
+    return FileWords(_counted(text), _counted(comments), sorted({name.lower() for name in defined}), defined)
+
+
+def _apart(data: bytes, spans: Sequence[tuple[int, int]]) -> tuple[str, str]:
+    """The text outside of comments, and the comments."""
+    code, comments, place = [], [], 0
+    for start, end in spans:
+        if start >= place:
+            code.append(data[place:start])
+            comments.append(data[start:end])
+            place = end
+    code.append(data[place:])
+    return b" ".join(code).decode("utf-8", "replace"), b"\n".join(comments).decode("utf-8", "replace")
 
 
 def _counted(text: str) -> Counter[str]:

@@ -1,4 +1,4 @@
-"""A source file of a language whose methods are not read: one unit, the file itself."""
+"""A source file as a unit of its own, beside those of its functions and types."""
 
 import re
 from collections.abc import Sequence
@@ -7,8 +7,8 @@ from typing import Final
 from data_prep.languages.identifiers import split_identifier
 from data_prep.languages.java.code_fields import LONGEST
 from data_prep.records import JavaFile, Method, Pair
-from search.files.file_words import LONGEST_WORD, file_words
-from search.files.languages import Unit, Units
+from search.files.file_words import LONGEST_WORD, FileWords
+from search.files.languages import Unit
 
 _SHOWN: Final = 40
 """Lines of a file that its unit shows."""
@@ -16,14 +16,20 @@ _IN_COMMENT: Final = re.compile(r"\s*(?:#|//|/?\*|$)")
 _STATES_LICENCE: Final = re.compile(r"copyright|licen[cs]e|spdx", re.IGNORECASE)
 
 
-def read_text(file: JavaFile) -> Units:
-    """``file`` as one unit with the words of its name and of the names that it defines; nothing if it is empty."""
-    text = file.data.decode("utf-8", "replace")
+def whole_file(file: JavaFile, data: bytes, words: FileWords) -> list[Unit]:
+    """A file as one unit with the words of its name and of the names that it defines; nothing if it is empty.
+
+    Args:
+        file: its origin and path.
+        data: its content.
+        words: those of its content.
+    """
+    text = data.decode("utf-8", "replace")
     lines = text.splitlines()
     if not text.strip():
-        return Units([])
+        return []
     name = file.path.rpartition("/")[2].split(".")[0]
-    defined = dict.fromkeys(word for each in file_words(file.path, file.data).names for word in split_identifier(each))
+    defined = dict.fromkeys(word for each in words.defined for word in split_identifier(each))
     fields = {
         "name": split_identifier(name[:LONGEST_WORD])[:LONGEST],
         "tokens": tuple(word for word in defined if len(word) > 1)[:LONGEST],
@@ -32,7 +38,7 @@ def read_text(file: JavaFile) -> Units:
     start = _after_licence(lines)
     source = "\n".join(lines[start : start + _SHOWN]).strip()
     method = Method(file.origin, file.path, 1, max(1, len(lines)), "", name, "file", source, "", fields)
-    return Units([Unit(Pair(method, "", ()), asks=False)])
+    return [Unit(Pair(method, "", ()), asks=False)]
 
 
 def _after_licence(lines: Sequence[str]) -> int:

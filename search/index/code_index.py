@@ -1,4 +1,4 @@
-"""An index: every method and type of a folder with its words, its text and its BM25 weights, in one file.
+"""An index: functions, methods, types and whole files of a folder with words, text and BM25 weights, in one file.
 
 The file begins with a line with the format's name and a :class:`Head`; arrays in safetensors form follow, one of which
 is a manifest. The file is read and checked completely on opening, so that a damaged one is never used; it is written
@@ -32,7 +32,7 @@ from search.files.origin import Origin, link
 from search.index.file_index import FileIndex
 from search.index.stored_arrays import StoredArrays, checked_origin, mapped_arrays
 
-FORMAT: Final = "galm index 4"
+FORMAT: Final = "galm index 5"
 """Incremented when the layout, or what is read of a file, changes."""
 _FIELDS: Final = tuple(field for field in WORD_FIELDS if field != "statements")
 """The fields of an index: no ranker of the search reads statement trees."""
@@ -76,7 +76,7 @@ class IndexedFile:
     licence: str  # SPDX, "" if not known
     test: bool
     committed: bool  # whether the commit of the index's origin has the same content
-    units: int  # methods and types
+    units: int  # rows
     trouble: str  # why it could not be read, or what was left out of it; "" if it was read completely
     blobs: str = ""  # hashes of its content (:func:`search.files.links.blob_names`), "" if it was not read
 
@@ -95,7 +95,7 @@ class Head:
 
 @dataclass(frozen=True, eq=False)
 class Index:
-    """The methods and types of a folder, one per row, in the order of their files' paths."""
+    """The functions, methods, types and whole files of a folder, one per row, in the order of their files' paths."""
 
     files: Sequence[IndexedFile]
     split: Split  # its field ``query`` is the first sentence of the comment
@@ -127,6 +127,11 @@ class Index:
         except UnicodeEncodeError:  # half a surrogate pair in the path
             return ""
         return found if _LINK.fullmatch(found) else ""
+
+
+def rows_of_files(rows: int, files: int) -> str:
+    """How much an index has, in words; files of some languages are rows too (:mod:`search.files.languages`)."""
+    return f"{rows:,} functions, types and files of {files:,} files"
 
 
 def save_index(index: Index, path: Path) -> None:
@@ -267,7 +272,7 @@ def _built(arrays: Mapping[str, np.ndarray], head: Head) -> Index:
     manifest = stored.json("manifest")
     files = [checked_record(IndexedFile, each) for each in manifest["files"]]
     if (len(files), sum(file.units for file in files)) != (head.files, head.rows) or any(f.units < 0 for f in files):
-        raise ValueError(f"its files do not have {head.rows:,} methods and types")
+        raise ValueError(f"its files do not have {head.rows:,} rows")
     lexicon, terms, data = stored.words("lexicon"), stored.words("terms"), stored.array("texts-data", np.uint8)
     words = {
         field: stored.ragged(f"{field}-values", f"{field}-offsets", lists=head.rows, below=len(lexicon))

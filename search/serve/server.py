@@ -27,14 +27,15 @@ def serve(arguments: Sequence[str]) -> None:
 
     path = index_path(options.index)
     with listening(options.port) as listener:
+        from search.index.code_index import rows_of_files
         from search.serve.live_index import LiveIndex, reranker_maker
         from search.serve.web_app import web_app
 
         live = LiveIndex(path, reranker_maker(options.model))
         head, name = live.opened().head, Path(options.model).name or "default"
         if not head.rows:
-            raise ValueError(f"the index {path} has no methods or types to search: index a folder that has some")
-        say(f"{head.rows:,} methods and types of {head.files:,} files in {path}")
+            raise ValueError(f"the index {path} is empty: index a folder that has source files")
+        say(f"{rows_of_files(head.rows, head.files)} in {path}")
         say(f"search them at http://{ADDRESS}:{listener.getsockname()[1]}; stop with Ctrl-C")
         server_of(web_app(live, name)).run(sockets=[listener])
 

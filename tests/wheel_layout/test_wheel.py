@@ -118,7 +118,7 @@ def test_the_command_helps_indexes_and_searches(outside, installed):
     told = run(galm, "help", "galm", "jdk", "index")
     assert "--vectors=" in told
     assert "run.sh" not in told + run(galm, "help")
-    assert "80 methods and types of 40 files in " in run(galm, "index", "java", "--vectors=none")
+    assert "80 functions, types and files of 40 files in " in run(galm, "index", "java", "--vectors=none")
     assert "Sum.total" in run(galm, "search", "sum of values", "--index=" + index_of(outside), "--model=none")
     assert sorted(path.name for path in outside.iterdir()) == ["cache", "java"]
 

@@ -379,7 +379,7 @@ function onKey(event) {
 async function tellAbout() {
   try {
     const told = await ask("/health", {});
-    byId("about").textContent = `${told.rows.toLocaleString("en")} methods and types in ${told.files.toLocaleString("en")} files`;
+    byId("about").textContent = `${told.rows.toLocaleString("en")} functions, types and files of ${told.files.toLocaleString("en")} files`;
     if (told.trouble) complain(`Results come from an older index. ${told.trouble}`);
   } catch (error) {
     complain(error.message);

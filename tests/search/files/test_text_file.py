@@ -3,13 +3,18 @@
 import pytest
 
 from data_prep.records import JavaFile
-from search.files.text_file import read_text
+from search.files.file_words import file_words
+from search.files.text_file import whole_file
 
 HEADER = "// Copyright 2014 A. Person\n// Use is governed by a MIT style license"
 
 
+def whole(path: str, data: bytes):
+    return whole_file(JavaFile("here", path, data), data, file_words(path, data))
+
+
 def shown(text: str) -> str:
-    (unit,) = read_text(JavaFile("here", "web/router.go", text.encode())).units
+    (unit,) = whole("web/router.go", text.encode())
     return unit.pair.method.source
 
 
@@ -33,10 +38,11 @@ def test_a_file_of_a_licence_alone_is_shown():
 
 
 def test_an_empty_file_is_no_unit():
-    assert not read_text(JavaFile("here", "a.py", b" \n")).units
+    assert not whole("a.py", b" \n")
 
 
 def test_its_place_is_the_whole_file():
-    (unit,) = read_text(JavaFile("here", "web/router.go", b"package gin\n\nfunc (e *Engine) ServeFile() {}\n")).units
+    (unit,) = whole("web/router.go", b"package gin\n\nfunc (e *Engine) ServeFile() {}\n")
+    assert unit.pair.method.fields["tokens"] == ("serve", "file")
     assert unit.pair.method.fields["name"] == ("router",)
     assert (unit.pair.method.start_line, unit.pair.method.end_line) == (1, 3)

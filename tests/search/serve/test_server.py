@@ -378,7 +378,7 @@ def serve_sh(*arguments: str, cwd: Path) -> Iterator[subprocess.Popen]:
 def test_the_command_says_its_address_and_ends_with_ctrl_c(tmp_path):
     index_of(write(tmp_path, FILES), index_place(tmp_path))
     with serve_sh("--port=0", "--model=none", cwd=tmp_path / "io") as process:
-        assert process.stdout.readline() == f"5 methods and types of 2 files in {index_place(tmp_path)}\n"
+        assert process.stdout.readline() == f"5 functions, types and files of 2 files in {index_place(tmp_path)}\n"
         line = process.stdout.readline()
         assert line.startswith("search them at http://127.0.0.1:")
         port = int(line.partition("127.0.0.1:")[2].partition(";")[0])

@@ -1,0 +1,71 @@
+"""The head of a declaration: what is before its body, on one line."""
+
+import re
+from typing import Final
+
+_ANNOTATION: Final = re.compile(r"\A(?:\s*@[\w.]+(?:\([^()]*\))?)+\s*(?!\w*\s*interface)")
+_TOKEN: Final = re.compile(r'"(?:\\.|[^"\\\n])*"?|\'(?:\\.|[^\'\\\n])*\'?|`[^`]*`?|[()\[\]{};:\n]')
+_TYPE_BEFORE: Final = re.compile(r"(?:\b(?:interface|struct)|[:|&<,])\s*\Z")
+"""What is before a brace that begins a type, not a body."""
+_NAME_BEFORE: Final = re.compile(r"\btype\s+\w+(?:\[.*\])?\s+(?:interface|struct)\s*\Z", re.DOTALL)
+"""The same of a type that the declaration itself names."""
+_GOES_ON: Final = re.compile(r"\s*(?:[>:|&,]|=>|extends\b|implements\b|where\b)")
+_LONGEST: Final = 4000  # characters that are looked at
+
+
+def signature(source: str, path: str) -> str:
+    """A declaration up to its body, on one line, without leading annotations.
+
+    Args:
+        source: of the declaration.
+        path: of its file, whose suffix says the language.
+    """
+    text = _ANNOTATION.sub("", source)
+    head = re.split(r"[{;]", text, maxsplit=1)[0] if path.endswith(".java") else _head(text[:_LONGEST], path)
+    return " ".join(head.split())
+
+
+def _head(text: str, path: str) -> str:
+    """The text up to the first colon (Python) or brace outside of brackets, or to a line's end that ends it."""
+    text, depth, python = _undecorated(text), 0, path.endswith(".py")
+    for match in _TOKEN.finditer(text):
+        token, start = match[0], match.start()
+        if token == "{" and not depth and not python and _is_body(text[:start]):
+            return text[:start]
+        if token in "([{":
+            depth += 1
+        elif token in ")]}":
+            depth -= 1
+        elif depth:
+            continue
+        elif token == ";" or (token == ":" and python) or (token == "\n" and _ends(text, start)):
+            return text[:start]
+    return text
+
+
+def _is_body(before: str) -> bool:
+    return _NAME_BEFORE.search(before) is not None or _TYPE_BEFORE.search(before) is None
+
+
+def _ends(text: str, end: int) -> bool:
+    """Whether a declaration has begun before a line's end, and does not go on behind it."""
+    return bool(text[:end].strip()) and not _goes_on(text, end)
+
+
+def _goes_on(text: str, end: int) -> bool:
+    return text[:end].rstrip().endswith(("<", ",", "=", "|", "&", "=>")) or _GOES_ON.match(text, end + 1) is not None
+
+
+def _undecorated(text: str) -> str:
+    """Without decorators, whose arguments may have brackets of their own."""
+    while found := re.match(r"\s*@[\w.]+", text):
+        place, depth = found.end(), 0
+        for match in re.finditer(r"[()]|\S", text[place:]):
+            depth += {"(": 1, ")": -1}.get(match[0], 0)
+            if match[0] == ")" and not depth:
+                place += match.end()
+                break
+            if not depth:
+                break
+        text = text[place:]
+    return text.lstrip()

@@ -1,0 +1,202 @@
+"""Functions, methods and types of Python, JavaScript, TypeScript and Go as units, beside the files themselves."""
+
+import ast
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from data_prep.languages.registry import language_of
+from data_prep.records import JavaFile
+from search.engine.show import signature
+from search.files.file_words import file_words
+from search.files.languages import LANGUAGES, has_whole_file, language_name, read_file
+
+PYTHON = b'''"""Sessions."""
+LIMIT = 3
+
+
+@dataclass(frozen=True)
+class SessionStore(Base):
+    """Keeps the sessions of a server."""
+
+    path: str
+
+    @property
+    def size(self, *, at: dict[str, int] = {}) -> int:
+        """Number of stored sessions."""
+        return count_rows(self.path)
+
+
+async def open_store(path):
+    def inner(): return 1
+    return SessionStore(path)
+'''
+JAVASCRIPT = b"""/** Joins paths of a URL. */
+export const joinPaths = ({ base }, ...parts) => {
+  return parts.reduce(append, base);
+};
+class Router extends Base {
+  // Finds the handler of a path.
+  findHandler(path) { return this.tree.lookup(path); }
+}
+[1].map(x => x + 1);
+"""
+TYPESCRIPT = b"""/** What a check reports. */
+export interface Issue<T> {
+  message: string;
+}
+export type Result = Issue<string> | null;
+enum Kind { First, Second }
+export abstract class Check {
+  run<T>(input: T): { ok: boolean } { return verify(input); }
+}
+"""
+GO = b"""// Package web serves.
+package web
+
+// Engine routes requests.
+type Engine struct {
+	MaxBytes int
+}
+
+// ServeFile writes a file to the client.
+func (e *Engine) ServeFile(name string, to interface{}) (n int, err error) {
+	return copyAll(to, name)
+}
+"""
+CASES = {
+    "store.py": (PYTHON, {
+        "store": ("file", ""),
+        "SessionStore": ("type", "Keeps the sessions of a server."),
+        "SessionStore.size": ("method", "Number of stored sessions."),
+        "open_store": ("method", ""),
+    }),
+    "lib/paths.js": (JAVASCRIPT, {
+        "paths": ("file", ""),
+        "joinPaths": ("method", "Joins paths of a URL."),
+        "Router": ("type", ""),
+        "Router.findHandler": ("method", "Finds the handler of a path."),
+    }),
+    "check.ts": (TYPESCRIPT, {
+        "check": ("file", ""),
+        "Issue": ("type", "What a check reports."),
+        "Result": ("type", ""),
+        "Kind": ("type", ""),
+        "Check": ("type", ""),
+        "Check.run": ("method", ""),
+    }),
+    "web.go": (GO, {
+        "web": ("file", ""),
+        "Engine": ("type", "Engine routes requests."),
+        "Engine.ServeFile": ("method", "ServeFile writes a file to the client."),
+    }),
+}  # fmt: skip
+
+
+def read(path, data):
+    return read_file(JavaFile("", path, data))
+
+
+def by_name(path, data):
+    return {unit.pair.method.dotted: unit.pair for unit in read(path, data).units}
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_every_named_function_and_type_is_there_beside_the_file(path):
+    data, expected = CASES[path]
+    found = {name: (pair.method.kind, pair.query_text) for name, pair in by_name(path, data).items()}
+    assert found == expected
+    assert read(path, data).units[0].pair.method.kind == "file"
+    for pair in by_name(path, data).values():
+        lines = data.decode().split("\n")[pair.method.start_line - 1 : pair.method.end_line]
+        assert pair.method.kind == "file" or pair.method.source in "\n".join(lines)
+
+
+def test_words_are_those_of_the_declaration_and_of_the_body():
+    python, go = by_name("store.py", PYTHON), by_name("web.go", GO)
+    assert python["SessionStore.size"].words("tokens") == ("count", "rows", "path")
+    assert python["SessionStore.size"].words("api") == ("count_rows",)
+    tokens = set(python["SessionStore"].words("tokens"))
+    assert {"base", "path", "size"} <= tokens
+    assert not tokens & {"count", "rows", "number"}  # the body of a method, and a docstring
+    assert {"max", "bytes"} <= set(go["Engine"].words("tokens"))
+    assert {"serve", "file", "engine"} <= set(go["web"].words("tokens"))  # of the whole file, split as written
+    assert go["Engine.ServeFile"].words("name") == ("serve", "file")
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "expected"),
+    [
+        ("store.py", "SessionStore", "class SessionStore(Base)"),
+        ("store.py", "SessionStore.size", "def size(self, *, at: dict[str, int] = {}) -> int"),
+        ("store.py", "open_store", "async def open_store(path)"),
+        ("lib/paths.js", "joinPaths", "export const joinPaths = ({ base }, ...parts) =>"),
+        ("check.ts", "Check.run", "run<T>(input: T): { ok: boolean }"),
+        ("check.ts", "Issue", "export interface Issue<T>"),
+        ("web.go", "Engine", "type Engine struct"),
+        ("web.go", "Engine.ServeFile", "func (e *Engine) ServeFile(name string, to interface{}) (n int, err error)"),
+    ],
+)
+def test_a_signature_is_the_head_of_a_declaration(path, name, expected):
+    assert signature(by_name(path, CASES[path][0])[name].method.source, path) == expected
+
+
+def test_all_functions_of_a_real_module_are_found_with_their_lines():
+    path = Path(importlib.util.find_spec("tqdm").origin).parent / "std.py"
+    data = path.read_bytes()
+    found = {(unit.pair.method.name, unit.pair.method.start_line) for unit in read("std.py", data).units}
+    tree = ast.parse(data)
+    scopes = [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]
+    wanted = (ast.FunctionDef, ast.ClassDef)
+    nodes = [node for scope in scopes for node in scope.body if isinstance(node, wanted)]
+    expected = {(each.name, min(part.lineno for part in (each, *each.decorator_list))) for each in nodes}
+    assert len(expected) > 50
+    assert expected <= found
+
+
+def test_comments_are_counted_apart_by_the_parser():
+    words = read("store.py", PYTHON).words
+    assert words.comments["server"] == 1
+    assert "server" not in words.text
+    assert list(words.names) == ["inner", "open_store", "sessionstore", "size"]
+    assert list(words.defined) == ["SessionStore", "size", "open_store", "inner"]
+    assert file_words("a.go", b"x // y", [(2, 6)]).comments == {"y": 1}
+
+
+def test_only_documented_functions_that_are_no_tests_can_be_asked():
+    documented = b'def add_all(items):\n    """Adds all items to the sum."""\n    return sum(items)\n'
+    assert [unit.asks for unit in read("a.py", documented).units] == [False, True]
+    assert not any(unit.asks for unit in read("tests/a.py", documented).units)
+
+
+def test_the_same_whatever_the_line_ends_and_the_first_bytes_are():
+    plain = by_name("store.py", PYTHON)
+    assert by_name("store.py", b"\xef\xbb\xbf" + PYTHON.replace(b"\n", b"\r\n")) == plain
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"def good():\n    return 1\n\ndef bad(:\n    return (\n", ""),
+        (b"def good(): return 1\n" + b"x" * 6000, "minified or data"),
+        (b"def good(): return 1\n" * 110_000, "longer than 2 MiB"),
+        (b"\xff\xfe = 1\ndef good(): return '\xff'\n", ""),
+        (b"def good(): return 1\n# \0\n", ""),
+        (b"x = " + b"(\n" * 20_000 + b"\ndef good(): return 1\n", ""),
+        (b"def good():\n" + b"".join(b" " * n + b"if x:\n" for n in range(1, 90)) + b" " * 91 + b"y\n", ""),
+    ],
+)
+def test_whatever_a_file_has_it_is_found_as_a_whole(data, told):
+    found = read("odd.py", data)
+    assert found.units[0].pair.method.kind == "file"
+    assert "good" in found.units[0].pair.words("tokens")
+    assert told in found.left_out
+    assert "\n" not in found.left_out
+
+
+def test_each_suffix_has_a_reader():
+    for suffix in LANGUAGES:
+        assert has_whole_file(f"a{suffix}") == (suffix != ".java")
+        assert language_name(f"a{suffix}") == language_of(f"a{suffix}").name
+        assert read_file(JavaFile("", f"a{suffix}", b"")).units == []
