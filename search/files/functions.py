@@ -19,7 +19,7 @@ from search.files.text_file import whole_file
 _SHOWN: Final = 40
 """Lines of a type that its unit shows."""
 _BOM: Final = b"\xef\xbb\xbf"
-_KINDS: Final[Mapping[str, Literal["type", "constructor"]]] = {"type": "type", "constructor": "constructor"}
+_KINDS: Final[Mapping[str, Literal["method", "type", "constructor"]]] = {"type": "type", "constructor": "constructor"}
 
 
 def read_functions(file: JavaFile) -> Units:

@@ -203,7 +203,7 @@ SEARCHES: Final = [
     ("ask a text", "search 'open it' --index={here}/file.txt", "does not begin 'galm index"),
     ("ask a folder", "search 'open it' --index={here}/empty", "there is no index at"),
     ("ask a long name", "search 'open it' --index={name}", "too long"),
-    ("ask an index without methods", "search 'open it' '--index={here}/no methods'", "has no methods or types"),
+    ("ask an index without methods", "search 'open it' '--index={here}/no methods'", "the index is empty"),
     ("an empty question", "search '' --index={here}/index", "expected a question in words or a name"),
     ("a question without words", "search '!!!' --index={here}/index", "expected a question in words or a name"),
     (
@@ -218,7 +218,7 @@ SEARCHES: Final = [
     ("a model that is not trained", "search 'open it' --index={here}/index --model={here}/bm25", "nothing trained"),
     ("serve something", "serve x", "bash run.sh serve takes options only, not x"),
     ("serve nowhere", "serve --port=0 --index=/nowhere", "there is no index at /nowhere"),
-    ("serve an index without methods", "serve --port=0 '--index={here}/no methods' --model=none", "has no methods"),
+    ("serve an index without methods", "serve --port=0 '--index={here}/no methods' --model=none", "is empty: index a folder"),
     ("quality of nothing", "quality", "expected a folder: bash run.sh quality DIR"),
     ("quality of an empty folder", "quality {here}/empty", "has no source file (*.java, *.py"),
     ("quality of few comments", "quality {here}/few --vectors=none", "expected 20 or more methods"),
