@@ -218,7 +218,11 @@ SEARCHES: Final = [
     ("a model that is not trained", "search 'open it' --index={here}/index --model={here}/bm25", "nothing trained"),
     ("serve something", "serve x", "bash run.sh serve takes options only, not x"),
     ("serve nowhere", "serve --port=0 --index=/nowhere", "there is no index at /nowhere"),
-    ("serve an index without methods", "serve --port=0 '--index={here}/no methods' --model=none", "is empty: index a folder"),
+    (
+        "serve an index without methods",
+        "serve --port=0 '--index={here}/no methods' --model=none",
+        "is empty: index a folder",
+    ),
     ("quality of nothing", "quality", "expected a folder: bash run.sh quality DIR"),
     ("quality of an empty folder", "quality {here}/empty", "has no source file (*.java, *.py"),
     ("quality of few comments", "quality {here}/few --vectors=none", "expected 20 or more methods"),
