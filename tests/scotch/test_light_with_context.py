@@ -107,6 +107,8 @@ def test_shuffled_contexts_are_all_those_of_another_row(split):
     found = shuffled_contexts(places, 1)
     after = [found.words[CONTEXT_FIELD][row].tolist() for row in range(8)]
     assert sorted(before) == sorted(after)
+    assert len({*map(tuple, before)}) == 8
+    assert all(own != given for own, given in zip(before, after, strict=True))
     with pytest.raises(ValueError, match="two or more"):
         shuffled_contexts(split.take(np.array([0])), 1)
 

@@ -267,3 +267,49 @@ def test_no_connection_is_made(folder, monkeypatch, capsys):
     assert main(["index", str(folder)]) == 0
     assert main(["search", "close the pipeline", "--explain"]) == 0
     assert "AbstractPipeline" in capsys.readouterr().out
+
+
+@pytest.fixture
+def languages(tmp_path, monkeypatch):
+    """The same function in two languages, indexed."""
+    folder = tmp_path / "two"
+    folder.mkdir()
+    (folder / "store.py").write_text("class Store:\n    def read_netrc_file(self):\n        return parse(self)\n")
+    (folder / "store.go").write_text("package store\n\nfunc ReadNetrcFile() int {\n\treturn parse()\n}\n")
+    assert main(["index", str(folder)]) == 0
+    monkeypatch.chdir(folder)
+
+
+BOTH = {"store.py", "store.go"}
+
+
+@pytest.mark.usefixtures("languages")
+@pytest.mark.parametrize(
+    ("typed", "expected"), [("", BOTH), ("python", {"store.py"}), ("go", {"store.go"}), ("go,python", BOTH)]
+)
+def test_hits_are_of_the_languages_asked_for(capsys, typed, expected):
+    capsys.readouterr()
+    assert main(["search", "read a netrc file", "--json", f"--language={typed}"]) == 0
+    hits = json.loads(capsys.readouterr().out)["results"]
+    assert {hit["path"] for hit in hits} == expected
+    assert {hit["name"] for hit in hits} & {"Store.read_netrc_file", "ReadNetrcFile"}
+
+
+@pytest.mark.usefixtures("languages")
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("cobol", "expected languages among go, java, javascript, python, typescript, got 'cobol'"),
+        ("java", "--language=java matches none of the index's 2 files, which are of go, python"),
+    ],
+)
+def test_languages_that_cannot_be_answered_are_refused_in_one_line(capsys, typed, told):
+    assert main(["search", "read a netrc file", f"--language={typed}"]) != 0
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("languages")
+def test_a_name_is_found_behind_its_package(capsys):
+    capsys.readouterr()
+    assert main(["search", "netrclib.Store.read_netrc_file", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["results"][0]["name"] == "Store.read_netrc_file"
