@@ -42,7 +42,7 @@ class AgentTools:
         Args:
             question: what is looked for, in English words, or an identifier such as JsonReader.nextName.
             top: how many hits, 1 to 50.
-            by: method: the best methods and types; file: the best files, each with its best method.
+            by: method: the best functions and types; file: the best files, each with its best method.
             path: only files whose path matches this pattern, such as src/*; empty: all.
             budget: tokens of the answer, about; longer sources are cut, and hits that do not fit are left out.
         """
