@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.languages.registry import language_of
+from data_prep.languages.registry import LANGUAGES as REGISTERED
+from data_prep.languages.registry import language, language_of
 from data_prep.records import JavaFile
 from search.engine.show import signature
 from search.files.file_words import file_words
@@ -193,6 +194,12 @@ def test_whatever_a_file_has_it_is_found_as_a_whole(data, told):
     assert "good" in found.units[0].pair.words("tokens")
     assert told in found.left_out
     assert "\n" not in found.left_out
+
+
+def test_suffixes_are_those_of_the_parsers():
+    known = {suffix: name for name in REGISTERED for suffix in language(name).suffixes}
+    assert known.keys() == LANGUAGES.keys()
+    assert {suffix: language_name(f"a{suffix}") for suffix in LANGUAGES} == known
 
 
 def test_each_suffix_has_a_reader():
