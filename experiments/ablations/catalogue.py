@@ -16,6 +16,8 @@ SEEDS: Final = 3
 _COMMON: Final = {"data.limit": "12000", "data.clean_splits": "false", "model.graph_width": "32"}
 """The same budget for all: the recipe's epochs on a part of the JDK, with GSMN's graph width; near copies of test pairs
 were left in training, and the test split's part is ranked."""
+_FORM: Final = {"galm": {"model.layers": "2", "model.start_range": "0.1"}}
+"""Model -> settings of the form that was ablated, where it is not the recipe's."""
 _WIDTHS: Final = {f"width {width}": {"model.graph_width": str(width)} for width in (16, 64, 256)}
 
 
@@ -32,8 +34,9 @@ class Ablation:
     def cells(self) -> tuple[Cell, ...]:
         """Every variant with every seed; the unchanged model comes first."""
         rows = {self.base: {}, **self.variants}
+        common = {**_COMMON, **_FORM.get(self.base, {})}
         return tuple(
-            Cell("jdk", self.base, seed, label, {**_COMMON, **settings})
+            Cell("jdk", self.base, seed, label, {**common, **settings})
             for seed in range(SEEDS)
             for label, settings in rows.items()
         )

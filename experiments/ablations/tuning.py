@@ -29,8 +29,11 @@ SETTINGS: Final[dict[str, Mapping[str, str]]] = {
 }
 """Label -> settings: initial vectors per side or shared by equal words, and the loss."""
 
-_TUNED_AS: Final = {"fcarcs": {"data.statements": "false", "model.structure": "ast"}}
-"""Model -> the form that is tuned, if it is not the recipe's: FcarCS with node kinds."""
+_TUNED_AS: Final = {
+    "galm": {"model.layers": "2", "model.start_range": "0.1", "model.graph_width": "16"},
+    "fcarcs": {"data.statements": "false", "model.structure": "ast"},
+}
+"""Model -> the form that is tuned, if it is not the recipe's: GALM with two layers, FcarCS with node kinds."""
 
 TUNED: Final = ("galm", "unif", "deepcs", "tabcs", "carlcs_cnn", "fcarcs")
 """Their forms with or without a field take the setting of the tuned form."""

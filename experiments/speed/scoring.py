@@ -83,8 +83,8 @@ class Scoring:
 
 
 def plan_of_width(width: int) -> Configuration:
-    """The recipe of galm with graph width ``width``."""
-    return resolve("jdk", "galm", {"model.graph_width": str(width)})
+    """The recipe of galm with graph width ``width``, and two layers: the edges of eq. 10 and those of eq. 11."""
+    return resolve("jdk", "galm", {"model.graph_width": str(width), "model.layers": "2"})
 
 
 def galm_of_width(width: int, tokenizer: WordTokenizer, train: TokenizedPairs) -> Galm:

@@ -14,7 +14,7 @@ REFERENCES: Final = ("galm", "bm25_tuned")
 
 MIXED_WITH: Final = "bm25_tuned"
 
-_SEEDS: Final = {"galm": 3, "galm_plus": 3, "tabcs": 3, "unif": 3}
+_SEEDS: Final = {"galm": 3, "galm_plus": 3, "tabcs": 3, "unif": 3, "deepcs": 3}
 """Number of seeds of a model; one if not given."""
 
 _CONTROLS: Final = ("bm25_tuned", "bm25", "bm25_no_stems")
@@ -35,6 +35,17 @@ _NODE_KINDS: Final = Cell(
     "jdk", "fcarcs", 0, "fcarcs, node kinds", {"data.statements": "false", "model.structure": "ast"}
 )
 """FcarCS with TabCS's syntax-tree field in place of its statement trees."""
+_TWO_LAYERS: Final = tuple(
+    Cell(
+        "jdk",
+        "galm",
+        seed,
+        "galm, L = 2, start 0.1",
+        {"model.layers": "2", "model.start_range": "0.1", "model.graph_width": "16"},
+    )
+    for seed in range(3)
+)
+"""GALM as it was before a reading was chosen on validation: with it the edges are uniform, and its nodes all alike."""
 
 _MORE: Final = {"data.extra": "repositories,open_java", "evaluate.also": "csn_tabcs,jcg_tabcs"}
 """The Java of hundreds of repositories and of open data in addition to the JDK's pairs, without pairs, and without
@@ -65,7 +76,7 @@ def _mixtures(cells: tuple[Cell, ...], models: tuple[str, ...], tuned_on: str = 
 _JDK: Final = _cells("jdk", _ALL)
 _WITH_COPIES: Final = tuple(
     replace(cell, label=f"{cell.label}, copies left in", settings={**cell.settings, "data.clean_splits": "false"})
-    for cell in (*_JDK, _NODE_KINDS)
+    for cell in (*_JDK, *_TWO_LAYERS, _NODE_KINDS)
     if cell.model not in _CONTROLS
 )
 """With the training pairs that copy a test or validation pair: how much of a lead would be memory?"""
@@ -78,7 +89,7 @@ _TRANSFER: Final = tuple(
 )
 
 CELLS: Final[dict[str, tuple[Cell, ...]]] = {
-    "jdk": (*_JDK, _NODE_KINDS, *_WITH_COPIES, *_mixtures(_JDK, ("galm", "galm_plus", "tabcs"))),
+    "jdk": (*_JDK, *_TWO_LAYERS, _NODE_KINDS, *_WITH_COPIES, *_mixtures(_JDK, ("galm", "galm_plus", "tabcs"))),
     "debian_sample": (*_DEBIAN, *_mixtures(_DEBIAN, ("galm", "galm_plus", "tabcs"))),
     "transfer": (
         *_cells("csn_tabcs", _CONTROLS),

@@ -14,6 +14,8 @@ from training.trainer import train
 
 STEPS = 20
 SIZES = {"train.epochs": "2", "train.batch_size": "32", "train.threads": "1", "words.min_count": "1"}
+FORMS = {"galm": {"model.layers": "2", "model.start_range": "0.1", "model.graph_width": "16"}}
+"""Settings of the form whose losses are kept, where it is not the recipe's."""
 
 
 class Losses(Board):
@@ -33,8 +35,8 @@ class Losses(Board):
 
 
 def losses_of_a_word_model(name: str, store: Path, run: Path) -> list[float]:
-    """The first steps of the named model by its recipe, on the pairs in ``store``."""
-    plan = resolve("folder", name, {**SIZES, "data.path": str(store)})
+    """The first steps of the named model by its recipe or in its kept form, on the pairs in ``store``."""
+    plan = resolve("folder", name, {**SIZES, **FORMS.get(name, {}), "data.path": str(store)})
     pairs = open_prepared(store).splits["train"]
     tokenizer = WordTokenizer.build(pairs, plan.words)
     ids = tokenizer.encode(pairs)
