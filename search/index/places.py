@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 from typing import Final
 
+_INDEXES: Final = "indexes"
 _FILE: Final = "index"
 _FORMER: Final = Path(".galm") / "index"
 """Where earlier versions put the index of a folder: inside the folder itself."""
@@ -21,13 +22,17 @@ def cache_folder() -> Path:
     Raises:
         ValueError: the user has no home folder.
     """
-    named = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return _own_folder("XDG_CACHE_HOME", ".cache")
+
+
+def _own_folder(variable: str, usual: str) -> Path:
+    named = Path(os.environ.get(variable, ""))
     if named.is_absolute():
         return named / "galm"
     try:
-        return Path.home() / ".cache" / "galm"
+        return Path.home() / usual / "galm"
     except RuntimeError as error:
-        raise ValueError("there is no home folder to store indexes in: set XDG_CACHE_HOME=/path") from error
+        raise ValueError(f"there is no home folder to store files in: set {variable}=/path") from error
 
 
 def index_place(folder: Path) -> Path:
@@ -36,10 +41,24 @@ def index_place(folder: Path) -> Path:
     Raises:
         ValueError: the user has no home folder.
     """
-    real = os.path.realpath(folder)
+    return cache_folder() / _INDEXES / _name_of(os.path.realpath(folder)) / _FILE
+
+
+def _name_of(real: str) -> str:
     name = re.sub(r"[^\w.-]+", "_", Path(real).name, flags=re.ASCII)[:40] or "root"
-    digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:16]
-    return cache_folder() / "indexes" / f"{name}-{digest}" / _FILE
+    return f"{name}-{hashlib.sha256(os.fsencode(real)).hexdigest()[:16]}"
+
+
+def judgements_place(index: Path) -> Path:
+    """The file of the user's questions about what ``index`` has, in ``XDG_DATA_HOME``, by default ``~/.local/share``.
+
+    Raises:
+        ValueError: the user has no home folder.
+    """
+    real = Path(os.path.realpath(index))
+    in_cache = real.parent.parent == Path(os.path.realpath(cache_folder() / _INDEXES))
+    name = real.parent.name if in_cache else _name_of(str(real))
+    return _own_folder("XDG_DATA_HOME", ".local/share") / "queries" / f"{name}.json"
 
 
 def index_above(folder: Path) -> Path | None:

@@ -7,6 +7,7 @@ The file holds one project, or several by name::
        "relevant": [{"path": "src/session.py"}], "secondary": [{"path": "src/cookies.py", "start_line": 10}]}]}
 
 ``root`` is the folder inside of the measured one that is indexed; ``category`` and ``secondary`` may be left out.
+``irrelevant`` are places that were judged not to answer it; a query that has only such is not measured.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,9 +22,10 @@ from search.engine.engine import words_of
 
 FEWEST: Final = 2
 """Minimum number of queries: fewer have no interval."""
-_LARGEST: Final = 64 << 20  # bytes
+LARGEST: Final = 64 << 20
+"""Maximum number of bytes of a file."""
 _PLACE: Final = frozenset(("path", "start_line", "end_line"))
-_QUERY: Final = frozenset(("query", "category", "relevant", "secondary"))
+_QUERY: Final = frozenset(("query", "category", "relevant", "secondary", "irrelevant"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +55,9 @@ def read_query_file(path: Path, project: str) -> QueryFile:
     Raises:
         ValueError: the file cannot be used; one line that says where and what was expected.
     """
-    content = _content(path)
+    content = read_json(path)
     try:
-        return _project(_chosen(content, project))
+        return checked_queries(content, project)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 
@@ -66,21 +68,40 @@ def read_query_files(path: Path) -> dict[str, QueryFile]:
     Raises:
         ValueError: the file cannot be used, or holds a single project without a name.
     """
-    content = _content(path)
+    content = read_json(path)
     if isinstance(content, dict) and "queries" in content:
         raise ValueError(f'{path}: expected several projects, {{"NAME": {{"queries": [...]}}, ...}}, got one')
     found = {}
     for name in content if isinstance(content, dict) and content else [""]:
         try:
-            found[name] = _project(_chosen(content, name))
+            found[name] = checked_queries(content, name)
         except ValueError as error:
             raise ValueError(f"{path}: {f'{shown(name)}: ' if name else ''}{error}") from error
     return found
 
 
-def _content(path: Path) -> object:
+def checked_queries(content: object, project: str = "", *, fewest: int = FEWEST) -> QueryFile:
+    """The questions in the content of a file.
+
+    Args:
+        content: as parsed.
+        project: which of several projects.
+        fewest: minimum number of queries that can be measured.
+
+    Raises:
+        ValueError: it is not of this form; the message says where.
+    """
+    return _project(_chosen(content, project), fewest)
+
+
+def read_json(path: Path) -> object:
+    """The content of a file of queries.
+
+    Raises:
+        ValueError: it cannot be read, or is not JSON.
+    """
     try:
-        return parse_json(read_regular(path, _LARGEST, follow=True)[0])
+        return parse_json(read_regular(path, LARGEST, follow=True)[0])
     except OSError as error:
         raise ValueError(f"the queries {path} cannot be read: {reason(error)}") from error
     except ValueError as error:
@@ -105,23 +126,29 @@ def _chosen(content: object, project: str) -> Mapping[str, Any]:
     return found
 
 
-def _project(found: Mapping[str, Any]) -> QueryFile:
+def _project(found: Mapping[str, Any], fewest: int) -> QueryFile:
     root, listed = found.get("root", ""), found["queries"]
     if not isinstance(root, str) or root.startswith("/") or ".." in root.split("/"):
         raise ValueError(f"root: expected a folder inside of the measured one, got {shown(root)}")
-    if not isinstance(listed, list) or len(listed) < FEWEST:
-        raise ValueError(f"queries: expected a list of {FEWEST} or more, got {shown(listed)}")
+    if not isinstance(listed, list) or len(listed) < fewest:
+        raise ValueError(f"queries: expected a list of {fewest} or more, got {shown(listed)}")
     queries = [_query(each, f"queries[{place}]") for place, each in enumerate(listed)]
-    texts = [each.text for each in queries]
-    for place, text in enumerate(texts):
-        if text in texts[:place]:
-            raise ValueError(f"queries[{place}]: {shown(text)} is there twice")
-    return QueryFile(root, queries)
+    texts: set[str] = set()
+    for place, each in enumerate(queries):
+        if each.text in texts:
+            raise ValueError(f"queries[{place}]: {shown(each.text)} is there twice")
+        texts.add(each.text)
+    answered = [each for each in queries if each.paths]
+    if len(answered) < fewest:
+        raise ValueError(f"queries: expected {fewest} or more with a relevant place, got {len(answered)}")
+    return QueryFile(root, answered)
 
 
 def _query(found: object, where: str) -> TypedQuery:
     if not isinstance(found, dict) or not {"query", "relevant"} <= found.keys() <= _QUERY:
-        raise ValueError(f"{where}: expected query, relevant and perhaps category and secondary, got {shown(found)}")
+        raise ValueError(
+            f"{where}: expected query, relevant and perhaps category, secondary and irrelevant, got {shown(found)}"
+        )
     text, category = found["query"], found.get("category", "")
     if not isinstance(text, str) or not isinstance(category, str):
         raise ValueError(f"{where}: query and category are texts, got {shown(text)} and {shown(category)}")
@@ -134,7 +161,9 @@ def _query(found: object, where: str) -> TypedQuery:
         for part in ("relevant", "secondary")
         for number, place in enumerate(_places(found.get(part, []), f"{where}.{part}"))
     ]
-    if not found["relevant"]:
+    places = _places(found.get("irrelevant", []), f"{where}.irrelevant")
+    judged = [_path(place, f"{where}.irrelevant[{number}]") for number, place in enumerate(places)]
+    if not paths and not judged:
         raise ValueError(f"{where}.relevant: expected the file that answers it, got none")
     return TypedQuery(text, category or category_of(text), tuple(dict.fromkeys(paths)))
 

@@ -28,6 +28,8 @@ def serve(arguments: Sequence[str]) -> None:
     path = index_path(options.index)
     with listening(options.port) as listener:
         from search.index.code_index import rows_of_files
+        from search.index.places import judgements_place
+        from search.quality.judgements import Judgements
         from search.serve.live_index import LiveIndex, reranker_maker
         from search.serve.web_app import web_app
 
@@ -37,7 +39,7 @@ def serve(arguments: Sequence[str]) -> None:
             raise ValueError(f"the index {path} is empty: index a folder that has source files")
         say(f"{rows_of_files(head.rows, head.files)} in {path}")
         say(f"search them at http://{ADDRESS}:{listener.getsockname()[1]}; stop with Ctrl-C")
-        server_of(web_app(live, name)).run(sockets=[listener])
+        server_of(web_app(live, name, Judgements(judgements_place(path)))).run(sockets=[listener])
 
 
 def listening(port: int) -> socket.socket:

@@ -17,7 +17,7 @@ def own_caches(tmp_path_factory):
     one_thread_kernels()
     compiled = list(cache_folder().glob("kernels-*.so"))
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
+        for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
             patch.setenv(name, str(tmp_path_factory.mktemp(name)))
         cache_folder().mkdir()
         for each in compiled:

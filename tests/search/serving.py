@@ -12,6 +12,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from search.index.build import refresh
+from search.quality.judgements import Judgements
 from search.serve.live_index import LiveIndex
 from search.serve.server import listening, server_of
 from search.serve.web_app import web_app
@@ -24,9 +25,9 @@ def index_of(root: Path, path: Path) -> Path:
 
 
 @contextmanager
-def running(live: LiveIndex, model: str = "none") -> Iterator[int]:
+def running(live: LiveIndex, model: str = "none", judgements: Judgements | None = None) -> Iterator[int]:
     """The port of a server that answers from ``live``."""
-    with running_app(web_app(live, model)) as (port, _):
+    with running_app(web_app(live, model, judgements)) as (port, _):
         yield port
 
 
@@ -56,13 +57,25 @@ class Answer:
 
 
 def ask(
-    port: int, place: str, parameters: Mapping[str, object] | str = "", *, method: str = "GET", **headers
+    port: int,
+    place: str,
+    parameters: Mapping[str, object] | str = "",
+    *,
+    method: str = "GET",
+    body: bytes | None = None,
+    **headers,
 ) -> Answer:
     """One request; ``headers`` replace those that are sent by default."""
     query = parameters if isinstance(parameters, str) else urlencode(parameters)
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
-        connection.request(method, f"{place}?{query}" if query else place, headers=headers)
+        connection.request(method, f"{place}?{query}" if query else place, body, headers)
         return Answer(connection.getresponse())
     finally:
         connection.close()
+
+
+def post(port: int, place: str, told: object, **headers) -> Answer:
+    """Post JSON, or bytes as they are."""
+    body = told if isinstance(told, bytes) else json.dumps(told).encode()
+    return ask(port, place, method="POST", body=body, **{"Content-Type": "application/json", **headers})

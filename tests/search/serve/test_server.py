@@ -29,9 +29,9 @@ from search.engine.show import as_json
 from search.index.code_index import read_head
 from search.index.places import index_place
 from search.serve.live_index import LiveIndex
+from search.serve.requests import LONGEST_PATTERN
 from search.serve.server import listening
 from search.serve.spans import word_spans
-from search.serve.web_app import LONGEST_PATTERN
 from tests.odd_files import KINDS, deadline, odd_thing
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -70,6 +70,7 @@ def test_health_tells_what_there_is(port, live):
         "status": "ok",
         "rows": 5,
         "files": 2,
+        "languages": {"java": 2},
         "model": "of the tests",
         "index": live.opened().name,
         "trouble": "",
@@ -97,7 +98,7 @@ def test_a_search_gives_what_the_command_gives(port, live, explain, by, path):
         ("/api/search", "", "expected a question in words or a name, got ''"),
         ("/api/search", "q=%21%21", "expected a question in words or a name, got '!!'"),
         ("/api/search", "q=" + "a" * (LONGEST_QUERY + 1), "a query has at most 2,000 characters, this one has 2,001"),
-        ("/api/search", "q=a&tip=3", "unknown parameter 'tip'; known: q, top, path, by, explain"),
+        ("/api/search", "q=a&tip=3", "unknown parameter 'tip'; known: q, top, path, language, by, explain"),
         ("/api/search", "q=a&q=b", "q is given twice"),
         ("/api/search", "q=a&top=101", "top takes a whole number from 1 to 100, not '101'"),
         ("/api/search", "q=a&top=0", "top takes a whole number from 1 to 100, not '0'"),
@@ -105,6 +106,11 @@ def test_a_search_gives_what_the_command_gives(port, live, explain, by, path):
         ("/api/search", "q=a&top=1.5", "top takes a whole number from 1 to 100, not '1.5'"),
         ("/api/search", "q=a&top=%D9%A3", "top takes a whole number from 1 to 100, not '٣'"),
         ("/api/search", "q=a&by=row", "by takes method or file, not 'row'"),
+        (
+            "/api/search",
+            "q=a&language=java,cobol",
+            "language: expected languages among go, java, javascript, python, typescript, got 'cobol'",
+        ),
         ("/api/search", "q=a&explain=1", "explain takes true or false, not '1'"),
         ("/api/search", "q=a&path=" + "a" * (LONGEST_PATTERN + 1), "path has at most 500 characters"),
         ("/api/explain", "q=a", "row takes a whole number from 0 to 1099511627776, not ''"),
