@@ -26,8 +26,8 @@ def corpus(arguments: Sequence[str]) -> None:
 
     from data_prep.corpus.statistics import measured_lengths, statistics
     from data_prep.files.atomic import write_atomically
-    from data_prep.pairs.from_java import processors
     from data_prep.registry import data_set
+    from data_prep.worker_pool import processors
     from experiments.tables.corpus_tables import corpus_picture, corpus_tables
 
     plan = config.resolve(words[0], "galm", typed)

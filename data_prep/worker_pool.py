@@ -13,9 +13,9 @@ import sys
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 from typing import IO, Any, Final, NoReturn
 
@@ -29,6 +29,11 @@ _LOOK: Final = 0.2
 """Seconds between checks that the main thread is alive."""
 
 
+def processors() -> int:
+    """Number of CPUs available to this process."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def map_ordered(function: str, items: Iterable[Any], processes: int) -> Generator[Any, None, None]:
     """Results of ``function`` ("package.module:name") for each item, in order, a bounded number of items ahead.
 
@@ -38,19 +43,41 @@ def map_ordered(function: str, items: Iterable[Any], processes: int) -> Generato
     Raises:
         ChildProcessError: a process was killed or failed, or none could be started.
     """
+    ready: deque[Any] = deque()
+    with pushed(function, ready.append, processes) as push:
+        for item in items:
+            push(item)
+            while ready:
+                yield ready.popleft()
+    yield from ready
+
+
+@contextmanager
+def pushed(function: str, take: Callable[[Any], None], processes: int) -> Iterator[Callable[[Any], None]]:
+    """:func:`map_ordered` for items that arrive by a callback: returns a function that takes the next item.
+
+    Results go to ``take`` in the items' order while items are pushed, a bounded number of items behind, and the last
+    ones at the end; after an error none.
+
+    Raises:
+        ChildProcessError: a process was killed or failed, or none could be started.
+    """
     if processes == 1:
-        yield from map(_resolve(function), items)
+        call = _resolve(function)
+        yield lambda item: take(call(item))
         return
-    pool = _Pool(function, processes)
+    pool, waiting = _Pool(function, processes), deque[Future[Any]]()
+
+    def push(item: Any) -> None:
+        waiting.append(pool.submit(item))
+        if len(waiting) >= _AHEAD * processes:
+            take(waiting.popleft().result())
+
     try:
         pool.start()
-        waiting: deque[Future[Any]] = deque()
-        for item in items:
-            waiting.append(pool.submit(item))
-            if len(waiting) >= _AHEAD * processes:
-                yield waiting.popleft().result()
+        yield push
         while waiting:
-            yield waiting.popleft().result()
+            take(waiting.popleft().result())
     finally:
         pool.end()
 

@@ -5,8 +5,7 @@ from collections.abc import Generator, Sequence
 from typing import Final
 
 from data_prep.corpus.worker import MadeShard, TreeTask
-from data_prep.pairs.from_java import processors
-from data_prep.worker_pool import map_ordered
+from data_prep.worker_pool import map_ordered, processors
 
 _MAKE: Final = "data_prep.corpus.worker:make_shard"
 _AHEAD: Final = 4

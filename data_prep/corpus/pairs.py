@@ -18,10 +18,10 @@ from data_prep.corpus.splits import random_splits, splits_of_trees
 from data_prep.languages.java.javadoc import query_words
 from data_prep.languages.registry import LANGUAGES, language
 from data_prep.pairs.filters import FILTERS, Candidate
-from data_prep.pairs.from_java import interned, processors
+from data_prep.pairs.from_java import interned
 from data_prep.pairs.made import MadePairs, Stopwatch
 from data_prep.records import SPLITS, Method, Pair, SplitName
-from data_prep.worker_pool import map_ordered
+from data_prep.worker_pool import map_ordered, processors
 
 _READ: Final = "data_prep.corpus.pairs:pairs_of_shard"
 _JAVA_ONLY: Final = ("test", "standard method", "constructor", "generated code")

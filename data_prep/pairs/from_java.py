@@ -1,6 +1,5 @@
 """Pairs from Java files: filtered methods without duplicates, split by file or by project."""
 
-import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,7 +16,7 @@ from data_prep.pairs.filters import FILTERS, NOT_PARSED
 from data_prep.pairs.made import MadePairs, Stopwatch, listed
 from data_prep.pairs.splits import BY_FILE, SplitRule, project_of, split_pairs
 from data_prep.records import JavaFile, Pair
-from data_prep.worker_pool import map_ordered
+from data_prep.worker_pool import map_ordered, processors
 
 _EXTRACT: Final = "data_prep.pairs.extraction:extract"
 _CHUNK_BYTES: Final = 1 << 20
@@ -105,11 +104,6 @@ def interned(pair: Pair) -> Pair:
     """The pair with interned words, which otherwise take most of the memory."""
     fields = {name: tuple(map(sys.intern, words)) for name, words in pair.method.fields.items()}
     return Pair(replace(pair.method, fields=fields), pair.query_text, tuple(map(sys.intern, pair.query)))
-
-
-def processors() -> int:
-    """Number of CPUs available to this process."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _chunks(files: Iterable[JavaFile], config: DataConfig) -> Iterator[Chunk]:

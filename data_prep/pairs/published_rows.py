@@ -16,9 +16,8 @@ from data_prep.languages.java.javadoc import query_words
 from data_prep.languages.java.parsed_fields import profile_fields
 from data_prep.pairs.excerpt import wrap
 from data_prep.pairs.extraction import record
-from data_prep.pairs.from_java import processors
 from data_prep.records import UNKNOWN, JavaFile, Method, Pair, SplitName
-from data_prep.worker_pool import map_ordered
+from data_prep.worker_pool import map_ordered, processors
 
 _EXTRACT: Final = "data_prep.pairs.published_rows:pairs_of_chunk"
 _CHUNK: Final = 500  # rows

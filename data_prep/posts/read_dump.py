@@ -1,24 +1,22 @@
 """Reads the tables of a dump: questions that are kept, their accepted answers, and the links between them.
 
-Posts.xml is read once. Memory holds a few numbers per kept question, not the posts: these go to ``questions`` and
-``answers`` as they are read. Only if an accepted answer stands before its question, as after a merge of questions, is
+Posts.xml is read once. Memory holds a few numbers per kept question, not the posts: these go to ``keep`` as they are
+read. Only if an accepted answer stands before its question, as after a merge of questions, is
 the file read a second time for the answers that are missing.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
-from data_prep.posts.blocks import snippets_of
 from data_prep.posts.config import PostsConfig
 from data_prep.posts.dump_files import Dump
-from data_prep.posts.html_text import PostText, read_html
-from data_prep.posts.records import author_of, licence_of
+from data_prep.posts.post_lines import KeptPost
 from data_prep.posts.xml_rows import Row, RowParser
 
-Write = Callable[[Mapping[str, Any]], None]
-"""Stores one JSON object."""
+Keep = Callable[[KeptPost], None]
+"""Takes a row that is kept."""
 
 QUESTION: Final = "1"
 ANSWER: Final = "2"
@@ -38,20 +36,19 @@ class Found:
     tags: Counter[str] = field(default_factory=Counter)
 
 
-def read_posts(dump: Dump, config: PostsConfig, questions: Write, answers: Write) -> Found:
+def read_posts(dump: Dump, config: PostsConfig, keep: Keep) -> Found:
     """Read Posts.xml.
 
     Args:
         dump: the files of a site.
         config: which questions are kept.
-        questions: stores a question: the fields of :class:`data_prep.posts.records.Post` that it has itself.
-        answers: stores an accepted answer of a kept question: question id, text, attribution.
+        keep: takes each question that is kept, and each accepted answer of one.
 
     Raises:
         ValueError: the file is damaged or refused, or no question is kept; the message has the counts.
         OSError: it cannot be read.
     """
-    reader = _PostsReader(dump, config, questions, answers)
+    reader = _PostsReader(dump, config, keep)
     reader.read(reader.row)
     found = reader.found
     if found.accepted and reader.out_of_order:
@@ -63,8 +60,8 @@ def read_posts(dump: Dump, config: PostsConfig, questions: Write, answers: Write
 
 
 class _PostsReader:
-    def __init__(self, dump: Dump, config: PostsConfig, questions: Write, answers: Write) -> None:
-        self.dump, self.config, self.write_question, self.write_answer = dump, config, questions, answers
+    def __init__(self, dump: Dump, config: PostsConfig, keep: Keep) -> None:
+        self.dump, self.config, self.keep = dump, config, keep
         self.found, self.out_of_order, self._last = Found(), False, -1
 
     def read(self, on_row: Callable[[Row], None]) -> None:
@@ -103,26 +100,7 @@ class _PostsReader:
             found.kept.add(number)
             if accepted := _number(row, "AcceptedAnswerId"):
                 found.accepted[accepted] = number
-            self.write_question(self._record(number, tags, row))
-
-    def _record(self, number: int, tags: tuple[str, ...], row: Row) -> dict[str, Any]:
-        post, config = read_html(row.get("Body", "")), self.config
-        snippets = snippets_of(_blocks(post, config), config.error_rule)
-        return {
-            "site": self.dump.site,
-            "id": number,
-            "title": row.get("Title", ""),
-            "tags": tags,
-            "body": row.get("Body", ""),
-            "text": post.text,
-            "prose": post.prose,
-            "code": snippets.code,
-            "error": snippets.error,
-            "keyword": snippets.keywords,
-            "accepted_answer_id": _number(row, "AcceptedAnswerId"),
-            "creation_date": row.get("CreationDate", ""),
-            "question_by": self._attribution(number, row),
-        }
+            self.keep(KeptPost(row, number, tags, accepted=accepted))
 
     def late_answer(self, row: Row) -> None:
         number = _number(row, "Id")
@@ -130,14 +108,7 @@ class _PostsReader:
             return
         question = self.found.accepted.pop(number)
         self.found.counts["accepted answers"] += 1
-        text = read_html(row.get("Body", "")).text
-        self.write_answer({"question": question, "text": text, "answer_by": self._attribution(question, row, number)})
-
-    def _attribution(self, question: int, row: Row, answer: int | None = None) -> dict[str, str]:
-        """The fields of an :class:`data_prep.posts.records.Attribution`."""
-        url = self.dump.question_url.replace("{id}", str(question))
-        url = f"{url}#{answer}" if url and answer and not self.dump.licence else url
-        return {"author": author_of(row), "url": url, "licence": licence_of(row, self.dump.licence)}
+        self.keep(KeptPost(row, question, answer=number))
 
 
 def read_links(dump: Dump, found: Found) -> dict[str, list[tuple[int, int]]]:
@@ -177,12 +148,6 @@ def tags_of(text: str) -> tuple[str, ...]:
     if inner.startswith("<"):
         return tuple(part for part in inner.strip("<>").split("><") if part)
     return tuple(part for part in inner.split("|") if part)
-
-
-def _blocks(post: PostText, config: PostsConfig) -> list[str]:
-    return [
-        code.text for code in post.codes if (code.block or config.inline) and len(code.text.strip()) >= config.min_chars
-    ]
 
 
 def _number(row: Row, name: str) -> int | None:

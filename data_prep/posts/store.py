@@ -21,9 +21,11 @@ from data_prep.files.named_paths import check_folder_place, named_path
 from data_prep.files.reading import read_whole
 from data_prep.posts.config import PostsConfig
 from data_prep.posts.dump_files import Dump, find_dump
-from data_prep.posts.read_dump import read_links, read_posts
+from data_prep.posts.post_lines import KeptPost, PostBatch, Reading
+from data_prep.posts.read_dump import Found, read_links, read_posts
 from data_prep.posts.records import NOBODY, Post
 from data_prep.program import program_sha256
+from data_prep.worker_pool import processors, pushed
 
 MANIFEST: Final = "manifest.json"
 _QUESTIONS: Final = "questions.jsonl.gz"
@@ -31,6 +33,11 @@ _ANSWERS: Final = "answers.jsonl.gz"
 _LINKS: Final = "links.json"
 _READING: Final = ("tag", "since", "until", "error_rule", "inline", "min_chars")
 """Options that determine the stored posts; the others only divide them."""
+_LINES: Final = "data_prep.posts.post_lines:post_lines"
+_BATCH: Final = 200
+"""Posts that a process reads at once; a row is bounded, and so is memory."""
+_LARGE: Final = 8 << 20
+"""Bytes of a file from which several processes read it."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +156,7 @@ def _make(
             for dump in dumps:
                 counts[dump.site] = _read_site(dump, config, questions, answers, links, say)
         seconds = time.perf_counter() - started
-        kept = sum(1 for _ in json_lines(new / _QUESTIONS))
+        kept = sum(count["questions kept"] for count in counts.values())
         created = datetime.now(UTC).isoformat(timespec="seconds")
         manifest = {**about, "questions": kept, "counts": counts, "seconds": round(seconds, 1), "created": created}
         (new / _LINKS).write_text(json.dumps(links), encoding="utf-8")
@@ -167,17 +174,44 @@ def _read_site(
     if dump.links is None:
         say(f"{dump.site}: no PostLinks.xml, so no duplicates: no evaluation set and nothing to pre-train on")
     started = time.perf_counter()
-
-    def write(file: TextIOWrapper, row: Mapping[str, Any]) -> None:
-        file.write(json.dumps(row, ensure_ascii=True) + "\n")  # ASCII: lone surrogates cannot break it
-
-    found = read_posts(
-        dump, config, lambda row: write(questions, row), lambda row: write(answers, {"site": dump.site, **row})
-    )
+    found = _read_posts(dump, config, questions, answers)
     for kind, pairs in read_links(dump, found).items():
         links[kind] += [(dump.site, *pair) for pair in pairs]
         found.counts[f"{kind} links"] = len(pairs)
     stated = ", ".join(f"{name} {count:,}" for name, count in found.counts.items() if count)
     seconds = time.perf_counter() - started
     say(f"{dump.site}: kept {len(found.kept):,} questions in {seconds:.1f} s ({stated})")
+    found.counts["questions kept"] = len(found.kept)
     return found.counts
+
+
+def _read_posts(dump: Dump, config: PostsConfig, questions: TextIOWrapper, answers: TextIOWrapper) -> Found:
+    """Read Posts.xml here, and its HTML in other processes; the lines are written in the file's order."""
+    reading = Reading(
+        dump.site, dump.question_url, dump.licence, config.error_rule, config.inline, config.min_chars
+    )  # fmt: skip
+    batch: list[KeptPost] = []
+
+    def write(lines: tuple[str, str]) -> None:
+        questions.write(lines[0])
+        answers.write(lines[1])
+
+    with pushed(_LINES, write, _processes(dump)) as push:
+
+        def flush() -> None:
+            push(PostBatch(reading, tuple(batch)))
+            batch.clear()
+
+        def keep(post: KeptPost) -> None:
+            batch.append(post)
+            if len(batch) >= _BATCH:
+                flush()
+
+        found = read_posts(dump, config, keep)
+        flush()
+    return found
+
+
+def _processes(dump: Dump) -> int:
+    """One per processor, but for a dump so small that starting them takes longer than reading it."""
+    return processors() if dump.posts.path.stat().st_size >= _LARGE else 1

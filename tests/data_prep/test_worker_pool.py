@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.worker_pool import map_ordered
+from data_prep.worker_pool import map_ordered, pushed
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 TOLD = """
@@ -176,3 +176,34 @@ def test_a_result_that_cannot_be_sent_is_told(capfd):
     with pytest.raises(ChildProcessError, match="exit code 1"):
         list(map_ordered("builtins:memoryview", [b"1"], 2))
     assert "cannot pickle" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+def test_pushed_items_come_back_in_order_while_more_are_pushed(processes):
+    taken: list[float] = []
+    behind = []
+    with pushed("math:sqrt", taken.append, processes) as push:
+        for number in range(40):
+            push(float(number * number))
+            behind.append(number + 1 - len(taken))
+    assert taken == [float(number) for number in range(40)]
+    assert max(behind) < 2 * 3
+    assert (max(behind) == 0) == (processes == 1)
+
+
+def test_a_pushed_item_that_fails_ends_the_work_and_its_processes():
+    program = """
+taken = []
+try:
+    with worker_pool.pushed("math:sqrt", taken.append, 2) as push:
+        for number in [4.0, 9.0, -1.0, *[16.0] * 100]:
+            push(number)
+except ChildProcessError as error:
+    print("failed", error, taken, flush=True)
+os.execvp("ps", ["ps", "-o", "pid=,stat=", "--ppid", str(os.getpid())])
+"""
+    told = run(program).stdout
+    assert len(processes(told)) == 2
+    assert told.partition("failed")[2].strip() == (
+        "a process that prepares data failed: ValueError: math domain error [2.0, 3.0]"
+    )

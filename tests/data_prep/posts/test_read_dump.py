@@ -234,3 +234,17 @@ def test_a_real_dump(tmp_path):
     assert sum(bool(post.best_answer) for post in posts) == 389
     assert sum(len(post.duplicate_of) for post in posts) == 11  # of 14 links, those with both ends kept
     assert sum(bool(post.error) for post in posts) == 3
+
+
+def test_several_processes_write_the_same_lines_as_one(tmp_path, monkeypatch):
+    rows = [question(2 * n + 1, code(f"x = {n}"), accepted=2 * n + 2) for n in range(450)]
+    path = write_dump(tmp_path, [*rows, *(answer(2 * n + 2, 2 * n + 1, f"<p>{n}</p>") for n in range(450))], [])
+    one = prepared(path, tmp_path / "one")
+    monkeypatch.setattr("data_prep.posts.store._LARGE", 0)
+    monkeypatch.setattr("data_prep.posts.store.processors", lambda: 2)
+    several = prepared(path, tmp_path / "several")
+    assert one.posts == several.posts
+    assert len(one.posts) == one.manifest["questions"] == several.manifest["questions"] == 450
+    for name in ("questions.jsonl.gz", "answers.jsonl.gz"):
+        lines, parts = ((each.folder / name).read_bytes() for each in (one, several))
+        assert gzip.decompress(lines) == gzip.decompress(parts)
