@@ -13,6 +13,8 @@ from experiments.tables.comparison_pictures import as_png, largest_pools, title_
 from experiments.tables.comparison_tables import Clusters, markdown_table, tables, with_interval
 from experiments.tables.costs import cost
 
+ON_TEST: Final = "ablations_on_test"
+"""The folder of the earlier results, and the name of their page."""
 _COLOURS: Final = {"worse": "#2166ac", "level": "0.5", "better": "#b2182b", "one seed": "0.8"}
 _SIDES: Final = {
     "worse": "Worse",
@@ -71,22 +73,43 @@ def ablation_page(found: Found) -> str:
 
 def overview(found: Sequence[Found], sections: Sequence[str] = ()) -> str:
     """A page with every ablation's claim, verdict and differences, and further ``sections``."""
-    parts = [
-        f"# Ablations\n\nWhich part of a model does what? On {title_of(found[0].pool)}. A variant differs from its "
-        "model in what its label says, with the same pairs, epochs and seeds. Its difference is that of the mean MRR "
-        "over seeds, with a 95 % interval over training seeds and queries; it is significant at p < 0.05 after Holm's "
-        "correction within the ablation, which intervals do not have. Two limits: training pairs that copy test pairs "
-        "were left in; and galm's word vectors start small, with which its edges stay uniform and its nodes become "
-        "alike, so that nothing follows about the graph, which has a page of its own, on validation and without "
-        "copies: [graph](ablations/graph.md).",
-        cost(result for each in found for _, result in each.results),
-    ]
-    for each in found:
-        differences = {label: lead.difference for label, lead in each.leads.items()}
-        rows = [(label, with_interval(d.mean, d.low, d.high), each.side(label)) for label, d in differences.items()]
-        table = markdown_table(("variant", f"MRR - {each.ablation.base}", "it is"), rows)
-        parts.append(f"## [{each.name}](ablations/{each.name}.md)\n\n{_answered(each)}\n\n{table}")
+    limits = (
+        "No training pair copies a validation or test pair; the epoch of each run was chosen on the same validation "
+        "queries. Of the graph: [graph](ablations/graph.md). What was only tested earlier, under conditions that say "
+        f"less: [{ON_TEST}.md]({ON_TEST}.md)."
+    )
+    parts = _opening("Ablations", found, limits)
+    parts += [_section(each, f"[{each.name}](ablations/{each.name}.md)") for each in found]
     return "\n\n".join([*parts, *sections]) + "\n"
+
+
+def overview_on_test(found: Sequence[Found]) -> str:
+    """The page of the earlier results, which are of the test split."""
+    limits = (
+        "**Three limits.** Variants were compared on the test split. Training pairs that copy test pairs were left in. "
+        "And galm is the form with two layers whose word vectors start within ±.1: its edges stay uniform and its "
+        "nodes become alike, so that nothing follows about the graph. The ablations of today are on validation, "
+        "without copies: [ablations.md](ablations.md)."
+    )
+    parts = _opening("Earlier ablations, on the test split", found, limits)
+    return "\n\n".join([*parts, *(_section(each, each.name) for each in found)]) + "\n"
+
+
+def _opening(title: str, found: Sequence[Found], limits: str) -> list[str]:
+    text = (
+        f"# {title}\n\nWhich part of a model does what? On {title_of(found[0].pool)}. A variant differs from its model "
+        "in what its label says, with the same pairs, epochs and seeds. Its difference is that of the mean MRR over "
+        "seeds, with a 95 % interval over training seeds and queries; it is significant at p < 0.05 after Holm's "
+        f"correction within the ablation, which intervals do not have. {limits}"
+    )
+    return [text, cost(result for each in found for _, result in each.results)]
+
+
+def _section(found: Found, title: str) -> str:
+    differences = {label: lead.difference for label, lead in found.leads.items()}
+    rows = [(label, with_interval(d.mean, d.low, d.high), found.side(label)) for label, d in differences.items()]
+    table = markdown_table(("variant", f"MRR - {found.base.label}", "it is"), rows)
+    return f"## {title}\n\n{_answered(found)}\n\n{table}"
 
 
 def verdict(found: Found) -> str:

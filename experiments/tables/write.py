@@ -11,7 +11,15 @@ from evaluation.results import Result
 from experiments.ablations.calibration import calibration_section, load_calibration
 from experiments.ablations.catalogue import ABLATIONS
 from experiments.ablations.graph_grid import NAME, Grid, grid_cells, grid_of, grid_page
-from experiments.ablations.pages import Found, ablation_page, ablation_picture, found_by, overview
+from experiments.ablations.pages import (
+    ON_TEST,
+    Found,
+    ablation_page,
+    ablation_picture,
+    found_by,
+    overview,
+    overview_on_test,
+)
 from experiments.ablations.positive_control import control_section, load_control
 from experiments.ablations.tuning import TUNED, tuning_cells, tuning_page
 from experiments.gencodesearchnet.report import benchmark_page, kept_benchmarks
@@ -75,6 +83,8 @@ def pages(results: Path) -> Mapping[str, str]:
     if finds := ablations(results):
         found["ablations.md"] = overview(finds, sections(results))
         found |= {f"ablations/{each.name}.md": ablation_page(each) for each in finds}
+    if earlier := ablations_on_test(results):
+        found[f"{ON_TEST}.md"] = overview_on_test(earlier)
     if grid := saved_grid(results):
         found[f"ablations/{NAME}.md"] = grid_page(grid)
     return found
@@ -97,9 +107,18 @@ def drawn(results: Path) -> Mapping[str, bytes]:
 
 def ablations(results: Path) -> list[Found]:
     """The findings of the ablations for which the base model and a variant have saved results."""
-    kept = {name: list(saved_results(each.cells, results / "ablations")) for name, each in ABLATIONS.items()}
+    kept = {name: saved_results(each.cells, results / "ablations") for name, each in ABLATIONS.items()}
+    return _found(kept, results)
+
+
+def ablations_on_test(results: Path) -> list[Found]:
+    """The same of the earlier results."""
+    return _found({n: saved_results(each.cells_on_test, results / ON_TEST) for n, each in ABLATIONS.items()}, results)
+
+
+def _found(kept: Mapping[str, Iterable[tuple[str, Result]]], results: Path) -> list[Found]:
     files = clusters(results)
-    return [found for name, each in kept.items() if (found := found_by(name, each, files))]
+    return [found for name, each in kept.items() if (found := found_by(name, list(each), files))]
 
 
 def sections(results: Path) -> list[str]:

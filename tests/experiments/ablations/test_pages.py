@@ -3,7 +3,15 @@ from dataclasses import replace
 import pytest
 
 from experiments.ablations.catalogue import ABLATIONS
-from experiments.ablations.pages import Found, ablation_page, ablation_picture, found_by, overview, verdict
+from experiments.ablations.pages import (
+    Found,
+    ablation_page,
+    ablation_picture,
+    found_by,
+    overview,
+    overview_on_test,
+    verdict,
+)
 from tests.evaluation.test_results import SIZE, result
 
 PLAIN = result(model="galm", also={})
@@ -80,3 +88,15 @@ def test_an_ablation_has_a_page_a_picture_and_a_section_of_the_overview():
 def test_what_a_claim_expects_level_are_variants():
     for name, ablation in ABLATIONS.items():
         assert set(ablation.level) <= set(ablation.variants), name
+
+
+def test_ablations_never_see_the_test_nor_copies_and_the_earlier_ones_are_said_to_have():
+    for ablation in ABLATIONS.values():
+        plans = [cell.plan({}) for cell in ablation.cells]
+        assert {(plan.evaluate.split, plan.data.clean_splits) for plan in plans} == {("valid", True)}
+        earlier = [cell.plan({}) for cell in ablation.cells_on_test]
+        assert {(plan.evaluate.split, plan.data.clean_splits) for plan in earlier} <= {("test", False)}
+        assert {plan.model.layers for plan in earlier if plan.model_name == "galm"} <= {2}
+    page = overview_on_test([found("blocks", galm=2, **{"1_blocks": 20})])
+    assert "on the test split" in page
+    assert "| 1 blocks | -0.450 (-0.450 to -0.450) | worse |" in page
