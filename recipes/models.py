@@ -51,8 +51,22 @@ _BASELINE: Final = {
 ``bash run.sh tune`` found best for each on validation (results/tuning.md). The temperature is galm_plus's, for cosines.
 """
 
-_SCOTCH_LIGHT: Final = {name: value for name, value in _BASELINE.items() if name != "model.start"}
-"""As the baselines, not tuned: the same settings with and without context."""
+_SCOTCH_LIGHT: Final = {
+    "words.api": "split",
+    "words.stem": "true",
+    "words.joint": "true",
+    "words.unknown_buckets": "1024",
+    "words.tokens_length": "60",
+    "loss.kind": "cross_entropy",
+    "loss.temperature": "0.05",
+    "train.epochs": "3",
+    "train.batch_size": "128",
+    "train.schedule": "linear",
+    "train.learning_rate": "3e-3",
+    "train.late_rate": "3e-4",
+}
+"""The same settings with and without context; rate, temperature and initial gains were chosen on validation pairs of
+`installed` (docs/scotch.md)."""
 
 _RANKING_LOSS: Final = {"loss.kind": "ranking", "loss.temperature": "1"}
 

@@ -47,7 +47,45 @@ def tokenizer(split) -> ContextTokenizer:
     return ScotchLight.tokenizer(split, words, ScotchLightConfig())
 
 
-def model_of(tokenizer: ContextTokenizer, **options: int) -> ScotchLight:
+def test_two_vocabularies_are_refused(split):
+    words = resolve("folder", "scotch_light", {"words.joint": "false"}).words
+    with pytest.raises(ValueError, match="words.joint=true"):
+        ScotchLight.tokenizer(split, words, ScotchLightConfig())
+
+
+def test_words_start_with_their_inverse_document_frequencies(split, tokenizer):
+    model, ids = model_of(tokenizer), tokenizer.encode(split)
+    model.start_from(ids)
+    words = tokenizer.vocabulary.code
+    weights = model.words.table("tokens").weight[:, 0]
+    common, half = words.id("file"), words.id("json")  # of 8 pairs: 8 and 4
+    rarity = {n: np.log1p((8 - n + 0.5) / (n + 0.5)) for n in (4, 8)}
+    assert (weights[half] / weights[common]).item() == pytest.approx((rarity[4] / rarity[8]) ** 0.75, rel=1e-5)
+
+
+def test_a_vector_is_the_weighted_sum_by_its_definition(split, tokenizer):
+    model = model_of(tokenizer, dim=16).eval()
+    model.start_from(tokenizer.encode(split))
+    batch = tokenizer.encode(split).queries([0])
+    table, unit = model.words.table("shared").weight, torch.nn.functional.normalize
+
+    def summed(field: str) -> torch.Tensor:
+        ids = batch[field].ids[0]
+        return sum(model.words.table(field).weight[number, 0] * table[number] for number in ids)
+
+    expected = unit(summed("query"), dim=0) + model.context_gain * unit(summed("context"), dim=0)
+    torch.testing.assert_close(model.query_vectors(batch)[0], expected)
+
+
+def test_contexts_are_left_out_in_training_only(split, tokenizer):
+    model, ids = model_of(tokenizer, context_dropout=0.999, dropout=0.0), tokenizer.encode(split)
+    batch = ids.queries(range(8))
+    bare = {"query": batch["query"]}
+    torch.testing.assert_close(model.train().query_vectors(batch), model.query_vectors(bare))
+    assert not torch.allclose(model.eval().query_vectors(batch), model.query_vectors(bare))
+
+
+def model_of(tokenizer: ContextTokenizer, **options: float) -> ScotchLight:
     seed_everything(3)
     return ScotchLight(ScotchLightConfig(**options), tokenizer.vocabulary)
 
@@ -61,7 +99,7 @@ def test_the_nearest_distinct_words_are_a_context():
 
 def test_both_forms_have_the_same_initial_state(tokenizer):
     context, plain = model_of(tokenizer).state_dict(), model_of(tokenizer, context_words=0).state_dict()
-    assert {*context} - {*plain} == {"gain", "tables.context.weight", "attentions.context.vector"}
+    assert {*context} - {*plain} == {"context_gain", "words.tables.context.weight"}
     assert all(torch.equal(context[name], weight) for name, weight in plain.items())
 
 
