@@ -49,7 +49,7 @@ def tokenizer(split) -> ContextTokenizer:
 
 def test_two_vocabularies_are_refused(split):
     words = resolve("folder", "scotch_light", {"words.joint": "false"}).words
-    with pytest.raises(ValueError, match="words.joint=true"):
+    with pytest.raises(ValueError, match=r"words\.joint=true"):
         ScotchLight.tokenizer(split, words, ScotchLightConfig())
 
 
