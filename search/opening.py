@@ -35,6 +35,14 @@ def index_path(typed: str) -> Path:
     )
 
 
+def indexed_folder(index: Path) -> Path | None:
+    """The current folder or the nearest one above it whose index is ``index``; None: the index is of another one."""
+    from search.index.places import index_place
+
+    here, index = named_path("."), index.resolve()
+    return next((each for each in (here, *here.parents) if index_place(each).resolve() == index), None)
+
+
 def opened(path: Path, how: str, *, mapped: bool = False) -> "tuple[Index, Retriever | None]":
     """An index, memory-mapped if ``mapped``, and a retriever over its vectors; ``how`` is the option ``nearest``.
 

@@ -159,6 +159,8 @@ class ServeOptions:
     """Port on 127.0.0.1; 0: any free one."""
     index: str = ""
     """File of the index; empty: that of this folder or of the nearest one above it, in the user's cache folder."""
+    folder: str = ""
+    """The indexed folder, whose files the page shows; empty: this one, or the nearest above it that has the index."""
     model: str = ""
     """Folder of a run or of a packed model; empty: the shipped model; none: BM25 alone."""
 

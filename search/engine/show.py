@@ -6,9 +6,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+import numpy as np
+
 from data_prep.files.printable import one_line
 from search.engine.engine import Alignment, Engine, Hit
 from search.engine.signature import signature
+from search.files.languages import has_whole_file
+from search.index.code_index import Index, IndexedFile
 
 _LONGEST_LICENCE: Final = 200  # characters
 _BOLD, _DIM, _GREEN, _CYAN = "1", "2", "32", "36"
@@ -30,13 +34,13 @@ def as_json(engine: Engine, query: str, hits: Sequence[Hit], seconds: float, *, 
 def result(engine: Engine, query: str, hit: Hit, *, explain: bool) -> dict[str, Any]:
     """A hit as the JSON interfaces return it."""
     index, text = engine.index, engine.index.split.text(hit.row)
-    licence = one_line(index.file(hit.row).licence)
     found: dict[str, Any] = {
         "rank": hit.rank,
         "row": hit.row,
         "path": text.path,
         "start_line": text.start_line,
         "end_line": text.end_line,
+        "whole_file": is_whole_file(index, hit.row),
         "name": index.names[hit.row],
         "signature": signature(text.source, text.path),
         "documentation": text.query_text,
@@ -47,12 +51,24 @@ def result(engine: Engine, query: str, hit: Hit, *, explain: bool) -> dict[str, 
         "vectors": None if hit.near is None else round(hit.near, 6),
         "file": round(hit.of_file, 6),
         "stage": hit.stage,
-        "license": licence if len(licence) <= _LONGEST_LICENCE else f"{licence[: _LONGEST_LICENCE - 1]}…",
+        "license": licence_of(index.file(hit.row)),
         "url": index.url(hit.row),
     }
     if explain and (alignment := aligned(engine, query, hit)):
         found["alignment"] = explained(alignment)
     return found
+
+
+def is_whole_file(index: Index, row: int) -> bool:
+    """Whether a row is a file as a whole, of which it shows the first lines after the licence."""
+    place = int(np.searchsorted(index.file_edges, row, side="right")) - 1
+    return has_whole_file(index.files[place].path) and row == int(index.file_edges[place])
+
+
+def licence_of(file: IndexedFile) -> str:
+    """The licence of a file, for display."""
+    licence = one_line(file.licence)
+    return licence if len(licence) <= _LONGEST_LICENCE else f"{licence[: _LONGEST_LICENCE - 1]}…"
 
 
 def aligned(engine: Engine, query: str, hit: Hit) -> Alignment | None:

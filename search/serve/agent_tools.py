@@ -101,8 +101,8 @@ class AgentTools:
         return entry | _cut(told["source"], budget * CHARACTERS)
 
 
-def row_at(index: Index, path: str, line: int) -> int:
-    """The innermost row of the index at a line.
+def file_number(index: Index, path: str) -> int:
+    """The number of the file with this path.
 
     Raises:
         ValueError: there is none.
@@ -110,6 +110,16 @@ def row_at(index: Index, path: str, line: int) -> int:
     number = next((place for place, file in enumerate(index.files) if file.path == path), None)
     if number is None:
         raise ValueError(f"there is no indexed file {shown(path)}: take a path as search gives it")
+    return number
+
+
+def row_at(index: Index, path: str, line: int) -> int:
+    """The innermost row of the index at a line.
+
+    Raises:
+        ValueError: there is none.
+    """
+    number = file_number(index, path)
     rows = range(int(index.file_edges[number]), int(index.file_edges[number + 1]))
     places = ((index.split.text(row), row) for row in rows)
     around = [

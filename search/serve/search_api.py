@@ -14,6 +14,7 @@ from starlette.responses import Response
 from data_prep.store.manifest import DamagedStore
 from search.engine.show import LEAST_AGREEMENT, LEAST_WEIGHT, result
 from search.files.languages import language_name
+from search.serve.highlighting import highlighted, word_spans
 from search.serve.live_index import LiveIndex, Opened
 from search.serve.requests import (
     GONE,
@@ -26,7 +27,6 @@ from search.serve.requests import (
     parameters,
     pattern,
 )
-from search.serve.spans import word_spans
 
 MOST_HITS: Final = 100
 """Maximum number of hits in one answer."""
@@ -108,10 +108,15 @@ class SearchApi:
         return await self._turns.answer(request, answer)
 
 
-def check_row(now: Opened, index: str, row: int) -> None:
-    """Refuse a row that is not of this index; ``index``: the name of that which had it, "" for any."""
-    if index not in ("", now.name):
+def check_index(now: Opened, name: str) -> None:
+    """Refuse what is about another index; ``name``: of that which is meant, "" for any."""
+    if name not in ("", now.name):
         raise HTTPException(409, "the index was replaced since: search again")
+
+
+def check_row(now: Opened, index: str, row: int) -> None:
+    """Refuse a row that is not of this index; ``index``: as :func:`check_index` takes it."""
+    check_index(now, index)
     if row >= now.head.rows:
         raise HTTPException(400, f"row takes a whole number below {now.head.rows}, not {row}")
 
@@ -121,6 +126,7 @@ def explanation(now: Opened, words: tuple[str, ...], row: int) -> dict[str, Any]
     engine = now.engine
     alignment = engine.reranker.alignment(words, row) if engine.reranker else None
     code = list(alignment.code) if alignment else []
+    text = engine.index.split.text(row)
     return {
         "query": list(alignment.query if alignment else words),
         "code": code,
@@ -129,5 +135,6 @@ def explanation(now: Opened, words: tuple[str, ...], row: int) -> dict[str, Any]
         "agreement": alignment.agreement.astype(float).round(5).tolist() if alignment else [],
         "least_weight": LEAST_WEIGHT,
         "least_agreement": LEAST_AGREEMENT,
-        "spans": word_spans(engine.index.split.text(row).source, {*words, *code}),
+        "spans": word_spans(text.source, text.path, {*words, *code}),
+        "kinds": highlighted(text.source, text.path),
     }

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from data_prep.files.named_paths import named_path
 from search.options import ServeOptions
 from terminal.console import say
 from terminal.options import parsed
@@ -23,9 +24,12 @@ def serve(arguments: Sequence[str]) -> None:
     words, options = parsed(arguments, ServeOptions)
     if words:
         raise ValueError(f"bash run.sh serve takes options only, not {' '.join(words)}")
-    from search.opening import index_path
+    from search.index.places import index_place
+    from search.opening import index_path, indexed_folder
 
-    path = index_path(options.index)
+    folder = named_path(options.folder) if options.folder else None
+    path = index_place(folder) if folder and not options.index else index_path(options.index)
+    folder = folder or indexed_folder(path)
     with listening(options.port) as listener:
         from search.index.code_index import rows_of_files
         from search.index.places import judgements_place
@@ -39,7 +43,9 @@ def serve(arguments: Sequence[str]) -> None:
             raise ValueError(f"the index {path} is empty: index a folder that has source files")
         say(f"{rows_of_files(head.rows, head.files)} in {path}")
         say(f"search them at http://{ADDRESS}:{listener.getsockname()[1]}; stop with Ctrl-C")
-        server_of(web_app(live, name, Judgements(judgements_place(path)))).run(sockets=[listener])
+        server_of(web_app(live, name, judgements=Judgements(judgements_place(path)), root=folder)).run(
+            sockets=[listener]
+        )
 
 
 def listening(port: int) -> socket.socket:

@@ -17,18 +17,14 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from search.quality.judgements import Judgements
+from search.serve.file_api import FileApi
 from search.serve.judgement_api import JudgementApi
 from search.serve.live_index import LiveIndex
 from search.serve.requests import error_answer, left, refused
 from search.serve.search_api import SearchApi, Turns
 
 _WEB: Final = Path(__file__).with_name("web")
-_PAGE: Final = {
-    "/": ("index.html", "text/html; charset=utf-8"),
-    "/app.js": ("app.js", "text/javascript; charset=utf-8"),
-    "/java.js": ("java.js", "text/javascript; charset=utf-8"),
-    "/style.css": ("style.css", "text/css; charset=utf-8"),
-}
+_TYPES: Final = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 _HOST: Final = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?", re.IGNORECASE)
 _HEADERS: Final = {
     "content-security-policy": (
@@ -43,13 +39,14 @@ _HEADERS: Final = {
 }
 
 
-def web_app(live: LiveIndex, model: str, judgements: Judgements | None = None) -> ASGIApp:
+def web_app(live: LiveIndex, model: str, *, judgements: Judgements | None = None, root: Path | None = None) -> ASGIApp:
     """The application that answers from ``live``.
 
     Args:
         live: the index.
         model: the name that is reported for its model.
         judgements: where the user's judgements of hits are saved; None: they are not taken.
+        root: the indexed folder, whose files are shown; None: not known.
     """
     turns = Turns(live)
     api = SearchApi(turns, model)
@@ -57,7 +54,12 @@ def web_app(live: LiveIndex, model: str, judgements: Judgements | None = None) -
         Route("/health", api.health, methods=["GET"]),
         Route("/api/search", api.search, methods=["GET"]),
         Route("/api/explain", api.explain, methods=["GET"]),
-        *(Route(place, _file(*about), methods=["GET"]) for place, about in _PAGE.items()),
+        Route("/api/file", FileApi(turns, root).file, methods=["GET"]),
+        *(
+            Route(_place(file), _file(file), methods=["GET"])
+            for file in sorted(_WEB.iterdir())
+            if file.suffix in _TYPES
+        ),
     ]
     if judgements is not None:
         judged = JudgementApi(turns, judgements)
@@ -88,9 +90,14 @@ class _Guard:
         await app(scope, receive, send_guarded)
 
 
-def _file(name: str, media_type: str) -> Any:
+def _place(file: Path) -> str:
+    """The path under which a file of the page is served."""
+    return "/" if file.name == "index.html" else f"/{file.name}"
+
+
+def _file(file: Path) -> Any:
     """A handler that answers with a file of the page."""
-    content = (_WEB / name).read_bytes()
+    content, media_type = file.read_bytes(), f"{_TYPES[file.suffix]}; charset=utf-8"
 
     async def answer(request: Request) -> Response:  # noqa: ARG001 - starlette calls it so
         return Response(content, media_type=media_type)

@@ -12,7 +12,6 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from search.index.build import refresh
-from search.quality.judgements import Judgements
 from search.serve.live_index import LiveIndex
 from search.serve.server import listening, server_of
 from search.serve.web_app import web_app
@@ -25,9 +24,9 @@ def index_of(root: Path, path: Path) -> Path:
 
 
 @contextmanager
-def running(live: LiveIndex, model: str = "none", judgements: Judgements | None = None) -> Iterator[int]:
-    """The port of a server that answers from ``live``."""
-    with running_app(web_app(live, model, judgements)) as (port, _):
+def running(live: LiveIndex, model: str = "none", **more) -> Iterator[int]:
+    """The port of a server that answers from ``live``, with what ``more`` tells the application."""
+    with running_app(web_app(live, model, **more)) as (port, _):
         yield port
 
 

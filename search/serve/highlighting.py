@@ -1,0 +1,162 @@
+"""What a page colours in source code: comments, texts, keywords and the like, by the parsers that read the index.
+
+A page marks pieces of plain text by their positions, so that no code becomes markup. Tree-sitter parses what is broken
+or cut out of its file too: the pieces are those of its leaves.
+"""
+
+import re
+from collections.abc import Collection, Iterator
+from functools import lru_cache
+from pathlib import PurePosixPath
+from pkgutil import resolve_name
+from typing import Final, Literal
+
+import numpy as np
+from jaxtyping import Int64
+from tree_sitter import Language, Node, Parser, TreeCursor
+
+from data_prep.languages.identifiers import split_identifier
+
+Kind = Literal["comment", "string", "keyword", "number", "type", "annotation"]
+Span = tuple[int, int, str]
+"""Start and end in characters from 0, and the kind or the word there."""
+
+_GRAMMARS: Final = {
+    ".java": "tree_sitter_java:language",
+    ".py": "tree_sitter_python:language",
+    **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx"), "tree_sitter_javascript:language"),
+    **dict.fromkeys((".ts", ".mts", ".cts"), "tree_sitter_typescript:language_typescript"),
+    ".tsx": "tree_sitter_typescript:language_tsx",
+    ".go": "tree_sitter_go:language",
+}
+"""Suffix -> its grammar, as the readers of :mod:`data_prep.languages` have them."""
+_WORDS: Final = frozenset(
+    ("true", "false", "null", "null_literal", "none", "nil", "iota", "undefined", "this", "super", "void_type",
+     "boolean_type", "ellipsis")
+)  # fmt: skip
+"""Leaves with a name of their own that are keywords."""
+_NUMBERS: Final = frozenset(("integer", "float", "number", "int_literal", "float_literal", "imaginary_literal"))
+_QUOTES: Final = frozenset(('"', "'", "`", '"""'))
+_STRINGS: Final = ("string", "escape_sequence", "character_literal", "rune_literal", "regex")
+_ANNOTATIONS: Final = frozenset(("annotation", "marker_annotation", "decorator"))
+_WHOLE: Final = frozenset(("string_content", *_ANNOTATIONS))
+"""Nodes that are one piece although they have leaves."""
+_TYPE: Final = re.compile(r"[A-Z][0-9_$]*(?:[a-z]|\Z)")
+"""What a type is called, by custom, except in Go, where the first letter says whether a name is exported."""
+
+
+def highlighted(source: str, path: str, start: int = 0, end: int | None = None) -> list[Span]:
+    """The pieces to colour, ascending and disjoint.
+
+    Args:
+        source: a file, or a part of it.
+        path: of its file, whose suffix says the language; of another one nothing is coloured.
+        start: the first character that is wanted.
+        end: the one after the last; None: all.
+    """
+    found: list[Span] = []
+    for first, last, kind, text in _leaves(source, path, start, end):
+        if kind == "identifier":
+            kind = "type" if _TYPE.match(text) and not path.endswith(".go") else ""
+        if kind and found and found[-1][1:] == (first, kind):
+            found[-1] = (found[-1][0], last, kind)
+        elif kind:
+            found.append((first, last, kind))
+    return found
+
+
+def word_spans(source: str, path: str, words: Collection[str]) -> list[Span]:
+    """Where each of ``words`` is in the identifiers of a source, in order; comments, texts and the like are left out.
+
+    ``path`` is that of its file.
+    """
+    return [
+        (first + start, first + end, word)
+        for first, _, kind, text in _leaves(source, path, 0, None)
+        if kind in ("identifier", "type")
+        for start, end, word in _parts(text)
+        if word in words
+    ]
+
+
+def _leaves(source: str, path: str, start: int, end: int | None) -> Iterator[tuple[int, int, str, str]]:
+    """Start, end, kind and text of each leaf with a kind: a :data:`Kind` or "identifier"."""
+    grammar = _grammar(PurePosixPath(path).suffix)
+    if grammar is None:
+        return
+    data = source.encode("utf-8", "replace")
+    places = _character_places(data)
+    first, last = np.searchsorted(places, [start, len(source) if end is None else end]).tolist()
+    covered = 0
+    for node in _visited(Parser(grammar).parse(data).walk(), first, last):
+        begin, stop, kind = node.start_byte, node.end_byte, _kind(node)
+        if node.type in _ANNOTATIONS:
+            stop, kind = _end_of_name(node), "annotation"
+        if kind and begin >= covered and stop > begin:
+            covered = stop
+            text = data[begin:stop].decode("utf-8", "replace") if kind in ("identifier", "type") else ""
+            yield int(places[begin]), int(places[stop]), kind, text
+
+
+def _visited(cursor: TreeCursor, first: int, last: int) -> Iterator[Node]:
+    """The leaves, and nodes of ``_WHOLE`` above some of them, that are between two bytes, in order."""
+    inside = True
+    while inside:
+        node = cursor.node
+        assert node is not None
+        wanted = node.end_byte > first and node.start_byte < last
+        if wanted and (not node.child_count or node.type in _WHOLE):
+            yield node
+        inside = (wanted and cursor.goto_first_child()) or cursor.goto_next_sibling()
+        while not inside and cursor.goto_parent():
+            inside = cursor.goto_next_sibling()
+
+
+def _kind(leaf: Node) -> str:
+    kind = leaf.type
+    if not leaf.is_named:
+        if kind == "/" and leaf.parent is not None and leaf.parent.type == "regex":
+            return "string"
+        return "string" if kind in _QUOTES else "keyword" if kind.isalpha() else ""
+    if kind.endswith("comment"):
+        return "comment"
+    if kind == "type_identifier":
+        return "type"
+    if kind.endswith(("identifier", "identifier_pattern")):
+        return "identifier"
+    if kind in _WORDS:
+        return "keyword"
+    if kind in _NUMBERS or kind.endswith(("integer_literal", "point_literal")):
+        return "number"
+    return "string" if any(each in kind for each in _STRINGS) else ""
+
+
+def _end_of_name(annotation: Node) -> int:
+    """Where the name of an annotation or decorator ends, before its arguments."""
+    name = annotation.child_by_field_name("name") or (annotation.named_children or [annotation])[0]
+    called = name.child_by_field_name("function") if name.type in ("call", "call_expression") else None
+    return (called or name).end_byte
+
+
+@lru_cache(maxsize=len(_GRAMMARS))
+def _grammar(suffix: str) -> Language | None:
+    return Language(resolve_name(_GRAMMARS[suffix])()) if suffix in _GRAMMARS else None
+
+
+def _character_places(data: bytes) -> Int64[np.ndarray, " bytes"]:
+    """The number of characters before each byte, and before the end."""
+    begins = (np.frombuffer(data, np.uint8) & 0xC0) != 0x80
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(begins, dtype=np.int64)])
+
+
+def _parts(identifier: str) -> Iterator[Span]:
+    """The words of an identifier and their positions in it."""
+    lower = [(letter, place) for place, character in enumerate(identifier) for letter in character.lower()]
+    text, places, start = "".join(letter for letter, _ in lower), [place for _, place in lower], 0
+    for word in split_identifier(identifier):
+        start = text.find(word, start)
+        if start < 0:  # a letter whose lower case depends on its neighbours
+            return
+        end = start + len(word)
+        yield places[start], places[end - 1] + 1, word
+        start = end
