@@ -85,6 +85,9 @@ class QualityOptions(RankingSettings):
     ask: Literal["comment", "return", "member", "name"] = "comment"
     """Queries: comment: first sentences of comments; member: the same after the type's name (comments hidden for both);
     return: the texts of @return; name: names (comments searchable for both)."""
+    under: Literal["", "file", "call"] = ""
+    """Ask each query under the text above a cursor: file: that above the function; call: that above its first call in
+    another file; empty: without."""
 
     def __post_init__(self) -> None:
         RankingSettings.__post_init__(self)
@@ -98,6 +101,8 @@ class QualityOptions(RankingSettings):
             self._check_fit()
         if self.query_file and self.ask != "comment":
             raise ValueError(f"--ask={self.ask} is for queries made from the code: leave out --queries=FILE.json")
+        if self.under and self.query_file:
+            raise ValueError("--under takes the contexts of queries made from the code: leave out --queries=FILE.json")
         if self.ask not in ("comment", "return", "member", "name"):
             raise ValueError(f"--ask takes comment, return, member or name, not {self.ask!r}")
 

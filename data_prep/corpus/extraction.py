@@ -81,7 +81,7 @@ def extract_file(
     if is_generated(data, parsed.code_start):
         counts.files["generated"] += 1
         return None
-    file = CorpusFile(path, language.name, licence, data, _disjoint(parsed.comments), ())
+    file = CorpusFile(path, language.name, licence, data, disjoint(parsed.comments), ())
     functions = _functions(file, parsed, language)
     counts.files["" if functions else "without functions"] += 1
     counts.functions.update(function.reason for function in functions)
@@ -109,7 +109,7 @@ def _function(found: FoundFunction, reason: str) -> CorpusFunction:
     )  # fmt: skip
 
 
-def _disjoint(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def disjoint(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Spans without those inside of others."""
     found: list[tuple[int, int]] = []
     for start, end in spans:

@@ -4,7 +4,8 @@ For a query that is a name (``StringUtils``, ``JsonReader.nextName``), what has 
 """
 
 import fnmatch
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, Literal, Protocol, runtime_checkable
@@ -14,6 +15,7 @@ from jaxtyping import Bool, Float, Float32, Int64
 
 from data_prep.languages.java.javadoc import query_words
 from retrieval.score_scales import weighted, z_scores
+from search.engine.context_signal import context_scores
 from search.engine.file_ranking import DEFAULT, FileRanking, FileWeights
 from search.engine.names import Names, Spelt
 from search.engine.settings import RankingSettings
@@ -55,11 +57,13 @@ class Reranker(Protocol):
 class Retriever(Protocol):
     """Vectors of the rows of an index: :class:`search.index.dense_retriever.DenseRetriever`, which needs torch."""
 
-    def nearest(self, query: Sequence[str]) -> Int64[np.ndarray, " found"]:
-        """The distinct rows whose vectors are nearest to that of a query."""
+    def nearest(self, query: Sequence[str], context: Sequence[str] = ()) -> Int64[np.ndarray, " found"]:
+        """The distinct rows whose vectors are nearest to that of a query under a context."""
 
-    def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
-        """The similarity of each of ``rows`` to a query."""
+    def scores(
+        self, query: Sequence[str], rows: Int64[np.ndarray, " found"], context: Sequence[str] = ()
+    ) -> Float32[np.ndarray, " found"]:
+        """The similarity of each of ``rows`` to a query under a context."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +138,14 @@ class Engine:
         self.ranking = ranking or RankingSettings()
 
     def search(
-        self, query: str, *, top: int = 10, path: str = "", by_file: bool = False, languages: Collection[str] = ()
+        self,
+        query: str,
+        *,
+        top: int = 10,
+        path: str = "",
+        by_file: bool = False,
+        languages: Collection[str] = (),
+        context: Sequence[str] = (),
     ) -> list[Hit]:
         """The best rows for ``query``, best first.
 
@@ -144,12 +155,14 @@ class Engine:
             path: a pattern such as ``src/*`` that the paths of hits must match; empty: all.
             by_file: only the best hit of each file.
             languages: names of languages, such as python, that hits must be in; empty: all.
+            context: the words above the cursor (:func:`search.cursor.above.words_above`), nearest last; empty: none.
 
         Raises:
             QueryError: the query is empty or too long.
         """
         words, spelt = self.asked(query)
-        found = self._closely(words, self._allowed(path, languages), spelt, query, by_file=by_file)
+        allowed = self._allowed(path, languages)
+        found = self._closely(words, allowed, spelt, query, by_file=by_file, context=context)
         order = found.order
         if by_file:
             order = order[np.sort(np.unique(self._file_of(found.rows[order]), return_index=True)[1])]
@@ -167,14 +180,14 @@ class Engine:
             for rank, place in enumerate(order[:top].tolist(), start=1)
         ]
 
-    def rank(self, words: Sequence[str], row: int, query: str = "") -> int:
+    def rank(self, words: Sequence[str], row: int, query: str = "", context: Sequence[str] = ()) -> int:
         """The rank of ``row`` for the words of a query, among all rows; ties count against it.
 
         Rows that are not candidates follow those that are, in BM25's order. ``query`` is the text as typed, in case it
-        contains a name.
+        contains a name; ``context`` as in :meth:`search`.
         """
         words, spelt = self.asked(query) if query else (words, Spelt())
-        found = self._closely(words, np.ones(len(self.index), dtype=np.bool_), spelt, query)
+        found = self._closely(words, np.ones(len(self.index), dtype=np.bool_), spelt, query, context=context)
         place = int(np.searchsorted(found.rows, row))
         if place < len(found.rows) and found.rows[place] == row:
             return int(np.count_nonzero(found.scores >= found.scores[place]))
@@ -207,16 +220,20 @@ class Engine:
         query: str,
         *,
         by_file: bool = False,
+        context: Sequence[str] = (),
     ) -> "_Looked":
         """The candidates and their scores, with ``by_file`` those that order files."""
         ranking = replace(self.ranking, files=self.ranking.by_file, near=0.0) if by_file else self.ranking
         lexical = self.index.lexical.scores(words)
         of_files = self._of_files(words, query, ranking.files)
         named = [row for row in self._also(spelt) if allowed[row]]
-        rows = self._shortlist(words, lexical, allowed, [*named, *self._best_of_files(of_files, lexical, allowed)])
+        also = [*named, *self._best_of_files(of_files, lexical, allowed)]
+        rows = self._shortlist(words, lexical, allowed, also, context)
         neural = self.reranker.scores(words, rows) if self.reranker and len(rows) else None
-        near = self.retriever.scores(words, rows) if self.retriever and neural is not None else None
+        near = self.retriever.scores(words, rows, context) if self.retriever and neural is not None else None
         scores = self._mixed(lexical[rows], neural, near, ranking.near)
+        if context and ranking.context:
+            scores += ranking.context * context_scores(context, words, self.index.lexical)[rows]
         if ranking.files:
             scores[self._of_whole_files[rows]] = 0.0  # the mean; the score of the file says more
         if not asks_for_tests(words):
@@ -265,6 +282,7 @@ class Engine:
         lexical: Float32[np.ndarray, " rows"],
         allowed: Bool[np.ndarray, " rows"],
         named: Sequence[int],
+        context: Sequence[str] = (),
     ) -> Int64[np.ndarray, " found"]:
         """The candidates, as ascending rows."""
         if self.reranker and len(self.index) <= self.ranking.read_all_below:
@@ -273,7 +291,7 @@ class Engine:
         if len(found) > self.ranking.shortlist:
             best = np.argpartition(-lexical[found], self.ranking.shortlist - 1)[: self.ranking.shortlist]
             found = found[best]
-        near = self.retriever.nearest(words) if self.retriever and self.reranker else np.empty(0, np.int64)
+        near = self.retriever.nearest(words, context) if self.retriever and self.reranker else np.empty(0, np.int64)
         return np.unique(np.concatenate([found, near[allowed[near]], np.array(named, dtype=np.int64)]))
 
     def _mixed(
@@ -309,6 +327,16 @@ class Engine:
     def _of_tests(self) -> Bool[np.ndarray, " rows"]:
         return self._spread([file.test for file in self.index.files])
 
+    @cached_property
+    def _languages(self) -> Sequence[str]:
+        """The language of each file."""
+        return [language_name(file.path) for file in self.index.files]
+
+    @cached_property
+    def languages(self) -> Mapping[str, int]:
+        """The number of files of each language, by name."""
+        return dict(sorted(Counter(self._languages).items()))
+
     def _spread(self, of_file: Sequence[bool]) -> Bool[np.ndarray, " rows"]:
         """A value per file, repeated for each row of the file."""
         return np.repeat(np.array(of_file, dtype=np.bool_), np.diff(self.index.file_edges))
@@ -318,9 +346,8 @@ class Engine:
             return np.ones(len(self.index), dtype=np.bool_)
         return self._spread(
             [
-                (not path or fnmatch.fnmatchcase(file.path, path))
-                and (not languages or language_name(file.path) in languages)
-                for file in self.index.files
+                (not path or fnmatch.fnmatchcase(file.path, path)) and (not languages or language in languages)
+                for file, language in zip(self.index.files, self._languages, strict=True)
             ]
         )
 

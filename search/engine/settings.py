@@ -26,6 +26,8 @@ class RankingSettings:
     """Weight of the score of the whole file (search/engine/file_ranking.py), which is added to that of a row."""
     by_file: float = 5.0
     """The same where files are asked for (--by=file); vectors then only add candidates."""
+    context: float = 0.3
+    """Weight of BM25 over the rarest words above the cursor, from 0 to 1, which is added if there are any."""
     named: float = 100.0
     """Added to the score of a method or type whose name is the whole query."""
     mentioned: float = 5.0
@@ -42,6 +44,6 @@ _BOUNDS: Final = {
     "shortlist": whole(1, 1_000_000),
     "read_all_below": whole(0, 1_000_000_000),
     "weight": real(0, 1),
-    **dict.fromkeys(("near", "test", "file", "files", "by_file", "named", "mentioned"), _ADDED),
+    **dict.fromkeys(("near", "test", "file", "files", "by_file", "context", "named", "mentioned"), _ADDED),
     "comments": whole(0, 1000),
 }

@@ -26,14 +26,16 @@ class DenseRetriever:
         self._encoder, self._vectors, self._count = encoder, vectors, count
         self._vector = lru_cache(maxsize=16)(encoder.query)
 
-    def nearest(self, query: Sequence[str]) -> Int64[np.ndarray, " found"]:
+    def nearest(self, query: Sequence[str], context: Sequence[str] = ()) -> Int64[np.ndarray, " found"]:
         """At most ``count`` rows, best first; only those with a score above 0."""
-        scores, rows = self._vectors.search(self._vector(tuple(query)), self._count)
+        scores, rows = self._vectors.search(self._vector(tuple(query), tuple(context)), self._count)
         return rows[0][scores[0] > 0]
 
-    def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
-        """The cosine of the query's vector and that of each of ``rows``."""
-        return self._vectors.scores(self._vector(tuple(query))[0], rows)
+    def scores(
+        self, query: Sequence[str], rows: Int64[np.ndarray, " found"], context: Sequence[str] = ()
+    ) -> Float32[np.ndarray, " found"]:
+        """The cosine of the query's vector, under its context, and that of each of ``rows``."""
+        return self._vectors.scores(self._vector(tuple(query), tuple(context))[0], rows)
 
     def close(self) -> None:
         """Release open files and connections."""

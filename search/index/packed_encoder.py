@@ -61,8 +61,8 @@ class PackedEncoder:
         self._tokenizer = packed.tokenizer
         self.run, self.model, self.dim = str(run or ""), model_hash(folder), dim
 
-    def query(self, words: Sequence[str]) -> Float32[np.ndarray, "1 dim"]:
-        """The vector of a query: the mean of its words' vectors, with norm 1."""
+    def query(self, words: Sequence[str], context: Sequence[str] = ()) -> Float32[np.ndarray, "1 dim"]:  # noqa: ARG002
+        """The vector of a query: the mean of its words' vectors, with norm 1; this model reads no context."""
         ids = self._tokenizer.encode(query_split(words)).fields["query"].values
         return _normalised(self._tables["query"][ids].sum(0, keepdims=True) / max(1, len(ids)))
 

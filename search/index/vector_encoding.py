@@ -43,8 +43,8 @@ class RowEncoder(Protocol):
     fields: tuple[str, ...]
     """The fields of a row that it reads."""
 
-    def query(self, words: Sequence[str]) -> Float32[np.ndarray, "1 dim"]:
-        """The vector of a query, with norm 1."""
+    def query(self, words: Sequence[str], context: Sequence[str] = ()) -> Float32[np.ndarray, "1 dim"]:
+        """The vector of a query, with norm 1; ``context``: the words above the cursor, if the model reads them."""
 
     def ids(self, rows: Split) -> TokenizedPairs:
         """The rows as ids of the model."""

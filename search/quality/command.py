@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from search.engine.engine import Engine, Reranker, Retriever
     from search.index.code_index import Index
     from search.quality.query_file import QueryFile
+    from search.quality.questions import Questions
 
 
 def quality(arguments: Sequence[str]) -> None:
@@ -60,8 +61,28 @@ def _by_comments(root: Path, path: Path, run: str, options: QualityOptions, mode
     rerankers = {label: maker(found) for label, maker in makers.items()}
     ranking = replace(options.ranking, comments=0 if hidden else options.comments)
     searched = with_comments(found, ranking.comments)
+    if options.under:
+        _under_contexts(root, searched, rerankers, retriever, questions, replace(options, comments=ranking.comments))
+        return
     measured = measure_quality(searched, rerankers, ranking, questions, retriever)
     console.show("\n".join(quality_lines(measured, questions.source, len(found))))
+
+
+def _under_contexts(
+    root: Path,
+    index: "Index",
+    rerankers: "Mapping[str, Reranker]",
+    retriever: "Retriever | None",
+    questions: "Questions",
+    options: QualityOptions,
+) -> None:
+    from search.engine.engine import Engine
+    from search.quality.contexts import context_lines, measure_contexts, with_contexts
+
+    contexts = with_contexts(questions, index, root, options.under)
+    engines = {"bm25": Engine(index, None, options.ranking)}
+    engines |= {label: Engine(index, each, options.ranking, retriever) for label, each in rerankers.items()}
+    console.show("\n".join(context_lines(measure_contexts(engines, contexts, options.seed), options.under, len(index))))
 
 
 def _by_typed_queries(root: Path, path: Path, run: str, options: QualityOptions, models: Mapping[str, str]) -> None:
