@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Int64
 
 from data_prep.config import WordsConfig
+from data_prep.corpus.contexts import CONTEXT_FIELD
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import WORD_FIELDS
 from data_prep.store.prepared_data import Split, Texts
@@ -14,11 +15,14 @@ from data_prep.store.ragged_lists import Ragged
 from data_prep.store.tokenizing import WordTokenizer
 
 
-def query_split(words: Sequence[str]) -> Split:
-    """The words of one query, as a split of one row without a method."""
-    lexicon = sorted(set(words))
+def query_split(words: Sequence[str], context: Sequence[str] = ()) -> Split:
+    """The words of one query, and those of its context if it has one, as a split of one row without a method."""
+    lexicon = sorted({*words, *context})
+    places = {word: number for number, word in enumerate(lexicon)}
     lists = {field: Ragged.of([()]) for field in WORD_FIELDS}
-    lists["query"] = Ragged.of([[lexicon.index(word) for word in words]])
+    lists["query"] = Ragged.of([[places[word] for word in words]])
+    if context:
+        lists[CONTEXT_FIELD] = Ragged.of([[places[word] for word in context]])
     return Split("query", lexicon, lists, Texts.of(()))
 
 

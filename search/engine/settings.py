@@ -26,7 +26,7 @@ class RankingSettings:
     """Weight of the score of the whole file (search/engine/file_ranking.py), which is added to that of a row."""
     by_file: float = 5.0
     """The same where files are asked for (--by=file); vectors then only add candidates."""
-    context: float = 0.3
+    context: float = 0.1
     """Weight of BM25 over the rarest words above the cursor, from 0 to 1, which is added if there are any."""
     named: float = 100.0
     """Added to the score of a method or type whose name is the whole query."""

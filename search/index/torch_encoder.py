@@ -37,13 +37,14 @@ class TorchEncoder:
             raise ValueError(f"the model in {folder} makes no vector of a method")
         self.run, self._ranker, self._encoder = str(run or ""), ranker, encoder
         self.fields = ranker.code_fields
+        self._context_words: int = getattr(ranker.config, "context_words", 0)
         self.model = model_hash(folder)
         self.dim = self.query(("a",)).shape[1]
 
     @torch.inference_mode()
-    def query(self, words: Sequence[str]) -> Float32[np.ndarray, "1 dim"]:
-        """The vector of a query, with norm 1."""
-        ids = self._encoder.encode(query_split(words))
+    def query(self, words: Sequence[str], context: Sequence[str] = ()) -> Float32[np.ndarray, "1 dim"]:
+        """The vector of a query, with norm 1; ``context``: the words above the cursor, if the model reads them."""
+        ids = self._encoder.encode(query_split(words, context[max(0, len(context) - self._context_words) :]))
         return self._ranker.encode_query(ids.queries([0])).states[:, 0].float().numpy()
 
     def ids(self, rows: Split) -> TokenizedPairs:

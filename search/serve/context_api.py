@@ -34,7 +34,7 @@ class Question:
 
     @classmethod
     def checked(cls, body: object) -> "Question":
-        """The question in a request's body; a mistake is an HTTPException, 400, or 413 for a context that is too long."""
+        """The question in a request's body; a mistake is an HTTPException, a context that is too long one of 413."""
         names = [each.name for each in fields(cls)]
         if not isinstance(body, dict) or "query" not in body or not body.keys() <= {*names}:
             raise HTTPException(400, f"expected an object with {', '.join(names)}, got {shown(body)}")

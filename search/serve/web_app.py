@@ -17,6 +17,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from search.quality.judgements import Judgements
+from search.serve.context_api import ContextApi
 from search.serve.file_api import FileApi
 from search.serve.judgement_api import JudgementApi
 from search.serve.live_index import LiveIndex
@@ -49,10 +50,12 @@ def web_app(live: LiveIndex, model: str, *, judgements: Judgements | None = None
         root: the indexed folder, whose files are shown; None: not known.
     """
     turns = Turns(live)
-    api = SearchApi(turns, model)
+    api, under_context = SearchApi(turns, model), ContextApi(turns)
     routes = [
         Route("/health", api.health, methods=["GET"]),
+        Route("/languages", under_context.languages, methods=["GET"]),
         Route("/api/search", api.search, methods=["GET"]),
+        Route("/api/search", under_context.search, methods=["POST"]),
         Route("/api/explain", api.explain, methods=["GET"]),
         Route("/api/file", FileApi(turns, root).file, methods=["GET"]),
         *(

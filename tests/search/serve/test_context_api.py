@@ -7,7 +7,7 @@ import pytest
 from repositories import write
 from serving import Answer, ask, index_of, running
 
-from search.cursor.above import LONGEST, words_above
+from search.cursor.above import LONGEST
 from search.index.update import update_vectors
 from search.serve.context_api import LARGEST
 from search.serve.live_index import LiveIndex, reranker_maker
@@ -52,17 +52,19 @@ def first(port, context, language="python"):
     return post(port, {"query": "load data from file", "context": context, "language": language}).told["results"][0]
 
 
-def test_the_context_decides_between_two_functions_that_answer(port):
-    assert first(port, PICKLE)["path"] == "store/pickle_store.py"
-    assert first(port, JSON)["path"] == "store/json_store.py"
+def test_the_context_decides_between_two_functions_with_equal_words(live):
+    with running(LiveIndex(live.path, reranker_maker("none"))) as port:
+        assert first(port, PICKLE)["path"] == "store/pickle_store.py"
+        assert first(port, JSON)["path"] == "store/json_store.py"
+        assert first(port, JSON)["score"] is None  # there are no vectors without a model
 
 
 def test_a_hit_has_what_shows_and_attributes_it(port, live):
-    told = post(port, {"query": "read all lines", "language": "java", "top": 1}).told
+    told = post(port, {"query": "read all lines", "language": "java", "top": 2}).told
     assert (told["language"], told["model"], told["index"]) == ("java", "base", live.opened().name)
     assert told["took_ms"] > 0
-    (hit,) = told["results"]
-    assert (hit["rank"], hit["identifier"], hit["path"]) == (1, "Lines.readLines", "io/Lines.java")
+    (hit,) = [each for each in told["results"] if each["identifier"] == "Lines.readLines"]
+    assert hit["path"] == "io/Lines.java"
     assert (hit["start_line"], hit["end_line"], hit["url"], hit["license"]) == (3, 3, "", "")
     assert hit["code"].startswith("String readLines")
 
@@ -149,11 +151,6 @@ def test_languages_are_those_of_the_index(port):
     assert ask(port, "/languages", "q=1").status == 400
 
 
-def test_other_methods_are_refused(port):
-    assert ask(port, "/api/search", method="PUT").status == 405
-
-
-def test_a_context_is_words_of_code_alone():
-    text = '"""Of pickle."""\nimport json  # of yaml\n\nclass A:\n    """Doc."""\n    def readAll(self): pass\n'
-    assert words_above(text, "python") == ("import", "json", "class", "a", "def", "read", "all", "self", "pass")
-    assert words_above("", "go") == ()
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS", "PATCH"])
+def test_other_methods_are_refused(port, method):
+    assert ask(port, "/api/search", method=method).status == 405

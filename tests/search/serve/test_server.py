@@ -134,7 +134,7 @@ def test_longest_query_is_answered_in_its_longest_spelling(port):
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH"])
-@pytest.mark.parametrize("place", ["/", "/health", "/api/search?q=a", "/api/explain?q=a&row=1"])
+@pytest.mark.parametrize("place", ["/", "/health", "/languages", "/api/explain?q=a&row=1"])
 def test_other_methods_are_refused(port, method, place):
     answer = ask(port, place, method=method)
     assert (answer.status, answer.told) == (405, {"error": "Method Not Allowed"})
