@@ -15,11 +15,17 @@ from jaxtyping import Float32, Int64
 from modeling.ranker import Scores
 
 _BLOCK_BYTES: Final = 1 << 25
+_FREQUENT: Final = 16
+"""A word is frequent if one of this many documents has it."""
+_WIDE_BYTES: Final = 1 << 28
+"""Most memory for the weights of frequent words in all documents."""
 _ARRAYS: Final = ("data", "indices", "indptr")
 
 
 class TokenBm25:
     """The index of a corpus."""
+
+    _wide: dict[int, Float32[np.ndarray, " documents"]]
 
     def __init__(self, documents: Iterable[Sequence[str]], *, k1: float = 1.2, b: float = 0.75) -> None:
         """Index the words of each document.
@@ -31,7 +37,7 @@ class TokenBm25:
         ids = [[self.terms.setdefault(word, len(self.terms)) for word in words] for words in documents]
         if not ids:
             raise ValueError("BM25 ranks at least one document, but there is none")
-        self.size = len(ids)
+        self.size, self._wide = len(ids), {}
         scorer = bm25s.BM25(k1=k1, b=b, method="lucene", dtype="float32", auto_compile=False)
         with np.errstate(invalid="ignore"):  # the average length is 0 if all documents are empty
             scorer.index((ids, self.terms), create_empty_token=False, show_progress=False)
@@ -55,6 +61,7 @@ class TokenBm25:
             raise ValueError("the arrays of BM25 are damaged")
         index = cls.__new__(cls)
         index.terms, index.size = {term: number for number, term in enumerate(terms)}, size
+        index._wide = {}
         index.arrays = dict(arrays)
         return index
 
@@ -63,10 +70,28 @@ class TokenBm25:
         found = np.zeros(self.size, np.float32)
         data, indices, indptr = (self.arrays[name] for name in _ARRAYS)
         for word, times in Counter(words).items():
-            if number := self.terms.get(word):
-                part = slice(indptr[number], indptr[number + 1])
+            if not (number := self.terms.get(word)):
+                continue
+            part = slice(indptr[number], indptr[number + 1])
+            if (wide := self._wide_weights(number, part)) is not None:
+                found += wide if times == 1 else times * wide
+            else:
                 found[indices[part]] += times * data[part]
         return found
+
+    def _wide_weights(self, number: int, part: slice) -> Float32[np.ndarray, " documents"] | None:
+        """The weights of a frequent word in all documents, which are added several times faster than by document.
+
+        They are retained for further queries; None if the word is not frequent, or no more may be retained.
+        """
+        if number in self._wide:
+            return self._wide[number]
+        if (part.stop - part.start) * _FREQUENT < self.size or 4 * self.size * (len(self._wide) + 1) > _WIDE_BYTES:
+            return None
+        wide = np.zeros(self.size, np.float32)
+        wide[self.arrays["indices"][part]] = self.arrays["data"][part]
+        self._wide[number] = wide
+        return wide
 
     def over(self, queries: Sequence[Sequence[str]]) -> "TokenBm25Scores":
         """The scores of queries against all documents."""

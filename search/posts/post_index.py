@@ -29,6 +29,8 @@ K1: Final = 1.2
 B: Final = 0.75
 CANDIDATES: Final = 500
 """Posts of each ranker that are fused."""
+_SAMPLED: Final = 16
+"""One of this many scores is sorted to find out which are high."""
 _ABOUT, _TERMS, _POSTS, _STARTS, _VECTORS = "index.json", "terms.json", "posts.jsonl", "starts.npy", "vectors.npy"
 _ARRAYS: Final = ("data", "indices", "indptr")
 _FORM: Final = "posts index 1"
@@ -115,7 +117,7 @@ class PostIndex:
     def search(self, query: QueryText, top: int) -> list[PostHit]:
         """The best posts, best first."""
         lexical = self._bm25.scores([*dict.fromkeys(code_words(query.text))])
-        rows = _best(lexical, max(CANDIDATES, top))
+        rows = best_rows(lexical, max(CANDIDATES, top))
         dense = None
         if self._model and self._nearest:
             model, tokenizer = self._model
@@ -153,10 +155,18 @@ def exact_vectors(vectors: Float32[np.ndarray, "posts dim"]) -> VectorIndex:
     return ExactVectors(vectors)
 
 
-def _best(scores: Float32[np.ndarray, " posts"], count: int) -> Int64[np.ndarray, " rows"]:
-    """The rows with the highest positive scores."""
+def best_rows(scores: Float32[np.ndarray, " posts"], count: int) -> Int64[np.ndarray, " rows"]:
+    """The rows with the highest positive scores.
+
+    A sample of the scores gives a bound above which enough of them lie, so that few are sorted.
+    """
     count = min(count, len(scores))
-    rows = np.argpartition(-scores, count - 1)[:count]
+    sample = np.sort(scores[::_SAMPLED])[::-1]
+    bound = sample[min(len(sample) - 1, 2 * count // _SAMPLED + 8)]
+    rows = np.flatnonzero(scores >= bound)
+    if len(rows) < count:
+        rows = np.arange(len(scores))
+    rows = rows[np.argpartition(-scores[rows], count - 1)[:count]]
     return np.sort(rows[scores[rows] > 0]).astype(np.int64)
 
 

@@ -41,3 +41,17 @@ def test_damaged_arrays_and_no_documents():
     with pytest.raises(ValueError, match="there is none"):
         TokenBm25([])
     assert TokenBm25([[], []]).scores(["a"]).tolist() == [0, 0]
+
+
+def test_frequent_words_score_the_same_by_all_documents_as_one_by_one(monkeypatch):
+    chance = np.random.default_rng(0)
+    documents = [[f"w{int(n)}" for n in chance.zipf(1.3, 20) if n < 500] for _ in range(400)]
+    queries = [["w1", "w2", "w2", "w40", "w3", "w499"], ["w7"], ["w1", "unknown"]]
+    index = TokenBm25(documents)
+    fast = [index.scores(query) for query in (*queries, *queries)]  # the second time they are retained
+    monkeypatch.setattr("retrieval.token_bm25._WIDE_BYTES", 0)
+    plain = TokenBm25(documents)
+    for query, found, again in zip(queries, fast[:3], fast[3:], strict=True):
+        expected = plain.scores(query)
+        assert np.array_equal(found, expected)
+        assert np.array_equal(again, expected)

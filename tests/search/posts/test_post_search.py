@@ -5,10 +5,11 @@ import json
 import shutil
 import sys
 
+import numpy as np
 import pytest
 
 from search.posts import cli
-from search.posts.post_index import PostIndex, exact_vectors, write_index
+from search.posts.post_index import PostIndex, best_rows, exact_vectors, write_index
 from search.posts.snippet import LONGEST, keyword_of, read_snippet
 from tests.data_prep.posts.dumps import TRACEBACK, small_dump
 
@@ -94,3 +95,13 @@ def test_megabytes_lose_their_middle():
     found = read_snippet("a" * 10_000_000 + "\nKeyError: 'x'")
     assert len(found.code) == LONGEST + 1
     assert keyword_of(found) == "KeyError"
+
+
+def test_the_best_rows_are_those_of_a_full_sort():
+    chance = np.random.default_rng(0)
+    for size, count in ((3, 5), (400, 30), (20_000, 500)):
+        for scores in (chance.random(size), chance.integers(0, 3, size), np.zeros(size)):
+            found = best_rows(scores.astype(np.float32), count)
+            positive = np.sort(scores[scores > 0])[::-1][:count]
+            assert np.array_equal(np.sort(scores[found])[::-1], positive)
+            assert np.array_equal(found, np.unique(found))
