@@ -13,7 +13,7 @@
 #   table                                       write the tables of the saved results, including README's
 #   speed [search|question|rows|--speed.x=y]    measure scoring, training, extraction; the search; row updates
 #   index DIR [--out=FILE] [--vectors=RUN]      index the methods, types and files of a folder
-#   search "QUESTION" [--explain] [--json]      search an index by a question in words or by a name
+#   search ["QUESTION"] [--at=FILE:LINE]        search by a question, a name, or a comment that asks
 #   serve [--port=8765]                         a web page that searches, at http://127.0.0.1:8765
 #   mcp [DIR] [--configure=CLIENT]              an MCP server for coding agents, on standard input and output
 #   quality DIR [--queries=FILE.json]           measure the search on your own documented methods or queries

@@ -81,8 +81,8 @@ COMMANDS: Final[dict[str, Command]] = {
         "search.options:IndexOptions",
     ),
     "search": Command(
-        '"QUESTION" [--explain] [--json]',
-        "search an index by a question in words or by a name",
+        '["QUESTION"] [--at=FILE:LINE]',
+        "search by a question, a name, or a comment that asks",
         "search.cli:search",
         "search.options:SearchOptions",
     ),

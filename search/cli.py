@@ -5,12 +5,16 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from data_prep.files.named_paths import check_file_place, named_path
 from search.options import IndexOptions, SearchOptions
 from terminal import console
 from terminal.console import say
 from terminal.options import parsed
+
+if TYPE_CHECKING:
+    from search.cursor.place import Cursor
 
 
 def index(arguments: Sequence[str]) -> None:
@@ -86,22 +90,40 @@ def complain_about(path: str, trouble: str) -> None:
 def search(arguments: Sequence[str]) -> None:
     """Answer a question."""
     words, options = parsed(arguments, SearchOptions)
-    if len(words) != 1:
-        raise ValueError('expected one question: bash run.sh search "read all lines of a file"')
+    if len(words) != 1 and not (options.at and not words):
+        raise ValueError(
+            'expected one question: bash run.sh search "read all lines of a file", or a comment that asks, by '
+            "--at=FILE:LINE"
+        )
     from search.engine.engine import Engine, words_of
     from search.engine.show import as_json, as_text
     from search.files.languages import chosen_languages
     from search.opening import check_answers, index_path, opened, reranker_of
 
-    words_of(words[0])  # a bad query is reported before anything is opened
+    cursor = _cursor(options.at, *words) if options.at else None
+    question = cursor.query if cursor else words[0]
+    words_of(question)  # a bad query is reported before anything is opened
     nearest = "none" if options.model == "none" else options.nearest
-    found, retriever = opened(index_path(options.index), nearest, mapped=True)
-    languages = chosen_languages(options.language)
+    place = index_path(options.index, cursor.file.parent if cursor else None)
+    found, retriever = opened(place, nearest, mapped=True)
+    languages = chosen_languages(options.language or (cursor.language if cursor else ""))
     check_answers(found, options.path, languages)
     engine = Engine(found, reranker_of(found, options.model), retriever=retriever)
     started = time.perf_counter()
-    by_file = options.by == "file"
-    hits = engine.search(words[0], top=options.top, path=options.path, languages=languages, by_file=by_file)
+    hits = engine.search(
+        question,
+        top=options.top,
+        path=options.path,
+        languages=languages,
+        by_file=options.by == "file",
+        context=cursor.context if cursor else (),
+    )
     seconds = time.perf_counter() - started
     answer: Callable[..., str] = as_json if options.json else as_text
-    console.show(answer(engine, words[0], hits, seconds, explain=options.explain), painted=not options.json)
+    console.show(answer(engine, question, hits, seconds, explain=options.explain), painted=not options.json)
+
+
+def _cursor(typed: str, query: str = "") -> "Cursor":
+    from search.cursor.place import cursor_at
+
+    return cursor_at(typed, query)

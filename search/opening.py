@@ -14,8 +14,12 @@ if TYPE_CHECKING:
     from search.index.code_index import Index
 
 
-def index_path(typed: str) -> Path:
-    """The index named by ``--index``, or that of the current folder or of the nearest folder above it.
+def index_path(typed: str, folder: Path | None = None) -> Path:
+    """The index named by ``--index``, or that of a folder or of the nearest folder above it.
+
+    Args:
+        typed: the value of ``--index``.
+        folder: the folder; None: the current one.
 
     Raises:
         ValueError: there is none.
@@ -24,7 +28,7 @@ def index_path(typed: str) -> Path:
 
     if typed:
         return named_path(typed)
-    here = named_path(".")
+    here = folder or named_path(".")
     if found := index_above(here):
         return found
     former = former_index(here)

@@ -37,7 +37,10 @@ class SearchOptions:
     path: str = ""
     """Pattern that the paths of hits must match, such as src/*; empty: all."""
     language: str = ""
-    """Languages that hits must be in, such as python,go; empty: all."""
+    """Languages that hits must be in, such as python,go; empty: all, with --at that of its file."""
+    at: str = ""
+    """FILE:LINE of a cursor: the text above it is part of the question, which may also stand in a comment on the line,
+    such as # search: retry with backoff; the index is that of the file's folder or of the nearest one above it."""
     by: str = "method"
     """method: every function, method or type; file: the best hit of each file."""
     json: bool = False

@@ -28,3 +28,8 @@ def query_of(line: str, language: str) -> str:
         raise ValueError(f"expected a language among {', '.join(sorted(_TRIGGERS))}, got {language!r:.40}")
     match = _TRIGGERS[language].fullmatch(line.rstrip())
     return match[1] if match else ""
+
+
+def example(language: str) -> str:
+    """Such a comment."""
+    return f"{_MARKS[language]} search: retry with backoff"

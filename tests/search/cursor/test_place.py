@@ -1,0 +1,118 @@
+"""``bash run.sh search --at=FILE:LINE``: a question from a terminal under the text above a cursor."""
+
+import json
+import os
+
+import pytest
+from repositories import write
+
+from cli.main import main
+from search.cursor.above import words_above
+from search.cursor.place import cursor_at
+from search.index.places import index_place
+
+FILES = {
+    "json_store.py": "import json\n\n\ndef load(path):\n"
+    '    """Load the data of a file."""\n    return json.load(path)\n',
+    "pickle_store.py": "import pickle\n\n\ndef load(path):\n"
+    '    """Load the data of a file."""\n    return pickle.load(path)\n',
+    "work.py": "import json\n\n# search: load data from file\nimport pickle\n\n    #Search :load data from file\n",
+    "Work.java": "class Work {\n    // search: load data\n}\n",
+}
+
+
+@pytest.fixture
+def root(tmp_path):
+    return write(tmp_path / "tree", FILES)
+
+
+def test_the_comment_is_the_query_and_what_is_above_it_the_context(root):
+    found = cursor_at(f"{root}/work.py:3")
+    assert (found.query, found.language, found.file) == ("load data from file", "python", root / "work.py")
+    assert found.context == ("import", "json")
+    assert cursor_at(f"{root}/work.py:6").context == ("json", "import", "pickle")
+    given = cursor_at(f"{root}/work.py:5", "other words")
+    assert (given.query, given.context) == ("other words", ("json", "import", "pickle"))
+    assert cursor_at(f"{root}/work.py:7", "at the end").context == words_above(FILES["work.py"], "python")
+    assert cursor_at(f"{root}/Work.java:2").context == ("class", "work")
+
+
+def test_a_colon_in_a_name_and_any_line_end_and_bytes_are_read(root):
+    write(root, {"a:b.py": b"\xef\xbb\xbfimport \xff\xfe\r\n# search: x\r\n"})
+    assert cursor_at(f"{root}/a:b.py:2").query == "x"
+    assert cursor_at(f"{root}/a:b.py:2").context == ("import",)
+
+
+@pytest.mark.parametrize(
+    ("typed", "line"),
+    [
+        ("work.py", "--at takes FILE:LINE, such as src/store.py:12, not"),
+        ("work.py:", "--at takes FILE:LINE"),
+        ("work.py:one", "--at takes FILE:LINE"),
+        ("work.py:-1", "--at takes FILE:LINE"),
+        ("work.py:9999999999", "--at takes FILE:LINE"),
+        ("work.py:0", "has the lines 1 to 6, not 0"),
+        ("work.py:8", "has the lines 1 to 6, not 8"),
+        ("work.py:1", "is no comment like `# search: retry with backoff`: write one, or give a query"),
+        ("work.py:7", "is no comment like"),
+        ("Work.java:1", "is no comment like `// search: retry with backoff`"),
+        ("none.py:1", "cannot be read: No such file or directory"),
+        ("notes.txt:1", "--at takes a source file (*.java, *.py"),
+        (".:1", "--at takes a source file"),
+        ("pipe.py:1", "cannot be read: not a regular file"),
+        ("folder.py:1", "cannot be read: "),
+    ],
+)
+def test_a_mistake_is_one_line(root, typed, line):
+    os.mkfifo(root / "pipe.py")
+    (root / "folder.py").mkdir()
+    with pytest.raises(ValueError, match=r"^[^\n]*$") as error:
+        cursor_at(f"{root}/{typed}")
+    assert line in str(error.value)
+
+
+def test_the_command_asks_the_index_of_the_file(root, tmp_path, monkeypatch, capsys):
+    assert main(["index", str(root)]) == 0
+    monkeypatch.chdir(tmp_path)  # not inside of the indexed folder
+    capsys.readouterr()
+    asked = ["search", f"--at={root}/work.py:3", "--json", "--model=none"]
+    assert main(asked) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["query"] == "load data from file"
+    assert told["results"][0]["path"] == "json_store.py"
+    assert all(each["path"].endswith(".py") for each in told["results"])
+    assert main([*asked, "--language=java"]) == 0
+    assert all(each["path"] == "Work.java" for each in json.loads(capsys.readouterr().out)["results"])
+    assert main(["search", "load the data", f"--at={root}/work.py:1", "--json", "--model=none"]) == 0
+    assert json.loads(capsys.readouterr().out)["query"] == "load the data"
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ([], "expected one question"),
+        (["a", "b", "--at=work.py:3"], "expected one question"),
+        (["--at=work.py:1"], "is no comment like"),
+        (["?!", "--at=work.py:1"], "expected a question in words or a name, got '?!'"),
+        (["--at=work.py:3", "--language=go"], "--language=go matches none of the index's 4 files"),
+    ],
+)
+def test_a_mistake_of_the_command_is_one_line(root, monkeypatch, capsys, words, line):
+    assert main(["index", str(root), "--vectors=none"]) == 0
+    monkeypatch.chdir(root)
+    capsys.readouterr()
+    assert main(["search", *words]) == 2
+    told = capsys.readouterr().err
+    assert line in told
+    assert told.count("\n") == 1
+
+
+def test_a_language_that_the_index_lacks_is_one_line(root, tmp_path, monkeypatch, capsys):
+    other = write(tmp_path / "other", {"main.go": "package main\n\n// search: x\n"})
+    assert main(["index", str(root), "--vectors=none"]) == 0
+    monkeypatch.chdir(root)
+    capsys.readouterr()
+    assert main(["search", f"--at={other}/main.go:3"]) == 2
+    assert "there is no index of" in capsys.readouterr().err
+    assert main(["search", f"--at={other}/main.go:3", f"--index={index_place(root)}"]) == 2
+    assert "--language=go matches none of the index's 4 files, which are of java, python" in capsys.readouterr().err
