@@ -178,7 +178,8 @@ def _told(found: TreeOverlap) -> str:
         return ""
     names = ", ".join(found.trees)
     whole = f", among them all pairs of {len(found.trees)} repositories that are in it ({names})" if names else ""
-    return f", {len(found.copies):,} of repositories as degraded copies{whole}"
+    chance = f"; {len(found.by_chance)} others have no more copies than by chance" if found.by_chance else ""
+    return f", {len(found.copies):,} of repositories as degraded copies{whole}{chance}"
 
 
 def prepared_beside(plan: Configuration, dataset: str, path: str, command: str) -> PreparedData:
