@@ -66,5 +66,8 @@ case "${1:-help}" in
   test)  shift; set_up requirements.txt requirements-dev.txt requirements-agents.txt requirements-parquet.txt \
     requirements-posts.txt requirements-sentences.txt requirements-vectors.txt; check "$@" ;;
   board) shift; set_up requirements.txt; board "$@" ;;
+  # The products of a search are too small to be divided among numpy's threads.
+  index|search|serve|mcp|quality)
+    export OPENBLAS_NUM_THREADS="${OPENBLAS_NUM_THREADS:-1}"; set_up requirements.txt; experiments "$@" ;;
   *)     set_up requirements.txt; experiments "$@" ;;
 esac

@@ -29,8 +29,9 @@ _log = logging.getLogger(__name__)
 class CosineInput(ctypes.Structure):
     """``cosine_input`` of the kernels."""
 
-    _fields_ = [(name, ctypes.c_void_p) for name in ("logits", "nodes", "context", "node_norms", "offsets")] + [
-        (name, ctypes.c_int32) for name in ("contexts", "words", "dim", "blocks", "longest", "threads")
+    _fields_ = [
+        *((name, ctypes.c_void_p) for name in ("logits", "nodes", "context", "node_norms", "offsets", "places")),
+        *((name, ctypes.c_int32) for name in ("contexts", "words", "dim", "blocks", "longest", "threads", "vectors")),
     ]
 
 

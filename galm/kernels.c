@@ -204,12 +204,13 @@ static float *space(size_t floats) { return aligned_alloc(64, (4 * floats + 127)
 /* ---- V of every node word against every context, eqs. 7 to 9 ---- */
 
 typedef struct {
-    const float *logits;     /* [words, context words] */
+    const float *logits;     /* [words, vectors] */
     const float *nodes;      /* [words, dim] */
-    const float *context;    /* [context words, dim] */
+    const float *context;    /* [vectors, dim] */
     const float *node_norms; /* squared, [words, blocks] */
     const int32_t *offsets;  /* [contexts + 1] */
-    int32_t contexts, words, dim, blocks, longest, threads;
+    const int32_t *places;   /* [context words], each word's vector; without places, each word has its own in order */
+    int32_t contexts, words, dim, blocks, longest, threads, vectors;
 } cosine_input;
 
 /* GROUP words at a time are brought to a context, so that its words are read from the cache once for all of them. */
@@ -263,12 +264,18 @@ INLINE void block_sums(float *out, const float *left, const float *right, int di
 INLINE void align(cosine_room r, one_context at, int u, int group) {
     const cosine_input *in = at.in;
     int step = UP(at.words), dim = at.dim, blocks = at.blocks;
+    const int32_t *places = in->places ? in->places + at.start : 0;
     for (int i = 0; i < group; i++) {
-        memcpy(r.shares + i * step, in->logits + (size_t)(u + i) * in->offsets[in->contexts] + at.start, 4 * at.words);
-        softmax(r.shares + i * step, at.words);
+        float *shares = r.shares + i * step;
+        const float *logits = in->logits + (size_t)(u + i) * in->vectors;
+        if (places)
+            for (int k = 0; k < at.words; k++) shares[k] = logits[places[k]];
+        else memcpy(shares, logits + at.start, 4 * at.words);
+        softmax(shares, at.words);
     }
-    rows words = {in->context + (size_t)at.start * dim, dim, 0};
-    product(r.aligned, (matrix){r.shares, step, 1}, words, 0, group, at.words);
+    matrix shares = {r.shares, step, 1};
+    if (places) product(r.aligned, shares, (rows){in->context, dim, places}, 0, group, at.words);
+    else product(r.aligned, shares, (rows){in->context + (size_t)at.start * dim, dim, 0}, 0, group, at.words);
     for (int i = 0; i < group; i++) {
         const float *aligned = r.aligned + i * dim;
         block_sums(r.norms + i * blocks, aligned, aligned, dim, blocks);

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float32, Int32, Int64
+from jaxtyping import Float32, Int, Int32, Int64
 
 from data_prep.store.ragged_lists import Ragged, edges
 from galm.config import GalmConfig
@@ -122,7 +122,7 @@ class QueryScorer:
         ids = np.concatenate([lists.values for lists in fields.values()]).astype(np.int64)
         numbers = np.repeat(np.arange(len(fields)), [len(lists.values) for lists in fields.values()])
         order = np.argsort(owners, kind="stable")  # list by list, in each the fields in order
-        keys, places = np.unique((ids * len(fields) + numbers)[order], return_inverse=True)
+        keys, places = _distinct((ids * len(fields) + numbers)[order])
         vectors = np.empty((len(keys), self.config.dim), np.float32)
         for number, field in enumerate(fields):
             own = keys % len(fields) == number
@@ -130,7 +130,7 @@ class QueryScorer:
             vectors[own] = self._tables[field].rows(words) + self._tables["shared"].rows(words)
         of_nodes = np.array([field in nodes for field in fields])[numbers][order]
         offsets = edges(np.bincount(owners, minlength=size).astype(np.int64)).astype(np.int32)
-        return WordLists(interleaved(vectors, self.config.blocks), places.astype(np.int32), offsets, of_nodes)
+        return WordLists(interleaved(vectors, self.config.blocks), places, offsets, of_nodes)
 
     def _side(self, side: str, graphs: WordLists, context: WordLists) -> Float32[np.ndarray, "contexts graphs"]:
         """The score of every graph in every context, eqs. 7 to 13."""
@@ -138,12 +138,12 @@ class QueryScorer:
         states = graphs.states
         if not len(states):
             return np.zeros((len(context.offsets) - 1, len(graphs.offsets) - 1), np.float32)
-        words, places = np.unique(graphs.places, return_inverse=True)  # each distinct word is a row of Y
+        words, places = _distinct(graphs.places)  # each distinct word is a row of Y
         cosines = self._cosines(graphs.vectors[words], context)  # [contexts, words, blocks]
         found = cosines @ weights[f"{prefix}.layers.0.lin.weight"].T
         found = _convolved(
             found, weights[f"{prefix}.layers.0.bias"], graphs.offsets,
-            edge_weights=first_edges(states, graphs.offsets), places=places.astype(np.int32),
+            edge_weights=first_edges(states, graphs.offsets), places=places,
         )  # fmt: skip
         for number in range(1, self.config.layers):
             above = found @ weights[f"{prefix}.layers.{number}.lin.weight"].T
@@ -160,15 +160,24 @@ class QueryScorer:
     ) -> Float32[np.ndarray, "contexts words blocks"]:
         """V of every word in every context, eqs. 7 to 9."""
         blocks, dim = self.config.blocks, self.config.dim
-        nodes, states = np.ascontiguousarray(nodes), np.ascontiguousarray(context.states)
-        logits = np.ascontiguousarray((nodes @ context.vectors.T)[:, context.places])
+        nodes, vectors = np.ascontiguousarray(nodes), context.vectors
+        logits = np.ascontiguousarray(nodes @ vectors.T)
         norms = np.square(nodes).reshape(len(nodes), -1, blocks).sum(1)
-        offsets = np.ascontiguousarray(context.offsets)
+        offsets, places = np.ascontiguousarray(context.offsets), np.ascontiguousarray(context.places)
         out = np.empty((len(offsets) - 1, len(nodes), blocks), np.float32)
-        sizes = len(out), len(nodes), dim, blocks, int(np.diff(offsets).max(initial=0)), 1
-        arrays = logits, nodes, states, norms, offsets
+        sizes = len(out), len(nodes), dim, blocks, int(np.diff(offsets).max(initial=0)), 1, len(vectors)
+        arrays = logits, nodes, vectors, norms, offsets, places
         call_with_arrays("cosines_forward", CosineInput(*map(array_address, arrays), *sizes), out)
         return out
+
+
+def _distinct(keys: Int[np.ndarray, " keys"]) -> tuple[Int64[np.ndarray, " distinct"], Int32[np.ndarray, " keys"]]:
+    """The distinct keys, ascending, and the place of each key among them: for small numbers faster than sorting."""
+    place = np.zeros(int(keys.max(initial=-1)) + 1, np.int32)
+    place[keys] = 1
+    distinct = np.flatnonzero(place)
+    place[distinct] = np.arange(len(distinct), dtype=np.int32)
+    return distinct, place[keys]
 
 
 def interleaved(words: Float32[np.ndarray, "words dim"], blocks: int) -> Float32[np.ndarray, "words dim"]:
@@ -228,14 +237,12 @@ def _pooled(
     offsets: Int32[np.ndarray, " edges"],
 ) -> Float32[np.ndarray, "contexts graphs"]:
     """The mean over each graph's nodes, weighted by the softmax of ``logits``; 0 without nodes."""
-    graphs = len(offsets) - 1
-    owners = np.repeat(np.arange(graphs), np.diff(offsets))
-    largest = np.full(graphs, -np.inf, np.float32)
-    np.maximum.at(largest, owners, logits)
-    shares = np.exp(logits - largest[owners])
-    shares /= np.bincount(owners, shares, graphs)[owners].astype(np.float32)
-    sums = [np.bincount(owners, row * shares, graphs) for row in values]
-    return np.array(sums, np.float32).reshape(len(values), graphs)
+    lengths, found = np.diff(offsets), np.zeros((len(values), len(offsets) - 1), np.float32)
+    starts, counts = offsets[:-1][lengths > 0], lengths[lengths > 0]
+    shares = np.exp(logits - np.repeat(np.maximum.reduceat(logits, starts), counts))
+    shares /= np.repeat(np.add.reduceat(shares, starts), counts)
+    found[:, lengths > 0] = np.add.reduceat(values * shares, starts, axis=1)
+    return found
 
 
 def _softmax(logits: Float32[np.ndarray, "*rows columns"]) -> Float32[np.ndarray, "*rows columns"]:

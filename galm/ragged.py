@@ -72,8 +72,8 @@ class BlockCosines(torch.autograd.Function):
         logits, nodes, context = logits.contiguous(), nodes.contiguous(), context.contiguous()
         norms = nodes.square().unflatten(1, (-1, blocks)).sum(1)  # [words, blocks]
         out = nodes.new_empty(len(offsets) - 1, len(nodes), blocks)
-        sizes = (len(out), *nodes.shape, blocks, int(offsets.diff().max()), torch.get_num_threads())
-        ctx.kernel_input = CosineInput(*map(address, (logits, nodes, context, norms, offsets)), *sizes)
+        sizes = (len(out), *nodes.shape, blocks, int(offsets.diff().max()), torch.get_num_threads(), len(context))
+        ctx.kernel_input = CosineInput(*map(address, (logits, nodes, context, norms, offsets, None)), *sizes)
         call("cosines_forward", ctx.kernel_input, out)
         ctx.save_for_backward(logits, nodes, context, norms, offsets)
         return out

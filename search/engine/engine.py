@@ -242,7 +242,8 @@ class Engine:
             scores += self.ranking.file * best_beside(scores, self._file_of(rows))
         of_file = of_files[self._file_of(rows)]
         scores += ranking.files * of_file
-        scores += np.array([spelt.gain(row) for row in rows.tolist()])
+        if spelt.own or spelt.inside:
+            scores += np.array([spelt.gain(row) for row in rows.tolist()])
         return _Looked(rows, scores, lexical[rows], neural, near, of_file)
 
     def _of_files(self, words: Sequence[str], query: str, weight: float) -> Float[np.ndarray, " files"]:

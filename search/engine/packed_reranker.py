@@ -18,8 +18,8 @@ from search.models.folder import CONFIG, is_packed
 from search.models.packed_arrays import PackedArrays, read_packed, section_of
 
 _NAMES: Final = ("galm", "galm_plus")
-AT_ONCE: Final = 160
-"""Rows scored at a time, so that their words stay in the caches."""
+AT_ONCE: Final = 512
+"""Rows scored at a time, so that memory does not grow with their number."""
 
 
 def scored_without_torch(folder: Path) -> bool:
