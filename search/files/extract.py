@@ -52,7 +52,7 @@ def _read(root: Path, found: Found, licences: Licences) -> ReadFile:
         found_units = read_file(JavaFile("", found.path, data))
     except (OSError, ValueError) as error:
         return ReadFile(found, [], "", "", trouble=getattr(error, "strerror", None) or str(error))
-    licence, words = licences.of(found.path, data), found_units.words or file_words(found.path, data)
+    licence, words = licences.of(found.path, data), found_units.words or file_words(data)
     return ReadFile(found, found_units.units, licence, blob_names(data), found_units.left_out, words)
 
 

@@ -1,8 +1,7 @@
 """The words of a whole file, for ranking files: those of its text, those of its comments, and the names it defines.
 
 It reads any language that is written in lines of text: a name is defined by a keyword before it. Where the comments
-are is said by who has parsed the file, else by a pattern for the language (:data:`_COMMENTS`); without either, their
-words are counted as text.
+are is said by who has parsed the file; else their words are counted as text.
 """
 
 import re
@@ -10,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import PurePosixPath
 from typing import Final
 
 import Stemmer
@@ -24,9 +22,6 @@ _DEFINED: Final = re.compile(
     r"(?:^|[^\w.])(?:def|class|interface|enum|struct|trait|record|func(?:[ \t]*\([^)\n]{0,200}\))?|function\*?"
     r"|type|const|let|var|namespace|module)[ \t]+([A-Za-z_$][\w$]*)"
 )
-_C_LIKE: Final = re.compile(r'"(?:\\.|[^"\\\n])*"?|\'(?:\\.|[^\'\\\n])*\'?|(//[^\n]*|/\*.*?(?:\*/|\Z))', re.DOTALL)
-_COMMENTS: Final[Mapping[str, re.Pattern[str]]] = {".java": _C_LIKE}
-"""Suffix -> strings and, in its group, comments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +34,14 @@ class FileWords:
     defined: Sequence[str] = ()  # the same as they are written, in the order of the text; not stored
 
 
-def file_words(path: str, data: bytes, spans: Sequence[tuple[int, int]] | None = None) -> FileWords:
+def file_words(data: bytes, spans: Sequence[tuple[int, int]] = ()) -> FileWords:
     """The words of a file.
 
     Args:
-        path: says its language by its suffix.
         data: its content.
-        spans: start and end of its comments and docstrings in bytes, ascending; None: not known.
+        spans: start and end of its comments and docstrings in bytes, ascending; empty if they are not known.
     """
-    text, comments = _apart(data, spans or ())
-    if spans is None and (pattern := _COMMENTS.get(PurePosixPath(path).suffix)):
-        comments = "\n".join(match[1] for match in pattern.finditer(text) if match[1])
-        text = pattern.sub(lambda match: " " if match[1] else match[0], text)
+    text, comments = _apart(data, spans)
     defined = list(dict.fromkeys(name for name in _DEFINED.findall(text) if len(name) <= LONGEST_WORD))
     return FileWords(_counted(text), _counted(comments), sorted({name.lower() for name in defined}), defined)
 

@@ -33,7 +33,7 @@ def read_functions(file: JavaFile) -> Units:
         raise ValueError(f"{file.path} is of no language whose functions are read")
     data = file.data.replace(b"\r\n", b"\n").removeprefix(_BOM)
     parsed, left_out = _parsed(data, file.path, language)
-    words = file_words(file.path, data, parsed.comments if parsed else None)
+    words = file_words(data, parsed.comments if parsed else ())
     units = whole_file(file, data, words)
     if parsed:
         found = sorted([*parsed.types(), *parsed.functions], key=lambda each: (each.start, -each.end))

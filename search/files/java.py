@@ -13,6 +13,7 @@ from data_prep.languages.java.types import text
 from data_prep.pairs.extraction import candidate_of, record
 from data_prep.pairs.filters import generated_header, reason_to_drop
 from data_prep.records import JavaFile, Method, Pair
+from search.files.file_words import file_words
 from search.files.languages import Unit, Units
 
 _NAMED: Final = frozenset(("identifier", "type_identifier"))
@@ -36,7 +37,9 @@ def read_java(file: JavaFile) -> Units:
     """
     parsed, left_out = parse_java(file.data), LeftOut()
     units = [*_units(file, parsed, left_out)]
-    return Units(units, str(left_out))
+    comments = [each for kind in ("comment", "line_comment") for each in parsed.captures.get(kind, [])]
+    spans = sorted((each.start_byte, each.end_byte) for each in comments)
+    return Units(units, str(left_out), file_words(file.data, spans))
 
 
 def _units(file: JavaFile, parsed: ParsedFile, left_out: LeftOut) -> Iterator[Unit]:

@@ -11,12 +11,12 @@ from typing import Final
 import numpy as np
 from tqdm import tqdm
 
-from data_prep.store.concatenation import joined, joined_texts
+from data_prep.store.concatenation import joined_texts
 from data_prep.store.prepared_data import Split
-from data_prep.store.ragged_lists import Ragged, edges
+from data_prep.store.ragged_lists import Ragged
 from data_prep.worker_pool import map_ordered
 from retrieval.bm25_index import Bm25Index
-from search.files.extract import ReadFile, Task, is_test
+from search.files.extract import Task
 from search.files.languages import LANGUAGES
 from search.files.links import committed_blobs, origin_of
 from search.files.origin import Origin
@@ -31,7 +31,7 @@ from search.index.code_index import (
     save_index,
     tree_sha256,
 )
-from search.index.file_index import FileIndex
+from search.index.read_part import Part
 
 _CHUNK: Final = 32
 """Files per task of a worker process."""
@@ -83,14 +83,15 @@ def refresh(root: Path, path: Path, *, processes: int, tell: Callable[[str, str]
     before = {(file.path, file.size, file.modified): number for number, file in known}
     places = {each.path: before.get((each.path, each.size, each.modified)) for each in found}
     kept = {name: number for name, number in places.items() if number is not None}
-    fresh = list(_read(root, [each for each in found if each.path not in kept], processes))
-    for each in fresh:
+    changed = [each for each in found if each.path not in kept]
+    fresh = list(_read(root, changed, processes))
+    for each in chain.from_iterable(part.files for part in fresh):
         if each.trouble:
-            tell(each.found.path, each.trouble)
+            tell(each.path, each.trouble)
     committed = committed_blobs(checkout, origin.commit, tell) if checkout and origin else {}
-    index = _together(old, kept, fresh, origin, committed)
+    index = _together(old, sorted(kept.values()), fresh, origin, committed)
     save_index(index, path)
-    return Refreshed(len(index), len(index.files), len(fresh), len(before) - len(kept), written=True)
+    return Refreshed(len(index), len(index.files), len(changed), len(before) - len(kept), written=True)
 
 
 def _head(path: Path) -> Head | UnusableIndexError | None:
@@ -109,53 +110,30 @@ def _old(path: Path, tell: Callable[[str, str], None]) -> Index | None:
         return None
 
 
-def _read(root: Path, found: Sequence[Found], processes: int) -> Iterator[ReadFile]:
+def _read(root: Path, found: Sequence[Found], processes: int) -> Iterator[Part]:
     tasks = [Task(root, found[start : start + _CHUNK]) for start in range(0, len(found), _CHUNK)]
     workers = min(processes, len(tasks)) or 1
-    parts = map_ordered("search.files.extract:read_files", tasks, workers)
+    parts = map_ordered("search.index.read_part:read_part", tasks, workers)
     with closing(parts), tqdm(desc="reading", total=len(found), unit=" files", disable=None) as bar:
-        for read in parts:
-            yield from read
-            bar.update(len(read))
+        for part in parts:
+            yield part
+            bar.update(len(part.files))
 
 
 def _together(
     old: Index | None,
-    kept: Mapping[str, int],
-    fresh: Sequence[ReadFile],
+    kept: Sequence[int],
+    fresh: Sequence[Part],
     origin: Origin | None,
     committed: Mapping[str, str],
 ) -> Index:
-    """An index of the unchanged files and of those that were read, in the order of paths."""
-    files = [_file(each) for each in fresh]
-    units = list(chain.from_iterable(each.units for each in fresh))
-    split, asks = Split.of("index", [unit.pair for unit in units]), np.array([unit.asks for unit in units], np.uint8)
-    names = [unit.pair.method.dotted for unit in units]
-    whole = FileIndex.of([file.path for file in files], [each.words for each in fresh])
+    """An index of the ``kept`` files of the old one and of those that were read, in the order of paths."""
+    whole = Part.joined([*([Part.of_index(old, kept)] if old else []), *fresh])
     if old:
-        places = sorted(kept.values())
-        files = [*(old.files[place] for place in places), *files]
-        whole = old.whole.taken(np.array(places, np.int64)).joined(whole)
-        rows = [np.arange(*old.file_edges[place : place + 2]) for place in places]
-        taken = np.concatenate([np.empty(0, np.int64), *rows])
-        split, asks = joined(old.split.take(taken), split), np.concatenate([old.asks[taken], asks])
-        names = [*(old.names[row] for row in taken.tolist()), *names]
-    order = sorted(range(len(files)), key=lambda place: files[place].path)
-    starts = edges(np.array([file.units for file in files], dtype=np.int64))
-    rows = [np.arange(*starts[place : place + 2]) for place in order]
-    taken = np.concatenate([np.empty(0, np.int64), *rows])
-    split = _with_own_words(split.take(taken))
-    files = [_seen(files[place], committed) for place in order]
-    whole, names = whole.taken(np.array(order, np.int64)), [names[row] for row in taken.tolist()]
-    return Index(files, split, names, asks[taken], Bm25Index.of(split), whole, origin)
-
-
-def _file(read: ReadFile) -> IndexedFile:
-    found, test = read.found, is_test(read.found.path)
-    place = found.path, found.size, found.modified
-    return IndexedFile(
-        *place, read.licence, test, committed=False, units=len(read.units), trouble=read.trouble, blobs=read.blobs
-    )
+        whole = whole.taken(sorted(range(len(whole.files)), key=lambda place: whole.files[place].path))
+        whole = replace(whole, split=_with_own_words(whole.split))
+    files = [_seen(file, committed) for file in whole.files]
+    return Index(files, whole.split, whole.names, whole.asks, Bm25Index.of(whole.split), whole.whole, origin)
 
 
 def _seen(file: IndexedFile, committed: Mapping[str, str]) -> IndexedFile:

@@ -64,17 +64,18 @@ class FileIndex:
         names = [self.names[file] for file in files.tolist()]
         return _by_term(terms, renumbered, place[self.files[kept]], table, names)
 
-    def joined(self, other: "FileIndex") -> "FileIndex":
-        """These files, then those of ``other``."""
-        terms = sorted({*self.terms, *other.terms})
+    def joined(self, *others: "FileIndex") -> "FileIndex":
+        """These files, then those of the others."""
+        parts = (self, *others)
+        terms = sorted(set(chain.from_iterable(each.terms for each in parts)))
         places = {term: number for number, term in enumerate(terms)}
         numbers, files, tables = [], [], []
-        for each, first in ((self, 0), (other, len(self))):
+        for each, first in zip(parts, edges(np.array([len(part) for part in parts])).tolist(), strict=False):
             renumbered = np.array([places[term] for term in each.terms], np.int64)
             numbers.append(np.repeat(renumbered, np.diff(each.starts)))
             files.append(each.files + first)
             tables.append(np.stack([each.counts[kind] for kind in KINDS], axis=1))
-        names = [*self.names, *other.names]
+        names = [*chain.from_iterable(each.names for each in parts)]
         return _by_term(terms, np.concatenate(numbers), np.concatenate(files), np.concatenate(tables), names)
 
     def postings(self, term: str) -> tuple[Int32[np.ndarray, " found"], slice]:

@@ -6,11 +6,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from data_prep.records import JavaFile
 from search.engine.engine import Engine
 from search.engine.file_ranking import FileRanking, FileWeights
 from search.engine.settings import RankingSettings
 from search.files.extract import is_test
 from search.files.file_words import file_words, path_stems
+from search.files.java import read_java
 from search.index.build import refresh
 from search.index.code_index import open_index
 from search.index.file_index import KINDS, FileIndex
@@ -42,17 +44,17 @@ def indexed(project):
 
 def test_words_of_comments_are_counted_apart_where_comments_are_known():
     source = b'class A { // the http reader\n String s = "// no comment"; /* readers */ char c = \'"\'; int getHTTP; }'
-    java = file_words("A.java", source)
+    java = read_java(JavaFile("", "A.java", source)).words
     assert java.comments == {"the": 1, "http": 1, "reader": 2}
     assert (java.text["no"], java.text["http"], java.text["comment"]) == (1, 1, 1)
     assert list(java.names) == ["a"]
-    other = file_words("a.go", source)
+    other = file_words(source)
     assert other.comments == {}
     assert other.text["reader"] == 2
-    assert file_words("a.py", b"x" * 5000).text == {}
-    assert list(file_words("a.go", FILES["go/router.go"]).names) == ["handle", "router"]
+    assert file_words(b"x" * 5000).text == {}
+    assert list(file_words(FILES["go/router.go"]).names) == ["handle", "router"]
     for hostile in (b'\\"' * 200_000, b"func(" * 200_000, b"/*" * 200_000, b"'" * 200_001, b"func" + b" " * 400_000):
-        file_words("a.java", hostile)  # in time that grows with its length
+        file_words(hostile)  # in time that grows with its length
 
 
 def test_stems_of_paths():
@@ -75,7 +77,7 @@ def test_which_files_are_tests(path, test):
 
 def test_postings_are_the_counts_of_each_file_in_any_order():
     paths = sorted(FILES)
-    words = [file_words(path, FILES[path]) for path in paths]
+    words = [file_words(FILES[path]) for path in paths]
     whole = FileIndex.of(paths, words)
 
     def counts(found, number):
@@ -134,7 +136,7 @@ def test_scores_are_those_of_the_definition(project):
     terms = ["session", "store"]
     idf, bm25, weights = {}, {}, FileWeights()
     for path in paths:
-        words, (stem, folders) = file_words(path, FILES[path]), path_stems(path)
+        words, (stem, folders) = file_words(FILES[path]), path_stems(path)
         parts = {"text": words.text, "comments": words.comments, "stem": Counter(stem), "folders": Counter(folders)}
         bm25[path] = {
             term: sum(weights.times[kind] * counts.get(term, 0) for kind, counts in parts.items()) for term in terms

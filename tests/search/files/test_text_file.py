@@ -10,7 +10,7 @@ HEADER = "// Copyright 2014 A. Person\n// Use is governed by a MIT style license
 
 
 def whole(path: str, data: bytes):
-    return whole_file(JavaFile("here", path, data), data, file_words(path, data))
+    return whole_file(JavaFile("here", path, data), data, file_words(data))
 
 
 def shown(text: str) -> str:
