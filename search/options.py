@@ -167,6 +167,9 @@ class ServeOptions:
     """Port on 127.0.0.1; 0: any free one."""
     index: str = ""
     """File of the index; empty: that of this folder or of the nearest one above it, in the user's cache folder."""
+    posts: str = ""
+    """Folder of an index of posts (bash run.sh posts index); empty: this program's data/posts-index, if it exists;
+    none: none."""
     folder: str = ""
     """The indexed folder, whose files the page shows; empty: this one, or the nearest above it that has the index."""
     model: str = ""

@@ -65,6 +65,13 @@ class FileWeights:
 DEFAULT: Final = FileWeights()
 
 
+def stemmed(words: Sequence[str]) -> dict[str, str]:
+    """The words of a question that say something about its subject, all if none does, with their stems."""
+    asked = [word for word in words if word not in STOP_WORDS and word not in _ASKING] or words
+    stem = Stemmer.Stemmer("english").stemWord
+    return {word: stem(word) for word in asked}
+
+
 class FileRanking:
     """Scores of the files of an index."""
 
@@ -85,9 +92,7 @@ class FileRanking:
             for_tests: whether it asks for tests.
             comments: whether words of comments count.
         """
-        asked = [word for word in words if word not in STOP_WORDS and word not in _ASKING] or words
-        stem = Stemmer.Stemmer("english").stemWord
-        terms = list(dict.fromkeys(map(stem, asked)))
+        terms = list(dict.fromkeys(stemmed(words).values()))
         size, own = len(self._paths), self._weights
         counted = {kind: times for kind, times in own.times.items() if comments or kind != "comments"}
         found = np.zeros(size)

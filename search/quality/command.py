@@ -17,7 +17,7 @@ from terminal import console
 from terminal.options import parsed
 
 if TYPE_CHECKING:
-    from search.engine.engine import Engine, Reranker, Retriever
+    from search.engine.engine import Reranker, Retriever
     from search.index.code_index import Index
     from search.quality.query_file import QueryFile
     from search.quality.questions import Questions
@@ -86,9 +86,12 @@ def _under_contexts(
 
 
 def _by_typed_queries(root: Path, path: Path, run: str, options: QualityOptions, models: Mapping[str, str]) -> None:
+    from search.engine.engine import Engine
     from search.index.build import refresh
     from search.quality.query_file import read_query_file
-    from search.quality.typed_queries import as_records, measure_queries, query_lines
+    from search.quality.records import as_records
+    from search.quality.stages import stages
+    from search.quality.typed_queries import measure_queries, query_lines
 
     asked = read_query_file(named_path(options.query_file), options.project)
     _ = options.changed  # a bad setting is reported before anything is read
@@ -97,10 +100,12 @@ def _by_typed_queries(root: Path, path: Path, run: str, options: QualityOptions,
     found, retriever = opened(path, "")
     _complain_of_unmatched(asked, found)
     rerankers = {label: reranker_maker(name)(found) for label, name in models.items()}
-    engines = _stages(found, rerankers, retriever, options)
+    engines = stages(found, rerankers, retriever, options.ranking)
+    if options.change:
+        engines[f"with {options.change}"] = Engine(found, rerankers[next(iter(rerankers))], options.changed, retriever)
     measured = measure_queries(engines, asked)
     if options.json:
-        console.show(json.dumps(as_records(measured, asked.queries, len(found.files)), indent=1))
+        console.show(json.dumps(as_records(measured, asked.queries, found, asked.root), indent=1))
     else:
         console.show("\n".join(query_lines(measured, asked.queries, len(found.files))))
 
@@ -142,26 +147,3 @@ def _indexed(root: Path) -> "Index":
     with tempfile.TemporaryDirectory() as folder:
         refresh(root, Path(folder) / "index", processes=os.cpu_count() or 1, tell=complain_about)
         return open_index(Path(folder) / "index")
-
-
-def _stages(
-    index: "Index", rerankers: "Mapping[str, Reranker]", retriever: "Retriever | None", options: QualityOptions
-) -> "dict[str, Engine]":
-    """The whole search, then its stages, other models and changed settings."""
-    from search.engine.engine import Engine
-
-    ranking = options.ranking
-    beside = ("vectors + " if retriever else "") + ("files + bm25" if ranking.by_file else "bm25")
-    (label, reranker), *others = rerankers.items()
-    engines = {f"{label} + {beside}": Engine(index, reranker, ranking, retriever)}
-    alone = replace(ranking, files=0.0, by_file=0.0)
-    if ranking.by_file:
-        engines["without files"] = Engine(index, reranker, alone, retriever)
-    if retriever:
-        engines["without vectors"] = Engine(index, reranker, ranking)
-    engines["without models"] = Engine(index, None, ranking)
-    engines["bm25"] = Engine(index, None, alone)
-    engines |= {f"{name} + {beside}": Engine(index, each, ranking, retriever) for name, each in others}
-    if options.change:
-        engines[f"with {options.change}"] = Engine(index, reranker, options.changed, retriever)
-    return engines

@@ -7,7 +7,7 @@ is a relevant one if the path of one ends with that of the other, at a "/".
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from jaxtyping import Float
@@ -26,30 +26,52 @@ FAILED: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
+class Answered:
+    """The answer of a stage or setting of the search to a query."""
+
+    ndcg: float  # NDCG@10
+    found: Sequence[str]  # the paths of the first ten files, best first
+    ranks: Sequence[int]  # of each relevant file among all that were found, from 1; 0: it was not found
+
+
+@dataclass(frozen=True, slots=True)
 class MeasuredQueries:
-    """A stage or setting of the search, and its result for every query."""
+    """A stage or setting of the search, and its answer to every query."""
 
     name: str
-    values: Float[np.ndarray, " queries"]  # NDCG@10
-    found: Sequence[Sequence[str]]  # the first files of each query
+    answers: Sequence[Answered]
     lead: Difference | None  # from the first, the whole search; None for itself
+
+    @property
+    def values(self) -> Float[np.ndarray, " queries"]:
+        """NDCG@10 of each query."""
+        return np.array([each.ndcg for each in self.answers])
 
 
 def measure_queries(engines: Mapping[str, Engine], asked: QueryFile) -> list[MeasuredQueries]:
     """NDCG@10 of each of ``engines``, each compared with the first by a paired test."""
-    queries = asked.queries
+    return compared(
+        {name: [answered(engine, each, asked.root) for each in asked.queries] for name, engine in engines.items()}
+    )
+
+
+def compared(answers: Mapping[str, Sequence[Answered]]) -> list[MeasuredQueries]:
+    """The answers of stages by name, each compared with those of the first."""
     measured: list[MeasuredQueries] = []
-    for name, engine in engines.items():
-        found = [files_found(engine, each.text, asked.root) for each in queries]
-        values = np.array([ndcg_by_file(files, each.paths) for files, each in zip(found, queries, strict=True)])
-        lead = compare(values, measured[0].values) if measured else None
-        measured.append(MeasuredQueries(name, values, found, lead))
+    for name, own in answers.items():
+        alone = MeasuredQueries(name, own, None)
+        lead = compare(alone.values, measured[0].values) if measured else None
+        measured.append(MeasuredQueries(name, own, lead))
     return measured
 
 
-def files_found(engine: Engine, query: str, root: str = "") -> list[str]:
-    """The paths of the first files for a query, best first, seen from the folder that has ``root`` inside."""
-    return [seen(root, engine.index.file(hit.row).path) for hit in engine.search(query, top=DEPTH, by_file=True)]
+def answered(engine: Engine, query: TypedQuery, root: str = "") -> Answered:
+    """The answer to a query; paths are seen from the folder that has ``root`` inside."""
+    index = engine.index
+    hits = engine.search(query.text, top=max(1, len(index.files)), by_file=True)
+    found = [seen(root, index.file(hit.row).path) for hit in hits]
+    ranks = [_rank(found, path) for path in query.paths]
+    return Answered(ndcg_by_file(found[:DEPTH], query.paths), found[:DEPTH], ranks)
 
 
 def seen(root: str, path: str) -> str:
@@ -79,7 +101,7 @@ def unmatched(queries: Sequence[TypedQuery], paths: Sequence[str]) -> list[str]:
     return [path for path in wanted if not any(same_file(path, each) for each in paths)]
 
 
-def _of_categories(queries: Sequence[TypedQuery]) -> dict[str, list[int]]:
+def of_categories(queries: Sequence[TypedQuery]) -> dict[str, list[int]]:
     """Category -> positions of its queries; all of them first."""
     found: dict[str, list[int]] = {ALL: [*range(len(queries))]}
     for place, each in enumerate(queries):
@@ -92,35 +114,9 @@ def interval(values: Float[np.ndarray, " queries"]) -> tuple[float, float]:
     return bootstrap_interval(values, np.zeros_like(values))
 
 
-def as_records(measured: Sequence[MeasuredQueries], queries: Sequence[TypedQuery], files: int) -> dict[str, Any]:
-    """The results as one JSON object."""
-    stages = [
-        {
-            "name": each.name,
-            "categories": {name: _summary(each.values[places]) for name, places in _of_categories(queries).items()},
-            "difference": None if each.lead is None else _difference(each.lead),
-            "queries": [
-                {"query": query.text, "category": query.category, "ndcg": round(float(value), 6), "found": list(paths)}
-                for query, value, paths in zip(queries, each.values, each.found, strict=True)
-            ],
-        }
-        for each in measured
-    ]
-    return {"measure": "NDCG@10 by file", "files": files, "stages": stages}
-
-
-def _summary(values: Float[np.ndarray, " queries"]) -> dict[str, float | int]:
-    low, high = interval(values)
-    return {"queries": len(values), "ndcg": float(values.mean()), "low": low, "high": high}
-
-
-def _difference(lead: Difference) -> dict[str, float]:
-    return {"mean": lead.mean, "low": lead.low, "high": lead.high, "p_value": lead.p_value}
-
-
 def query_lines(measured: Sequence[MeasuredQueries], queries: Sequence[TypedQuery], files: int) -> list[str]:
     """The results as text: by category, differences from the whole search, and what failed."""
-    places = _of_categories(queries)
+    places = of_categories(queries)
     wide = max(20, *(len(each.name) + 2 for each in measured))
     what = f"NDCG@10 by file (95 % interval) and the difference from {measured[0].name}"
     lines = [f"{len(queries):,} queries over {files:,} files; {what}", ""]
@@ -142,7 +138,9 @@ def _failures(whole: MeasuredQueries, queries: Sequence[TypedQuery]) -> list[str
     failed = [place for place in np.argsort(whole.values, kind="stable").tolist() if whole.values[place] < FAILED]
     lines = [f"below {FAILED} with {whole.name}: {len(failed)}"] if failed else []
     for place in failed:
-        query, first = queries[place], ", ".join(map(one_line, whole.found[place][:3])) or "nothing"
-        wanted = ", ".join(map(one_line, query.paths[:3]))
+        query, own = queries[place], whole.answers[place]
+        first = ", ".join(map(one_line, own.found[:3])) or "nothing"
+        ranked = zip(query.paths[:3], own.ranks[:3], strict=True)
+        wanted = ", ".join(f"{one_line(path)} ({f'rank {rank}' if rank else 'not found'})" for path, rank in ranked)
         lines.append(f"  {whole.values[place]:.2f}  {one_line(query.text)}: expected {wanted}; found {first}")
     return lines

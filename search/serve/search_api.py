@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -31,6 +31,8 @@ from search.serve.requests import (
 MOST_HITS: Final = 100
 """Maximum number of hits in one answer."""
 
+Done = TypeVar("Done")
+
 
 class Turns:
     """The index that is asked, by one question at a time."""
@@ -44,23 +46,27 @@ class Turns:
         return await run_in_threadpool(self.live.opened)
 
     async def answer(self, request: Request, answer: Callable[[Opened], dict[str, Any]]) -> Response:
-        """Run ``answer`` in a thread, one at a time, unless the client has disconnected."""
+        """The answer that ``answer`` gives from the current index, in turn."""
         now = await self.opened()
+        try:
+            return json_answer(await self.turn(request, lambda: answer(now)))
+        except DamagedStore as damage:
+            return error_answer(500, str(damage))
+
+    async def turn(self, request: Request, work: Callable[[], Done]) -> Done:
+        """Run ``work`` in a thread, one at a time, unless the client has disconnected."""
         async with self._turn:
             if await request.is_disconnected():
-                return Response(status_code=GONE)
-            try:
-                return json_answer(await run_in_threadpool(answer, now))
-            except DamagedStore as damage:
-                return error_answer(500, str(damage))
+                raise HTTPException(GONE, "nobody waits for the answer")
+            return await run_in_threadpool(work)
 
 
 class SearchApi:
     """Questions, explanations, and what there is."""
 
-    def __init__(self, turns: Turns, model: str) -> None:
-        """``model``: the name that is reported for the model."""
-        self._turns, self._model = turns, model
+    def __init__(self, turns: Turns, model: str, posts: int = 0) -> None:
+        """``model``: the name that is reported for the model; ``posts``: the number of posts that are reported."""
+        self._turns, self._model, self._posts = turns, model, posts
 
     async def health(self, request: Request) -> Response:
         """What is served."""
@@ -72,6 +78,7 @@ class SearchApi:
             "files": now.head.files,
             "languages": dict(Counter(language_name(file.path) for file in now.engine.index.files)),
             "model": self._model,
+            "posts": self._posts,
             "index": now.name,
             "trouble": self._turns.live.trouble,
         }
@@ -92,6 +99,18 @@ class SearchApi:
             milliseconds = round(1000 * (time.perf_counter() - started), 2)
             results = [result(now.engine, asked["q"], hit, explain=explain) for hit in hits]
             return {"query": asked["q"], "milliseconds": milliseconds, "index": now.name, "results": results}
+
+        return await self._turns.answer(request, answer)
+
+    async def unit(self, request: Request) -> Response:
+        """What is coloured in the source of a row."""
+        asked = parameters(request, {"row": "", "index": ""})
+        row = number(asked, "row", 0, 1 << 40)
+
+        def answer(now: Opened) -> dict[str, Any]:
+            check_row(now, asked["index"], row)
+            text = now.engine.index.split.text(row)
+            return {"index": now.name, "row": row, "kinds": highlighted(text.source, text.path)}
 
         return await self._turns.answer(request, answer)
 

@@ -30,6 +30,7 @@ def serve(arguments: Sequence[str]) -> None:
     folder = named_path(options.folder) if options.folder else None
     path = index_place(folder) if folder and not options.index else index_path(options.index)
     folder = folder or indexed_folder(path)
+    posts = _posts(options.posts)
     with listening(options.port) as listener:
         from search.index.code_index import rows_of_files
         from search.index.places import judgements_place
@@ -43,9 +44,18 @@ def serve(arguments: Sequence[str]) -> None:
             raise ValueError(f"the index {path} is empty: index a folder that has source files")
         say(f"{rows_of_files(head.rows, head.files)} in {path}")
         say(f"search them at http://{ADDRESS}:{listener.getsockname()[1]}; stop with Ctrl-C")
-        server_of(web_app(live, name, judgements=Judgements(judgements_place(path)), root=folder)).run(
-            sockets=[listener]
-        )
+        app = web_app(live, name, judgements=Judgements(judgements_place(path)), root=folder, posts=posts)
+        server_of(app).run(sockets=[listener])
+
+
+def _posts(typed: str) -> Path | None:
+    """The index of posts that ``--posts`` names; one in an indexed folder is used only if it is named."""
+    if typed:
+        return None if typed == "none" else named_path(typed)
+    from recipes.config import REPOSITORY
+
+    own = REPOSITORY / "data" / "posts-index"
+    return own if (own / "index.json").is_file() else None
 
 
 def listening(port: int) -> socket.socket:

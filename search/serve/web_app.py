@@ -21,6 +21,8 @@ from search.serve.context_api import ContextApi
 from search.serve.file_api import FileApi
 from search.serve.judgement_api import JudgementApi
 from search.serve.live_index import LiveIndex
+from search.serve.posts_api import PostsApi
+from search.serve.quality_api import QualityApi
 from search.serve.requests import error_answer, left, refused
 from search.serve.search_api import SearchApi, Turns
 
@@ -40,7 +42,14 @@ _HEADERS: Final = {
 }
 
 
-def web_app(live: LiveIndex, model: str, *, judgements: Judgements | None = None, root: Path | None = None) -> ASGIApp:
+def web_app(
+    live: LiveIndex,
+    model: str,
+    *,
+    judgements: Judgements | None = None,
+    root: Path | None = None,
+    posts: Path | None = None,
+) -> ASGIApp:
     """The application that answers from ``live``.
 
     Args:
@@ -48,15 +57,22 @@ def web_app(live: LiveIndex, model: str, *, judgements: Judgements | None = None
         model: the name that is reported for its model.
         judgements: where the user's judgements of hits are saved; None: they are not taken.
         root: the indexed folder, whose files are shown; None: not known.
+        posts: folder of an index of posts; None: there is none.
+
+    Raises:
+        ValueError: the index of posts is damaged.
     """
     turns = Turns(live)
-    api, under_context = SearchApi(turns, model), ContextApi(turns)
+    found_posts = PostsApi(turns, posts) if posts else None
+    api, under_context = SearchApi(turns, model, found_posts.size if found_posts else 0), ContextApi(turns)
     routes = [
         Route("/health", api.health, methods=["GET"]),
         Route("/languages", under_context.languages, methods=["GET"]),
         Route("/api/search", api.search, methods=["GET"]),
         Route("/api/search", under_context.search, methods=["POST"]),
         Route("/api/explain", api.explain, methods=["GET"]),
+        Route("/api/unit", api.unit, methods=["GET"]),
+        Route("/api/quality", QualityApi(turns, judgements, model).quality, methods=["POST"]),
         Route("/api/file", FileApi(turns, root).file, methods=["GET"]),
         *(
             Route(_place(file), _file(file), methods=["GET"])
@@ -70,6 +86,8 @@ def web_app(live: LiveIndex, model: str, *, judgements: Judgements | None = None
             Route("/api/judgements", judged.judgements, methods=["GET"]),
             Route("/api/judgements", judged.judge, methods=["POST"]),
         ]
+    if found_posts:
+        routes.append(Route("/api/posts", found_posts.posts, methods=["POST"]))
     return _Guard(Starlette(routes=routes, exception_handlers={HTTPException: refused, ClientDisconnect: left}))
 
 

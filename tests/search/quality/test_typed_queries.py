@@ -8,13 +8,18 @@ import ir_measures
 import numpy as np
 import pytest
 from ir_measures import nDCG
+from repositories import write
 
 from cli.main import main
 from evaluation.metrics import ndcg_of_several
-from search.engine.engine import Engine
+from search.engine.engine import Engine, words_of
+from search.engine.file_ranking import stemmed
 from search.engine.settings import RankingSettings
+from search.index.build import refresh
+from search.index.code_index import open_index
 from search.quality.query_file import QueryFile, TypedQuery, read_query_file
-from search.quality.typed_queries import files_found, measure_queries, ndcg_by_file, query_lines, same_file
+from search.quality.records import words_in
+from search.quality.typed_queries import answered, measure_queries, ndcg_by_file, query_lines, same_file
 
 QUERIES = [
     {"query": "AbstractPipeline", "relevant": [{"path": "java/util/stream/AbstractPipeline.java", "start_line": 1}]},
@@ -62,16 +67,18 @@ def test_values_are_those_of_the_ranked_files(index):
     assert one.values.tolist() == [1.0]
     assert one.lead is None
     assert two.lead.mean == pytest.approx(two.values[0] - one.values[0])
-    files = files_found(engines["one"], "AbstractPipeline", "a/root")
-    assert len(set(files)) == len(files) <= 10
-    assert files[0].startswith("a/root/java.base/")
+    own = answered(engines["one"], asked.queries[0], "a/root")
+    assert len(set(own.found)) == len(own.found) <= 10
+    assert own.found[0].startswith("a/root/java.base/")
+    assert own.ranks == [1]
     text = "\n".join(query_lines([one, two], asked.queries, 3))
     assert "symbol, 1 query" in text
     assert "below" not in text
-    missed = replace(one, values=np.zeros(1))
-    assert "below 0.5 with one: 1\n  0.00  AbstractPipeline: expected stream/" in "\n".join(
-        query_lines([missed], asked.queries, 3)
+    missed = replace(one, answers=[replace(one.answers[0], ndcg=0.0, ranks=[14])])
+    expected = (
+        "below 0.5 with one: 1\n  0.00  AbstractPipeline: expected stream/AbstractPipeline.java (rank 14); found "
     )
+    assert expected in "\n".join(query_lines([missed], asked.queries, 3))
 
 
 def test_a_file_of_several_projects_needs_a_name(tmp_path):
@@ -150,3 +157,28 @@ def test_every_stage_is_measured_beside_the_whole_search(tree, tmp_path, capsys)
         assert summary["low"] <= summary["ndcg"] <= summary["high"]
         assert all(len(each["found"]) <= 10 for each in stage["queries"])
     assert told["stages"][0]["queries"][0]["ndcg"] == 1
+    symbol, two, _ = told["why"]
+    assert (symbol["query"], symbol["ndcg"], symbol["before"]) == ("AbstractPipeline", 1, [])
+    assert symbol["relevant"][0]["ranks"] == dict.fromkeys(names, 1)
+    assert "stem" in symbol["relevant"][0]["words"]["pipeline"]
+    gone = two["relevant"][1]
+    assert (gone["path"], gone["indexed"], gone["words"]) == ("gone.java", "", {})
+    assert set(gone["ranks"].values()) == {None}
+    assert all(not each["path"].endswith("BaseStream.java") for each in two["before"])
+    assert len(two["before"]) <= 10
+
+
+def test_words_are_told_by_where_a_file_has_them(tmp_path):
+    root = write(tmp_path / "tree", {
+        "net/retry.py": "# backs off\ndef again(times):\n    return times\n", "other.py": "x = 1\n",
+    })  # fmt: skip
+    refresh(root, tmp_path / "index", processes=1, tell=lambda *_: None)
+    index = open_index(tmp_path / "index")
+    stems = stemmed(words_of("how does the network retry back off times"))
+    assert words_in(index, 0, stems) == {
+        "retry": ["stem"],
+        "back": ["comments"],
+        "off": ["comments"],
+        "times": ["text"],
+    }
+    assert words_in(index, 1, stems) == {}

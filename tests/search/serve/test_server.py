@@ -72,6 +72,7 @@ def test_health_tells_what_there_is(port, live):
         "files": 2,
         "languages": {"java": 2},
         "model": "of the tests",
+        "posts": 0,
         "index": live.opened().name,
         "trouble": "",
     }

@@ -49,7 +49,7 @@ await check("typing gives results, and not a question a key", async () => {
   assert.equal(await heads.first().textContent(), lines);
   assert.ok(searches() >= 1 && searches() <= 6, `${searches()} questions`);
   assert.match(await page.getByRole("status").first().textContent(), /^\d+ results in \d+ ms$/);
-  assert.match(await page.locator("#about").textContent(), /^7 methods and types in 2 files$/);
+  assert.match(await page.locator("#about").textContent(), /^7 functions, types and files of 2 files$/);
 });
 
 await check("a hit tells path, lines, signature, documentation and licence", async () => {

@@ -1,0 +1,83 @@
+// A list of hits: each is a card that opens to show its code.
+
+import { codeBlock } from "/code.js";
+import { ask, button, fileLink, linesText, linkTo, make, seen } from "/dom.js";
+import { explained, matrixOf } from "/explanation.js";
+import { judgementOf } from "/judgements.js";
+
+let count = 0; // of cards, for their ids
+
+/**
+ * A hit: its element, its row, the button at its head, and the function that opens or closes it.
+ * @param {{q: string, index: string, tell: (line: string) => void, stale: () => void}} about the question, "" for code;
+ *   the index that answered; what shows a line; what is done when rows have changed since
+ */
+export function card(hit, about) {
+  const id = `hit-${++count}`;
+  const head = make("button", { type: "button", id, class: "head", "aria-expanded": "false", "aria-controls": `${id}-body`, "data-row": String(hit.row) }, ...nameOf(hit.name));
+  const body = make("div", { id: `${id}-body`, class: "body", hidden: true });
+  const copy = button("Copy", { class: "quiet copy", "aria-label": `Copy the code of ${seen(hit.name)}` }, () => copyCode(hit, copy, about.tell));
+  const copied = { exact: "copy", near: "near copy" }[hit.copy];
+  const element = make("li", { class: "hit", "data-row": String(hit.row) },
+    make("div", { class: "title" }, make("h2", {}, head), make("p", { class: "acts" }, copied ? make("span", { class: "tag" }, copied) : null, linkTo(hit.url, hit.name), copy)),
+    make("p", { class: "place" }, fileLink(seen(hit.path), hit, { class: "in-file" }), make("span", { class: "lines" }, `:${linesText(hit)}`)),
+    make("p", { class: "signature" }, seen(hit.signature)),
+    hit.documentation ? make("p", { class: "doc" }, seen(hit.documentation)) : null,
+    make("p", { class: "facts" }, make("span", {}, seen(hit.license) || "licence not known"), make("span", {}, scores(hit))),
+    body);
+  let filled = false;
+  function toggle() {
+    const opens = body.hidden;
+    body.hidden = !opens;
+    head.setAttribute("aria-expanded", String(opens));
+    element.classList.toggle("open", opens);
+    if (opens && !filled) fill(body, hit, about);
+    filled = true;
+  }
+  head.addEventListener("click", toggle);
+  return { element, row: String(hit.row), head, toggle };
+}
+
+/** A dotted name with its last part emphasised. */
+function nameOf(name) {
+  const cut = name.lastIndexOf(".") + 1;
+  return [make("span", { class: "outer" }, seen(name.slice(0, cut))), seen(name.slice(cut))];
+}
+
+function scores(hit) {
+  const stage = { name: " by its name", model: " by the model", words: " by its words" }[hit.stage] ?? "";
+  const others = [["model", hit.model], ["vectors", hit.vectors], ["overlap", hit.overlap]].filter(([, value]) => typeof value === "number").map(([name, value]) => `, ${name} ${value.toFixed(2)}`).join("");
+  const told = `score ${hit.score.toFixed(2)}${stage} (words ${hit.bm25.toFixed(1)}${others})`;
+  return told.replace(/ -?(?=\d)/g, (gap) => (gap === " " ? "\u00a0" : "\u00a0−"));
+}
+
+async function copyCode(hit, copy, tell) {
+  let told = "Copied";
+  try {
+    await navigator.clipboard.writeText(hit.source);
+  } catch {
+    told = "Not copied";
+  }
+  copy.textContent = told;
+  tell(`${told}: ${seen(hit.name)}`);
+  setTimeout(() => (copy.textContent = "Copy"), 1500);
+}
+
+async function fill(body, hit, about) {
+  const { q, index, tell, stale } = about;
+  const block = (told) => codeBlock({ name: hit.name, source: hit.source, firstLine: hit.whole_file ? 0 : hit.start_line, kinds: told.kinds, words: told.spans });
+  const acts = make("div", { class: "more" },
+    fileLink("Whole file", hit, { class: "quiet in-file", "aria-keyshortcuts": "v" }),
+    judgementOf(q, hit, tell));
+  body.replaceChildren(block({}).element, acts);
+  try {
+    const told = q ? await ask("/api/explain", { q, row: hit.row, index }) : await ask("/api/unit", { row: hit.row, index });
+    const code = block(told);
+    if (!q) return void body.replaceChildren(code.element, acts);
+    const explanation = explained(told);
+    body.replaceChildren(...explanation.bind(code.light), code.element, acts, ...matrixOf(told, explanation));
+  } catch (error) {
+    if (error.status === 409) return void stale(); // row numbers have changed
+    body.append(make("p", { class: "note" }, seen(error.message)));
+  }
+}

@@ -1,0 +1,111 @@
+// The view that answers questions as they are typed.
+
+import { NAMES, ask, byId, complain, seen } from "/dom.js";
+import { card } from "/hits.js";
+
+const PAUSE = 150; // milliseconds after the last key
+const FIRST = 20; // hits, and as many more each time
+const MOST = 100;
+
+const query = byId("query"), path = byId("path"), language = byId("language"), byFile = byId("by-file");
+const hits = byId("hits"), more = byId("more"), statusLine = byId("status"), trouble = byId("trouble"), intro = byId("intro");
+
+let top = FIRST;
+let asked = null; // aborts the pending request
+let waiting = 0;
+
+const tell = (line) => (statusLine.textContent = line);
+
+function pattern(text) {
+  return /[*?[]/.test(text) ? text : `*${text}*`;
+}
+
+async function search() {
+  asked?.abort();
+  const mine = (asked = new AbortController());
+  const q = query.value.trim(), within = path.value.trim(), by = byFile.checked && "file", chosen = language.value;
+  keepInAddress({ ...(q && { q }), ...(within && { path: within }), ...(chosen && { language: chosen }), ...(by && { by }) });
+  complain(trouble, "");
+  intro.hidden = q !== "";
+  if (!q) return show("", { results: [] });
+  hits.setAttribute("aria-busy", "true");
+  try {
+    const parameters = { q, top, ...(within && { path: pattern(within) }), ...(chosen && { language: chosen }), ...(by && { by }) };
+    const told = await ask("/api/search", parameters, mine.signal);
+    if (mine === asked) show(q, told);
+  } catch (error) {
+    if (mine !== asked || error.name === "AbortError") return;
+    show("", { results: [] });
+    complain(trouble, error.message);
+  }
+}
+
+function again() {
+  top = FIRST;
+  search();
+}
+
+function soon() {
+  clearTimeout(waiting);
+  top = FIRST;
+  waiting = setTimeout(search, PAUSE);
+}
+
+function keepInAddress(asked) {
+  const kept = new URLSearchParams(asked).toString();
+  history.replaceState(null, "", kept ? `#${kept}` : location.pathname);
+  document.title = asked.q ? `${seen(asked.q)} – code search` : "Code search";
+}
+
+/** Offers the languages of the index; one that the address names is offered whatever the index has. */
+export function offerLanguages(files) {
+  const chosen = language.value, names = Object.keys(files).sort();
+  if (chosen && !names.includes(chosen)) names.push(chosen);
+  const options = names.map((name) => new Option(`${NAMES[name] ?? name} (${(files[name] ?? 0).toLocaleString("en")})`, name));
+  language.replaceChildren(new Option("All languages", ""), ...options);
+  language.value = chosen;
+  byId("language-field").hidden = names.length < 2 && !chosen;
+}
+
+/** Shows this view as the address has it. */
+export function openSearch(kept) {
+  clearTimeout(waiting);
+  query.value = kept.get("q") ?? "";
+  path.value = kept.get("path") ?? "";
+  const chosen = kept.get("language") ?? "";
+  if (chosen && ![...language.options].some((each) => each.value === chosen)) language.append(new Option(NAMES[chosen] ?? seen(chosen), chosen));
+  language.value = chosen;
+  byId("language-field").hidden = language.options.length < 3 && !chosen;
+  byFile.checked = kept.get("by") === "file";
+  again();
+}
+
+/** Stops what is under way, when another view is shown. */
+export function closeSearch() {
+  clearTimeout(waiting);
+  asked?.abort();
+}
+
+function show(q, told) {
+  hits.removeAttribute("aria-busy");
+  const open = top > FIRST ? [...hits.querySelectorAll("[aria-expanded=true]")].map((each) => each.dataset.row) : [];
+  const focused = document.activeElement.closest?.(".hit")?.dataset.row;
+  const cards = told.results.map((hit) => card(hit, { q, index: told.index, tell, stale: search }));
+  hits.replaceChildren(...cards.map((each) => each.element));
+  for (const each of cards.filter((card) => open.includes(card.row))) each.toggle();
+  if (focused !== undefined) (cards.find((each) => each.row === focused)?.head ?? query).focus();
+  const count = told.results.length;
+  more.hidden = count < top || top >= MOST;
+  if (!q) tell("");
+  else if (count) tell(`${count} ${count === 1 ? "result" : "results"} in ${Math.round(told.milliseconds)} ms`);
+  else tell("Nothing found: none of these words is in a name, an identifier, a call or a comment here.");
+}
+
+query.addEventListener("input", soon);
+path.addEventListener("input", soon);
+language.addEventListener("change", again);
+byFile.addEventListener("change", again);
+more.addEventListener("click", () => {
+  top = Math.min(top + FIRST, MOST);
+  search();
+});
