@@ -86,6 +86,12 @@ COMMANDS: Final[dict[str, Command]] = {
         "search.cli:search",
         "search.options:SearchOptions",
     ),
+    "related": Command(
+        "FILE:LINE [--json]",
+        "find code like that at a place; search - finds a pasted trace or code",
+        "search.snippets.command:related",
+        "search.options:RelatedOptions",
+    ),
     "serve": Command(
         "[--port=8765]",
         "a web page that searches, at http://127.0.0.1:8765",

@@ -90,10 +90,15 @@ def complain_about(path: str, trouble: str) -> None:
 def search(arguments: Sequence[str]) -> None:
     """Answer a question."""
     words, options = parsed(arguments, SearchOptions)
-    if len(words) != 1 and not (options.at and not words):
+    if words == ["-"] or (options.snippet and not words):
+        from search.snippets.command import search_code
+
+        search_code(options)
+        return
+    if (len(words) != 1 and not (options.at and not words)) or options.snippet:
         raise ValueError(
-            'expected one question: bash run.sh search "read all lines of a file", or a comment that asks, by '
-            "--at=FILE:LINE"
+            'expected one question: bash run.sh search "read all lines of a file", a comment that asks, by '
+            "--at=FILE:LINE, or code, by - or --snippet=FILE"
         )
     from search.engine.engine import Engine, words_of
     from search.engine.show import as_json, as_text

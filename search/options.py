@@ -47,6 +47,8 @@ class SearchOptions:
     """Print one JSON object."""
     explain: bool = False
     """Show what each query word is aligned with, and which stage determined a hit's rank."""
+    snippet: str = ""
+    """File with code or a stack trace that is the question; - in place of the question: from standard input."""
     nearest: str = ""
     """How the vectors beside an index are searched: exact, faiss, a file NAME.db or the URI of a Milvus; none: not at
     all; empty: exact or, from 250,000 rows on if it is installed, faiss."""
@@ -55,6 +57,36 @@ class SearchOptions:
         check_bounds(self, {"top": whole(1, 100_000)})
         if self.by not in ("method", "file"):
             raise ValueError(f"--by takes method or file, not {self.by!r}")
+        if self.language:
+            from search.files.languages import chosen_languages
+
+            chosen_languages(self.language)
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedOptions:
+    """Options of ``related``."""
+
+    index: str = ""
+    """File of the index; empty: that of the file's folder or of the nearest one above it, in the user's cache
+    folder."""
+    model: str = ""
+    """none: without vectors."""
+    top: int = 10
+    """Number of hits."""
+    path: str = ""
+    """Pattern that the paths of hits must match, such as src/*; empty: all."""
+    language: str = ""
+    """Languages that hits must be in, such as python,go; empty: all."""
+    json: bool = False
+    """Print one JSON object."""
+    nearest: str = ""
+    """As for search."""
+
+    def __post_init__(self) -> None:
+        check_bounds(self, {"top": whole(1, 100_000)})
+        if self.model not in ("", "none"):
+            raise ValueError(f"--model takes none or nothing here, since no model scores code, not {self.model!r}")
         if self.language:
             from search.files.languages import chosen_languages
 

@@ -79,7 +79,7 @@ def split_arguments(arguments: Iterable[str]) -> tuple[list[str], dict[str, str]
     for argument in arguments:
         if bare:
             raise ValueError(f"write {bare}={argument}, with = and no space, not {bare} {argument}")
-        if argument.startswith("-") and not argument.startswith("--"):
+        if argument.startswith("-") and not argument.startswith("--") and argument != "-":
             raise ValueError(f"unknown option {argument}: options are written --section.field=value")
         if not argument.startswith("--"):
             words.append(argument)

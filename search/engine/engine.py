@@ -22,8 +22,9 @@ from search.engine.settings import RankingSettings
 from search.files.languages import has_whole_file, language_name
 from search.index.code_index import Index
 
-Stage = Literal["name", "model", "words"]
-"""What determined a hit's rank: its name was asked for; the model scored it; BM25 alone, if there is no model."""
+Stage = Literal["name", "model", "words", "copy", "code"]
+"""What determined a hit's rank: its name was asked for; the model scored it; BM25 alone, if there is no model. Where
+code is the question (search/snippets): it is a copy; it is like it."""
 
 FILES: Final = 20
 """Files whose best row becomes a candidate."""
@@ -161,7 +162,7 @@ class Engine:
             QueryError: the query is empty or too long.
         """
         words, spelt = self.asked(query)
-        allowed = self._allowed(path, languages)
+        allowed = self.allowed(path, languages)
         found = self._closely(words, allowed, spelt, query, by_file=by_file, context=context)
         order = found.order
         if by_file:
@@ -342,7 +343,8 @@ class Engine:
         """A value per file, repeated for each row of the file."""
         return np.repeat(np.array(of_file, dtype=np.bool_), np.diff(self.index.file_edges))
 
-    def _allowed(self, path: str, languages: Collection[str]) -> Bool[np.ndarray, " rows"]:
+    def allowed(self, path: str, languages: Collection[str]) -> Bool[np.ndarray, " rows"]:
+        """Which rows are in files that match ``path`` and of one of ``languages``; both as in :meth:`search`."""
         if not path and not languages:
             return np.ones(len(self.index), dtype=np.bool_)
         return self._spread(

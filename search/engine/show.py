@@ -95,7 +95,7 @@ def as_text(engine: Engine, query: str, hits: Sequence[Hit], seconds: float, *, 
     """One paragraph per hit, in colour on a terminal."""
     if not hits:
         return "nothing found: none of these words is in a method's name, identifiers, calls or comment"
-    paint = _painter()
+    paint = painter()
     lines = [line for hit in hits for line in _lines(engine, query, hit, explain=explain, paint=paint)]
     return "\n".join([*lines, paint(_DIM, f"{len(hits)} of {len(engine.index):,} in {1000 * seconds:.0f} ms")])
 
@@ -123,7 +123,7 @@ def _scores(hit: Hit) -> str:
     return f"{hit.score:.2f} by {hit.stage} (BM25 {hit.lexical:.1f}{''.join(others)})"
 
 
-def _painter() -> Any:
+def painter() -> Any:
     """A function that makes text printable, and colours it on a terminal."""
     if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
         return lambda code, text: f"\x1b[{code}m{one_line(text)}\x1b[0m"

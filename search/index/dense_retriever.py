@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float32, Int64
 
+from data_prep.store.prepared_data import Split
 from retrieval.ann.exact import ExactVectors, VectorIndex
 from retrieval.ann.faiss_index import WORTH_IT, clusters_path, installed, kept_faiss
 from retrieval.ann.milvus import MilvusVectors, is_milvus
@@ -28,14 +29,28 @@ class DenseRetriever:
 
     def nearest(self, query: Sequence[str], context: Sequence[str] = ()) -> Int64[np.ndarray, " found"]:
         """At most ``count`` rows, best first; only those with a score above 0."""
-        scores, rows = self._vectors.search(self._vector(tuple(query), tuple(context)), self._count)
-        return rows[0][scores[0] > 0]
+        return self.nearest_to(self._vector(tuple(query), tuple(context)))
 
     def scores(
         self, query: Sequence[str], rows: Int64[np.ndarray, " found"], context: Sequence[str] = ()
     ) -> Float32[np.ndarray, " found"]:
         """The cosine of the query's vector, under its context, and that of each of ``rows``."""
-        return self._vectors.scores(self._vector(tuple(query), tuple(context))[0], rows)
+        return self.similarity(self._vector(tuple(query), tuple(context)), rows)
+
+    def code_vector(self, code: Split) -> Float32[np.ndarray, "1 dim"]:
+        """The vector of a row of code that is not in the index, as one in it would have it."""
+        return self._encoder.vectors(self._encoder.ids(code), np.zeros(1, np.int64)).astype(np.float32)
+
+    def nearest_to(self, vector: Float32[np.ndarray, "1 dim"]) -> Int64[np.ndarray, " found"]:
+        """As :meth:`nearest`, for a vector."""
+        scores, rows = self._vectors.search(vector, self._count)
+        return rows[0][scores[0] > 0]
+
+    def similarity(
+        self, vector: Float32[np.ndarray, "1 dim"], rows: Int64[np.ndarray, " found"]
+    ) -> Float32[np.ndarray, " found"]:
+        """As :meth:`scores`, for a vector."""
+        return self._vectors.scores(vector[0], rows)
 
     def close(self) -> None:
         """Release open files and connections."""

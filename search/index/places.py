@@ -63,9 +63,15 @@ def judgements_place(index: Path) -> Path:
 
 def index_above(folder: Path) -> Path | None:
     """The index of ``folder`` or of the nearest folder above it that has one."""
+    found = indexed_above(folder)
+    return found[1] if found else None
+
+
+def indexed_above(folder: Path) -> tuple[Path, Path] | None:
+    """``folder`` or the nearest folder above it that has an index, and the index."""
     for each in (folder, *folder.parents):
         if (place := index_place(each)).is_file():
-            return place
+            return each, place
     return None
 
 

@@ -27,7 +27,7 @@ def read_snippet(text: str) -> QueryText:
         raise ValueError(
             "expected code or an error: python app.py 2>&1 | bash run.sh posts search, or --snippet=FILE; got nothing"
         )
-    return QueryText(_shortened(code), _shortened(error))
+    return QueryText(shortened(code), shortened(error))
 
 
 def keyword_of(query: QueryText) -> str:
@@ -35,5 +35,6 @@ def keyword_of(query: QueryText) -> str:
     return error_type(query.error) if query.error else ""
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}\n{text[-LONGEST // 2 :]}"
+def shortened(text: str, longest: int = LONGEST) -> str:
+    """A text without its middle, if it is longer than ``longest`` characters."""
+    return text if len(text) <= longest else f"{text[: longest // 2]}\n{text[-longest // 2 :]}"

@@ -1,0 +1,152 @@
+"""The command ``bash run.sh related``, and code as the question of ``search``."""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from data_prep.bounds import shown
+from data_prep.files.named_paths import named_path
+from data_prep.files.reading import read_whole
+from search.options import RelatedOptions, SearchOptions
+from terminal import console
+from terminal.options import parsed
+
+if TYPE_CHECKING:
+    from search.engine.engine import Engine
+    from search.snippets.answer import CodeAnswer, Wanted
+
+_MOST_BYTES: Final = 64 << 20
+"""Bytes that are read of standard input."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a file."""
+
+    path: str
+    line: int  # from 1
+
+    @classmethod
+    def of(cls, typed: str) -> "Place":
+        """The place that ``FILE:LINE`` names; a column behind it is ignored.
+
+        Raises:
+            ValueError: it has another form.
+        """
+        path, colon, rest = typed.partition(":")
+        while colon and not rest.split(":")[0].isdigit() and ":" in rest:  # a colon in the file's name
+            more, colon, rest = rest.partition(":")
+            path = f"{path}:{more}"
+        line = rest.split(":")[0]
+        if not path or not (line.isascii() and line.isdigit() and 0 < int(line[:10]) < 10**9):
+            raise ValueError(
+                f"expected a file and a line from 1: bash run.sh related src/app.py:120; got {shown(typed)}"
+            )
+        return cls(path, int(line))
+
+
+def related(arguments: Sequence[str]) -> None:
+    """Find code like that at a place.
+
+    Raises:
+        ValueError: there is no index, or nothing of it is at the place.
+    """
+    words, options = parsed(arguments, RelatedOptions)
+    if len(words) != 1:
+        raise ValueError("expected a file and a line: bash run.sh related src/app.py:120")
+    from search.snippets.answer import answer_place
+
+    place = Place.of(words[0])
+    root, index = (None, named_path(options.index)) if options.index else _index_of(Path(place.path))
+
+    def answer(engine: "Engine", wanted: "Wanted") -> "CodeAnswer":
+        path = _path_in(root, place.path)
+        found = answer_place(engine, path, place.line, wanted)
+        _complain_if_changed(engine, found.row, root)
+        return found
+
+    _show(answer, options, index)
+
+
+def search_code(options: SearchOptions) -> None:
+    """Answer to the code or stack trace on standard input, or in the file of ``--snippet``.
+
+    Raises:
+        ValueError: there is no index, or there is no code.
+    """
+    from search.opening import index_path
+    from search.snippets.answer import answer_text
+
+    if options.by != "method" or options.explain or options.at:
+        raise ValueError("--by, --explain and --at are for questions in words, not for code")
+    path = named_path(options.snippet) if options.snippet else None
+    data = read_whole(path) if path else sys.stdin.buffer.read(_MOST_BYTES)
+    text = data.decode("utf-8", "replace")
+    if not text.strip():
+        where = f"in {path}" if path else "on standard input"
+        raise ValueError(
+            f"expected code or a stack trace {where}: python app.py 2>&1 | bash run.sh search -; got nothing"
+        )
+    from search.files.languages import language_name
+
+    language = language_name(path.name) if path else ""
+    _show(lambda engine, wanted: answer_text(engine, text, wanted, language), options, index_path(options.index))
+
+
+def _show(
+    answer: "Callable[[Engine, Wanted], CodeAnswer]", options: SearchOptions | RelatedOptions, index: Path
+) -> None:
+    from search.engine.engine import Engine
+    from search.files.languages import chosen_languages
+    from search.opening import check_answers, opened
+    from search.snippets.answer import Wanted
+    from search.snippets.show import as_json, as_text
+
+    found, retriever = opened(index, "none" if options.model == "none" else options.nearest, mapped=True)
+    languages = chosen_languages(options.language)
+    check_answers(found, options.path, languages)
+    engine = Engine(found, None, retriever=retriever)
+    started = time.perf_counter()
+    told = answer(engine, Wanted(options.top, options.path, languages))
+    seconds = time.perf_counter() - started
+    console.show((as_json if options.json else as_text)(engine, told, seconds), painted=not options.json)
+
+
+def _index_of(path: Path) -> tuple[Path, Path]:
+    """The indexed folder that contains a file, or the current one, and its index.
+
+    Raises:
+        ValueError: there is none.
+    """
+    from search.index.places import indexed_above
+    from search.opening import index_path
+
+    for start in (Path(os.path.abspath(path)).parent, named_path(".")):  # noqa: PTH100 - no link is followed
+        if found := indexed_above(start):
+            return found
+    return named_path("."), index_path("")
+
+
+def _path_in(root: Path | None, typed: str) -> str:
+    """A typed path as the index of ``root`` has it, if the file is inside; else as it is typed."""
+    whole = Path(os.path.abspath(typed))  # noqa: PTH100 - no link is followed
+    return whole.relative_to(root).as_posix() if root and whole.is_relative_to(root) else Path(typed).as_posix()
+
+
+def _complain_if_changed(engine: "Engine", row: int | None, root: Path | None) -> None:
+    """Say that the lines of a file may be others than those of the index."""
+    if root is None or row is None:
+        return
+    file = engine.index.file(row)
+    try:
+        status = os.lstat(root / file.path)
+        changed = (status.st_size, status.st_mtime_ns) != (file.size, file.modified)
+        what = "has changed since it was indexed: its lines may have moved"
+    except OSError:
+        changed, what = True, "is no longer there: what was indexed of it is used"
+    if changed:
+        console.complain(f"{file.path} {what}; update the index by `bash run.sh index {root}`")

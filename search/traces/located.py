@@ -1,0 +1,130 @@
+"""The rows of an index that the frames of a trace lie in.
+
+The file of a frame is the one whose path shares most of the frame's last folders, all of the shorter path at least.
+Its row is the innermost one at the frame's line, if that has the frame's name or contains its line of code. If it does
+not, the lines have moved, and it is a row of the same file that does. What has neither is at its line only if its path
+says enough: it shares a folder, is relative, or begins as that of another frame that was found.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from search.files.languages import has_whole_file
+from search.index.code_index import Index
+from search.traces.trace import TOP, Frame
+
+_FILES: Final = 20
+"""Files with an equally good path that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A frame and its row."""
+
+    frame: Frame
+    row: int | None  # None: it does not lie in the index
+    moved: bool = False  # whether the row is not at the frame's line
+
+
+class FrameLocator:
+    """Finds the rows of frames."""
+
+    def __init__(self, index: Index) -> None:
+        """``index``: whose rows are found."""
+        self._index = index
+
+    def located(self, frames: Sequence[Frame]) -> list[Located]:
+        """The row of each frame, in the order of the trace."""
+        found = {frame: self._by_name_or_code(frame) for frame in dict.fromkeys(frames)}
+        roots = {self._root(frame, each.row) for frame, each in found.items() if each}
+        places = {frame: each or self._by_line(frame, roots) for frame, each in found.items()}
+        return [places[frame] for frame in frames]
+
+    def _by_name_or_code(self, frame: Frame) -> Located | None:
+        near = [file for _, file in self._files_of(frame.path)]
+        for file in near:
+            row = self._row_of(file, frame)
+            if row is not None and self._is_of(row, frame):
+                return Located(frame, row)
+        for file in near if frame.name != TOP else ():
+            if others := [row for row in self._rows(file) if self._is_of(row, frame)]:
+                best = min(others, key=lambda row: (self._distance(row, frame), -row))
+                return Located(frame, best, moved=self._distance(best, frame)[1] > 0)
+        return None
+
+    def _by_line(self, frame: Frame, roots: Collection[str]) -> Located:
+        """The frame at its line, whatever is there, if its path is certain."""
+        for shared, file in self._files_of(frame.path)[:1]:
+            row = self._row_of(file, frame)
+            relative = shared == len(_parts(frame.path))
+            if row is not None and (shared > 1 or relative or self._root(frame, row) in roots):
+                return Located(frame, row)
+        return Located(frame, None)
+
+    def _root(self, frame: Frame, row: int | None) -> str:
+        """The part of a frame's path before that of its row's file."""
+        return frame.path.removesuffix(self._index.file(row).path) if row is not None else ""
+
+    def _row_of(self, file: int, frame: Frame) -> int | None:
+        """The row of a file at a frame's line: the file as a whole, if that is a row, for its top level."""
+        rows = self._rows(file)
+        if frame.name == TOP and rows and has_whole_file(self._index.files[file].path):
+            return rows[0]
+        return self.row_at(file, frame.line)
+
+    def _files_of(self, path: str) -> list[tuple[int, int]]:
+        """How many last parts of their paths are those of ``path``, and the numbers, of the files that it can be."""
+        parts = _parts(path)
+        found = []
+        for file in self._by_name.get(parts[-1] if parts else "", ()):
+            own = _parts(self._index.files[file].path)
+            shared = next(
+                (place for place, (a, b) in enumerate(zip(parts[::-1], own[::-1], strict=False)) if a != b),
+                min(len(parts), len(own)),
+            )
+            if shared in (len(parts), len(own)):
+                found.append((shared, file))
+        most = max(found, default=(0, 0))[0]
+        return [each for each in found if each[0] == most][:_FILES]
+
+    def row_at(self, file: int, line: int) -> int | None:
+        """The innermost row of a file at a line."""
+        around = [(end - start, -row) for row, start, end in self._places(file) if start <= line <= end]
+        return -min(around)[1] if around else None
+
+    def _is_of(self, row: int, frame: Frame) -> bool:
+        """Whether a row has a frame's name or contains its line of code."""
+        last = frame.name.rpartition(".")[2]
+        if last == TOP:
+            return False
+        if last and self._index.names[row].rpartition(".")[2] == last:
+            return True
+        return bool(frame.code) and frame.code in self._index.split.text(row).source
+
+    def _rows(self, file: int) -> range:
+        return range(int(self._index.file_edges[file]), int(self._index.file_edges[file + 1]))
+
+    def _places(self, file: int) -> Iterator[tuple[int, int, int]]:
+        for row in self._rows(file):
+            text = self._index.split.text(row)
+            yield row, text.start_line, text.end_line
+
+    def _distance(self, row: int, frame: Frame) -> tuple[bool, int]:
+        """Whether a row has another name than a frame with its types, and the lines between them."""
+        text, line = self._index.split.text(row), frame.line
+        named = f".{self._index.names[row]}".endswith(f".{frame.name}")
+        return not named, max(text.start_line - line, line - text.end_line, 0)
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[int]]:
+        """Name without folders -> files."""
+        found: dict[str, list[int]] = {}
+        for number, file in enumerate(self._index.files):
+            found.setdefault(file.path.rpartition("/")[2], []).append(number)
+        return found
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.split("/") if part not in ("", ".", "~")]

@@ -1,0 +1,52 @@
+"""The language and the words of pieces of code."""
+
+import pytest
+
+from search.snippets.code_text import language_of, read_code
+
+PIECES = {
+    "python": "    value = json.loads(text)\n    for part in self.parts:\n        part.run(value",
+    "javascript": "async handle(request, reply) {\n  const found = await this.find(request);\n  reply.send(found);",
+    "typescript": "export function read<T>(path: string, most?: number): T {\n  return parse(path as any)",
+    "java": "@Override\nprotected void onClose(Channel channel) throws IOException {\n  super.onClose(channel);",
+    "go": "file, err := os.Open(name)\nif err != nil {\n\treturn nil, err",
+}
+
+
+@pytest.mark.parametrize("language", PIECES)
+def test_the_language_of_a_piece_that_is_cut_off(language):
+    assert language_of(PIECES[language]) == language
+
+
+def test_prose_is_of_no_language_but_has_words():
+    found = read_code("the quick brown fox jumps, over the lazy dog and so on.")
+    assert found.language == ""
+    assert {"quick", "fox"} <= set(found.tokens)
+
+
+def test_words_names_and_calls():
+    found = read_code("def readAll(path):\n    # not these words\n    return open_file(path).readLines('text')\n")
+    assert found.defined == ("readAll",)
+    assert found.tokens == ("read", "all", "path", "open", "file", "lines")
+    assert found.api == ("open_file", "readLines")
+    java = read_code("List<String> found = new ArrayList(); found.addAll(other.values());", "java")
+    assert java.api == ("ArrayList", "new", "values", "addAll")
+
+
+@pytest.mark.parametrize(
+    "typed", ["```go\nfunc f() int { return a.Load(1) }\n```", "func f() int { return a.Load(1) }"]
+)
+def test_marks_around_code_are_not_read(typed):
+    assert read_code(typed).api == ("a", "Load")
+    assert read_code(">>> value = box.load(1)\n>>> if value:\n...     stop(value)\n").api == ("box", "load", "stop")
+
+
+def test_a_language_that_is_known_is_not_guessed():
+    assert read_code("value = load(1)", "javascript").language == "javascript"
+    assert read_code("value = load(1)").language == "python"
+
+
+@pytest.mark.parametrize("text", ["", "\0\1", "\udcff x", "((((" * 5000, "{" * 20_000, '"""', "/*", "`" * 999])
+def test_odd_texts_are_read(text):
+    found = read_code(text)
+    assert len(found.text) <= len(text)
