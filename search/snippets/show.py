@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from data_prep.files.printable import one_line
-from search.engine.engine import Engine, Hit
+from search.engine.engine import Engine, Hit, Stage
 from search.engine.show import painter, result
 from search.engine.signature import signature
 from search.snippets.answer import CodeAnswer
@@ -34,7 +34,7 @@ def as_record(engine: Engine, answer: CodeAnswer, seconds: float) -> dict[str, A
 
 def code_result(engine: Engine, hit: CodeHit) -> dict[str, Any]:
     """A hit as JSON: the fields of a question's hits, and its overlap and what copy it is."""
-    stage = "copy" if hit.copy else "code"
+    stage: Stage = "copy" if hit.copy else "code"
     plain = Hit(hit.rank, hit.row, hit.score, hit.lexical, None, hit.near, 0.0, stage)
     return result(engine, "", plain, explain=False) | {"overlap": round(hit.overlap, 4), "copy": hit.copy}
 

@@ -93,7 +93,7 @@ def test_what_is_like_a_place_is_not_itself(engine):
     assert (answer.kind, answer.row) == ("place", row)
     around = {"std", "tqdm", "tqdm.update"}
     assert not {names(engine, [hit])[0] for hit in answer.hits if engine.index.file(hit.row).path == "std.py"} & around
-    assert names(engine, answer.hits)[:2] == ["tqdm.reset", "tqdm.__iter__"]  # they share its lines
+    assert "tqdm.reset" in names(engine, answer.hits)  # it shares its lines
 
 
 def test_a_file_is_named_by_its_last_folders(engine):
