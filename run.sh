@@ -28,6 +28,7 @@
 #   posts_sample MODEL                          the same on a synthetic sample that is made here
 #   posts_from_tracker TICKETS --out=FOLDER     write a bug tracker as a dump of posts
 #   test [pytest options]                       run all checks
+#   test_editor                                 try the VS Code extension in a real editor (docs/editor.md)
 #   help [NAME ...]                             this list, or details of a command, data set, model or section
 #
 # `bash run.sh help NAME` describes a command, data set, model or section, with its options.
@@ -63,9 +64,16 @@ check() {
   exec "$python" -m pytest --quiet --numprocesses="${GALM_TEST_PROCESSES:-2}" --dist=worksteal "$@"
 }
 
+# What no test without an editor shows: code-server in Chromium, where the extension is used as a person uses it.
+check_in_editor() {
+  command -v node >/dev/null 2>&1 || fail "node 20 or newer is needed, with npm"
+  exec node "$root/vscode/test/editor/run.mjs" "$python" "$@"
+}
+
 case "${1:-help}" in
   test)  shift; set_up requirements.txt requirements-dev.txt requirements-agents.txt requirements-parquet.txt \
     requirements-posts.txt requirements-sentences.txt requirements-vectors.txt; check "$@" ;;
+  test_editor) shift; set_up requirements.txt; check_in_editor "$@" ;;
   board) shift; set_up requirements.txt; board "$@" ;;
   # The products of a search are too small to be divided among numpy's threads.
   index|search|serve|mcp|quality)

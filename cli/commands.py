@@ -173,6 +173,11 @@ COMMANDS: Final[dict[str, Command]] = {
         "experiments.posts.options:TrackerOptions",
     ),
     "test": Command("[pytest options]", "run all checks", needs="the packages of the tests, which are added to .venv"),
+    "test_editor": Command(
+        "",
+        "try the VS Code extension in a real editor (docs/editor.md)",
+        needs="node 20, npm and Chromium; 550 MB, which it installs itself",
+    ),
     "help": Command("[NAME ...]", "this list, or details of a command, data set, model or section"),
 }
 """Name -> command."""

@@ -57,7 +57,7 @@ def run_sh(*arguments: str, root: Path = REPOSITORY, cwd: Path | None = None) ->
 def elsewhere(tmp_path_factory) -> Path:
     """A copy of what runs, in a folder whose name has spaces."""
     root = tmp_path_factory.mktemp("a clone, with spaces") / "the code"
-    ignored = shutil.ignore_patterns(".*", "data", "runs", "tests", "__pycache__")
+    ignored = shutil.ignore_patterns(".*", "data", "runs", "tests", "vscode", "__pycache__")
     return shutil.copytree(REPOSITORY, root, ignore=ignored)
 
 
@@ -181,7 +181,7 @@ def test_every_command_of_the_readme_is_understood(command):
     if arguments[0] == "help":
         assert help_lines(arguments[1:])
         return
-    if arguments[0] in ("test", "board", "table", "speed"):
+    if arguments[0] in ("test", "test_editor", "board", "table", "speed"):
         assert len(arguments) == 1 or arguments in (["speed", measured] for measured in MEASURED)
         return
     if arguments[0] in ("posts", "posts_sample"):

@@ -1,0 +1,127 @@
+// What can be done with a result: see its source and what aligned, copy it, insert it, judge it.
+
+import * as vscode from "vscode";
+
+import type { Result } from "./core/answers.ts";
+import { standingAlone } from "./core/code.ts";
+import type { Action } from "./core/panel.ts";
+import { attribution, place } from "./core/results_document.ts";
+import { ResultsPanel } from "./results_panel.ts";
+import { SCHEME, type Shown } from "./results_view.ts";
+import type { Searching } from "./searching.ts";
+import { gotoSource } from "./source_place.ts";
+import { reported } from "./telling.ts";
+
+export class Actions implements vscode.Disposable {
+  private readonly searching: Searching;
+  private readonly panel: ResultsPanel;
+
+  constructor(folder: vscode.Uri, searching: Searching) {
+    this.searching = searching;
+    this.panel = new ResultsPanel(folder, (shown, action, result) => reported(() => this.act(shown, action, result)));
+  }
+
+  /** The commands, of which the code lenses give the URI of the document and the number of the result. */
+  commands(): Readonly<Record<string, (name?: string, result?: number, relevant?: boolean) => Promise<void>>> {
+    const each =
+      (action: Action) =>
+      async (name?: string, result = 0) =>
+        this.act(this.shown(name), action, result);
+    return {
+      source: each("source"),
+      copy: each("copy"),
+      insert: each("insert"),
+      judge: async (name, result = 0, relevant) =>
+        this.act(this.shown(name), relevant ? "relevant" : "irrelevant", result),
+      showPanel: async (name, result = 0) => this.panel.show(this.shown(name), result),
+      feedback: async (name) => this.feedback(this.shown(name)),
+    };
+  }
+
+  dispose(): void {
+    this.panel.dispose();
+  }
+
+  /** The answer in a document of results: by its URI, or that of the visible one. */
+  private shown(name?: string): Shown {
+    const editors = vscode.window.visibleTextEditors
+      .map(({ document }) => document.uri)
+      .filter(({ scheme }) => scheme === SCHEME);
+    const found = this.searching.view.of(name ?? editors[0]?.toString() ?? "");
+    if (!found) throw new Error("There are no results: search first.");
+    return found;
+  }
+
+  private async act(shown: Shown, action: Action, number: number): Promise<void> {
+    const result = shown.answer.results[number];
+    if (!result) throw new Error("This result is not shown any more: search again.");
+    if (action === "source") await gotoSource(result, shown.from);
+    else if (action === "copy") await copy(shown, result);
+    else if (action === "insert") await insert(shown, result);
+    else if (action === "explain") await this.explain(shown, result, number);
+    else await this.judge(shown, number, action === "relevant");
+  }
+
+  private async explain(shown: Shown, result: Result, number: number): Promise<void> {
+    const { query, index } = shown.answer;
+    const explanation = await this.searching.server.client().explain(query, index, result);
+    this.panel.send(shown, { result: number, explanation });
+  }
+
+  /** Save a judgement; the same again takes it back. */
+  private async judge(shown: Shown, number: number, relevant: boolean): Promise<void> {
+    await this.save(shown, number, shown.judged.get(number) === relevant ? null : relevant);
+  }
+
+  private async save(shown: Shown, number: number, relevant: boolean | null): Promise<void> {
+    const result = shown.answer.results[number];
+    if (!result) return;
+    await this.searching.server.client().judge(shown.answer.query, result, relevant);
+    if (relevant === null) shown.judged.delete(number);
+    else shown.judged.set(number, relevant);
+    this.searching.view.refresh();
+    this.panel.send(shown, { result: number, relevant });
+    const said = { null: "taken back", true: "saved: relevant", false: "saved: not relevant" }[String(relevant)];
+    vscode.window.setStatusBarMessage(`Judgement of example ${number + 1} ${said}`, 4000);
+  }
+
+  /** The form: which examples answer the query. Those that are not ticked are not relevant. */
+  private async feedback(shown: Shown): Promise<void> {
+    const items = shown.answer.results.map((result, at) => ({
+      label: `${at + 1} ${result.identifier}`,
+      description: place(result),
+      picked: shown.judged.get(at) === true,
+      at,
+    }));
+    const placeHolder = "Tick the examples that answer the query; the others are saved as not relevant";
+    const ticked = await vscode.window.showQuickPick(items, { canPickMany: true, placeHolder });
+    if (!ticked) return;
+    for (const { at } of items)
+      await this.save(
+        shown,
+        at,
+        ticked.some((each) => each.at === at),
+      );
+  }
+}
+
+async function copy({ language }: Shown, result: Result): Promise<void> {
+  await vscode.env.clipboard.writeText(standingAlone(result.code, language));
+  vscode.window.setStatusBarMessage("Copied", 2000);
+}
+
+/** Insert a result at the cursor of the file from which was searched, below a comment that says where it is from. */
+async function insert(shown: Shown, result: Result): Promise<void> {
+  const from = shown.from?.toString();
+  const editor = vscode.window.visibleTextEditors.find(({ document }) => document.uri.toString() === from);
+  if (!editor) throw new Error("The file from which was searched is not visible: show it first.");
+  const [source, licence] = attribution(result);
+  const lines = [
+    `${shown.language.mark} ${source}, ${licence}`,
+    ...standingAlone(result.code, shown.language).split("\n"),
+  ];
+  const { line, character } = editor.selection.active;
+  const before = editor.document.lineAt(line).text.slice(0, character);
+  const text = `${before.trim() ? "\n" : ""}${lines.join(before.trim() ? "\n" : `\n${before}`)}\n`;
+  await editor.edit((change) => change.insert(editor.selection.active, text));
+}

@@ -1,0 +1,121 @@
+// What the server answers, checked: nothing in it is trusted.
+
+export interface Result {
+  readonly code: string;
+  readonly identifier: string;
+  /** "" if there is none. */
+  readonly url: string;
+  /** "" if it is not known. */
+  readonly license: string;
+  /** The similarity of vectors, from 0 to 1; undefined if the index has none. */
+  readonly score: number | undefined;
+  /** The place in the indexed folder; path "" if the server has none. */
+  readonly path: string;
+  readonly startLine: number;
+  readonly endLine: number;
+  /** Number of its row in the index; -1 if the server has none. */
+  readonly row: number;
+}
+
+export interface Answer {
+  readonly query: string;
+  readonly language: string;
+  /** Which model ranked: "context" if the text above counted. */
+  readonly model: string;
+  readonly milliseconds: number;
+  /** Identifies the index. */
+  readonly index: string;
+  readonly results: readonly Result[];
+}
+
+/** A piece of a result's code; `word` is the part of an identifier that may be aligned, "" for all else. */
+export interface Piece {
+  readonly text: string;
+  readonly word: string;
+}
+
+/** What a word of the query is aligned with, strongest first. */
+export interface Aligned {
+  readonly word: string;
+  readonly with: readonly { readonly word: string; readonly field: string; readonly weight: number }[];
+}
+
+export interface Explanation {
+  readonly words: readonly Aligned[];
+  readonly pieces: readonly Piece[];
+}
+
+type Json = { readonly [name: string]: unknown };
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
+const number = (value: unknown, without: number): number =>
+  typeof value === "number" && Number.isFinite(value) ? value : without;
+const whole = (value: unknown, without: number): number => (Number.isSafeInteger(value) ? (value as number) : without);
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/**
+ * The answer to a search.
+ *
+ * @throws Error: it has not the form that docs/search-api.md states
+ */
+export function answerOf(body: unknown, query: string): Answer {
+  if (!isObject(body) || !Array.isArray(body["results"])) throw new Error("it has no results");
+  return {
+    query,
+    language: text(body["language"]),
+    model: text(body["model"]),
+    milliseconds: number(body["took_ms"], 0),
+    index: text(body["index"]),
+    results: body["results"].map(resultOf),
+  };
+}
+
+function resultOf(value: unknown): Result {
+  if (!isObject(value) || typeof value["code"] !== "string") throw new Error("a result has no code");
+  return {
+    code: value["code"],
+    identifier: text(value["identifier"]),
+    url: text(value["url"]),
+    license: text(value["license"]),
+    score: typeof value["score"] === "number" ? number(value["score"], 0) : undefined,
+    path: text(value["path"]),
+    startLine: whole(value["start_line"], 0),
+    endLine: whole(value["end_line"], 0),
+    row: whole(value["row"], -1),
+  };
+}
+
+/** What each word of a query is aligned with in `code`, from the answer of /api/explain. */
+export function explanationOf(body: unknown, code: string): Explanation {
+  if (!isObject(body)) throw new Error("it has no explanation");
+  const leastAgreement = number(body["least_agreement"], 0);
+  const leastWeight = number(body["least_weight"], 0);
+  const words = list(body["code"]).map(text);
+  const fields = list(body["fields"]).map(text);
+  const aligned = list(body["query"]).map((word, at): Aligned => {
+    const weak = number(list(body["agreement"])[at], 0) < leastAgreement;
+    const weights = list(list(body["weights"])[at]).map((weight) => number(weight, 0));
+    const found = weights.map((weight, place) => ({ word: words[place] ?? "", field: fields[place] ?? "", weight }));
+    const strong = found.filter(({ weight }) => weight >= leastWeight).sort((one, other) => other.weight - one.weight);
+    return { word: text(word), with: weak ? [] : strong };
+  });
+  return { words: aligned, pieces: piecesOf(code, list(body["spans"])) };
+}
+
+/** `code` cut at spans [start, end, word], which count Unicode code points and are in order. */
+function piecesOf(code: string, spans: readonly unknown[]): Piece[] {
+  const points = [...code];
+  const pieces: Piece[] = [];
+  let done = 0;
+  for (const span of spans) {
+    const [start, end, word] = [whole(list(span)[0], -1), whole(list(span)[1], -1), text(list(span)[2])];
+    if (start < done || end <= start || end > points.length) continue;
+    if (start > done) pieces.push({ text: points.slice(done, start).join(""), word: "" });
+    pieces.push({ text: points.slice(start, end).join(""), word });
+    done = end;
+  }
+  if (done < points.length) pieces.push({ text: points.slice(done).join(""), word: "" });
+  return pieces;
+}

@@ -1,0 +1,24 @@
+// The code of a result as it stands alone.
+
+import type { Language } from "./languages.ts";
+
+/**
+ * `code` without the indentation that its first line has lost, which is cut out of the middle of a line: that of the
+ * closing brace, or in Python that of what is decorated. Lines that are indented less stay as they are.
+ */
+export function standingAlone(code: string, language: Language): string {
+  const lines = code.split(/\r\n|\r|\n/);
+  while (lines.length > 1 && lines[0]?.trim() === "") lines.shift();
+  while (lines.length > 1 && lines.at(-1)?.trim() === "") lines.pop();
+  const [first = "", ...rest] = lines;
+  const lost = /^\s/.test(first) ? "" : lostBy(first, rest, language);
+  return [first, ...rest.map((line) => (line.startsWith(lost) ? line.slice(lost.length) : line))].join("\n");
+}
+
+function lostBy(first: string, rest: readonly string[], { name }: Language): string {
+  const telling =
+    name !== "python" ? rest.at(-1) : first.startsWith("@") ? rest.find((line) => DECORATED.test(line)) : "";
+  return (name === "python" ? /^[ \t]*/ : /^[ \t]*(?=[\])}])/).exec(telling ?? "")?.[0] ?? "";
+}
+
+const DECORATED = /^\s*(?:async\s+def|def|class)\b/;

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { answerOf, explanationOf } from "../src/core/answers.ts";
+
+test("what is missing or of another type in an answer has a value of its own", () => {
+  const odd = { code: "x", identifier: 3, url: null, license: [], score: null, path: {}, start_line: 1.5, row: "3" };
+  const found = answerOf({ results: [odd], took_ms: "fast", model: 1 }, "q");
+  assert.deepEqual(found.results[0], {
+    code: "x",
+    identifier: "",
+    url: "",
+    license: "",
+    score: undefined,
+    path: "",
+    startLine: 0,
+    endLine: 0,
+    row: -1,
+  });
+  assert.deepEqual([found.milliseconds, found.model, found.index], [0, "", ""]);
+  for (const body of [null, [], "x", { results: {} }]) assert.throws(() => answerOf(body, "q"), /no results/);
+});
+
+const EXPLAINED = {
+  query: ["read", "of"],
+  code: ["lines", "read", "path"],
+  fields: ["name", "tokens", "api"],
+  weights: [
+    [0.2, 0.7, 0.01],
+    [0.4, 0.3, 0.3],
+  ],
+  agreement: [0.9, 0.1],
+  least_agreement: 0.5,
+  least_weight: 0.1,
+  spans: [
+    [0, 4, "read"],
+    [4, 9, "lines"],
+    [12, 16, "path"],
+  ],
+};
+
+test("the words that agree are aligned, the strongest first", () => {
+  const { words } = explanationOf(EXPLAINED, "readLines(😀 path)");
+  assert.deepEqual(words, [
+    {
+      word: "read",
+      with: [
+        { word: "read", field: "tokens", weight: 0.7 },
+        { word: "lines", field: "name", weight: 0.2 },
+      ],
+    },
+    { word: "of", with: [] },
+  ]);
+});
+
+test("code is cut at spans, which count characters of more than one unit once", () => {
+  const { pieces } = explanationOf(EXPLAINED, "readLines(😀 path)");
+  assert.deepEqual(
+    pieces.map(({ text, word }) => [text, word]),
+    [
+      ["read", "read"],
+      ["Lines", "lines"],
+      ["(😀 ", ""],
+      ["path", "path"],
+      [")", ""],
+    ],
+  );
+});
+
+test("spans that overlap or lead out of the code are left out, and all of the code stays", () => {
+  for (const spans of [
+    [[0, 99, "a"]],
+    [[2, 1, "a"]],
+    [
+      [0, 3, "a"],
+      [1, 2, "b"],
+    ],
+    [["0", 1, "a"]],
+    [null],
+    "x",
+  ]) {
+    const { pieces } = explanationOf({ spans }, "code");
+    assert.equal(pieces.map(({ text }) => text).join(""), "code", JSON.stringify(spans));
+  }
+  assert.throws(() => explanationOf([], "code"), /no explanation/);
+});

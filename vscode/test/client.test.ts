@@ -1,0 +1,193 @@
+import assert from "node:assert/strict";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { test } from "node:test";
+
+import { addressOf } from "../src/core/address.ts";
+import { Client, ServerError } from "../src/core/client.ts";
+import { result } from "./samples.ts";
+
+const QUESTION = { query: "read lines", context: "import json\n", language: "python", top: 15 };
+const ROW = {
+  rank: 1,
+  row: 3,
+  identifier: "f",
+  code: "x",
+  path: "a.py",
+  start_line: 1,
+  end_line: 2,
+  url: "",
+  license: "MIT",
+  score: 0.5,
+};
+const FOUND = { language: "python", model: "context", took_ms: 1.5, index: "abc", results: [ROW] };
+
+type Handler = (request: IncomingMessage, body: string, response: ServerResponse) => void;
+
+/** Run with a client of a server that answers by `handler`. */
+async function asked(
+  handler: Handler,
+  run: (client: Client, port: number) => Promise<void>,
+  milliseconds = 5000,
+): Promise<void> {
+  const server = createServer((request, response) => {
+    let body = "";
+    request.setEncoding("utf8").on("data", (part: string) => (body += part));
+    request.on("end", () => handler(request, body, response));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  try {
+    await run(new Client(addressOf("127.0.0.1", port, false), milliseconds), port);
+  } finally {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+}
+
+const answers =
+  (status: number, body: unknown): Handler =>
+  (_request, _body, response) => {
+    response
+      .writeHead(status, { "content-type": "application/json" })
+      .end(typeof body === "string" ? body : JSON.stringify(body));
+  };
+
+/** That a search fails in one sentence. */
+async function fails(client: Client, kind: ServerError["kind"], said: RegExp, signal?: AbortSignal): Promise<void> {
+  await assert.rejects(client.search(QUESTION, signal), (error: unknown) => {
+    assert.ok(error instanceof ServerError, String(error));
+    assert.match(error.message, said);
+    assert.doesNotMatch(error.message, /\n/);
+    assert.equal(error.kind, kind);
+    return true;
+  });
+}
+
+test("a search is what the API takes, and its answer is read", async () => {
+  let seen: unknown;
+  const handler: Handler = (request, body, response) => {
+    seen = { method: request.method, url: request.url, host: request.headers.host, body: JSON.parse(body) as unknown };
+    answers(200, FOUND)(request, body, response);
+  };
+  await asked(handler, async (client, port) => {
+    const found = await client.search(QUESTION);
+    assert.deepEqual(seen, { method: "POST", url: "/api/search", host: `127.0.0.1:${port}`, body: QUESTION });
+    assert.equal(found.query, "read lines");
+    assert.deepEqual([found.model, found.milliseconds, found.index], ["context", 1.5, "abc"]);
+    const { path, startLine, endLine, row, score } = found.results[0] ?? assert.fail("no result");
+    assert.deepEqual([path, startLine, endLine, row, score], ["a.py", 1, 2, 3, 0.5]);
+  });
+});
+
+test("halves of characters are not sent", async () => {
+  let body = "";
+  await asked(
+    (request, sent, response) => answers(200, FOUND)(request, (body = sent), response),
+    async (client) => {
+      await client.search({ ...QUESTION, query: "a\ud800 \\ud800", context: "\udc00😀\n" });
+    },
+  );
+  assert.deepEqual(JSON.parse(body), { ...QUESTION, query: "a\ufffd \\ud800", context: "\ufffd😀\n" });
+});
+
+test("a judgement and a question for an explanation", async () => {
+  const seen: string[] = [];
+  const handler: Handler = (request, body, response) => {
+    seen.push(`${request.method} ${request.url} ${body}`);
+    answers(200, { query: [], code: [], spans: [] })(request, body, response);
+  };
+  await asked(handler, async (client) => {
+    await client.judge("read lines", result(), null);
+    const { pieces } = await client.explain("a&b=ü", "abc", result());
+    assert.deepEqual(pieces, [{ text: result().code, word: "" }]);
+  });
+  const judged = '{"query":"read lines","path":"src/lines.py","start_line":8,"end_line":9,"relevant":null}';
+  assert.deepEqual(seen, [`POST /api/judgements ${judged}`, "GET /api/explain?q=a%26b%3D%C3%BC&row=3&index=abc "]);
+});
+
+const STATUSES: readonly [number, ServerError["kind"], RegExp][] = [
+  [400, "refused", /^The server refused the search: why\.$/],
+  [404, "refused", /older than this extension, or another program \(status 404: why\)\.$/],
+  [409, "refused", /^The index was replaced since: search again\.$/],
+  [413, "refused", /too long for the server: lower neuralCodeSearch\.contextKilobytes \(why\)\.$/],
+  [500, "refused", /could not answer \(status 500: why\)\.$/],
+  [503, "busy", /opening its index: search again in a moment \(why\)\.$/],
+];
+
+test("each status is one sentence", async () => {
+  for (const [status, kind, said] of STATUSES) {
+    await asked(answers(status, { error: "why" }), (client) => fails(client, kind, said));
+  }
+  await asked(answers(400, { error: "two\nlines \u202e" }), (client) => fails(client, "refused", /: two lines\.$/));
+});
+
+test("answers of another program are refused", async () => {
+  const others: readonly [unknown, RegExp][] = [
+    ["<!DOCTYPE html>", /is not this search's server: /],
+    [{}, /is not this search's server: it has no results\.$/],
+    [{ results: [{ rank: 1 }] }, /is not this search's server: a result has no code\.$/],
+    ["", /is not this search's server: /],
+  ];
+  for (const [body, said] of others) await asked(answers(200, body), (client) => fails(client, "broken", said));
+  const elsewhere: Handler = (_request, _body, response) =>
+    void response.writeHead(302, { location: "http://example.com/" }).end("{}");
+  await asked(elsewhere, (client) => fails(client, "refused", /status 302/));
+});
+
+test("no server, one that ends, one that is late, and a cancelled search", async () => {
+  let free = 0;
+  await asked(answers(200, FOUND), async (_, port) => void (free = port));
+  await fails(
+    new Client(addressOf("127.0.0.1", free, false), 5000),
+    "absent",
+    /^No search server answers at http:\/\/127\.0\.0\.1:\d+\.$/,
+  );
+  await asked(
+    (request) => void request.socket.destroy(),
+    (client) => fails(client, "broken", /ended before it had answered/),
+  );
+  const half: Handler = (request, _body, response) => {
+    response.writeHead(200, { "content-length": 100 }).write("{", () => request.socket.destroy());
+  };
+  await asked(half, (client) => fails(client, "broken", /ended before it had answered/));
+  const silent: Handler = () => undefined;
+  await asked(silent, (client) => fails(client, "broken", /did not answer within 0\.2 seconds\.$/), 200);
+  await asked(silent, async (client) => {
+    const abort = new AbortController();
+    setTimeout(() => abort.abort(), 50);
+    await fails(client, "cancelled", /cancelled/, abort.signal);
+    await fails(client, "cancelled", /cancelled/, abort.signal);
+  });
+});
+
+test("a server that drips is late as well", async () => {
+  const drips: Handler = (_request, _body, response) => {
+    response.writeHead(200);
+    const timer = setInterval(() => response.write(" "), 20);
+    response.on("close", () => clearInterval(timer));
+  };
+  await asked(drips, (client) => fails(client, "broken", /did not answer within/), 300);
+});
+
+test("an answer without end is not read to its end", async () => {
+  const endless: Handler = (_request, _body, response) => {
+    const more = (): void => void (response.writable && response.write(Buffer.alloc(1 << 20, 32), more));
+    more();
+  };
+  await asked(endless, (client) => fails(client, "broken", /too large/), 20_000);
+});
+
+test("whether a server is ready", async () => {
+  await asked(answers(200, { status: "ok" }), async (client) => assert.equal(await client.ready(), true));
+  await asked(answers(503, { error: "opening" }), async (client, port) => {
+    assert.equal(await client.ready(), false);
+    await new Promise<void>((resolve) =>
+      connect(port, "127.0.0.1")
+        .end()
+        .on("close", () => resolve())
+        .resume(),
+    );
+  });
+  await asked(answers(200, "hello"), (client) => assert.rejects(client.ready(), /is not this search's server/));
+});

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { LANGUAGES } from "../src/core/languages.ts";
+
+interface Manifest {
+  readonly activationEvents: readonly string[];
+  readonly dependencies?: object;
+  readonly contributes: {
+    readonly commands: readonly { readonly command: string }[];
+    readonly configuration: {
+      readonly properties: Readonly<Record<string, { readonly scope?: string; readonly default: unknown }>>;
+    };
+  };
+}
+
+const manifest = JSON.parse(readFileSync("package.json", "utf8")) as Manifest;
+const sources = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+const read = (name: string): string => readFileSync(join("src", name), "utf8");
+
+test("it is activated by the languages that there are", () => {
+  assert.deepEqual(
+    [...manifest.activationEvents].sort(),
+    Object.keys(LANGUAGES)
+      .map((name) => `onLanguage:${name}`)
+      .sort(),
+  );
+});
+
+test("no workspace sets which program is started, and where code is sent", () => {
+  const { properties } = manifest.contributes.configuration;
+  for (const name of ["command", "startServer", "host", "port", "allowOtherHost", "timeoutSeconds"]) {
+    assert.equal(properties[`neuralCodeSearch.${name}`]?.scope, "machine", name);
+  }
+  assert.equal(properties["neuralCodeSearch.host"]?.default, "127.0.0.1");
+  assert.equal(properties["neuralCodeSearch.allowOtherHost"]?.default, false);
+  assert.equal(properties["neuralCodeSearch.startServer"]?.default, "ask");
+});
+
+test("every setting is read, and every setting that is read is declared", () => {
+  const names = Object.keys(manifest.contributes.configuration.properties).map((name) =>
+    name.replace("neuralCodeSearch.", ""),
+  );
+  const used = [...read("settings.ts").matchAll(/(?:get|whole)(?:<\w+>)?\("(\w+)"/g)].map((found) => found[1]);
+  assert.deepEqual([...new Set(used)].sort(), names.sort());
+});
+
+test("the core runs without VS Code, and only the client uses the network", () => {
+  for (const name of sources) {
+    if (name.startsWith("core")) assert.doesNotMatch(read(name), /from "vscode"/, name);
+    if (!name.endsWith("client.ts"))
+      assert.doesNotMatch(read(name), /node:(?:https?|net|tls|dgram)|\bfetch\(|WebSocket|XMLHttpRequest/, name);
+    assert.doesNotMatch(read(name), /\beval\(|new Function|innerHTML|TelemetryLogger/, name);
+  }
+  assert.equal(manifest.dependencies, undefined);
+});

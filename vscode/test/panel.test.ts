@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { ACTIONS, panelPage, wishOf } from "../src/core/panel.ts";
+import { answer, result } from "./samples.ts";
+
+const FILES = {
+  origin: "https://files.example",
+  script: "https://files.example/panel.js",
+  style: "https://files.example/panel.css",
+};
+const HOSTILE = `</code><script>hurt()</script><img src=x onerror="hurt()">'&`;
+
+test("the page runs and loads the extension's files only", () => {
+  const page = panelPage(answer([result()]), new Map(), FILES);
+  const policy = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(page)?.[1];
+  assert.equal(
+    policy,
+    "default-src &#39;none&#39;; script-src https://files.example; style-src https://files.example; base-uri &#39;none&#39;; form-action &#39;none&#39;",
+  );
+  assert.deepEqual(page.match(/<script[^>]*>/g), ['<script src="https://files.example/panel.js">']);
+});
+
+test("texts of an answer are escaped", () => {
+  const results = [
+    result({
+      code: HOSTILE,
+      identifier: HOSTILE,
+      license: HOSTILE,
+      path: HOSTILE,
+      url: `https://example.com/${HOSTILE}`,
+    }),
+  ];
+  const page = panelPage(answer(results, { query: HOSTILE }), new Map(), FILES);
+  assert.equal(page.match(/<script/g)?.length, 1);
+  assert.doesNotMatch(page, /<img|onerror="/);
+  assert.ok(page.includes("<pre><code>&lt;/code&gt;&lt;script&gt;hurt()"));
+});
+
+test("what was judged is pressed", () => {
+  const judged = new Map([
+    [0, true],
+    [1, false],
+  ]);
+  const page = panelPage(answer([result(), result(), result()]), judged, FILES);
+  const pressed = [...page.matchAll(/data-action="(relevant|irrelevant)" aria-pressed="(\w+)"/g)].map(
+    (found) => `${found[1]} ${found[2]}`,
+  );
+  assert.deepEqual(pressed, [
+    "relevant true",
+    "irrelevant false",
+    "relevant false",
+    "irrelevant true",
+    "relevant false",
+    "irrelevant false",
+  ]);
+  assert.match(panelPage(answer([]), new Map(), FILES), /Nothing was found/);
+});
+
+test("only wishes about results that there are", () => {
+  for (const action of ACTIONS) assert.deepEqual(wishOf({ action, result: 1 }, 2), { action, result: 1 });
+  for (const message of [
+    null,
+    "copy",
+    {},
+    { action: "copy" },
+    { action: "run", result: 0 },
+    { action: "copy", result: 2 },
+    { action: "copy", result: -1 },
+    { action: "copy", result: 0.5 },
+  ]) {
+    assert.equal(wishOf(message, 2), undefined, JSON.stringify(message));
+  }
+});
