@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from data_prep.config import DataConfig
 from data_prep.datasets.jdk import Jdk
@@ -23,15 +22,13 @@ from data_prep.files.atomic import naming, write_atomically
 from evaluation.json_records import to_json
 from evaluation.provenance import Machine, code_version, machine, peak_memory_mb
 from recipes.config import REPOSITORY
-from search.engine.engine import Engine
-from search.engine.reranker import ModelReranker
+from search.engine.engine import Engine, Reranker
 from search.index.build import refresh
 from search.index.code_index import Index, open_index, read_head
 from search.index.dense_retriever import DenseRetriever, near_rows
 from search.index.vector_encoding import refresh_vectors, row_encoder
 from search.index.vector_file import up_to_date, vectors_path
-from search.models.folder import DEFAULT_MODEL
-from search.models.packed_model import load_model
+from search.opening import reranker_maker
 from search.quality.questions import of_comments
 from terminal.console import say, show
 
@@ -110,7 +107,7 @@ def _measured(root: Path, path: Path, origin: str, queries: int) -> SearchSpeed:
     opened = min(_seconds(lambda: open_index(path)) for _ in range(3))
     index = open_index(path)
     started = time.perf_counter()
-    reranker = ModelReranker(*load_model(DEFAULT_MODEL), index.split)
+    reranker = reranker_maker("")(index)  # as a server makes it
     loaded = time.perf_counter() - started
     started = time.perf_counter()
     retriever = near_rows(path, read_head(path).content, len(index), "")
@@ -139,18 +136,17 @@ def _measured(root: Path, path: Path, origin: str, queries: int) -> SearchSpeed:
     )
 
 
-def _query_times(index: Index, reranker: ModelReranker, retriever: DenseRetriever, queries: int) -> list[QueryTime]:
+def _query_times(index: Index, reranker: Reranker, retriever: DenseRetriever, queries: int) -> list[QueryTime]:
     """Times of queries made from comments of the index itself; the first half is a warm-up."""
     asked = [" ".join(words) for words in of_comments(index, 2 * queries, 0).words]
-    engines = {"BM25 alone": (Engine(index, None), 1)}
-    for threads in sorted({1, torch.get_num_threads()}):
-        on = f"{threads} thread{'s' * (threads > 1)}"
-        engines[f"with the model and vectors, {on}"] = (Engine(index, reranker, retriever=retriever), threads)
-        engines[f"with the model alone, {on}"] = (Engine(index, reranker), threads)
+    engines = {
+        "BM25 alone": Engine(index, None),
+        "with the model and vectors": Engine(index, reranker, retriever=retriever),
+        "with the model alone": Engine(index, reranker),
+    }
     found = []
-    for name, (engine, threads) in engines.items():
+    for name, engine in engines.items():
         say(f"queries: {name}")
-        torch.set_num_threads(threads)
         taken = [1000 * _seconds(partial(engine.search, query)) for query in asked]
         median, late = np.quantile(taken[len(taken) // 2 :], [0.5, 0.95]).tolist()
         found.append(QueryTime(name, median, late))
