@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from data_prep.config import WordsConfig
 from data_prep.store.batching import Batch, TokenizedPairs, WordTokenizer
 from data_prep.store.prepared_data import Split
+from data_prep.store.vocabulary import Vocabularies
 
 Side = TypeVar("Side", bound="Encoded")
 
@@ -115,7 +116,12 @@ class NeuralRanker(nn.Module, ABC):
         Raises:
             ValueError: the file is missing or damaged.
         """
-        return WordTokenizer.load(path, words)
+        return cls.word_tokenizer(Vocabularies.load(path), words)
+
+    @classmethod
+    def word_tokenizer(cls, vocabularies: Vocabularies, words: WordsConfig) -> WordTokenizer:
+        """The tokenizer of a word model with known vocabularies."""
+        return WordTokenizer(vocabularies, words)
 
     @property
     def code_fields(self) -> tuple[str, ...]:

@@ -22,7 +22,6 @@ product. Without context the model is the same but for the second term, and has 
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -129,13 +128,9 @@ class ScotchLight(BiEncoder):
         return ContextTokenizer(WordTokenizer.build(train, words).vocabularies, words)
 
     @classmethod
-    def saved_tokenizer(cls, path: Path, words: WordsConfig, config: ScotchLightConfig) -> ContextTokenizer:  # noqa: ARG003
-        """The tokenizer of a saved run.
-
-        Raises:
-            ValueError: the file is missing or damaged.
-        """
-        return ContextTokenizer(Vocabularies.load(path), words)
+    def word_tokenizer(cls, vocabularies: Vocabularies, words: WordsConfig) -> ContextTokenizer:
+        """The same with known vocabularies."""
+        return ContextTokenizer(vocabularies, words)
 
     @torch.no_grad()
     def start_from(self, train: TokenizedPairs) -> None:

@@ -64,7 +64,7 @@ class PackedEncoder:
     def query(self, words: Sequence[str], context: Sequence[str] = ()) -> Float32[np.ndarray, "1 dim"]:  # noqa: ARG002
         """The vector of a query: the mean of its words' vectors, with norm 1; this model reads no context."""
         ids = self._tokenizer.encode(query_split(words)).fields["query"].values
-        return _normalised(self._tables["query"][ids].sum(0, keepdims=True) / max(1, len(ids)))
+        return normalised(self._tables["query"][ids].sum(0, keepdims=True) / max(1, len(ids)))
 
     def ids(self, rows: Split) -> TokenizedPairs:
         """The rows as ids of the model."""
@@ -88,7 +88,7 @@ class PackedEncoder:
             shares /= np.repeat(np.add.reduceat(shares, starts), lengths)
             states = self._joined(self._tables, fields)[order] * shares[:, None]
             found[owners[starts]] = np.add.reduceat(states, starts, axis=0)
-        return _normalised(found).astype(np.float16)
+        return normalised(found).astype(np.float16)
 
     def _joined(self, tables: dict[str, np.ndarray], fields: dict[str, Ragged]) -> np.ndarray:
         return np.concatenate([tables[field][lists.values] for field, lists in fields.items()])
@@ -98,6 +98,7 @@ def _name(field: str) -> str:
     return f"words.tables.{field}.weight"
 
 
-def _normalised(vectors: Float32[np.ndarray, "rows dim"]) -> Float32[np.ndarray, "rows dim"]:
+def normalised(vectors: Float32[np.ndarray, "rows dim"]) -> Float32[np.ndarray, "rows dim"]:
+    """The vectors scaled to length 1; 0 stays 0."""
     lengths = np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
     return np.asarray(vectors / np.maximum(lengths, _SHORTEST), np.float32)

@@ -17,6 +17,7 @@ from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import TokenizedPairs
 from search.index.code_index import open_index, read_head
 from search.index.packed_encoder import PackedEncoder, is_packed_unif
+from search.index.packed_light import PackedLight, is_packed_light
 from search.index.vector_file import (
     KEY,
     StoredVectors,
@@ -58,7 +59,7 @@ class RowEncoder(Protocol):
 
 
 def row_encoder(run: Path | None = None) -> RowEncoder:
-    """The model of a finished run, or a packed one; None: the shipped one. A packed unif needs no torch.
+    """The model of a finished run, or a packed one; None: the shipped one. Packed unif and scotch_light need no torch.
 
     Raises:
         ValueError: there is no model, or it is not a bi-encoder.
@@ -67,6 +68,8 @@ def row_encoder(run: Path | None = None) -> RowEncoder:
     check_bi_encoder(folder)
     if is_packed_unif(folder):
         return PackedEncoder(run)
+    if is_packed_light(folder):
+        return PackedLight(run)
     from search.index.torch_encoder import TorchEncoder
 
     return TorchEncoder(run)
@@ -79,7 +82,7 @@ def check_bi_encoder(folder: Path) -> None:
         ValueError: there is no model in ``folder``, or it is not such a bi-encoder.
     """
     model_hash(folder)
-    if is_packed_unif(folder):
+    if is_packed_unif(folder) or is_packed_light(folder):
         return
     from modeling.bi_encoder import BiEncoder
     from recipes.config import Configuration

@@ -32,6 +32,7 @@ from data_prep.store.vocabulary import Vocabularies, Vocabulary
 from evaluation.config import EvaluateConfig
 from modeling.contract import NeuralRanker
 from recipes.config import Configuration
+from recipes.models import class_of
 from recipes.trained_run import load_run, weights_of, without_weights
 from search.models.folder import CONFIG, PACKED, is_packed, no_model
 from search.models.packed_arrays import ABOUT, FORMAT_VERSION, LARGEST
@@ -141,7 +142,8 @@ def load_packed(folder: Path) -> tuple[NeuralRanker, WordTokenizer]:
     try:
         few = Vocabulary.checked(parse_json(read_whole(folder / _WORDS)))
         plan = Configuration.load(folder / CONFIG)
-        tokenizer = WordTokenizer(Vocabularies(few, few, ast=Vocabulary(())), plan.words)
+        known = Vocabularies(few, few, ast=Vocabulary(()))
+        tokenizer = class_of(plan.model_name).word_tokenizer(known, plan.words)
         own = weights_of(plan, tokenizer)
         check_finite({name: weight for name, weight in weights.items() if weight.is_floating_point()}, _WEIGHTS)
         for table in about["tables"]:
@@ -176,10 +178,10 @@ def _shareable(plan: Configuration) -> Configuration:
 def _as_bytes(folder: Path, weights: dict[str, Tensor], words: int, offset_words: int) -> bytes:
     """The weights as safetensors: the first rows of each table packed, all else unchanged."""
     tables = sorted(name for name in weights if name.startswith(_TABLES))
-    shared = _SHARED in weights  # then the others are offsets from it
+    width = weights[_SHARED].shape[1] if _SHARED in weights else 0
     for name in tables:
         table = weights.pop(name)[:words].clone()
-        if shared and name != _SHARED:
+        if name != _SHARED and table.shape[1] == width:  # offsets from the shared one
             table[offset_words:] = 0.0
         packed = PackedTable.of(table)
         weights |= {f"{name}.kept": packed.kept, f"{name}.values": packed.values, f"{name}.scales": packed.scales}
