@@ -70,7 +70,10 @@ export class Actions implements vscode.Disposable {
 
   /** Save a judgement; the same again takes it back. */
   private async judge(shown: Shown, number: number, relevant: boolean): Promise<void> {
-    await this.save(shown, number, shown.judged.get(number) === relevant ? null : relevant);
+    const now = shown.judged.get(number) === relevant ? null : relevant;
+    await this.save(shown, number, now);
+    const said = { null: "taken back", true: "saved: relevant", false: "saved: not relevant" }[String(now)];
+    vscode.window.setStatusBarMessage(`Judgement of example ${number + 1} ${said}`, 4000);
   }
 
   private async save(shown: Shown, number: number, relevant: boolean | null): Promise<void> {
@@ -81,8 +84,6 @@ export class Actions implements vscode.Disposable {
     else shown.judged.set(number, relevant);
     this.searching.view.refresh();
     this.panel.send(shown, { result: number, relevant });
-    const said = { null: "taken back", true: "saved: relevant", false: "saved: not relevant" }[String(relevant)];
-    vscode.window.setStatusBarMessage(`Judgement of example ${number + 1} ${said}`, 4000);
   }
 
   /** The form: which examples answer the query. Those that are not ticked are not relevant. */
@@ -96,12 +97,9 @@ export class Actions implements vscode.Disposable {
     const placeHolder = "Tick the examples that answer the query; the others are saved as not relevant";
     const ticked = await vscode.window.showQuickPick(items, { canPickMany: true, placeHolder });
     if (!ticked) return;
-    for (const { at } of items)
-      await this.save(
-        shown,
-        at,
-        ticked.some((each) => each.at === at),
-      );
+    const chosen = new Set(ticked.map(({ at }) => at));
+    for (const { at } of items) await this.save(shown, at, chosen.has(at));
+    vscode.window.setStatusBarMessage(`Judgements saved: ${chosen.size} of ${items.length} examples relevant`, 4000);
   }
 }
 

@@ -155,7 +155,7 @@ async function inSample(person, base) {
   await person.check("the feedback form takes all examples at once", async () => {
     await person.lens("User Feedback Form");
     await person.tick(2);
-    await person.sees("Judgement of example 15 saved: not relevant");
+    await person.sees("Judgements saved: 2 of 15 examples relevant");
     const [saved] = (await (await fetch(`${base}/api/judgements`)).json()).queries;
     assert.deepEqual([saved.relevant.length, saved.irrelevant.length], [2, 13]);
   });
