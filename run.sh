@@ -5,7 +5,7 @@
 #   prepare DATASET [--data.field=value ...]    only prepare the data set (a run does it when needed)
 #   corpus NAME [--data.field=value ...]        statistics of the corpus repositories or installed
 #   evaluate RUN_DIR [--evaluate.field=value]   test a finished run again, on another pool or data set
-#   context RUN_DIR [RUN_DIR ...] [--pool=1000] test runs with the contexts of their queries and of others
+#   context RUN_DIR|turns|table|ndcg|...        test runs with the contexts of their queries and of others
 #   board [TensorBoard options]                 curves and pictures of all runs, at http://localhost:6006
 #   compare PART                                train the models of the main table that have no saved result
 #   ablate NAME                                 train the variants of an ablation that have no saved result

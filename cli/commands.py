@@ -58,10 +58,15 @@ COMMANDS: Final[dict[str, Command]] = {
         sections=("evaluate",),
     ),
     "context": Command(
-        "RUN_DIR [RUN_DIR ...] [--pool=1000]",
+        "RUN_DIR|turns|table|ndcg|...",
         "test runs with the contexts of their queries and of others",
-        "experiments.context.measure:context",
-        "experiments.context.measure:ContextOptions",
+        "cli.context:context",
+        "experiments.context.options:ContextOptions",
+        named=(
+            ("context annotate", "experiments.context.options:AnnotateOptions"),
+            ("context ndcg", "experiments.context.options:JudgeOptions"),
+            ("context study", "experiments.context.options:StudyOptions"),
+        ),
     ),
     "board": Command("[TensorBoard options]", "curves and pictures of all runs, at http://localhost:6006"),
     "compare": Command("PART", "train the models of the main table that have no saved result", "cli.tables:compare"),

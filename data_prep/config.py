@@ -70,6 +70,9 @@ class DataConfig:
     """Language of the pairs of `repositories` and `installed`: python, javascript, typescript, java, go, or all."""
     split: Literal["repo", "random"] = "repo"
     """How `repositories` and `installed` are split: by whole repositories, or at random as in Scotch's paper."""
+    hold_out: str = ""
+    """Source tree of `repositories` or `installed`, such as pypi/django, whose pairs are the test split; those that
+    are tested else are training pairs. Empty: none. To leave out each in turn; not with --data.split=random."""
     mirrors: str = ""
     """Folder of clones, bare or plain, that `repositories` reads instead of fetching: OWNER+NAME or OWNER/NAME, which
     may have the clone in a folder `repo`."""
@@ -88,6 +91,8 @@ class DataConfig:
             raise ValueError(f"--data.mirror takes an http or https address, not {self.mirror!r:.60}")
         if not re.fullmatch(r"(?:\d{1,4}(?:\.\d{1,4}){0,4})?", self.release, re.ASCII):
             raise ValueError(f"--data.release takes a release such as 17 or 17.0.19, not {self.release!r:.60}")
+        if self.hold_out and self.split == "random":
+            raise ValueError("--data.hold_out leaves out a whole source tree: it takes --data.split=repo")
         _check_names("extra", self.extra_sets, self.extra)
         _check_names("apart", self.apart_sets, self.apart)
 

@@ -22,7 +22,7 @@ from data_prep.store.prepared_data import PreparedData, limit_pairs, open_prepar
 
 _ELSEWHERE: Final = frozenset((
     "path", "mirror", "release", "limit", "train_limit", "root", "processes", "extra", "apart", "clean_splits",
-    "mirrors", "cluster",
+    "mirrors", "cluster", "hold_out",
 ))  # fmt: skip
 """Fields of DataConfig that do not affect the prepared pairs, or are reflected in the inputs."""
 _OF_LANGUAGES: Final = frozenset(("language", "split"))

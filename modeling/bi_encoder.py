@@ -24,11 +24,11 @@ class BiEncoder(NeuralRanker):
 
     def encode_query(self, queries: Batch) -> Encoded:
         """The queries' vectors, scaled to length 1, as the state of a single word."""
-        return _encoded(self.query_vectors(queries))
+        return one_word(normalize(self.query_vectors(queries), dim=-1))
 
     def encode_code(self, codes: Batch) -> Encoded:
         """The methods' vectors, scaled to length 1, as the state of a single word."""
-        return _encoded(self.code_vectors(codes))
+        return one_word(normalize(self.code_vectors(codes), dim=-1))
 
     def score_pairs(self, queries: Encoded, codes: Encoded) -> Float[Tensor, " pairs"]:
         """The cosine of query i with code i."""
@@ -45,6 +45,7 @@ class BiEncoder(NeuralRanker):
         return queries.states.squeeze(1) @ codes.states.squeeze(1).T
 
 
-def _encoded(vectors: Float[Tensor, "batch dim"]) -> Encoded:
-    states = normalize(vectors, dim=-1)[:, None]  # [batch, 1, dim]
+def one_word(vectors: Float[Tensor, "batch dim"]) -> Encoded:
+    """Each vector as the state of a single word."""
+    states = vectors[:, None]  # [batch, 1, dim]
     return Encoded(states, torch.ones_like(states[..., 0], dtype=torch.bool))

@@ -25,6 +25,8 @@ class LossConfig:
     """Epochs of averaged negatives before ``hardest``, which can stall from random weights."""
     temperature: float = 1.0
     """Scores are divided by this in the cross-entropy."""
+    directions: Literal["both", "queries"] = "both"
+    """Whether the cross-entropy is over the codes of each query and the queries of each code, or only the former."""
 
     def __post_init__(self) -> None:
         check_bounds(self, _BOUNDS, "loss")

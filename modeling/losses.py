@@ -48,12 +48,18 @@ def ranking_loss(
 
 
 def cross_entropy(
-    scores: Float[Tensor, "queries codes"], negatives: Bool[Tensor, "queries codes"], temperature: float
+    scores: Float[Tensor, "queries codes"],
+    negatives: Bool[Tensor, "queries codes"],
+    temperature: float,
+    *,
+    both: bool = True,
 ) -> Float[Tensor, ""]:
-    """-log softmax of the gold among itself and its negatives, over rows and over columns, averaged."""
+    """-log softmax of the gold among itself and its negatives, over rows and, if ``both``, over columns, averaged."""
     gold = torch.eye(*scores.shape, dtype=torch.bool, device=scores.device)
     logits = (scores / temperature).masked_fill(~(negatives | gold), float("-inf"))
     rows = logits.diagonal() - logits.logsumexp(1)
+    if not both:
+        return -rows.mean()
     columns = logits.diagonal() - logits[:, : len(scores)].logsumexp(0)
     return -(rows + columns).mean() / 2
 
@@ -69,7 +75,8 @@ class Loss:
     ) -> Float[Tensor, ""]:
         """The loss at ``epoch`` (0 at the start, fractional within an epoch)."""
         if self.config.kind == "cross_entropy":
-            return cross_entropy(scores, negatives, self.config.temperature)
+            both = self.config.directions == "both"
+            return cross_entropy(scores, negatives, self.config.temperature, both=both)
         kind = self.config.negatives
         if kind == "hardest" and epoch < self.config.warmup_epochs:
             kind = "average"

@@ -85,6 +85,34 @@ _TRANSFORMER: Final = {
 """Usual settings for fine-tuning, not tuned here; the temperature corresponds to the scale of 20 of
 MultipleNegativesRankingLoss in sentence-transformers."""
 
+_SCOTCH: Final = {
+    "model.vector": "mean",
+    "loss.kind": "cross_entropy",
+    "loss.directions": "queries",
+    "loss.temperature": "1",
+    "train.epochs": "1",
+    "train.batch_size": "20",
+    "train.schedule": "linear",
+    "train.learning_rate": "2e-5",
+    "train.late_rate": "0",
+    "train.warmup_share": "0.1",
+    "train.gradient_clip": "1",
+}
+"""Scotch's loss and batches for the packaged MiniLM, whose vector is the mean of its states; the rate and the single
+epoch are usual settings for fine-tuning, not tuned here."""
+
+_SCOTCH_PAPER: Final = {
+    **_SCOTCH,
+    "model.base": "microsoft/codebert-base",
+    "model.vector": "pooled",
+    "model.length": "500",
+    "train.epochs": "5",
+    "train.learning_rate": "1e-5",
+    "train.validate_pool": "1000",
+    "train.seed": "69",
+}
+"""The settings of Scotch's released scripts; Adam's epsilon and weight decay are as there, 1e-8 and 0."""
+
 _BM25_TUNED: Final = {
     "model.k1": "2",
     "model.b": "1",
@@ -185,6 +213,24 @@ MODELS: Final[dict[str, Recipe]] = {
         "scotch.light:ScotchLightConfig",
         "the same from the same initial state, without context",
         {**_SCOTCH_LIGHT, "model.context_words": "0"},
+    ),
+    "scotch": Recipe(
+        "scotch.transformer:Scotch",
+        "scotch.transformer:ScotchConfig",
+        "Scotch: two transformers, query under its context and function, from MiniLM (requirements-sentences.txt)",
+        _SCOTCH,
+    ),
+    "scotch_no_context": Recipe(
+        "scotch.transformer:Scotch",
+        "scotch.transformer:ScotchConfig",
+        "the same from the same start, without context",
+        {**_SCOTCH, "model.context": "false"},
+    ),
+    "scotch_paper": Recipe(
+        "scotch.transformer:Scotch",
+        "scotch.transformer:ScotchConfig",
+        "Scotch with its paper's settings: CodeBERT, 500 tokens, 5 epochs (a GPU; the Hub)",
+        _SCOTCH_PAPER,
     ),
     "minilm": Recipe(
         "modeling.transformers.bi_encoder:TransformerBiEncoder",

@@ -39,7 +39,7 @@ class ContextTokenizer(WordTokenizer):
     def _contexts(self, split: Split) -> Ragged:
         lists = split.words.get(CONTEXT_FIELD)
         if lists is None:
-            return Ragged(np.empty(0, np.int32), np.zeros(len(split) + 1, np.int64))
+            return Ragged(np.empty(0, np.int32), np.zeros(len(split.words["query"]) + 1, np.int64))
         seen, inverse = np.unique(lists.values, return_inverse=True)
         words = [split.lexicon[number] for number in seen]
         if self.config.stem:

@@ -32,6 +32,7 @@ from torch.nn.functional import normalize
 
 from data_prep.bounds import SHARE, WIDTH, check_bounds, real, whole
 from data_prep.config import WordsConfig
+from data_prep.corpus.context_parts import Part
 from data_prep.corpus.contexts import CONTEXT_FIELD
 from data_prep.store.batching import Batch, TokenizedPairs, Words
 from data_prep.store.prepared_data import Split
@@ -57,6 +58,9 @@ class ScotchLightConfig:
     """Share of the words of each field that are left out in training."""
     context_words: int = 100
     """Distinct words of the text before a function that are part of its query, the nearest; 0: no context."""
+    context_part: Part = "all"
+    """What is read of that text: `all`, its `imports`, the head of the `type` around the function, the `nearest` ten
+    lines, or `heads`: imports, type and nearest lines."""
     context_gain: float = 0.5
     """Initial weight of the context's vector beside the query's, both of length 1."""
     context_dropout: float = 0.2

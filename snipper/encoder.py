@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from data_prep.store.batching import Batch, Words
 from data_prep.store.ragged_lists import Ragged
-from modeling.bi_encoder import BiEncoder
+from modeling.bi_encoder import BiEncoder, one_word
 from modeling.contract import Encoded
 from snipper.config import EncoderConfig
 from snipper.texts import QueryText
@@ -62,21 +62,14 @@ class SnippetEncoder(BiEncoder):
 
     def encode_query(self, queries: Batch) -> Encoded:
         """The queries' vectors as the state of a single word; of length 1 for a cosine."""
-        return (
-            super().encode_query(queries) if self.config.score == "cosine" else _one_word(self.query_vectors(queries))
-        )
+        return super().encode_query(queries) if self.config.score == "cosine" else one_word(self.query_vectors(queries))
 
     def encode_code(self, codes: Batch) -> Encoded:
         """The documents' vectors as the state of a single word; of length 1 for a cosine."""
         if self.config.score == "cosine":
             return super().encode_code(codes)
-        return _one_word(self.code_vectors(codes))
+        return one_word(self.code_vectors(codes))
 
     def tower(self, side: int) -> nn.Module:
         """The encoder of a side."""
         return self.towers[side % len(self.towers)]
-
-
-def _one_word(vectors: Float[Tensor, "batch dim"]) -> Encoded:
-    states = vectors[:, None]  # [batch, 1, dim]
-    return Encoded(states, states.new_ones(states.shape[:2]).bool())

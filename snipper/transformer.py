@@ -7,23 +7,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final
 
-import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from data_prep.store.batching import Words
 from data_prep.store.ragged_lists import Ragged
-from modeling.transformers.pretrained import extra, load_pretrained, most_tokens
+from modeling.transformers.plain_subwords import (
+    CHARACTERS_PER_TOKEN,
+    between_marks,
+    mean_state,
+    plain_tokens,
+    pretrained_weights,
+)
+from modeling.transformers.pretrained import most_tokens
 from modeling.transformers.subword_pairs import Subwords, SubwordTokenizer, subwords_of
 from snipper.config import SnipperTransformerConfig
 from snipper.encoder import SnippetEncoder
 from snipper.texts import QueryText, cut
-
-_CHARACTERS_PER_TOKEN: Final = 64
-"""A text is cut to this many characters per token at each end before it is tokenized: a query may have megabytes."""
-_AT_ONCE: Final = 512
 
 
 @dataclass(frozen=True)
@@ -64,27 +65,16 @@ class SnippetSubwords:
         room, how = self.config.query_length - 2, self.config.truncation
         parts = self._tokens([*chain.from_iterable((text.code, text.error) for text in texts)], room)
         joined = (first + second for first, second in zip(parts[::2], parts[1::2], strict=True))
-        return self._marked([cut(tokens, room, how) for tokens in joined])
+        return between_marks(self.vocabulary, [cut(tokens, room, how) for tokens in joined])
 
     def documents(self, texts: Sequence[str]) -> Ragged:
         """The first tokens of each document."""
         room = self.config.document_length - 2
-        return self._marked([tokens[:room] for tokens in self._tokens(texts, room)])
-
-    def _marked(self, lists: Sequence[list[int]]) -> Ragged:
-        start, separator, _ = self.vocabulary.marks
-        return Ragged.of([[start, *tokens, separator] for tokens in lists])
+        return between_marks(self.vocabulary, [tokens[:room] for tokens in self._tokens(texts, room)])
 
     def _tokens(self, texts: Sequence[str], room: int) -> list[list[int]]:
-        reader = extra("tokenizers").Tokenizer.from_str(self.vocabulary.tokenizer)
-        reader.no_padding()
-        reader.no_truncation()
-        reader.encode_special_tokens = True  # a text that spells one is plain text
-        shorten, found = _ends(room * _CHARACTERS_PER_TOKEN), []
-        for at in range(0, len(texts), _AT_ONCE):
-            batch = [shorten(text) for text in texts[at : at + _AT_ONCE]]
-            found += [list(each.ids) for each in reader.encode_batch(batch, add_special_tokens=False)]
-        return found
+        shorten = _ends(room * CHARACTERS_PER_TOKEN)
+        return plain_tokens(self.vocabulary, [shorten(text) for text in texts])
 
 
 def _ends(most: int) -> Callable[[str], str]:
@@ -118,12 +108,7 @@ class TransformerSnippetEncoder(SnippetEncoder):
         Raises:
             ValueError: the base could not be loaded.
         """
-        library = extra("transformers")
-
-        def load(place: str, local: bool) -> Any:
-            return library.AutoModel.from_pretrained(place, local_files_only=local, dtype=torch.float32)
-
-        weights = load_pretrained(self.config.base, load).state_dict()
+        weights = pretrained_weights(self.config.base)
         for tower in self.towers:
             tower.load_state_dict(weights)
 
@@ -133,5 +118,4 @@ class TransformerSnippetEncoder(SnippetEncoder):
         states: Tensor = self.tower(side)(input_ids=ids, attention_mask=words.mask.long()).last_hidden_state
         if self.config.pooling == "cls":
             return states[:, 0]
-        shown = words.mask[:, :, None]
-        return (states * shown).sum(1) / shown.sum(1).clamp(min=1)
+        return mean_state(states, words)

@@ -30,6 +30,8 @@ class TrainConfig:
     """Final learning rate of the schedule (GALM's paper: 5e-5)."""
     warmup_steps: int = 0
     """Batches over which the learning rate rises linearly from 0; 0: no warm-up."""
+    warmup_share: float = 0.0
+    """The same as a share of all steps of the run, for which `warmup_steps` has to be 0 (Scotch's scripts: 0.1)."""
     gradient_clip: float = 2.0
     """Maximum norm of all gradients together; larger ones are scaled down to it (GSMN's release: 2); 0: no clipping."""
     beta1: float = 0.9
@@ -73,6 +75,11 @@ class TrainConfig:
                 f"--train.late_rate={self.late_rate} is above --train.learning_rate={self.learning_rate}, but "
                 f"--train.schedule={self.schedule} lowers the rate: lower one, raise the other, or choose constant"
             )
+        if self.warmup_steps and self.warmup_share:
+            raise ValueError(
+                f"--train.warmup_share={self.warmup_share} and --train.warmup_steps={self.warmup_steps} both set the "
+                "warm-up: leave one out"
+            )
         if self.validate_every > self.epochs:
             raise ValueError(
                 f"--train.validate_every={self.validate_every} is more than --train.epochs={self.epochs}: "
@@ -103,6 +110,7 @@ _BOUNDS: Final = {
     "learning_rate": _RATE,
     "late_rate": SHARE,
     "warmup_steps": whole(0, 1_000_000_000),
+    "warmup_share": real(0, 1, below=True),
     "gradient_clip": real(0, 1_000_000),
     "beta1": SHARE,
     "beta2": SHARE,
@@ -116,7 +124,7 @@ _BOUNDS: Final = {
     "processes": PROCESSES,
 }
 
-_SINCE: Final = {"accumulate": 1, "precision": "float32", "lazy_rows": False}
+_SINCE: Final = {"accumulate": 1, "precision": "float32", "lazy_rows": False, "warmup_share": 0.0}
 """Values of runs that were started before the option existed."""
 _FREE = ("epochs", "resume", "checkpoint_minutes", "patience", "threads")
 """Options that a resumed run may change: they affect how long it runs, not what it has already done."""

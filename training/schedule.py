@@ -11,10 +11,11 @@ def learning_rate(config: TrainConfig, step: int, steps: int) -> float:
     ``step`` is GALM's: ``learning_rate`` for the first half of the epochs, then ``late_rate``. ``linear`` and
     ``cosine`` decay from the former to the latter over the steps after the warm-up.
     """
-    if step < config.warmup_steps:
-        return config.learning_rate * (step + 1) / (config.warmup_steps + 1)
+    warmup = config.warmup_steps or int(config.warmup_share * steps)
+    if step < warmup:
+        return config.learning_rate * (step + 1) / (warmup + 1)
     high, low = config.learning_rate, config.late_rate
-    passed = (step - config.warmup_steps) / max(1, steps - config.warmup_steps)  # 0 to 1
+    passed = (step - warmup) / max(1, steps - warmup)  # 0 to 1
     match config.schedule:
         case "constant":
             return high

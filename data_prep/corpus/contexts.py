@@ -1,11 +1,11 @@
-"""Contexts as a word field of the query side: the words of the text before a function, nearest last.
+"""Contexts as fields of the query side: the words of the text before a function, nearest last, or its lines.
 
 Contexts are cut out of the shards when a model asks for them; prepared pairs do not have them, and neither have data
 sets without shards.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -13,15 +13,19 @@ from typing import Final
 import numpy as np
 from jaxtyping import Int
 
-from data_prep.corpus.triples import triples
+from data_prep.corpus.context_parts import Part, part_of
+from data_prep.corpus.triples import CONTEXT, triples
 from data_prep.languages.identifiers import split_identifier
-from data_prep.records import SPLITS
+from data_prep.records import SPLITS, SplitName
 from data_prep.store.prepared_data import PreparedData, Split
 from data_prep.store.ragged_lists import Ragged
 
 CONTEXT_FIELD: Final = "context"
-"""The field of ``Split.words`` that has the contexts."""
+"""The field of ``Split.words`` that has the words of the contexts."""
+CONTEXT_LINES: Final = "context_lines"
+"""The field that has their lines, each an entry of the lexicon, for models that read text."""
 
+_FIELDS: Final = frozenset((CONTEXT_FIELD, CONTEXT_LINES))
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*")
 
 
@@ -36,27 +40,74 @@ def context_words(text: str, longest: int) -> tuple[str, ...]:
     return tuple(reversed(found))
 
 
-def with_contexts(data: PreparedData, shards: Path, *, longest: int) -> PreparedData:
-    """``data`` with the field ``context``.
+def with_contexts(
+    data: PreparedData,
+    shards: Path,
+    *,
+    longest: int,
+    part: Part = "all",
+    lines: bool = False,
+    splits: Sequence[SplitName] = SPLITS,
+) -> PreparedData:
+    """``data`` with the field ``context``, and ``context_lines`` if wanted.
 
     Args:
         data: as prepared from ``shards``, limited or not.
         shards: their folder.
         longest: words of a context, at least 1.
+        part: of the text; ``all`` and ``nearest`` are of its last :data:`CONTEXT` characters.
+        lines: whether to add the lines.
+        splits: those that are read; the others keep no contexts.
 
     Raises:
         ValueError: a shard is missing, or of another program than the pairs.
     """
-    found = {}
-    for name in SPLITS:
-        words = [context_words(triple.context, longest) for triple in triples(data, name, shards)]
-        found[name] = _added(data.splits[name], words)
+    found = dict(data.splits)
+    limit = CONTEXT if part in ("all", "nearest") else 0
+    for name in splits:
+        texts = (part_of(triple.context, part) for triple in triples(data, name, shards, limit=limit))
+        found[name] = asked_under(data.splits[name], texts, longest=longest, lines=lines)
     return replace(data, splits=found)
+
+
+def asked_under(split: Split, contexts: Iterable[str], *, longest: int, lines: bool = False) -> Split:
+    """``split`` whose queries are asked under ``contexts``, plain code without comments, one for each row in order.
+
+    Args:
+        split: of any number of rows, such as one typed query.
+        contexts: of any length, "" for none.
+        longest: words of a context.
+        lines: whether to add the field of lines too.
+    """
+    lexicon = list(split.lexicon)
+    place: dict[str, int] = {word: number for number, word in enumerate(lexicon)}
+
+    def numbers(words: Iterable[str]) -> Iterator[int]:
+        for word in words:
+            number = place.setdefault(word, len(lexicon))
+            if number == len(lexicon):
+                lexicon.append(word)
+            yield number
+
+    of_words, of_lines = [], []
+    for text in contexts:
+        of_words.append([*numbers(context_words(text, longest))])
+        if lines:
+            of_lines.append([*numbers(text.splitlines())])
+    fields: Mapping[str, Ragged] = {**split.words, CONTEXT_FIELD: Ragged.of(of_words)}
+    return replace(split, lexicon=lexicon, words={**fields, **({CONTEXT_LINES: Ragged.of(of_lines)} if lines else {})})
 
 
 def without_contexts(split: Split) -> Split:
     """``split`` whose queries have no contexts."""
-    return replace(split, words={field: lists for field, lists in split.words.items() if field != CONTEXT_FIELD})
+    return replace(split, words={field: lists for field, lists in split.words.items() if field not in _FIELDS})
+
+
+def nearest_words(split: Split, longest: int) -> Split:
+    """``split`` with at most the last ``longest`` words of each context."""
+    lists = split.words[CONTEXT_FIELD]
+    cut = Ragged.of([lists[row][max(0, len(lists[row]) - longest) :].tolist() for row in range(len(split))])
+    return replace(split, words={**split.words, CONTEXT_FIELD: cut})
 
 
 def shuffled_contexts(split: Split, seed: int) -> Split:
@@ -70,7 +121,42 @@ def shuffled_contexts(split: Split, seed: int) -> Split:
     cycle = np.random.default_rng(seed).permutation(len(split))
     giver = np.empty(len(split), np.int64)
     giver[cycle] = np.roll(cycle, 1)
-    return replace(split, words={**split.words, CONTEXT_FIELD: split.words[CONTEXT_FIELD].take(giver)})
+    return _given(split, giver)
+
+
+def contexts_of_neighbours(split: Split, seed: int) -> Split:
+    """``split`` where each query has the context of a random function of another file of the same source tree.
+
+    A query whose tree has no other file has no context.
+
+    Raises:
+        ValueError: it has no contexts.
+    """
+    if CONTEXT_FIELD not in split.words:
+        raise ValueError("contexts cannot be exchanged: there are none")
+    files: dict[str, dict[str, list[int]]] = {}
+    for row in range(len(split)):
+        text = split.text(row)
+        files.setdefault(text.origin, {}).setdefault(text.path, []).append(row)
+    random, giver = np.random.default_rng(seed), np.full(len(split), -1, np.int64)
+    for of_tree in files.values():
+        rows, start = np.concatenate([*map(np.asarray, of_tree.values())]), 0
+        for own in of_tree.values():
+            if others := len(rows) - len(own):
+                places = random.integers(others, size=len(own))
+                giver[own] = rows[places + len(own) * (places >= start)]  # past the file's own rows
+            start += len(own)
+    return _given(split, giver)
+
+
+def _given(split: Split, giver: Int[np.ndarray, " rows"]) -> Split:
+    """``split`` where each row has the context of the row ``giver``, none where that is -1."""
+    found = {}
+    for field in _FIELDS & {*split.words}:
+        lists = split.words[field]
+        empty = Ragged(lists.values, np.append(lists.offsets, lists.offsets[-1]))  # one more list, without words
+        found[field] = empty.take(np.where(giver < 0, len(split), giver))
+    return replace(split, words={**split.words, **found})
 
 
 def asked_with_context(split: Split, *, rarest: int, counts: Int[np.ndarray, " lexicon"]) -> Split:
@@ -95,18 +181,3 @@ def document_counts(split: Split) -> Int[np.ndarray, " lexicon"]:
     for row in range(len(split)):
         counts[np.union1d(split.words["name"][row], split.words["tokens"][row])] += 1
     return counts
-
-
-def _added(split: Split, contexts: Sequence[Sequence[str]]) -> Split:
-    """``split`` with ``contexts``, whose new words follow those of its lexicon."""
-    lexicon = list(split.lexicon)
-    place: dict[str, int] = {word: number for number, word in enumerate(lexicon)}
-    lists = []
-    for words in contexts:
-        for word in words:
-            if word not in place:
-                place[word] = len(lexicon)
-                lexicon.append(word)
-        lists.append([place[word] for word in words])
-    fields: Mapping[str, Ragged] = {**split.words, CONTEXT_FIELD: Ragged.of(lists)}
-    return replace(split, lexicon=lexicon, words=fields)

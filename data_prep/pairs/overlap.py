@@ -45,7 +45,7 @@ def overlap(split: Split, others: Iterable[Split]) -> Overlap:
 
 def crossing(split: Split, others: Iterable[Split]) -> Overlap:
     """The same within a corpus, where a query counts only with the name of its method: "returns the size" is common."""
-    return _overlap(split, [*others], _named_queries)
+    return _overlap(split, [*others], named_queries)
 
 
 def _overlap(split: Split, others: Sequence[Split], keys: Callable[[Split], list[Hashable]]) -> Overlap:
@@ -64,26 +64,26 @@ def _rows(keys: Iterable[Hashable], known: set[Hashable]) -> Int[np.ndarray, " r
 
 def _queries(split: Split) -> list[Hashable]:
     """A key of each query: its words; None if it is empty."""
-    return [words - _COMMON or words or None for words in _sets(split, "query")]
+    return [words - _COMMON or words or None for words in word_sets(split, "query")]
 
 
-def _named_queries(split: Split) -> list[Hashable]:
+def named_queries(split: Split) -> list[Hashable]:
     """A key of each query with the name of its method; None if it is empty."""
-    return [query and (query, name) for query, name in zip(_queries(split), _sets(split, "name"), strict=True)]
+    return [query and (query, name) for query, name in zip(_queries(split), word_sets(split, "name"), strict=True)]
 
 
 def _copies(split: Split, others: Sequence[Split]) -> Int[np.ndarray, " rows"]:
     """The rows with a copy in ``others``; methods without tokens have none."""
     by_name: dict[Words, set[Words]] = defaultdict(set)
     for other in others:
-        for name, tokens in zip(_sets(other, "name"), _sets(other, "tokens"), strict=True):
+        for name, tokens in zip(word_sets(other, "name"), word_sets(other, "tokens"), strict=True):
             by_name[name].add(tokens)
-    pairs = zip(_sets(split, "name"), _sets(split, "tokens"), strict=True)
-    found = [row for row, (name, own) in enumerate(pairs) if any(_alike(own, other) for other in by_name.get(name, ()))]
+    pairs = zip(word_sets(split, "name"), word_sets(split, "tokens"), strict=True)
+    found = [row for row, (name, own) in enumerate(pairs) if any(alike(own, other) for other in by_name.get(name, ()))]
     return np.array(found, np.int64)
 
 
-def _alike(one: Words, other: Words) -> bool:
+def alike(one: Words, other: Words) -> bool:
     """Whether two sets of tokens are those of copies."""
     least, most = sorted((len(one), len(other)))
     if not least or least < SIMILAR * most:  # too different in size
@@ -92,7 +92,7 @@ def _alike(one: Words, other: Words) -> bool:
     return shared >= SIMILAR * (least + most - shared)
 
 
-def _sets(split: Split, field: str) -> list[Words]:
+def word_sets(split: Split, field: str) -> list[Words]:
     """The words of a field of each row, in lower case and without punctuation."""
     words = [word.lower() if any(map(str.isalnum, word)) else "" for word in split.lexicon]
     lists = split.words[field]

@@ -4,28 +4,48 @@ A published test may have bags of words without stop words, with words replaced 
 of tokens, so that ``data_prep.pairs.overlap`` misses copies. Here a pair is a copy also if the name is the same and the
 known words of the queries nearly are; and since a project that is in a test is there with many methods, of which some
 are always missed, a source tree with several copies is left out as a whole.
+
+A large tree has some by chance ("close" with "closes this resource"). So the number must also be larger than chance
+explains: the expected number is that of matches with as many pairs of other source trees of the split, which cannot be
+copies, and a tree counts as being in the test if a Poisson variable of this mean has so many with a probability below
+:data:`SIGNIFICANCE`. That is of each tree, not of any: a tree that is left out for nothing costs little.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import exp
 from typing import Final
 
 import numpy as np
 from bm25s.stopwords import STOPWORDS_EN_PLUS
 from jaxtyping import Int
 
-from data_prep.pairs.overlap import Words, crossing
+from data_prep.pairs.overlap import Words, alike, named_queries, word_sets
 from data_prep.records import UNKNOWN
 from data_prep.store.prepared_data import Split
 
 LEAST_COPIES: Final = 5
-"""Copies of test pairs from which a source tree counts as being in the test."""
+"""Copies of test pairs, with different names, from which a source tree can count as being in the test."""
+SIGNIFICANCE: Final = 0.05
+"""Probability that chance alone makes a tree count so."""
+CONTROLS: Final = 20
+"""Samples of other trees that the expected number is a mean of."""
 SIMILAR_QUERIES: Final = 0.75
 """Jaccard similarity of queries from which methods of one name are copies: one of four words may be unknown."""
 LEAST_WORDS: Final = 3
 """Known words of a query, without stop words, from which it is compared."""
 _COMMON: Final = frozenset(STOPWORDS_EN_PLUS)
+
+_Rows = Int[np.ndarray, " _"]
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """The copies in a source tree."""
+
+    names: int  # different names of copies
+    expected: float  # of them by chance
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -33,8 +53,9 @@ class TreeOverlap:
     """What of a split is in tests."""
 
     copies: Int[np.ndarray, " copies"]  # rows, of source trees only
-    trees: dict[str, int]  # source tree with LEAST_COPIES or more -> copies
-    rows: Int[np.ndarray, " rows"]  # copies, and all rows of these trees
+    trees: Mapping[str, Matched]  # source trees that are in a test
+    by_chance: Mapping[str, Matched]  # source trees with LEAST_COPIES names or more, which chance explains
+    rows: Int[np.ndarray, " rows"]  # copies, and all rows of ``trees``
 
 
 def tree_of(origin: str) -> str:
@@ -47,30 +68,95 @@ def tree_overlap(split: Split, others: Sequence[Split]) -> TreeOverlap:
     """The copies in ``split`` of pairs of ``others``, and the source trees with several; none without source trees."""
     if not len(split) or (not tree_of(split.text(0).origin) and not tree_of(split.text(len(split) - 1).origin)):
         nothing = np.zeros(0, np.int64)
-        return TreeOverlap(nothing, {}, nothing)
-    trees = [tree_of(split.text(row).origin) for row in range(len(split))]
-    found = np.union1d(crossing(split, others).rows, degraded_copies(split, others))
-    copies = np.array([row for row in found.tolist() if trees[row]], np.int64)
-    counts = Counter(trees[row] for row in copies.tolist())
-    in_tests = {name: number for name, number in counts.most_common() if number >= LEAST_COPIES}
-    whole = np.array([row for row, name in enumerate(trees) if name in in_tests], np.int64)
-    return TreeOverlap(copies, in_tests, np.union1d(copies, whole))
+        return TreeOverlap(nothing, {}, {}, nothing)
+    trees = np.array([tree_of(split.text(row).origin) for row in range(len(split))])
+    keys = _Keys(split)
+    copies = _matches(keys, np.flatnonzero(trees != ""), _Known([_Keys(other) for other in others]))
+    counts = _names(keys, trees, copies)
+    several = {name: number for name, number in counts.most_common() if number >= LEAST_COPIES}
+    chance = _expected(keys, trees, sum(map(len, others))) if several else {}
+    found = {name: Matched(number, chance[name]) for name, number in several.items()}
+    in_tests = {name: each for name, each in found.items() if at_least(each.names, each.expected) < SIGNIFICANCE}
+    whole = np.flatnonzero(np.isin(trees, [*in_tests]))
+    others_by_chance = {name: each for name, each in found.items() if name not in in_tests}
+    return TreeOverlap(copies, in_tests, others_by_chance, np.union1d(copies, whole))
 
 
-def degraded_copies(split: Split, others: Sequence[Split]) -> Int[np.ndarray, " rows"]:
-    """The rows whose name is that of a pair of ``others``, and whose query has nearly its words."""
-    by_name: dict[Words, set[Words]] = defaultdict(set)
-    for other in others:
-        for name, query in zip(known_words(other, "name"), known_words(other, "query"), strict=True):
-            if len(query) >= LEAST_WORDS and name:
-                by_name[name].add(query)
-    pairs = zip(known_words(split, "name"), known_words(split, "query"), strict=True)
-    found = [
-        row
-        for row, (name, query) in enumerate(pairs)
-        if len(query) >= LEAST_WORDS and any(_similar(query, other) for other in by_name.get(name, ()))
-    ]
-    return np.array(found, np.int64)
+def at_least(number: int, expected: float) -> float:
+    """The probability that a Poisson variable of mean ``expected`` is ``number`` or more."""
+    term, below = exp(-expected), 0.0
+    for each in range(number):
+        below += term
+        term *= expected / (each + 1)
+    return max(0.0, 1 - below)
+
+
+class _Keys:
+    """What of each row of a split is compared."""
+
+    def __init__(self, split: Split) -> None:
+        self.names = word_sets(split, "name")
+        self.tokens = word_sets(split, "tokens")
+        self.named_queries = named_queries(split)
+        self.known_names = known_words(split, "name")
+        self.known_queries = known_words(split, "query")
+
+
+class _Known:
+    """Pairs to look for copies of."""
+
+    def __init__(self, parts: Sequence[_Keys], rows: _Rows | None = None) -> None:
+        """Those of ``parts``; only ``rows`` of the first, if given."""
+        self.named_queries = set()
+        self.tokens: dict[Words, set[Words]] = defaultdict(set)
+        self.queries: dict[Words, set[Words]] = defaultdict(set)
+        for keys in parts:
+            for row in range(len(keys.names)) if rows is None else rows.tolist():
+                self.named_queries.add(keys.named_queries[row])
+                self.tokens[keys.names[row]].add(keys.tokens[row])
+                if len(keys.known_queries[row]) >= LEAST_WORDS and keys.known_names[row]:
+                    self.queries[keys.known_names[row]].add(keys.known_queries[row])
+        self.named_queries.discard(None)
+
+    def has(self, keys: _Keys, row: int) -> bool:
+        """Whether a row is a copy: of query and name, of name and tokens, or of name and known words of the query."""
+        if keys.named_queries[row] in self.named_queries:
+            return True
+        tokens, query = keys.tokens[row], keys.known_queries[row]
+        if any(alike(tokens, other) for other in self.tokens.get(keys.names[row], ())):
+            return True
+        others = self.queries.get(keys.known_names[row], ()) if len(query) >= LEAST_WORDS else ()
+        return any(_similar(query, other) for other in others)
+
+
+def _matches(keys: _Keys, rows: _Rows, known: _Known) -> _Rows:
+    return np.array([row for row in rows.tolist() if known.has(keys, row)], np.int64)
+
+
+def _names(keys: _Keys, trees: np.ndarray, copies: _Rows) -> Counter[str]:
+    """Source tree -> different names among its copies: implementations of one method are one piece of evidence."""
+    return Counter(tree for tree, _ in {(trees[row].item(), keys.known_names[row]) for row in copies.tolist()})
+
+
+def _expected(keys: _Keys, trees: np.ndarray, size: int) -> dict[str, float]:
+    """Source tree -> number of different names that match ``size`` pairs of other source trees.
+
+    The trees are divided at random, and each half is compared with pairs of the other; the sum over all divisions
+    counts one more than it is, so that the mean of no match is not 0.
+    """
+    random = np.random.default_rng(0)
+    names = sorted(set(trees.tolist()) - {""})
+    total: dict[str, float] = dict.fromkeys(names, 1.0)
+    for _ in range(CONTROLS):
+        first = np.isin(trees, random.permutation(names)[: len(names) // 2])
+        for own, other in ((first, ~first), (~first, first)):
+            drawn = random.permutation(np.flatnonzero(other & (trees != "")))[:size]
+            if not len(drawn):
+                continue
+            found = _matches(keys, np.flatnonzero(own & (trees != "")), _Known([keys], drawn))
+            for name, number in _names(keys, trees, found).items():
+                total[name] += number * size / len(drawn)
+    return {name: number / CONTROLS for name, number in total.items()}
 
 
 def known_words(split: Split, field: str) -> list[Words]:

@@ -1,107 +1,160 @@
-"""What context brings: MRR over pools with the right context, another query's, and none, beside BM25's with both."""
+"""What context brings: MRR over pools with the right context and its controls, beside BM25: ``context RUN_DIR``."""
 
-import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from data_prep.bounds import SEED, check_bounds, whole
-from data_prep.corpus.contexts import (
-    CONTEXT_FIELD,
-    asked_with_context,
-    document_counts,
-    shuffled_contexts,
-    without_contexts,
-)
-from data_prep.files.atomic import write_atomically
+import numpy as np
+from jaxtyping import Int64
+
+from data_prep.corpus.context_parts import PARTS
+from data_prep.corpus.contexts import CONTEXT_FIELD, with_contexts
+from data_prep.store.held_out import tree_of
 from data_prep.store.prepared_data import Split
-from evaluation.metrics import mrr
-from experiments.context.pools import Pool, pool_ranks, pools
-from experiments.run.data import contexts_stage, prepare_stage
+from experiments.context.encoded_pairs import model_scores
+from experiments.context.loaded_runs import LoadedRun, rows_of_languages
+from experiments.context.options import ContextOptions
+from experiments.context.pools import PoolScores, pool_ranks, pools_of
+from experiments.context.results import OVERLAPS, ContextResult, reached, save_result
+from experiments.context.systems import (
+    BM25,
+    FUSED,
+    OWN,
+    asked_ways,
+    bm25_systems,
+    fused,
+    fusion_weight,
+    part_name,
+    shortened_ways,
+)
 from experiments.run.run import command_line
-from modeling.pool_ranker import PoolRanker
-from modeling.ranker import Ranker
-from recipes.config import Configuration
-from recipes.run_folder import RunFolder
-from recipes.trained_run import load_run
-from retrieval.bm25 import Bm25, Bm25Config
-from terminal.console import show
-from terminal.options import parsed
+from terminal.console import say, show
+
+_WORDS: Final = 100
+"""Words of the contexts of BM25 and of a pair's class."""
+ALL: Final = "all"
 
 
-@dataclass(frozen=True, slots=True)
-class ContextOptions:
-    """Options of the command ``context``."""
-
-    pool: int = 1000
-    """Functions of a pool (the paper: 5,000; its scripts: 1,000)."""
-    seed: int = 0
-    """Seed of the pools and of the exchange of contexts."""
-    rarest: int = 5
-    """Context words that BM25 adds to a query, the rarest of the test set."""
-    out: str = ""
-    """JSON file for the numbers; empty: none."""
-
-    def __post_init__(self) -> None:
-        check_bounds(self, _BOUNDS)
-
-
-_BOUNDS: Final = {"pool": whole(2, 1_000_000), "seed": SEED, "rarest": whole(1, 10_000)}
-
-
-def context(arguments: Sequence[str]) -> None:
-    """Test finished runs with the right contexts, with those of other queries, and BM25 beside them.
+def context(path: Path, options: ContextOptions) -> None:
+    """Print, and save if wanted, what :func:`measured` finds.
 
     Raises:
-        ValueError: no run is named, a run is not finished, or no run's data have contexts.
+        ValueError: the run is not finished, or its data are not available.
     """
-    words, options = parsed(arguments, ContextOptions)
-    if not words:
-        raise ValueError("expected finished runs: bash run.sh context RUN_DIR [RUN_DIR ...]")
-    command = command_line("context", " ".join(words), {})
-    found: dict[str, Any] = {"options": asdict(options), "tested": []}
-    for place, word in enumerate(words):
-        folder = RunFolder(Path(word))
-        plan = Configuration.load(folder.config)
-        data = prepare_stage(plan.dataset, plan.data, command)
-        test = contexts_stage(plan, plan.dataset, plan.data, data).splits["test"]
-        parts = pools(len(test), options.pool, options.seed)
-        about = {
-            "run": folder.path.name,
-            "model": plan.model_name,
-            "data": plan.dataset,
-            "language": plan.data.language,
-            "split": plan.data.split,
-            "train_seed": plan.train.seed,
-            "test_pairs": len(test),
-            "functions_of_a_pool": len(parts[0].rows),
-            "padded": len(parts[-1].rows) - parts[-1].asked,
-        }
-        measured = tested(PoolRanker(*load_run(folder.path)), test, parts, options, plan.model_name)
-        found["tested"].append({**about, "mrr": {**measured, **(_bm25(test, parts, options) if place == 0 else {})}})
-        show("\n".join(f"{name:45} MRR {value:.4f}" for name, value in found["tested"][-1]["mrr"].items()))
-    if options.out:
-        write_atomically(Path(options.out), json.dumps(found, indent=1) + "\n")
+    for result in measured(path, options):
+        show(page_of(result))
+        if options.save:
+            say(f"wrote {save_result(result, Path(options.save))}")
 
 
-def tested(ranker: Ranker, test: Split, parts: list[Pool], options: ContextOptions, name: str) -> dict[str, float]:
-    """MRR of a ranker over ``parts`` of ``test``; with contexts, also with those of other queries and with none."""
-    found = {name: mrr(pool_ranks(ranker, test, test, parts))}
-    if CONTEXT_FIELD in test.words:
-        others = shuffled_contexts(test, options.seed)
-        found[f"{name}, contexts of other queries"] = mrr(pool_ranks(ranker, others, test, parts))
-        found[f"{name}, contexts left out"] = mrr(pool_ranks(ranker, without_contexts(test), test, parts))
-    return found
+def measured(path: Path, options: ContextOptions) -> Iterator[ContextResult]:
+    """Test a finished run on each language of its data and, if there are several, on all mixed.
+
+    Raises:
+        ValueError: the run is not finished, its data are not available, or a language has a single pair.
+    """
+    tested = Tested.of(LoadedRun.of(path, options.split, limit=options.limit, seed=options.seed), options)
+    groups = rows_of_languages(tested.run.split)
+    mixed = {ALL: np.arange(len(tested.run.split))} if len(groups) > 1 else {}
+    for language, rows in {**groups, **mixed}.items():
+        for size in options.sizes:
+            yield tested.on(language, rows, size)
 
 
-def _bm25(test: Split, parts: list[Pool], options: ContextOptions) -> dict[str, float]:
-    """BM25 on the query, and with the rarest words of the right and of another context."""
-    bm25 = Bm25(Bm25Config())
-    found = {"bm25": mrr(pool_ranks(bm25, test, test, parts))}
-    if CONTEXT_FIELD in test.words:
-        counts = document_counts(test)
-        for name, split in (("its", test), ("another", shuffled_contexts(test, options.seed))):
-            asked = asked_with_context(split, rarest=options.rarest, counts=counts)
-            found[f"bm25, {options.rarest} rarest words of {name} context"] = mrr(pool_ranks(bm25, asked, test, parts))
-    return found
+def page_of(result: ContextResult) -> str:
+    """The MRR of each system, for display."""
+    head = (
+        f"{result.model}, {result.language} of {result.dataset}: {result.queries:,} pairs of "
+        f"{len(result.repositories)} source trees, pools of {result.pool:,}"
+        f"{f', the last padded by {result.padded:,}' if result.padded else ''}"
+    )
+    return "\n".join([head, *(f"  {name:45} MRR {result.mrr(name):.4f}" for name in result.systems)])
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """A run with the scores of all systems on its pairs."""
+
+    run: LoadedRun
+    options: ContextOptions
+    systems: Mapping[str, PoolScores]
+    fusion_weight: float
+    repositories: Sequence[str]  # of each pair
+    classes: Int64[np.ndarray, " pairs"]  # of OVERLAPS
+
+    @classmethod
+    def of(cls, run: LoadedRun, options: ContextOptions) -> "Tested":
+        """Encode the pairs of a run in all ways."""
+        split, contexts = run.split, _plain_contexts(run)
+        of_queries = model_scores(run.ranker, split)
+        ways = [*asked_ways(split, options.seed)]
+        if options.ablate and CONTEXT_FIELD in split.words and hasattr(run.plan.model, "context_words"):
+            ways += [*shortened_ways(split), *_part_ways(run)]
+        systems = {name: of_queries(queries) for name, queries in ways}
+        systems |= bm25_systems(contexts, rarest=options.rarest, seed=options.seed)
+        weight = fusion_weight(run.ranker, run.asked.splits["valid"], options.seed)
+        systems[FUSED] = fused(systems[OWN], systems[BM25], weight)
+        names = [tree_of(split, row) for row in range(len(split))]
+        return cls(run, options, systems, weight, names, overlap_classes(contexts))
+
+    def on(self, language: str, rows: Int64[np.ndarray, " rows"], size: int) -> ContextResult:
+        """The result on some rows in pools of ``size``.
+
+        Raises:
+            ValueError: there is only one row.
+        """
+        plan, options = self.run.plan, self.options
+        parts = pools_of(rows, size, options.seed)
+        ranks = pool_ranks(self.systems, parts, len(self.run.split))
+        names, numbers = np.unique([self.repositories[row] for row in rows], return_inverse=True)
+        return ContextResult(
+            model=plan.model_name,
+            dataset=plan.dataset,
+            language=language,
+            trained_on=plan.data.language,
+            data_split=plan.data.hold_out or plan.data.split,
+            split=options.split,
+            train_seed=plan.train.seed,
+            train_pairs=self.run.train_pairs,
+            command=command_line("context", str(self.run.path.name), {"split": options.split, "pools": options.pools}),
+            pool=len(parts[0].rows),
+            padded=len(parts[-1].rows) - parts[-1].asked,
+            pool_seed=options.seed,
+            fusion_weight=self.fusion_weight,
+            repositories=dict(zip(names.tolist(), np.bincount(numbers).tolist(), strict=True)),
+            overlaps=np.bincount(self.classes[rows], minlength=len(OVERLAPS)).tolist(),
+            systems={name: reached(each[rows], numbers, self.classes[rows]) for name, each in ranks.items()},
+        )
+
+
+def overlap_classes(split: Split) -> Int64[np.ndarray, " pairs"]:
+    """The class of OVERLAPS of each pair: the share of its function's words, name and tokens, in its context."""
+    shares = np.zeros(len(split))
+    if CONTEXT_FIELD in split.words:
+        for row in range(len(split)):
+            function = np.union1d(split.words["name"][row], split.words["tokens"][row])
+            shares[row] = np.isin(function, split.words[CONTEXT_FIELD][row]).mean() if len(function) else 0.0
+    return np.searchsorted(np.array(OVERLAPS), shares, side="right") - 1
+
+
+def _plain_contexts(run: LoadedRun) -> Split:
+    """The tested pairs with contexts, also if the model reads none; without, if the data set has none."""
+    if run.corpus is None or CONTEXT_FIELD in run.split.words:
+        return run.split
+    found = with_contexts(run.plain, run.corpus.shard_folder, longest=_WORDS, splits=[run.split_name])
+    return found.splits[run.split_name]
+
+
+def _part_ways(run: LoadedRun) -> Iterator[tuple[str, Split]]:
+    """The queries with each part of their contexts."""
+    assert run.corpus is not None
+    for part in PARTS[1:]:
+        found = with_contexts(
+            run.plain,
+            run.corpus.shard_folder,
+            longest=run.plan.model.context_words,
+            part=part,
+            splits=[run.split_name],
+        )
+        yield part_name(part), found.splits[run.split_name]

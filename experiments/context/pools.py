@@ -4,10 +4,11 @@ Ties count against the query, as in the paper's code. The last pool, which would
 functions of the other pools, which are not asked for again.
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Int64
+from jaxtyping import Float, Int64
 
 from data_prep.store.prepared_data import Split
 from evaluation.metrics import count_better_and_tied
@@ -22,6 +23,15 @@ class Pool:
     """Of the split; the first ``asked`` are queries too."""
     asked: int
 
+    @property
+    def own(self) -> Int64[np.ndarray, " asked"]:
+        """The rows that are queries."""
+        return self.rows[: self.asked]
+
+
+PoolScores = Callable[[Pool], Float[np.ndarray, "asked pool"]]
+"""The scores of a pool's queries against its functions; higher is better."""
+
 
 def pools(size: int, pool: int, seed: int) -> list[Pool]:
     """The pools of a split of ``size`` pairs; a split that is smaller than ``pool`` is one pool.
@@ -30,7 +40,7 @@ def pools(size: int, pool: int, seed: int) -> list[Pool]:
         ValueError: there are no pairs, or a pool would have no other function.
     """
     if size < 2 or pool < 2:
-        raise ValueError(f"a pool has 2 functions or more, not {min(size, pool)}: prepare more data or raise --pool")
+        raise ValueError(f"a pool has 2 functions or more, not {min(size, pool)}: prepare more data or raise --pools")
     order = np.random.default_rng(seed).permutation(size)
     found = []
     for start in range(0, size, pool):
@@ -39,19 +49,43 @@ def pools(size: int, pool: int, seed: int) -> list[Pool]:
     return found
 
 
-def pool_ranks(ranker: Ranker, queries: Split, codes: Split, parts: list[Pool]) -> Int64[np.ndarray, " pairs"]:
-    """The rank of each pair's own function, 1 is best, in the order of the split.
+def pools_of(rows: Int64[np.ndarray, " rows"], pool: int, seed: int) -> list[Pool]:
+    """The pools of some rows of a split.
+
+    Raises:
+        ValueError: there are fewer than two.
+    """
+    return [Pool(rows[part.rows], part.asked) for part in pools(len(rows), pool, seed)]
+
+
+def pool_ranks(
+    systems: Mapping[str, PoolScores], parts: Sequence[Pool], size: int
+) -> dict[str, Int64[np.ndarray, " pairs"]]:
+    """The rank of each pair's own function by each system, 1 is best, in the order of the split.
+
+    Args:
+        systems: name -> scores of a pool.
+        parts: as :func:`pools` made them.
+        size: pairs of the split; those that are in no pool have rank 0.
+    """
+    ranks = {name: np.zeros(size, np.int64) for name in systems}
+    for part in parts:
+        for name, scores in systems.items():
+            better, tied = count_better_and_tied(scores(part), np.arange(part.asked))
+            ranks[name][part.own] = 1 + better + tied
+    return ranks
+
+
+def ranker_scores(ranker: Ranker, queries: Split, codes: Split) -> PoolScores:
+    """The scores of a ranker, which reads each pool anew.
 
     Args:
         ranker: scores queries against functions.
         queries: the pairs as they are asked.
         codes: the same pairs in the same order.
-        parts: as :func:`pools` made them.
     """
-    ranks = np.zeros(len(codes), np.int64)
-    for part in parts:
-        own = part.rows[: part.asked]
-        blocks = np.concatenate(list(ranker.over(queries.take(own), codes.take(part.rows)).blocks()))
-        better, tied = count_better_and_tied(blocks, np.arange(part.asked))
-        ranks[own] = 1 + better + tied
-    return ranks
+
+    def scores(part: Pool) -> Float[np.ndarray, "asked pool"]:
+        return np.concatenate([*ranker.over(queries.take(part.own), codes.take(part.rows)).blocks()])
+
+    return scores

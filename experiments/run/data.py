@@ -1,20 +1,23 @@
 """The data of a run: its own data set, with added training pairs, without those that are also in a test set."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
 from data_prep.config import DataConfig
+from data_prep.corpus.context_parts import Part
 from data_prep.corpus.contexts import with_contexts
 from data_prep.corpus.dataset import Corpus
 from data_prep.files.named_paths import named_path
 from data_prep.pairs.overlap import crossing, overlap, without
 from data_prep.pairs.tree_overlap import TreeOverlap, tree_overlap
 from data_prep.prepare import prepare
-from data_prep.records import STRUCTURE_FIELDS, SplitName
+from data_prep.records import SPLITS, STRUCTURE_FIELDS, SplitName
 from data_prep.registry import data_set
 from data_prep.store.concatenation import joined
+from data_prep.store.held_out import held_out
 from data_prep.store.prepared_data import PreparedData, Split, limit_training
 from evaluation.reading import asked
 from modeling import distributed as processes
@@ -33,35 +36,49 @@ def prepare_stage(dataset: str, config: DataConfig, command: str) -> PreparedDat
     if processes.is_first():
         data = prepare(dataset, config, command=command, say=say)
         processes.broadcast(None)
-        return data
-    processes.broadcast(None)  # wait until the first process has prepared the data
-    return prepare(dataset, config, command=command, say=say)
+    else:
+        processes.broadcast(None)  # wait until the first process has prepared the data
+        data = prepare(dataset, config, command=command, say=say)
+    return held_out(data, config.hold_out) if config.hold_out else data
 
 
-def contexts_stage(plan: Configuration, dataset: str, config: DataConfig, data: PreparedData) -> PreparedData:
-    """``data`` with the contexts of its queries if the model reads them and the data set has them.
+def contexts_stage(
+    plan: Configuration,
+    dataset: str,
+    config: DataConfig,
+    data: PreparedData,
+    *,
+    splits: Sequence[SplitName] = SPLITS,
+) -> PreparedData:
+    """``data`` with the contexts of the queries of ``splits`` if the model reads them and the data set has them.
 
     Raises:
-        ValueError: a shard is missing or of another program, or pairs without contexts would be added.
+        ValueError: a shard is missing or of another program.
     """
-    longest = getattr(plan.model, "context_words", 0)
-    if not longest:
+    if not reads_contexts(plan):
         return data
-    if plan.data.extra_sets:
-        raise ValueError(f"{plan.model_name} takes no --data.extra, whose pairs would have no contexts: leave it out")
+    longest, lines = getattr(plan.model, "context_words", 0), getattr(plan.model, "context", False)
     corpus = data_set(dataset, replace(config, root=str(REPOSITORY / config.root)))
     if not isinstance(corpus, Corpus):
         say(f"{dataset} does not keep the text before its functions: queries have no context")
         return data
-    return with_contexts(data, corpus.shard_folder, longest=longest)
+    part: Part = getattr(plan.model, "context_part", "all")
+    return with_contexts(data, corpus.shard_folder, longest=max(1, longest), part=part, lines=lines, splits=splits)
+
+
+def reads_contexts(plan: Configuration) -> bool:
+    """Whether the model reads contexts."""
+    return bool(getattr(plan.model, "context_words", 0) or getattr(plan.model, "context", False))
 
 
 def check_trainable(plan: Configuration, data: PreparedData) -> None:
-    """Refuse a data set without test pairs, and training on one that has only test pairs.
+    """Refuse a data set without test pairs, training on one that has only test pairs, and pairs without contexts.
 
     Raises:
         ValueError: the message says what is missing.
     """
+    if plan.data.extra_sets and reads_contexts(plan):
+        raise ValueError(f"{plan.model_name} takes no --data.extra, whose pairs would have no contexts: leave it out")
     if not len(data.splits["test"]):
         raise ValueError(
             f"{plan.dataset} has training pairs only: add them to those of a data set that has test pairs too, by "
@@ -178,7 +195,8 @@ def _told(found: TreeOverlap) -> str:
         return ""
     names = ", ".join(found.trees)
     whole = f", among them all pairs of {len(found.trees)} repositories that are in it ({names})" if names else ""
-    return f", {len(found.copies):,} of repositories as degraded copies{whole}"
+    chance = f"; {len(found.by_chance)} others have no more copies than by chance" if found.by_chance else ""
+    return f", {len(found.copies):,} of repositories as degraded copies{whole}{chance}"
 
 
 def prepared_beside(plan: Configuration, dataset: str, path: str, command: str) -> PreparedData:
@@ -189,7 +207,7 @@ def prepared_beside(plan: Configuration, dataset: str, path: str, command: str) 
 
 def config_of_other(config: DataConfig, path: str) -> DataConfig:
     """The configuration of another data set, derived from ``config``."""
-    return replace(config, path=str(named_path(path)) if path else "", limit=0, extra="", apart="")
+    return replace(config, path=str(named_path(path)) if path else "", limit=0, extra="", apart="", hold_out="")
 
 
 def tests_beside(plan: Configuration, dataset: str, path: str, command: str) -> PreparedData:

@@ -61,7 +61,6 @@ def _prepared(plan: Configuration, folder: RunFolder | None, command: str) -> Re
     """Prepare, then run in ``folder``, or in a new one."""
     started = time.perf_counter()
     data = prepare_stage(plan.dataset, plan.data, command)
-    data = contexts_stage(plan, plan.dataset, plan.data, data)
     check_trainable(plan, data)
     prepared = time.perf_counter() - started
     prepare_others(plan, data, command, trains=True)
@@ -93,7 +92,7 @@ def _reprint(folder: RunFolder) -> Result:
 
 def _run(plan: Configuration, data: PreparedData, folder: RunFolder, command: str, prepared: float) -> Result:
     show("\n".join(as_lines(plan)))
-    data = training_data(plan, data, command)
+    data = contexts_stage(plan, plan.dataset, plan.data, training_data(plan, data, command))
     sizes = ", ".join(f"{name} {len(split):,}" for name, split in data.splits.items())
     say(f"{data.manifest['origin']}: {sizes} pairs; run folder {folder.path}")
     if not plan.train.resume and processes.is_first():

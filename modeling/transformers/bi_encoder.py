@@ -7,9 +7,8 @@ cross-entropy over scaled cosines is their MultipleNegativesRankingLoss (``--los
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -18,7 +17,8 @@ from data_prep.config import WordsConfig
 from data_prep.store.batching import Batch, TokenizedPairs, Words
 from data_prep.store.prepared_data import Split
 from modeling.bi_encoder import BiEncoder
-from modeling.transformers.pretrained import extra, load_pretrained, most_tokens
+from modeling.transformers.plain_subwords import mean_state, pretrained_weights
+from modeling.transformers.pretrained import most_tokens
 from modeling.transformers.subword_pairs import Subwords, SubwordTokenizer, subwords_of
 
 
@@ -79,12 +79,8 @@ class TransformerBiEncoder(BiEncoder):
         Raises:
             ValueError: the base could not be loaded, or has another architecture.
         """
-        library, device = extra("transformers"), next(self.parameters()).device
-
-        def load(place: str, local: bool) -> Any:
-            return library.AutoModel.from_pretrained(place, local_files_only=local, dtype=torch.float32)
-
-        self.transformer.load_state_dict(load_pretrained(self.config.base, load).state_dict())
+        device = next(self.parameters()).device
+        self.transformer.load_state_dict(pretrained_weights(self.config.base))
         self.to(device)
 
     def query_vectors(self, queries: Batch) -> Float[Tensor, "queries dim"]:
@@ -100,9 +96,7 @@ class TransformerBiEncoder(BiEncoder):
         if self.config.pooling == "cls":
             first: Tensor = states[:, 0] * words.mask[:, :1]
             return first
-        shown = words.mask[:, :, None]
-        mean: Tensor = (states * shown).sum(1) / shown.sum(1).clamp(min=1)  # [batch, dim]
-        return mean
+        return mean_state(states, words)
 
     def _vectors(self, words: Words) -> Float[Tensor, "batch dim"]:
         ids = words.ids.masked_fill(~words.mask, self.vocabularies.padding)

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
+from scipy.stats import poisson
 
 from data_prep.pairs.planted import degraded, recall
-from data_prep.pairs.tree_overlap import tree_of, tree_overlap
+from data_prep.pairs.tree_overlap import CONTROLS, LEAST_COPIES, Matched, at_least, tree_of, tree_overlap
 from data_prep.records import UNKNOWN, Method, Pair
 from data_prep.store.prepared_data import Split
 
@@ -24,9 +26,49 @@ def test_a_repository_with_five_copies_is_left_out_as_a_whole():
     train = Split.of("train", trees(4, 10))
     test = Split.of("test", [pair("it", number) for number in (*range(5), *range(10, 14))])
     found = tree_overlap(train, [test])
-    assert found.trees == {"o/r0": 5}
+    assert found.trees == {"o/r0": Matched(5, 1 / CONTROLS)}
+    assert found.by_chance == {}
     assert found.copies.tolist() == [*range(5), *range(10, 14)]
     assert found.rows.tolist() == [*range(10), *range(10, 14)]
+
+
+def with_common_methods(tree: int, own: int = 30, common: int = 15) -> list[Pair]:
+    """The pairs of a source tree, of which some have a name and query that half of the trees have too."""
+    drawn = np.random.default_rng(tree).permutation(2 * common)[:common].tolist()
+    names = [*range(1_000 + tree * own, 1_000 + (tree + 1) * own), *drawn]
+    return [pair(f"o/r{tree}@abc", number, tokens=(f"v{tree}", f"w{number}")) for number in names]
+
+
+def test_copies_that_other_repositories_have_too_leave_out_no_repository():
+    train = Split.of("train", [each for tree in range(20) for each in with_common_methods(tree)])
+    unseen = Split.of("test", [*with_common_methods(50), *with_common_methods(51)])
+    found = tree_overlap(train, [unseen])
+    assert found.trees == {}
+    assert len(found.by_chance) > 10
+    assert all(0.5 < each.names / each.expected < 2 for each in found.by_chance.values())
+    assert found.rows.tolist() == found.copies.tolist()
+    assert all(row % 45 >= 30 for row in found.copies.tolist())
+
+
+def test_a_repository_with_common_methods_is_left_out_for_its_own():
+    train = Split.of("train", [each for tree in range(20) for each in with_common_methods(tree)])
+    test = Split.of("test", [*with_common_methods(50), *with_common_methods(3)])
+    found = tree_overlap(train, [test])
+    assert [*found.trees] == ["o/r3"]
+    assert {*range(3 * 45, 4 * 45)} <= {*found.rows.tolist()}
+    assert found.trees["o/r3"].names == 45
+
+
+def test_implementations_of_one_method_are_one_piece_of_evidence():
+    train = Split.of("train", [*[pair("o/r@abc", 1) for _ in range(9)], *trees(4, 10)[10:]])
+    found = tree_overlap(train, [Split.of("test", [pair("it", 1), *[pair("it", 1) for _ in range(9)]])])
+    assert (len(found.copies), found.trees, found.by_chance) == (9, {}, {})
+
+
+def test_the_tail_of_a_poisson_distribution():
+    for number, expected in ((0, 1.0), (1, 0.2), (5, 0.05), (7, 3.5), (60, 48.0)):
+        assert at_least(number, expected) == pytest.approx(float(poisson.sf(number - 1, expected)), rel=1e-6, abs=1e-15)
+    assert at_least(LEAST_COPIES, 0.0) == 0
 
 
 def test_origins_that_are_no_repositories_are_not_left_out():

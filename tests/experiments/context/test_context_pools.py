@@ -3,35 +3,16 @@
 import numpy as np
 import pytest
 
-from experiments.context.pools import pool_ranks, pools
+from experiments.context.pools import pool_ranks, pools, pools_of
+from experiments.context.systems import fused, once
+from retrieval.score_scales import z_scores
+
+SCORES = np.random.default_rng(0).integers(0, 4, (25, 25)).astype(np.float32)
 
 
-class Fixed:
-    """Scores that were decided before: of row i of all pairs against row j."""
-
-    def __init__(self, scores):
-        self.scores = scores
-
-    def over(self, queries, corpus):
-        return self._Blocks(self.scores[np.ix_(queries.rows, corpus.rows)])
-
-    class _Blocks:
-        def __init__(self, scores):
-            self._scores = scores
-
-        def blocks(self):
-            yield from np.array_split(self._scores, 2)
-
-
-class Rows:
-    def __init__(self, rows):
-        self.rows = np.asarray(rows)
-
-    def __len__(self):
-        return len(self.rows)
-
-    def take(self, rows):
-        return Rows(self.rows[rows])
+def scores(part):
+    """Of row i of all pairs against row j."""
+    return SCORES[np.ix_(part.own, part.rows)]
 
 
 def test_every_pair_is_asked_once_in_a_pool_of_full_size():
@@ -41,16 +22,37 @@ def test_every_pair_is_asked_once_in_a_pool_of_full_size():
         (10, 10, 10),
         (10, 10, 5),
     ]
-    assert sorted(np.concatenate([each.rows[: each.asked] for each in found]).tolist()) == list(range(25))
+    assert sorted(np.concatenate([each.own for each in found]).tolist()) == list(range(25))
     assert [(len(each.rows), each.asked) for each in pools(7, 10, seed=3)] == [(7, 7)]
     with pytest.raises(ValueError, match="2 functions or more"):
         pools(1, 10, seed=0)
 
 
+def test_pools_of_some_rows_have_no_others():
+    rows = np.array([3, 5, 8, 13, 21])
+    found = pools_of(rows, 3, seed=0)
+    assert sorted(np.concatenate([each.own for each in found]).tolist()) == rows.tolist()
+    assert all({*each.rows.tolist()} <= {*rows.tolist()} for each in found)
+
+
 def test_ranks_are_those_by_definition_within_the_pool():
-    scores = np.random.default_rng(0).integers(0, 4, (25, 25)).astype(np.float32)
     parts = pools(25, 10, seed=1)
-    found = pool_ranks(Fixed(scores), Rows(range(25)), Rows(range(25)), parts)
+    found = pool_ranks({"fixed": scores, "worse": lambda part: -scores(part)}, parts, 25)
     for part in parts:
-        for row in part.rows[: part.asked]:
-            assert found[row] == sum(scores[row, other] >= scores[row, row] for other in part.rows)
+        for row in part.own:
+            assert found["fixed"][row] == sum(SCORES[row, other] >= SCORES[row, row] for other in part.rows)
+            assert found["worse"][row] == sum(SCORES[row, other] <= SCORES[row, row] for other in part.rows)
+
+
+def test_fused_scores_are_the_weighted_sum_of_standardised_ones_computed_once():
+    calls = []
+
+    def counted(part):
+        calls.append(part)
+        return scores(part)
+
+    first, (part,) = once(counted), pools(25, 25, seed=0)
+    both = fused(first, lambda part: -2 * scores(part) + 1, 0.75)(part)
+    np.testing.assert_allclose(both, 0.5 * z_scores(scores(part)), atol=1e-6)
+    first(part)
+    assert len(calls) == 1

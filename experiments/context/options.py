@@ -1,0 +1,90 @@
+"""Options of the commands about contexts. Light to import."""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from data_prep.bounds import COUNT, SEED, check_bounds, whole
+
+
+@dataclass(frozen=True, slots=True)
+class ContextOptions:
+    """Options of ``context``."""
+
+    pools: str = "1000,5000"
+    """Functions of a pool, comma-separated (the paper: 5,000; its scripts: 1,000)."""
+    split: Literal["test", "valid"] = "test"
+    """The pairs that are asked for."""
+    seed: int = 0
+    """Seed of the pools and of the exchange of contexts."""
+    rarest: int = 5
+    """Context words that BM25 adds to a query, the rarest of the split."""
+    limit: int = 0
+    """At most this many pairs of the split, sampled; 0: all."""
+    ablate: bool = False
+    """Whether parts and lengths of the contexts are tested too, for models that read words."""
+    save: str = ""
+    """Folder for the results, one JSON file per run, language and pool; empty: none."""
+
+    def __post_init__(self) -> None:
+        check_bounds(self, _BOUNDS)
+        if not self.sizes or min(self.sizes) < 2:
+            raise ValueError(f"--pools takes numbers of 2 or more, comma-separated, not {self.pools!r:.60}")
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes of the pools.
+
+        Raises:
+            ValueError: they are no numbers.
+        """
+        parts = [part.strip() for part in self.pools.split(",")]
+        if not all(part.isascii() and part.isdecimal() and len(part) < 8 for part in parts):
+            raise ValueError(f"--pools takes numbers of 2 or more, comma-separated, not {self.pools!r:.60}")
+        return tuple(dict.fromkeys(map(int, parts)))
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotateOptions:
+    """Options of ``context annotate``."""
+
+    out: str = ""
+    """CSV file for the set, to be labelled; it must not exist."""
+    queries: int = 50
+    """Queries of each language (the paper: 50)."""
+    top: int = 5
+    """First functions of each run (the paper: 5)."""
+    seed: int = 0
+    """Seed of the sample of queries."""
+
+    def __post_init__(self) -> None:
+        check_bounds(self, {"queries": whole(1, 100_000), "top": whole(1, 1000), "seed": SEED})
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeOptions:
+    """Options of ``context ndcg``."""
+
+    annotations: str = ""
+    """CSV file with labels, as ``context annotate`` writes it or as CodeSearchNet has it."""
+    save: str = ""
+    """JSON file for the numbers; empty: none."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyOptions:
+    """Options of ``context study``."""
+
+    out: str = ""
+    """JSON file of the study: made from two runs, then answered on the page."""
+    queries: int = 50
+    """Queries of each language (the paper: 50)."""
+    seed: int = 0
+    """Seed of the sample and of the order of the two functions."""
+    port: int = 8766
+    """Port of the page, on this machine only."""
+
+    def __post_init__(self) -> None:
+        check_bounds(self, {"queries": whole(1, 100_000), "seed": SEED, "port": whole(0, 65_535)})
+
+
+_BOUNDS: Final = {"seed": SEED, "rarest": whole(1, 10_000), "limit": COUNT}

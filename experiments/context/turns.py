@@ -1,0 +1,74 @@
+"""Leaves out each source tree of a data set in turn, with and without context: ``context turns DATASET MODEL``."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from data_prep.corpus.dataset import Corpus
+from data_prep.registry import DATASETS, data_set
+from data_prep.store.held_out import tree_of
+from experiments.context.measure import measured
+from experiments.context.options import ContextOptions
+from experiments.context.results import save_result
+from experiments.context.summary import FOLDER, RESULTS, WITHOUT
+from experiments.run.data import prepare_stage
+from experiments.run.run import command_line, run
+from recipes.config import REPOSITORY, Configuration, resolve
+from recipes.models import MODELS
+from recipes.run_folder import RunFolder
+from terminal.console import say
+from terminal.options import split_arguments, unknown
+
+LEAST: Final = 200
+"""Pairs from which a source tree is left out: fewer say little."""
+
+
+def turns(arguments: Sequence[str]) -> None:
+    """Train and test a model with and without context for each source tree; finished ones are not trained again.
+
+    Raises:
+        ValueError: there is no such data set, model or option, or fewer than two source trees can be left out.
+    """
+    words, typed = split_arguments(arguments)
+    if len(words) != 2:
+        raise ValueError("expected a data set and a model: bash run.sh context turns installed scotch_light")
+    dataset, model = words
+    if dataset not in DATASETS:
+        raise unknown("data set", dataset, list(DATASETS))
+    if model + WITHOUT not in MODELS:
+        pairs = [name for name in MODELS if name + WITHOUT in MODELS]
+        raise unknown("model with a form without context", model, pairs)
+    if taken := sorted({"out", "data.hold_out"} & {*typed}):
+        raise ValueError(f"bash run.sh context turns chooses --{taken[0]} itself: leave it out")
+    plan = resolve(dataset, model, typed)
+    trees = trees_of(plan, command_line("context turns", dataset, model, typed))
+    say(f"{len(trees)} source trees of {LEAST} pairs or more: {', '.join(trees)}")
+    for tree in trees:
+        for name in (model, model + WITHOUT):
+            folder = REPOSITORY / "runs" / "turns" / f"{dataset}-{plan.data.language}-{tree.replace('/', '+')}-{name}"
+            _turn(dataset, name, {**typed, "data.hold_out": tree}, folder / f"seed{plan.train.seed}")
+
+
+def trees_of(plan: Configuration, command: str) -> list[str]:
+    """The source trees that can be left out, largest first.
+
+    Raises:
+        ValueError: the data set is no corpus, or there are fewer than two.
+    """
+    if not isinstance(data_set(plan.dataset, plan.data), Corpus):
+        raise ValueError(f"{plan.dataset} is not made of source trees: take repositories or installed")
+    data = prepare_stage(plan.dataset, plan.data, command)
+    sizes = Counter(tree_of(split, row) for split in data.splits.values() for row in range(len(split)))
+    found = [tree for tree, size in sizes.most_common() if size >= LEAST]
+    if len(found) < 2:
+        raise ValueError(f"{plan.dataset} has {len(found)} source trees of {LEAST} pairs or more: two are needed")
+    return found
+
+
+def _turn(dataset: str, model: str, typed: dict[str, str], folder: Path) -> None:
+    plan = resolve(dataset, model, {**typed, "out": str(folder)})
+    if not RunFolder(folder).metrics.exists():
+        run(plan, typed)
+    for result in measured(folder, ContextOptions(pools="1000")):
+        say(f"wrote {save_result(result, RESULTS / FOLDER)}")
