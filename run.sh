@@ -11,7 +11,7 @@
 #   ablate NAME                                 train the variants of an ablation that have no saved result
 #   tune MODEL                                  compare initializations and losses of a model on validation
 #   table                                       write the tables of the saved results, including README's
-#   speed [search|question|rows|--speed.x=y]    measure scoring, training, extraction; the search; row updates
+#   speed [search|question|rows|ann|--speed...] measure scoring, training, extraction; the search; row updates
 #   index DIR [--out=FILE] [--vectors=RUN]      index the methods, types and files of a folder
 #   search ["QUESTION"] [--at=FILE:LINE]        search by a question, a name, or a comment that asks
 #   related FILE:LINE [--json]                  find code like that at a place; search - finds a pasted trace or code

@@ -74,7 +74,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "tune": Command("MODEL", "compare initializations and losses of a model on validation", "cli.tables:tune"),
     "table": Command("", "write the tables of the saved results, including README's", "cli.tables:table"),
     "speed": Command(
-        "[search|question|rows|--speed.x=y]",
+        "[search|question|rows|ann|--speed...]",
         "measure scoring, training, extraction; the search; row updates",
         "cli.tables:speed",
         sections=("speed", "data"),

@@ -20,6 +20,7 @@ MEASURED: Final = {
     "search": "search.speed:measure_search",
     "question": "search.question_speed:measure_question",
     "rows": "experiments.speed.row_updates:measure_rows",
+    "ann": "search.ann_speed:measure_ann",
 }
 """What ``speed`` measures by itself."""
 
@@ -165,7 +166,7 @@ def speed(arguments: Sequence[str]) -> None:
     if words:
         raise ValueError(
             f"bash run.sh speed takes options only, not {' '.join(words)}; `bash run.sh speed search`, `speed "
-            "question` and `speed rows` take none"
+            "question`, `speed rows` and `speed ann` take none"
         )
     config, data = resolve_speed(typed)
     from experiments.speed.measure import measure_speed
