@@ -1,6 +1,7 @@
 """An index as the commands open it: its place, the vectors beside it, and the model that an option names."""
 
 import fnmatch
+import os
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,8 +44,8 @@ def indexed_folder(index: Path) -> Path | None:
     """The current folder or the nearest one above it whose index is ``index``; None: the index is of another one."""
     from search.index.places import index_place
 
-    here, index = named_path("."), index.resolve()
-    return next((each for each in (here, *here.parents) if index_place(each).resolve() == index), None)
+    here, real = named_path("."), os.path.realpath(index)  # which, unlike resolve, knows no error: links may be a loop
+    return next((each for each in (here, *here.parents) if os.path.realpath(index_place(each)) == real), None)
 
 
 def opened(path: Path, how: str, *, mapped: bool = False) -> "tuple[Index, Retriever | None]":
