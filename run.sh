@@ -14,7 +14,7 @@
 #   speed [search|question|rows|ann|--speed...] measure scoring, training, extraction; the search; row updates
 #   index DIR [--out=FILE] [--vectors=RUN]      index the methods, types and files of a folder
 #   search ["QUESTION"] [--at=FILE:LINE]        search by a question, a name, or a comment that asks
-#   related FILE:LINE [--json]                  find code like that at a place; search - finds a pasted trace or code
+#   related FILE:LINE [--json]                  find code like that at a place, such as src/app.py:120
 #   serve [--port=8765]                         a web page that searches, at http://127.0.0.1:8765
 #   mcp [DIR] [--configure=CLIENT]              an MCP server for coding agents, on standard input and output
 #   quality DIR [--queries=FILE.json]           measure the search on your own documented methods or queries

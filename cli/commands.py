@@ -93,7 +93,7 @@ COMMANDS: Final[dict[str, Command]] = {
     ),
     "related": Command(
         "FILE:LINE [--json]",
-        "find code like that at a place; search - finds a pasted trace or code",
+        "find code like that at a place, such as src/app.py:120",
         "search.snippets.command:related",
         "search.options:RelatedOptions",
     ),
