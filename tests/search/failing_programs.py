@@ -1,5 +1,6 @@
 """Programs of four languages that fail, and the traces that they print when they are run."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -160,7 +161,8 @@ def printed(root: Path, files: dict[str, str], *command: str) -> str:
     write(root, files)
     if shutil.which(command[0]) is None:
         pytest.skip(f"there is no {command[0]} on this machine")
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120, check=False)
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    done = subprocess.run(command, cwd=root, env=bare, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode != 0
     return done.stderr
 

@@ -437,7 +437,9 @@ def searched(tree, run, monkeypatch, capsys):
 def test_the_commands_make_use_and_refuse_vectors(searched, run, monkeypatch, capsys):
     asked = []
     monkeypatch.setattr(
-        DenseRetriever, "scores", lambda _, words, rows: (asked.append(words), np.zeros(len(rows), np.float32))[1]
+        DenseRetriever,
+        "scores",
+        lambda _, words, rows, context: (asked.append(words), np.zeros(len(rows), np.float32))[1],
     )
     for how, times in (("--nearest=none", 0), ("--nearest=exact", 1), ("--nearest=", 2), ("--model=none", 2)):
         assert main(["search", "close the pipeline", how]) == 0
