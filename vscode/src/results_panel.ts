@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 
-import { type Action, panelPage, wishOf } from "./core/panel.ts";
+import { type Action, panelPage, READY, wishOf } from "./core/panel.ts";
 import type { Shown } from "./results_view.ts";
 
 /** Does what a button asks for; `explain` gives an explanation by {@link ResultsPanel.send}. */
@@ -11,6 +11,8 @@ export type Act = (shown: Shown, action: Action, result: number) => Promise<void
 export class ResultsPanel implements vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
   private shown: Shown | undefined;
+  /** Messages until the page's script has said that it runs; undefined since then. */
+  private waiting: object[] | undefined;
   private readonly folder: vscode.Uri;
   private readonly act: Act;
 
@@ -25,6 +27,7 @@ export class ResultsPanel implements vscode.Disposable {
     const panel = (this.panel ??= this.created());
     if (this.shown !== shown) {
       this.shown = shown;
+      this.waiting = [];
       panel.title = `Results of ${shown.language.title}`;
       panel.webview.html = this.page(panel.webview, shown);
     }
@@ -34,7 +37,14 @@ export class ResultsPanel implements vscode.Disposable {
 
   /** Send something about a result to the page, if it shows that answer. */
   send(shown: Shown, message: { readonly result: number; readonly [name: string]: unknown }): void {
-    if (this.shown === shown) void this.panel?.webview.postMessage(message);
+    if (this.shown !== shown) return;
+    if (this.waiting) this.waiting.push(message);
+    else void this.panel?.webview.postMessage(message);
+  }
+
+  private ready(webview: vscode.Webview): void {
+    for (const message of this.waiting ?? []) void webview.postMessage(message);
+    this.waiting = undefined;
   }
 
   dispose(): void {
@@ -54,6 +64,7 @@ export class ResultsPanel implements vscode.Disposable {
       this.panel = this.shown = undefined;
     });
     panel.webview.onDidReceiveMessage((message: unknown) => {
+      if (message === READY) this.ready(panel.webview);
       const wish = this.shown && wishOf(message, this.shown.answer.results.length);
       if (this.shown && wish) void this.act(this.shown, wish.action, wish.result);
     });

@@ -5,6 +5,9 @@ import type { Answer, Result } from "./answers.ts";
 import { escaped, oneLine, safeUrl } from "./plain.ts";
 import { place, scoreOf } from "./results_document.ts";
 
+/** What the page's script sends when it runs; what was sent to it before is lost. */
+export const READY = "ready";
+
 /** What a button of a result asks for. */
 export const ACTIONS = ["explain", "source", "copy", "insert", "relevant", "irrelevant"] as const;
 export type Action = (typeof ACTIONS)[number];

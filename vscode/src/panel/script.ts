@@ -1,6 +1,7 @@
 // Runs in the results panel: sends what a button asks for, and shows what the words of the query are aligned with.
 
 import type { Aligned, Explanation } from "../core/answers.ts";
+import { READY } from "../core/panel.ts";
 
 declare function acquireVsCodeApi(): { postMessage(message: unknown): void };
 
@@ -25,6 +26,8 @@ window.addEventListener("message", ({ data }: MessageEvent<Message>) => {
   else judge(article, data.relevant);
   article.scrollIntoView({ block: "nearest" });
 });
+
+editor.postMessage(READY);
 
 function judge(article: HTMLElement, relevant: boolean | null): void {
   for (const button of article.querySelectorAll<HTMLElement>("[aria-pressed]")) {

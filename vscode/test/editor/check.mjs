@@ -50,7 +50,7 @@ export async function check({ chromium, entry, vsix, root, python, work }) {
   for (const [file, above] of Object.values(ASKED)) writeFileSync(join(sample, file), above);
   mkdirSync(other);
   cpSync(join(sample, "python", "requests"), join(other, "requests"), { recursive: true });
-  for (const name of ["python", "go"]) writeFileSync(join(other, ASKED[name][0]), ASKED[name][1]);
+  writeFileSync(join(other, ASKED.python[0]), ASKED.python[1]);
 
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;
@@ -66,7 +66,7 @@ export async function check({ chromium, entry, vsix, root, python, work }) {
     await inSample(person, base);
     await withServers(person, base, () => running[running.push(serve()) - 1], editor.set);
     await opened.open(other);
-    await inOther(person);
+    await inOther(person, other);
     assert.deepEqual(opened.outside, [], "the editor asked other machines");
     console.log(`all checks passed; screenshots and logs: ${work}`);
     return 0;
@@ -226,7 +226,7 @@ async function withServers(person, base, serve, set) {
 }
 
 /** A folder without an index, which the extension then makes; it has no Go. */
-async function inOther(person) {
+async function inOther(person, folder) {
   await person.check("a folder without an index is one sentence, and is indexed on request", async () => {
     await person.open(ASKED.python[0]);
     await person.typeLine(ASKED.python[2]);
@@ -238,6 +238,7 @@ async function inOther(person) {
     await person.results(`15 examples of Python: ${query(ASKED.python[2])} now`, 60_000);
   });
   await person.check("a language that the index does not have is one sentence", async () => {
+    writeFileSync(join(folder, ASKED.go[0]), ASKED.go[1]); // which the index does not have
     await person.open(ASKED.go[0]);
     await person.typeLine(ASKED.go[2]);
     await person.notification(/the index has no go, but python/);
