@@ -4,13 +4,17 @@ Answers are cut to a budget of tokens, of which four characters count as one. Al
 which is not trusted: an agent should read them as data.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 from data_prep.bounds import shown
-from search.engine.engine import Hit
+from search.engine.engine import Engine, Hit
 from search.engine.show import aligned, explained, result
+from search.files.languages import chosen_languages
 from search.index.code_index import Index
 from search.serve.fresh_index import FreshIndex
+from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text
+from search.snippets.show import as_record
 
 CHARACTERS: Final = 4
 """Characters that count as a token."""
@@ -31,39 +35,56 @@ class AgentTools:
 
     def search(
         self,
-        question: str,
+        question: str = "",
+        snippet: str = "",
         top: int = 10,
         by: Literal["method", "file"] = "method",
         path: str = "",
+        language: str = "",
         budget: int = BUDGET,
     ) -> dict[str, Any]:
-        """Find methods, types and files by a question in words ("how are sessions stored") or by a name.
+        """Find methods, types and files by a question in words ("how are sessions stored"), by a name, or by code.
+
+        For a stack trace the answer also has the frames that lie in the folder, as "errors".
 
         Args:
             question: what is looked for, in English words, or an identifier such as JsonReader.nextName.
+            snippet: instead of a question, code that the hits shall be like, or a stack trace.
             top: how many hits, 1 to 50.
-            by: method: the best functions and types; file: the best files, each with its best method.
+            by: method: the best functions and types; file: the best files, each with its best method (for questions).
             path: only files whose path matches this pattern, such as src/*; empty: all.
+            language: only these languages, such as python,go; empty: all.
             budget: tokens of the answer, about; longer sources are cut, and hits that do not fit are left out.
         """
         _check("top", top, 1, _HITS)
         _check("budget", budget, _LEAST, _MOST)
         if by not in ("method", "file"):
             raise ValueError(f"by takes method or file, not {shown(by)}")
+        if bool(question.strip()) == bool(snippet.strip()):
+            raise ValueError("expected a question in words or a name, or a snippet of code, and not both")
         engine = self._index.engine
-        hits = engine.search(question, top=top, path=path, by_file=by == "file")
-        rest = budget * CHARACTERS
-        found: list[dict[str, Any]] = []
-        share = max(_HEAD, rest // max(1, len(hits)) - _HEAD)
-        for hit in hits:
-            told = result(engine, question, hit, explain=False)
-            entry = {name: told[name] for name in _FIELDS} | _cut(told["source"], min(share, rest))
-            size = sum(len(str(value)) for value in entry.values())
-            if size > rest and found:
-                break
-            rest -= size
-            found.append(entry)
-        return {"question": question, "results": found, "left_out": len(hits) - len(found)}
+        languages = _languages(engine, language)
+        if snippet.strip():
+            return _of_code(engine, answer_text(engine, snippet, Wanted(top, path, languages)), budget)
+        hits = engine.search(question, top=top, path=path, languages=languages, by_file=by == "file")
+        results = [result(engine, question, hit, explain=False) for hit in hits]
+        return {"question": question, **_fitting(results, budget * CHARACTERS)}
+
+    def related(self, path: str, line: int, top: int = 10, language: str = "", budget: int = BUDGET) -> dict[str, Any]:
+        """Find code like that of the method, type or file at a place: copies of it first.
+
+        Args:
+            path: of the file, as search gives it.
+            line: any line of it, from 1.
+            top: how many hits, 1 to 50.
+            language: only these languages, such as python,go; empty: all.
+            budget: tokens of the answer, about.
+        """
+        _check("top", top, 1, _HITS)
+        _check("budget", budget, _LEAST, _MOST)
+        engine = self._index.engine
+        languages = _languages(engine, language)
+        return _of_code(engine, answer_place(engine, path, line, Wanted(top, languages=languages)), budget)
 
     def explain(self, question: str, path: str, line: int) -> dict[str, Any]:
         """Why a place matches a question: the scores of its method, and which of its words each word aligns with.
@@ -128,6 +149,51 @@ def row_at(index: Index, path: str, line: int) -> int:
     if not around:
         raise ValueError(f"line {line} of {path} is in no method or type")
     return min(around)[1]
+
+
+def _of_code(engine: Engine, answer: CodeAnswer, budget: int) -> dict[str, Any]:
+    """An answer to code; the frames of a trace take at most half of the budget, the innermost ones are kept."""
+    told, rest = as_record(engine, answer, 0.0), budget * CHARACTERS
+    found: dict[str, Any] = {name: told[name] for name in ("kind", "language", "place") if name in told}
+    if "errors" in told:
+        inside = [_frame(frame) for error in told["errors"] for frame in error["frames"] if frame["unit"]]
+        inside = inside if told["innermost"] == "first" else inside[::-1]
+        while len(str(inside)) > rest // 2:
+            inside = inside[: len(inside) // 2]
+        names = ": ".join(filter(None, (told["errors"][-1]["error"], told["errors"][-1]["message"])))
+        found |= {"error": names[:_HEAD], "frames": told["frames"], "frames_in_index": told["frames_in_index"]}
+        found |= {"innermost_frames": inside}
+        rest -= len(str(inside))
+    return found | _fitting(told["results"], rest)
+
+
+def _frame(frame: dict[str, Any]) -> dict[str, Any]:
+    """A frame that lies in the index."""
+    unit = frame["unit"]
+    place = {name: unit[name] for name in ("path", "name", "start_line", "end_line", "moved")}
+    return place | {"line": frame["line"], "code": frame["code"][:_HEAD]}
+
+
+def _fitting(results: Sequence[dict[str, Any]], rest: int) -> dict[str, Any]:
+    """Those of the hits that fit into ``rest`` characters, with their sources cut, and how many do not."""
+    found: list[dict[str, Any]] = []
+    share = max(_HEAD, rest // max(1, len(results)) - _HEAD)
+    for told in results:
+        entry: dict[str, Any] = {name: told[name] for name in (*_FIELDS, "copy") if name in told}
+        entry |= _cut(told["source"], min(share, rest))
+        size = sum(len(str(value)) for value in entry.values())
+        if size > rest and found:
+            break
+        rest -= size
+        found.append(entry)
+    return {"results": found, "left_out": len(results) - len(found)}
+
+
+def _languages(engine: Engine, typed: str) -> frozenset[str]:
+    languages = chosen_languages(typed)
+    if languages and languages.isdisjoint(engine.languages):
+        raise ValueError(f"no file is in {', '.join(sorted(languages))}, but in {', '.join(engine.languages)}")
+    return languages
 
 
 def _check(name: str, value: int, least: int, most: int) -> None:

@@ -17,6 +17,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from search.quality.judgements import Judgements
+from search.serve.code_api import CodeApi
 from search.serve.context_api import ContextApi
 from search.serve.file_api import FileApi
 from search.serve.judgement_api import JudgementApi
@@ -65,12 +66,15 @@ def web_app(
     turns = Turns(live)
     found_posts = PostsApi(turns, posts) if posts else None
     api, under_context = SearchApi(turns, model, found_posts.size if found_posts else 0), ContextApi(turns)
+    by_code = CodeApi(turns)
     routes = [
         Route("/health", api.health, methods=["GET"]),
         Route("/languages", under_context.languages, methods=["GET"]),
         Route("/api/search", api.search, methods=["GET"]),
         Route("/api/search", under_context.search, methods=["POST"]),
         Route("/api/explain", api.explain, methods=["GET"]),
+        Route("/api/code", by_code.code, methods=["POST"]),
+        Route("/api/related", by_code.related, methods=["GET"]),
         Route("/api/unit", api.unit, methods=["GET"]),
         Route("/api/quality", QualityApi(turns, judgements, model).quality, methods=["POST"]),
         Route("/api/file", FileApi(turns, root).file, methods=["GET"]),

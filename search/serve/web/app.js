@@ -3,6 +3,7 @@
 import { ask, byId, complain } from "/dom.js";
 import { openFile } from "/file.js";
 import { loadJudgements } from "/judgements.js";
+import { openPaste, openRelated } from "/paste.js";
 import { openPosts } from "/posts.js";
 import { closeQuality, openQuality } from "/quality.js";
 import { closeSearch, offerLanguages, openSearch } from "/search.js";
@@ -13,6 +14,8 @@ const query = byId("query"), keys = byId("keys"), trouble = byId("trouble");
 const VIEWS = {
   search: { section: "view-search", tab: "tab-search", open: openSearch },
   file: { section: "view-file", tab: null, open: openFile },
+  code: { section: "view-code", tab: "tab-code", open: openPaste },
+  related: { section: "view-code", tab: null, open: openRelated },
   posts: { section: "view-posts", tab: "tab-posts", open: openPosts },
   quality: { section: "view-quality", tab: "tab-quality", open: openQuality },
 };
@@ -59,6 +62,7 @@ const ACTIONS = {
   o: () => ofCurrent(".acts a[href]"),
   c: () => ofCurrent(".copy"),
   v: () => ofCurrent(".in-file"),
+  r: () => ofCurrent(".related"),
   y: () => ofCurrent(".judge-y"),
   n: () => ofCurrent(".judge-n"),
   f: () => byId("by-file").click(),

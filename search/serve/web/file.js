@@ -1,7 +1,7 @@
 // The view of a file: the lines of a hit in their surroundings, with links to what else the file declares.
 
 import { codeBlock } from "/code.js";
-import { NAMES, ask, byId, button, complain, fileLink, linesText, linkTo, make, seen } from "/dom.js";
+import { NAMES, ask, byId, button, complain, fileLink, linesText, linkTo, make, seen, viewLink } from "/dom.js";
 
 const title = byId("file-title"), facts = byId("file-facts"), acts = byId("file-acts"), note = byId("file-note");
 const outline = byId("file-outline"), place = byId("file-code");
@@ -64,6 +64,7 @@ function mark(start, end) {
   const after = at >= 0 ? units[at + 1] : units.find((each) => each.start_line > start);
   acts.replaceChildren(...[
     button("Back", { class: "quiet" }, () => history.back()),
+    viewLink("Related code", { view: "related", file: path, line: String(start) }, { class: "quiet" }),
     linkTo(shown.url, path),
   ].filter(Boolean));
   outline.replaceChildren(

@@ -1,7 +1,7 @@
 // A list of hits: each is a card that opens to show its code.
 
 import { codeBlock } from "/code.js";
-import { ask, button, fileLink, linesText, linkTo, make, seen } from "/dom.js";
+import { ask, button, fileLink, linesText, linkTo, make, seen, viewLink } from "/dom.js";
 import { explained, matrixOf } from "/explanation.js";
 import { judgementOf } from "/judgements.js";
 
@@ -68,6 +68,7 @@ async function fill(body, hit, about) {
   const block = (told) => codeBlock({ name: hit.name, source: hit.source, firstLine: hit.whole_file ? 0 : hit.start_line, kinds: told.kinds, words: told.spans });
   const acts = make("div", { class: "more" },
     fileLink("Whole file", hit, { class: "quiet in-file", "aria-keyshortcuts": "v" }),
+    viewLink("Related code", { view: "related", file: hit.path, line: String(hit.start_line) }, { class: "quiet related", "aria-keyshortcuts": "r" }),
     judgementOf(q, hit, tell));
   body.replaceChildren(block({}).element, acts);
   try {

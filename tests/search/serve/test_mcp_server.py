@@ -42,8 +42,9 @@ def test_a_client_searches_reads_and_is_told_why(tree):
     async def ask():
         async with client(tree) as session:
             tools = {tool.name: tool for tool in (await session.list_tools()).tools}
-            assert {*tools} == {"search", "explain", "read_unit"}
-            assert "question" in tools["search"].input_schema["required"]
+            assert {*tools} == {"search", "related", "explain", "read_unit"}
+            assert "required" not in tools["search"].input_schema
+            assert tools["related"].input_schema["required"] == ["path", "line"]
             assert not index_place(tree).exists()
             found = await called(session, "search", question="returns the base iterator", top=3)
             assert index_place(tree).exists()
@@ -59,10 +60,17 @@ def test_a_client_searches_reads_and_is_told_why(tree):
             assert [each["word"] for each in why["words"]] == ["returns", "the", "base", "iterator"]
             for tool, arguments, message in [
                 ("search", {"question": ""}, "expected a question"),
+                ("search", {"question": "a thing", "snippet": "a()"}, "and not both"),
+                ("search", {"snippet": "???"}, "expected code or a stack trace"),
+                ("search", {"question": "a thing", "language": "cobol"}, "expected languages among"),
+                ("search", {"question": "a thing", "language": "go"}, "no file is in go, but in java"),
+                ("related", {"path": first["path"], "line": 100_000}, "is in no unit"),
+                ("related", {"path": "nowhere.java", "line": 1}, "there is no indexed file"),
+                ("related", {"path": first["path"], "line": "x"}, "line"),
                 ("search", {"question": "a thing", "top": 1000}, "top takes a whole number from 1 to 50"),
                 ("search", {"question": "a thing", "budget": 1}, "budget takes"),
                 ("search", {"question": "a thing", "by": "line"}, "by"),
-                ("search", {}, "question"),
+                ("search", {}, "expected a question"),
                 ("read_unit", {"path": "../../etc/passwd", "line": 1}, "there is no indexed file"),
                 ("read_unit", {"path": first["path"], "line": 100_000}, "is in no method or type"),
                 ("nothing", {}, "nothing"),
@@ -77,6 +85,70 @@ def test_a_client_searches_reads_and_is_told_why(tree):
 
     again = asyncio.run(asyncio.wait_for(ask(), 120))
     assert again["left_out"] == 0
+
+
+def test_code_a_trace_and_a_place_are_questions(tmp_path):
+    body = "    total = 0\n    for price in basket:\n        total += price.amount\n    return total\n"
+    tree = tmp_path / "shop"
+    tree.mkdir()
+    (tree / "basket.py").write_text(f"def sum_of_basket(basket):\n{body}\n\ndef other(x):\n    return x\n")
+    (tree / "copied.py").write_text(f"def another_name(basket):\n{body}")
+    (tree / "basket.go").write_text("package shop\n\nfunc SumOfBasket(basket []int) int {\n\treturn len(basket)\n}\n")
+    trace = (
+        'Traceback (most recent call last):\n  File "/app/main.py", line 3, in <module>\n    run()\n'
+        f'  File "{tree}/basket.py", line 4, in sum_of_basket\n    total += price.amount\n'
+        "AttributeError: 'int' object has no attribute 'amount'\n"
+    )
+
+    async def ask():
+        async with client(tree) as session:
+            by_trace = await called(session, "search", snippet=trace)
+            assert (by_trace["kind"], by_trace["frames"], by_trace["frames_in_index"]) == ("trace", 2, 1)
+            assert by_trace["error"].startswith("AttributeError: 'int' object")
+            (frame,) = by_trace["innermost_frames"]
+            assert (frame["path"], frame["name"], frame["line"]) == ("basket.py", "sum_of_basket", 4)
+            by_code = await called(session, "search", snippet=f"def f(basket):\n{body}", language="python", top=2)
+            assert {hit["path"] for hit in by_code["results"]} == {"basket.py", "copied.py"}
+            related = await called(session, "related", path="basket.py", line=3)
+            assert (related["place"]["name"], related["results"][0]["name"]) == ("sum_of_basket", "another_name")
+            in_go = await called(session, "search", question="sum of basket", language="go")
+            assert {hit["path"] for hit in in_go["results"]} == {"basket.go"}
+            huge = await called(session, "search", snippet=trace * 200, budget=200)
+            assert len(json.dumps(huge)) < 4 * 200 + 4000
+            assert huge["frames"] == 400
+
+    asyncio.run(asyncio.wait_for(ask(), 120))
+
+
+def test_a_client_that_goes_away_while_it_asks_ends_the_server(tree):
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {
+            "jsonrpc": "2.0",
+            "id": 2,
+            "method": "tools/call",
+            "params": {"name": "search", "arguments": {"question": "a"}},
+        },
+    ]
+    server = subprocess.Popen(
+        [sys.executable, "-m", "cli.main", "mcp", str(tree)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+    )  # fmt: skip
+    try:
+        server.stdin.write("".join(json.dumps(line) + "\n" for line in lines).encode())
+        server.stdin.flush()
+        server.stdout.readline()
+        server.stdout.close()  # nobody reads any more
+        server.stdin.close()
+        assert server.wait(60) is not None
+        assert b"Traceback" not in server.stderr.read()
+    finally:
+        server.kill()
+        server.wait()
+        server.stderr.close()
 
 
 def test_a_file_that_changed_is_found_at_the_next_question(tree, monkeypatch):

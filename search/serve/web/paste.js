@@ -1,0 +1,94 @@
+// The views that look for code: a stack trace or code that is pasted, and the code at a place.
+
+import { ask, byId, complain, fileLink, linesText, make, post, seen } from "/dom.js";
+import { card } from "/hits.js";
+
+const form = byId("paste-form"), text = byId("paste-text"), trouble = byId("paste-trouble"), statusLine = byId("paste-status");
+const place = byId("paste-place"), frames = byId("paste-frames"), list = byId("paste-hits");
+
+const tell = (line) => (statusLine.textContent = line);
+let asked = null;
+
+export function openPaste() {
+  document.title = "Code or stack trace – code search";
+  clear();
+  form.hidden = false;
+  text.focus();
+}
+
+/** Shows code like that at the place that the address names. */
+export function openRelated(kept) {
+  document.title = "Related code – code search";
+  clear();
+  form.hidden = true;
+  const path = kept.get("file") ?? "", line = kept.get("line") ?? "1";
+  look(() => ask("/api/related", { path, line }, asked.signal), () => openRelated(kept));
+}
+
+function clear() {
+  asked?.abort();
+  complain(trouble, "");
+  tell("");
+  for (const each of [place, frames, list]) each.replaceChildren();
+}
+
+async function look(answer, stale) {
+  const mine = (asked = new AbortController());
+  tell("Looking…");
+  try {
+    const told = await answer();
+    if (mine === asked) show(told, stale);
+  } catch (error) {
+    if (mine !== asked || error.name === "AbortError") return;
+    clear();
+    complain(trouble, error.message);
+  }
+}
+
+function show(told, stale) {
+  clear();
+  const cards = told.results.map((hit) => card(hit, { q: "", index: told.index, tell, stale }));
+  list.replaceChildren(...cards.map((each) => each.element));
+  const count = told.results.length;
+  const what = told.kind === "trace" ? `${told.frames_in_index} of ${told.frames} frames in the index; ` : "";
+  tell(`${what}${count ? `${count} like it` : "no code like it"}, ${Math.round(told.milliseconds)} ms`);
+  if (told.place) place.replaceChildren("Code like ", fileLink(seen(told.place.name), told.place), ` in ${seen(told.place.path)}`);
+  else if (told.kind === "trace") place.replaceChildren("Frames that lie in the index link to their code; below them is code like theirs.");
+  frames.replaceChildren(...(told.errors ?? []).map((each, number) => errorOf(each, number, told.innermost)));
+}
+
+/** An error of a trace with its frames in their order; the innermost is marked. */
+function errorOf(error, number, innermost) {
+  const inside = error.frames.length - 1, raised = innermost === "last" ? inside : 0;
+  const items = error.frames.map((frame, place) => make("li", { class: frame.unit ? "frame" : "frame outside" },
+    frame.unit ? fileLink(seen(frame.unit.name), frameLines(frame)) : make("span", {}, seen(frame.name) || "no name"),
+    place === raised ? make("span", { class: "tag" }, "raised here") : null,
+    make("span", { class: "place" }, `${seen(frame.unit?.path ?? frame.path)}${frame.line ? `:${frame.line}` : ""}${frame.unit ? moved(frame.unit) : ", not in the index"}`),
+    frame.code ? make("code", {}, seen(frame.code)) : null));
+  const relation = error.relation ? `${error.relation}: ` : "";
+  return make("section", { class: "error-of-trace", "aria-label": `Error ${number + 1}` },
+    make("h2", {}, `${relation}${seen(error.error) || "error"}`, error.message ? make("span", { class: "outer" }, `: ${seen(error.message)}`) : null),
+    make("ol", { class: "frames" }, ...items),
+    error.left_out ? make("p", { class: "outer" }, `${error.left_out.toLocaleString("en")} frames are left out`) : null);
+}
+
+/** The line of a frame if its unit still has it, else the unit. */
+function frameLines({ line, unit }) {
+  return line && !unit.moved ? { path: unit.path, start_line: line, end_line: line } : unit;
+}
+
+function moved(unit) {
+  return unit.moved ? `, now in lines ${linesText(unit)}` : "";
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const pasted = text.value;
+  clear();
+  if (!pasted.trim()) return complain(trouble, "Paste a stack trace or code first.");
+  const send = () => look(() => post("/api/code", { text: pasted, top: 20 }, asked.signal), send);
+  send();
+});
+text.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+});
