@@ -49,7 +49,7 @@ await check("typing gives results, and not a question a key", async () => {
   assert.equal(await heads.first().textContent(), lines);
   assert.ok(searches() >= 1 && searches() <= 6, `${searches()} questions`);
   assert.match(await page.getByRole("status").first().textContent(), /^\d+ results in \d+ ms$/);
-  assert.match(await page.locator("#about").textContent(), /^7 functions, types and files of 2 files$/);
+  assert.match(await page.locator("#about").textContent(), /^9 functions, types and files of 3 files$/);
 });
 
 await check("a hit tells path, lines, signature, documentation and licence", async () => {
@@ -187,7 +187,7 @@ await check("the focus is seen", async () => {
 
 await check("o follows the link, which tells its page nothing", async () => {
   await fresh("#q=read all lines of a file");
-  const link = page.locator(".hit").first().getByRole("link");
+  const link = page.locator(".hit").first().locator(".acts a");
   assert.match(await link.getAttribute("href"), /^https:\/\/github\.com\/owner\/name\/blob\/[0-9a-f]{40}\/io\/Lines\.java#L\d+-L\d+$/);
   assert.match(await link.getAttribute("rel"), /noreferrer/);
   assert.deepEqual(outside, []);
@@ -264,7 +264,7 @@ await check("an address that is none of the web is no link; trouble is told", as
     await query.fill(`x ${url}`);
     await page.waitForResponse(/api\/search/);
     await head("n").waitFor();
-    assert.equal(await page.locator(".hit a").count(), links, url);
+    assert.equal(await page.locator(".hit .acts a").count(), links, url);
     await page.unroute(/api\/search/);
   }
   const before = complaints.length;
@@ -289,10 +289,131 @@ await check("when the index was replaced since, the question is asked again", as
   complaints.splice(said);
 });
 
+const shown = (name) => page.getByRole("navigation", { name: "Views" }).getByRole("link", { name, exact: true });
+const language = page.getByRole("combobox", { name: "Language" });
+
+await check("a language is chosen among those of the index; the address keeps it", async () => {
+  await fresh("#q=lines");
+  await heads.first().waitFor();
+  assert.deepEqual(await language.locator("option").allTextContents(), ["All languages", "Java (2)", "Python (1)"]);
+  await language.selectOption("python");
+  await page.waitForFunction(() => [...document.querySelectorAll(".hit .place a")].every((each) => each.textContent.endsWith(".py")));
+  assert.match(page.url(), /language=python/);
+  await fresh("#q=lines&language=go");
+  await page.getByText("Nothing found").waitFor();
+  assert.equal(await language.inputValue(), "go");
+});
+
+await check("a file is shown around a hit, with its neighbours, and back again", async () => {
+  await fresh("#q=count words");
+  await head("Lines.countWords").waitFor();
+  await head("Lines.countWords").focus();
+  await page.keyboard.press("v");
+  await page.locator(".line.on").first().waitFor();
+  assert.equal(await page.getByRole("heading", { name: "io/Lines.java" }).textContent(), "io/Lines.java");
+  assert.match(await page.locator(".line.on").first().textContent(), /countWords/);
+  assert.equal(await page.locator("#file-code .line").first().getAttribute("data-number"), "1");
+  assert.ok((await page.locator("#file-code .keyword").allTextContents()).includes("package"));
+  assert.match(await page.locator("#file-facts").innerText(), /Java\s*39 lines\s*licence not known/);
+  assert.equal(await page.locator("#file-acts a[target]").count(), 1);
+  await page.getByRole("link", { name: "↓ Lines.closeQuietly" }).click();
+  await page.waitForFunction(() => document.querySelector(".line.on")?.textContent.includes("closeQuietly"));
+  await page.locator("summary", { hasText: "Functions and types" }).click();
+  await page.getByRole("link", { name: "Lines.readAllLines", exact: true }).click();
+  await page.waitForFunction(() => document.querySelector(".line.on")?.textContent.includes("@Override"));
+  await page.goBack();
+  await page.goBack();
+  await page.goBack();
+  await head("Lines.countWords").waitFor();
+});
+
+await check("a hostile file is text", async () => {
+  await fresh(`#${new URLSearchParams({ view: "file", file: "web/<img src=x onerror=window.hurt=1>.java", lines: "4-8" })}`);
+  await page.locator(".line.on").first().waitFor();
+  assert.equal(await page.locator("#view-file").locator("img, script, iframe, [onerror]").count(), 0);
+  assert.equal(await page.evaluate(() => window.hurt), undefined);
+  await fresh("#view=file&file=../secret&lines=1-2");
+  await page.getByRole("alert").filter({ hasText: "there is no indexed file" }).waitFor();
+  complaints.splice(0);
+});
+
+await check("a pasted trace has its frames, and code like it; related code of a hit", async () => {
+  await fresh();
+  await shown("Stack trace or code").click();
+  const box = page.getByRole("textbox", { name: "A stack trace or code" });
+  await box.fill("java.io.IOException: <img src=x onerror=window.hurt=1>\n\tat io.Lines.readAllLines(Lines.java:14)\n\tat app.Main.main(Main.java:3)\n");
+  await box.press("Control+Enter");
+  const frame = page.locator(".frame").first();
+  await frame.waitFor();
+  assert.match(await page.locator("#paste-status").textContent(), /^1 of 2 frames in the index; /);
+  assert.match(await frame.innerText(), /Lines\.readAllLines\s*raised here/);
+  assert.match(await page.locator(".frame").nth(1).innerText(), /not in the index/);
+  assert.equal(await page.evaluate(() => window.hurt), undefined);
+  await frame.getByRole("link").click();
+  await page.locator(".line.on").waitFor();
+  assert.equal(await page.locator(".line.on").getAttribute("data-number"), "14");
+  await page.goBack();
+  await box.fill("for path in paths:\n    lines += read(path)");
+  await page.getByRole("button", { name: "Find code" }).click();
+  await head("read_lines").waitFor();
+  await head("read_lines").click();
+  await page.locator("#paste-hits .keyword").first().waitFor();
+  await page.locator("#paste-hits .related").first().click();
+  await page.getByText("Code like read_lines").waitFor();
+});
+
+await check("a hit is judged, and the judged questions are measured", async () => {
+  for (const [question, name] of [["read all lines of a file", lines], ["count words", "Lines.countWords"]]) {
+    await fresh(`#q=${question}`);
+    await head(name).click();
+    const yes = page.locator(".hit.open").getByRole("button", { name: "Yes" });
+    await Promise.all([page.waitForResponse(/api\/judgements/), yes.click()]);
+    await page.locator(".judge-y[aria-pressed=true]").waitFor();
+  }
+  await head("Lines.countWords").focus();
+  await Promise.all([page.waitForResponse(/api\/judgements/), page.keyboard.press("n")]);
+  await page.locator(".judge-n[aria-pressed=true]").waitFor();
+  await Promise.all([page.waitForResponse(/api\/judgements/), page.keyboard.press("y")]);
+  await page.locator(".judge-y[aria-pressed=true]").waitFor();
+  await shown("Measure").click();
+  await page.getByRole("button", { name: "Measure my 2 questions" }).click();
+  await page.locator("#quality-result table").first().waitFor();
+  assert.match(await page.locator("#quality-status").textContent(), /^2 questions over 3 files: NDCG@10 by file 1\.00/);
+  assert.equal(await page.locator(".asked > li").count(), 2);
+});
+
+await check("questions of a file are measured; a saved result is shown, and says why one failed", async () => {
+  await fresh("#view=quality");
+  const open = (told) => page.locator("#quality-file").setInputFiles({ name: "file.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(told)) });
+  const queries = [{ query: "read all lines of a file", relevant: [{ path: "Hostile<img src=x onerror=window.hurt=1>.java" }] }, { query: "count words", relevant: [{ path: "io/Lines.java" }] }];
+  const [answer] = await Promise.all([page.waitForResponse(/api\/quality/), open({ mine: { queries }, other: { queries } }).then(() => page.getByRole("button", { name: "mine" }).click())]);
+  await page.locator("#quality-result table").first().waitFor();
+  const failed = page.locator(".asked details").first();
+  assert.match(await failed.innerText(), /0\.00\s+failed\s+read all lines of a file[^]*not indexed[^]*Before it:[^]*io\/Lines\.java read \(/);
+  const result = await answer.json();
+  await fresh("#view=quality");
+  await open(result);
+  await page.locator("#quality-result table").first().waitFor();
+  assert.equal(await page.evaluate(() => window.hurt), undefined);
+  await open([3]);
+  await page.getByRole("alert").filter({ hasText: "is neither a file of questions" }).waitFor();
+});
+
+await check("posts are found for an error", async () => {
+  await fresh();
+  await shown("Posts").click();
+  await page.getByRole("textbox", { name: "Code, its error, or both" }).fill('x3 = open(name3)\nTraceback (most recent call last):\n  File "a.py", line 1, in <module>\nFileNotFoundError: name3');
+  await page.getByRole("button", { name: "Find posts" }).click();
+  const post = page.locator("#posts-hits .hit").first();
+  await post.waitFor();
+  for (const part of ["Title 3", "FileNotFoundError", "Check that name3 exists.", "CC BY-SA 3.0", "question by ", "answer by "]) assert.ok((await post.innerText()).includes(part), part);
+  assert.match(await post.getByRole("link").getAttribute("href"), /^https:\/\/a\.example\/questions\/3/);
+});
+
 for (const colorScheme of ["light", "dark"]) {
   await check(`every text has enough contrast: ${colorScheme}`, async () => {
     await page.emulateMedia({ colorScheme });
-    for (const hash of ["#q=read all lines of a file", "", "#q=zzzz qqqq"]) {
+    for (const hash of ["#q=read all lines of a file", "", "#q=zzzz qqqq", "#view=file&file=io/Lines.java&lines=8-19", "#view=code", "#view=quality", "#view=posts"]) {
       await fresh(hash);
       if (hash.includes("read")) {
         await head(lines).click();

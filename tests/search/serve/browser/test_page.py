@@ -9,7 +9,10 @@ import pytest
 from repositories import commit, run_git
 from serving import index_of, running
 
+from search.posts import cli
+from search.quality.judgements import Judgements
 from search.serve.live_index import LiveIndex, reranker_maker
+from tests.data_prep.posts.dumps import small_dump
 
 HERE = Path(__file__).parent
 COMMANDS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -77,6 +80,15 @@ class Hostile {{
 """
 
 
+PYTHON = """\
+def read_lines(paths):
+    lines = []
+    for path in paths:
+        lines += read(path)
+    return lines
+"""
+
+
 def chromium() -> str | None:
     """The program that GALM_CHROMIUM names, or the first of those that there may be."""
     downloaded = sorted((Path.home() / ".cache/ms-playwright").glob("chromium-*/chrome-linux*/chrome"))
@@ -114,10 +126,13 @@ def browser() -> tuple[str, str]:
 @pytest.fixture(scope="module")
 def port(tmp_path_factory):
     folder = tmp_path_factory.mktemp("served")
-    root = commit(folder / "tree", {"io/Lines.java": ORDINARY, f"web/{HURT}.java": HOSTILE})
+    files = {"io/Lines.java": ORDINARY, f"web/{HURT}.java": HOSTILE, "io/reading.py": PYTHON}
+    root = commit(folder / "tree", files)
     run_git(root, "remote", "add", "origin", "https://github.com/owner/name.git")
     live = LiveIndex(index_of(root, folder / "index"), reranker_maker(""))
-    with running(live, "default") as port:
+    cli.index([str(small_dump(folder)), f"--root={folder / 'data'}", f"--out={folder / 'posts'}"])
+    judgements = Judgements(folder / "judged" / "queries.json")
+    with running(live, "default", judgements=judgements, root=root, posts=folder / "posts") as port:
         yield port
 
 
@@ -127,8 +142,8 @@ def test_the_page_in_a_browser(browser, port, tmp_path):
         [node, HERE / "check.mjs", f"http://127.0.0.1:{port}", program, tmp_path],
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=400,
         check=False,
     )
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-    assert done.stdout.count("\nok ") >= 15, done.stdout
+    assert done.stdout.count("\nok ") >= 22, done.stdout
