@@ -19,4 +19,12 @@ for (const { name, word, ...options } of shots) {
   await page.screenshot({ path: `${folder}/${name}.png` });
   await page.close();
 }
+const page = await browser.newPage({ colorScheme: "light", viewport: { width: 1120, height: 900 } });
+await page.goto(`${base}/#${new URLSearchParams({ q: question })}`);
+await page.locator(".place a").first().click();
+await page.locator(".line.on").first().waitFor();
+await page.locator("#file-outline summary").click();
+await page.evaluate(() => scrollTo(0, 0));
+await page.waitForTimeout(400);
+await page.screenshot({ path: `${folder}/search-file.png` });
 await browser.close();
