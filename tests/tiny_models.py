@@ -38,13 +38,13 @@ def smaller(model: str, folders: pytest.TempPathFactory) -> dict[str, str]:
         return {"model.graph_width": "32"}
     lengths = {
         "minilm": {"base": "", "query_length": "16", "code_length": "48"},
-        "scotch": {"base": "", "length": "160", "vector": "pooled"},
-        "scotch_no_context": {"base": "", "length": "160", "vector": "first"},
-        "scotch_paper": {"base": "", "length": "160", "vector": "mean"},
+        "scotch": {"base": "", "length": "96", "vector": "pooled"},
+        "scotch_no_context": {"base": "", "length": "96", "vector": "first"},
+        "scotch_paper": {"base": "", "length": "96", "vector": "mean"},
         "cross_encoder": {"base": "", "query_length": "16", "max_length": "64"},
         "sentence_encoder": {"model": "", "max_length": "48"},
     }.get(model, {})
-    base = str(tiny_bert(folders.mktemp("tiny") / "base", positions=160, dropout=0.0)) if lengths else ""
+    base = str(tiny_bert(folders.mktemp("tiny") / "base", positions=128, dropout=0.0)) if lengths else ""
     return {f"model.{name}": value or base for name, value in lengths.items()}
 
 

@@ -167,22 +167,24 @@ def test_an_empty_query_has_finite_scores_and_gradients(built, rows):
 def test_it_overfits_a_few_pairs(built, rows):
     queries, codes = built.ids.queries(rows), built.ids.codes(rows)
     negatives = torch.from_numpy(negatives_mask(built.ids.query_keys[rows], built.ids.code_keys[rows]))
-    loss, model = build_loss(built.plan.loss), build(built.plan, built.tokenizer, built.ids)
-    optimiser = torch.optim.Adam(model.parameters(), lr=1e-2)
+    loss = build_loss(built.plan.loss)
 
-    def all_first() -> bool:
+    def all_first(model: NeuralRanker) -> bool:
         scores = Built(built.plan, built.tokenizer, built.ids, model).scores(queries, codes)
         return bool((scores.masked_fill(~negatives, -torch.inf).amax(1) < scores.diagonal()).all())
 
-    assert not all_first()
-    for step in range(150):
-        model.train()
-        scores = model.score_matrix(model.encode_query(queries), model.encode_code(codes))
-        optimiser.zero_grad()
-        loss(scores, negatives, step / 40).backward()
-        optimiser.step()
-        if step % 10 == 9 and all_first():
-            return
+    for rate in (1e-2, 2e-3):  # inner products without a temperature need the lower one
+        model = build(built.plan, built.tokenizer, built.ids)
+        optimiser = torch.optim.Adam(model.parameters(), lr=rate)
+        assert not all_first(model)
+        for step in range(150):
+            model.train()
+            scores = model.score_matrix(model.encode_query(queries), model.encode_code(codes))
+            optimiser.zero_grad()
+            loss(scores, negatives, step / 40).backward()
+            optimiser.step()
+            if step % 10 == 9 and all_first(model):
+                return
     pytest.fail("150 steps on 32 pairs did not bring every gold to the first rank")
 
 
