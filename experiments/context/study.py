@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Final
 
 import numpy as np
 from scipy.stats import binomtest
@@ -23,8 +23,7 @@ from experiments.context.options import StudyOptions
 from terminal.console import say, show
 from terminal.options import parsed
 
-Answer = Literal["", "left", "right", "tie", "incoherent"]
-ANSWERS: Final[tuple[Answer, ...]] = get_args(Answer)[1:]
+ANSWERS: Final = ("left", "right", "tie", "incoherent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ class Comparison:
     left: Shown
     right: Shown
     left_is_first: bool  # whether the left one is of the first run
-    answer: Answer = ""
+    answer: str = ""  # one of ANSWERS, "" if there is none yet
 
     @property
     def outcome(self) -> str:
@@ -70,7 +69,7 @@ class Study:
         """The places of comparisons without an outcome."""
         return (place for place, each in enumerate(self.comparisons) if not each.outcome)
 
-    def answered(self, place: int, answer: Answer) -> "Study":
+    def answered(self, place: int, answer: str) -> "Study":
         """The same with an answer.
 
         Raises:

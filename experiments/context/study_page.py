@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qs
 
-from experiments.context.study import ANSWERS, Answer, Study, load_study
+from experiments.context.study import ANSWERS, Study, load_study
 from terminal.console import say
 
 _HOST: Final = "127.0.0.1"
@@ -57,7 +57,7 @@ class StudyServer(HTTPServer):
         """What a browser on this machine names as the host."""
         return f"{_HOST}:{self.server_port}", f"localhost:{self.server_port}"
 
-    def answer(self, place: int, answer: Answer) -> None:
+    def answer(self, place: int, answer: str) -> None:
         """Save an answer.
 
         Raises:
