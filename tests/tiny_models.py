@@ -44,7 +44,8 @@ def smaller(model: str, folders: pytest.TempPathFactory) -> dict[str, str]:
         "cross_encoder": {"base": "", "query_length": "16", "max_length": "64"},
         "sentence_encoder": {"model": "", "max_length": "48"},
     }.get(model, {})
-    base = str(tiny_bert(folders.mktemp("tiny") / "base", positions=128, dropout=0.0)) if lengths else ""
+    positions = 128 if model.startswith("scotch") else 64
+    base = str(tiny_bert(folders.mktemp("tiny") / "base", positions=positions, dropout=0.0)) if lengths else ""
     return {f"model.{name}": value or base for name, value in lengths.items()}
 
 

@@ -34,6 +34,7 @@ FOLDER: Final = "context"
 WITHOUT: Final = "_no_context"
 _SPLITS: Final = ("repo", "random")
 _MIXED: Final = "all"
+_PAGE: Final = "scotch"
 
 Key = tuple[str, str, str, int, int]
 """Data set, --data.split, model with context, training pairs, pool."""
@@ -54,7 +55,7 @@ def table(arguments: Sequence[str]) -> None:
         raise ValueError(
             f"expected results in {RESULTS / FOLDER}: bash run.sh context RUN_DIR --save={FOLDER} makes them"
         )
-    written = {"scotch.md": page(results).encode(), **pictures(results)}
+    written = {f"{_PAGE}.md": page(results).encode(), **pictures(results)}
     for name, content in written.items():
         write_atomically(RESULTS / name, content)
     say(f"wrote {', '.join(written)}")
