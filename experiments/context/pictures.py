@@ -45,7 +45,9 @@ def length_picture(results: Mapping[str, Seeds], pool: int) -> bytes:
     axes = figure.subplots()
     systems = [NONE, *map(shortened, LENGTHS), OWN]
     for language, found in results.items():
-        values = _mean([[each.mrr(system) for system in systems] for each in found])
+        values = _mean(
+            [[each.mrr(system) for system in systems] for each in found if set(systems) <= set(each.systems)]
+        )
         axes.plot([0, *LENGTHS, CONTEXT_WORDS], values, marker=".", label=language)
     axes.set(xlabel="nearest words of the context", ylabel=f"MRR, pools of {pool:,}")
     axes.grid(color="0.9")

@@ -109,12 +109,14 @@ def _conventions() -> str:
 
 def _sections(key: Key, pairs: Pairs) -> Iterator[list[str]]:
     dataset, split, model, train, pool = key
-    first = next(iter(pairs.values()))[0][0]
     yield [
         f"## {dataset}, split by {'repository' if split == 'repo' else 'chance'}: {model}, pools of {pool:,}",
         "",
-        f"Trained on {train:,} pairs of language {first.trained_on}, seeds "
-        f"{', '.join(str(each.train_seed) for each in next(iter(pairs.values()))[0])}.",
+        f"Trained on {train:,} pairs of the language of each row; seeds "
+        + "; ".join(
+            f"{language} {', '.join(str(each.train_seed) for each in both[0])}" for language, both in pairs.items()
+        )
+        + ". Parts of the context and numbers of its words: of the seeds that were tested so.",
     ]
     yield _means(pairs)
     yield _differences(pairs)
@@ -153,7 +155,7 @@ def _means(pairs: Pairs) -> list[str]:
 
 
 def _mrr(seeds: Seeds, system: str) -> float:
-    return float(np.mean([each.mrr(system) for each in seeds]))
+    return float(np.mean([each.mrr(system) for each in seeds if system in each.systems]))
 
 
 _COMPARED: Final[Mapping[str, tuple[int, str, int, str]]] = {
