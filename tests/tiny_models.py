@@ -29,6 +29,7 @@ def tiny_bert(folder: Path, *, positions: int = 64, dropout: float = 0.1) -> Pat
     tokenizer = transformers.BertTokenizer(vocab={word: number for number, word in enumerate(words)})
     tokenizer.model_max_length = positions
     config = transformers.BertConfig(vocab_size=len(words), pad_token_id=0, **_sizes(positions, dropout))
+    library("torch").manual_seed(0)  # the same weights whatever ran before
     return _saved(transformers.BertModel(config), tokenizer, folder)
 
 

@@ -116,8 +116,10 @@ def test_scoring_by_bfloat16_products_moves_scores_little(built, rows):
         exact = model.score_matrix(queries, codes)
         with torch.autocast("cpu", torch.bfloat16):
             rounded = model.score_matrix(queries, codes)
-    scale = exact.abs().max().clamp(min=1)  # a transformer's last state has this size, also where its scores are near 0
-    assert (rounded.float() - exact).abs().max() <= 0.05 * scale
+    scale = exact.abs().max()
+    if built.plan.model_name == "cross_encoder":  # its new head gives scores near 0 of a state whose numbers are near 1
+        scale = scale.clamp(min=1)
+    assert (rounded.float() - exact).abs().max() <= 0.02 * scale
 
 
 def test_gradients_of_the_matrix_are_those_of_pairs(built, rows):
