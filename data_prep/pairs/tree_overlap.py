@@ -64,14 +64,19 @@ def tree_of(origin: str) -> str:
     return name if mark and revision else ""
 
 
-def tree_overlap(split: Split, others: Sequence[Split]) -> TreeOverlap:
-    """The copies in ``split`` of pairs of ``others``, and the source trees with several; none without source trees."""
+def tree_overlap(split: Split, others: Sequence[Split], *, whole_trees: bool = True) -> TreeOverlap:
+    """The copies in ``split`` of pairs of ``others``, and the source trees with several; none without source trees.
+
+    Without ``whole_trees`` the copies alone.
+    """
     if not len(split) or (not tree_of(split.text(0).origin) and not tree_of(split.text(len(split) - 1).origin)):
         nothing = np.zeros(0, np.int64)
         return TreeOverlap(nothing, {}, {}, nothing)
     trees = np.array([tree_of(split.text(row).origin) for row in range(len(split))])
     keys = _Keys(split)
     copies = _matches(keys, np.flatnonzero(trees != ""), _Known([_Keys(other) for other in others]))
+    if not whole_trees:
+        return TreeOverlap(copies, {}, {}, copies)
     counts = _names(keys, trees, copies)
     several = {name: number for name, number in counts.most_common() if number >= LEAST_COPIES}
     chance = _expected(keys, trees, sum(map(len, others))) if several else {}

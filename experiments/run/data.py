@@ -1,6 +1,6 @@
 """The data of a run: its own data set, with added training pairs, without those that are also in a test set."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -15,7 +15,7 @@ from data_prep.pairs.overlap import crossing, overlap, without
 from data_prep.pairs.tree_overlap import TreeOverlap, tree_overlap
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS, STRUCTURE_FIELDS, SplitName
-from data_prep.registry import data_set
+from data_prep.registry import OfLanguages, data_set
 from data_prep.store.concatenation import joined
 from data_prep.store.held_out import held_out
 from data_prep.store.prepared_data import PreparedData, Split, limit_training
@@ -167,26 +167,39 @@ def drop_crossing_copies(plan: Configuration, data: PreparedData) -> PreparedDat
 def drop_test_overlap(plan: Configuration, data: PreparedData, command: str) -> PreparedData:
     """``data`` without the training and validation pairs that also occur elsewhere.
 
-    Elsewhere means a test split of ``--evaluate.also``, or any split of ``--data.apart``.
+    Elsewhere means a test split of ``--evaluate.also``, a sample of what was collected from many source trees, so that
+    a tree with several copies is left out as a whole; or any split of ``--data.apart``, which is there completely, so
+    that only copies are.
     """
     if not is_trained(plan.model_name):
         return data
-    others = [asked(tests_beside(plan, name, path, command)) for name, path in plan.evaluate.also_sets]
-    for name, path in plan.data.apart_sets:
-        others += prepared_beside(plan, name, path, command).splits.values()
+    tests = [asked(tests_beside(plan, name, path, command)) for name, path in plan.evaluate.also_sets]
+    apart = [
+        split
+        for name, path in plan.data.apart_sets
+        for split in prepared_beside(plan, name, path, command).splits.values()
+    ]
+    splits = _without_copies(data.splits, tests, plan.evaluate.also, whole_trees=True)
+    splits = _without_copies(splits, apart, plan.data.apart, whole_trees=False)
+    return data if splits is data.splits else replace(data, splits=splits)
+
+
+def _without_copies(
+    splits: Mapping[SplitName, Split], others: Sequence[Split], where: str, *, whole_trees: bool
+) -> Mapping[SplitName, Split]:
     if not others:
-        return data
-    where = " or ".join(filter(None, (plan.evaluate.also, plan.data.apart)))
-    splits = dict(data.splits)
+        return splits
+    left = dict(splits)
     for split in _TRAINED:
-        found, trees = overlap(splits[split], others), tree_overlap(splits[split], others)
+        found = overlap(left[split], others)
+        trees = tree_overlap(left[split], others, whole_trees=whole_trees)
         rows = np.union1d(found.rows, trees.rows)
-        splits[split] = without(splits[split], rows)
+        left[split] = without(left[split], rows)
         say(
             f"{split}: left out {len(rows):,} pairs that are also in {where}, "
             f"{len(found.queries):,} by their query and {len(found.codes):,} by name and tokens{_told(trees)}"
         )
-    return replace(data, splits=splits)
+    return left
 
 
 def _told(found: TreeOverlap) -> str:
@@ -201,13 +214,17 @@ def _told(found: TreeOverlap) -> str:
 
 def prepared_beside(plan: Configuration, dataset: str, path: str, command: str) -> PreparedData:
     """Another data set than the run's own, with all its pairs."""
-    config = config_of_other(plan.data, path)
+    config = config_of_other(plan.data, dataset, path)
     return contexts_stage(plan, dataset, config, prepare_stage(dataset, config, command))
 
 
-def config_of_other(config: DataConfig, path: str) -> DataConfig:
-    """The configuration of another data set, derived from ``config``."""
-    return replace(config, path=str(named_path(path)) if path else "", limit=0, extra="", apart="", hold_out="")
+def config_of_other(config: DataConfig, dataset: str, path: str) -> DataConfig:
+    """The configuration of another data set, derived from ``config``; one of Java alone brings its Java."""
+    place = str(named_path(path)) if path else ""
+    other = replace(config, language="java", path=place, limit=0, extra="", apart="", hold_out="")
+    if isinstance(data_set(dataset, other), OfLanguages):
+        return replace(other, language=config.language)
+    return other
 
 
 def tests_beside(plan: Configuration, dataset: str, path: str, command: str) -> PreparedData:

@@ -32,7 +32,7 @@ def check_named(plan: Configuration, *, trains: bool) -> None:
         if name not in DATASETS:
             raise unknown(f"data set in --{option}", name, list(DATASETS))
         try:
-            other = data_set(name, config_of_other(plan.data, path))
+            other = data_set(name, config_of_other(plan.data, name, path))
             if path:  # else it may have to be downloaded, which takes long
                 other.inputs()
         except ValueError as error:

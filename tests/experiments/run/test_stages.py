@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from data_prep.config import DataConfig
 from data_prep.store.batching import WordTokenizer
 from data_prep.store.ragged_lists import Ragged
 from experiments.run import data, stages
@@ -64,3 +65,10 @@ def test_pairs_of_a_set_apart_are_left_out_whatever_their_split_there(small_data
     assert not len(found.splits["valid"])
     assert found.splits["test"] is small_data.splits["test"]
     assert "that are also in folder:elsewhere," in said[0]
+
+
+def test_a_set_apart_of_java_alone_stays_so_beside_other_languages(tmp_path):
+    config = DataConfig(language="all", limit=5, extra="jdk")
+    java = data.config_of_other(config, "folder", str(tmp_path))
+    assert (java.language, java.path, java.limit, java.extra) == ("java", str(tmp_path), 0, "")
+    assert data.config_of_other(config, "repositories", "").language == "all"
