@@ -12,7 +12,7 @@
 #   tune MODEL                                  compare initializations and losses of a model on validation
 #   table                                       write the tables of the saved results, including README's
 #   speed [search|question|rows|ann|--speed...] measure scoring, training, extraction; the search; row updates
-#   index DIR [--out=FILE] [--vectors=RUN]      index the methods, types and files of a folder
+#   index DIR|--list=FILE [--out=FILE]          index a folder's methods, types and files, or many's
 #   search ["QUESTION"] [--at=FILE:LINE]        search by a question, a name, or a comment that asks
 #   related FILE:LINE [--json]                  find code like that at a place, such as src/app.py:120
 #   serve [--port=8765]                         a web page that searches, at http://127.0.0.1:8765

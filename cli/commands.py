@@ -80,8 +80,8 @@ COMMANDS: Final[dict[str, Command]] = {
         sections=("speed", "data"),
     ),
     "index": Command(
-        "DIR [--out=FILE] [--vectors=RUN]",
-        "index the methods, types and files of a folder",
+        "DIR|--list=FILE [--out=FILE]",
+        "index a folder's methods, types and files, or many's",
         "search.cli:index",
         "search.options:IndexOptions",
     ),

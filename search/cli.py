@@ -18,31 +18,54 @@ if TYPE_CHECKING:
 
 
 def index(arguments: Sequence[str]) -> None:
-    """Make an index, or update one."""
+    """Make an index, or update one; with ``--list`` those of many repositories."""
     words, options = parsed(arguments, IndexOptions)
+    if options.list:
+        from search.joint.command import index_listed
+
+        index_listed(words, options)
+        return
     if len(words) != 1:
         raise ValueError("expected a folder: bash run.sh index DIR")
-    from galm.kernel_library import one_thread_kernels
-    from search.index.build import refresh
-    from search.index.code_index import rows_of_files
-    from search.index.places import check_way, former_index, index_place
-    from search.index.update import sole_maker
+    from search.index.places import former_index, index_place
 
     root = named_path(words[0])
     path = named_path(options.out) if options.out else index_place(root)
-    check_way(root, path)
     run = checked_run(options.vectors)  # a bad model is reported before anything is read
     check_file_place(path, "--out")
+    make_index(root, path, run, options.processes)
+    if not options.out and (former := former_index(root)):
+        console.complain(f"{former}: an index in the folder itself, as earlier versions made, is not used or changed")
+
+
+def make_index(root: Path, path: Path, run: str, processes: int) -> None:
+    """Make or update the index of a folder in the file ``path``, and the vectors beside it, and say what was done.
+
+    Args:
+        root: the folder.
+        path: the file.
+        run: as :func:`build_vectors` takes it.
+        processes: processes that read files; 0: one per processor.
+
+    Raises:
+        ValueError: there is nothing to index, or ``path`` cannot be used.
+        OSError: the index cannot be written.
+    """
+    from galm.kernel_library import one_thread_kernels
+    from search.index.build import refresh
+    from search.index.code_index import rows_of_files
+    from search.index.places import check_way
+    from search.index.update import sole_maker
+
+    check_way(root, path)
     with sole_maker(path, say) if root.is_dir() else nullcontext():
         started = time.perf_counter()
-        done = refresh(root, path, processes=options.processes or os.cpu_count() or 1, tell=complain_about)
+        done = refresh(root, path, processes=processes or os.cpu_count() or 1, tell=complain_about)
         seconds = time.perf_counter() - started
         what = f"read {done.read:,} files" if done.written else "nothing has changed"
         say(f"{rows_of_files(done.rows, done.files)} in {path}: {what}, {seconds:.2f} s")
         build_vectors(run, path)
     one_thread_kernels()  # compiled now, not at the first question
-    if not options.out and (former := former_index(root)):
-        console.complain(f"{former}: an index in the folder itself, as earlier versions made, is not used or changed")
 
 
 def checked_run(typed: str) -> str:

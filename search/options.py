@@ -12,6 +12,8 @@ from terminal.options import named_options, parse
 class IndexOptions:
     """Options of ``index``."""
 
+    list: str = ""
+    """File that lists repositories, one a line (docs/company.md), of which each gets an index of its own."""
     out: str = ""
     """File of the index; empty: one in the user's cache folder, named by the indexed folder."""
     processes: int = 0
