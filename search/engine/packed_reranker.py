@@ -69,7 +69,9 @@ class PackedReranker:
         self._query = lru_cache(maxsize=16)(self._asked)
 
     def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
-        """The score of each of ``rows`` for the words of a query."""
+        """The score of each of ``rows`` for the words of a query; of none, all rows are equal, at 0."""
+        if not query:
+            return np.zeros(len(rows), np.float32)
         asked = self._query(tuple(query))
         found = np.empty(len(rows), np.float32)
         for start in range(0, len(rows), AT_ONCE):

@@ -6,9 +6,10 @@ A new language is a line in :data:`GRAMMARS`, and its kinds of nodes in :data:`K
 
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain, islice
 from pkgutil import resolve_name
 from typing import Final
 
@@ -61,8 +62,10 @@ _MARKS: Final[Mapping[str, re.Pattern[str]]] = {
     "go": re.compile(r":=|\bfunc\b|\berr != nil|\bdefer\b|\bchan\b|\bpackage\b"),
 }
 """What is typical of a line of a language, for pieces that several parsers accept."""
-_LOOKED_AT: Final = 1 << 13
-"""Characters by which the language is recognised."""
+PARSED_AT_ONCE: Final = 1 << 12
+"""Characters that are parsed together; the language is recognised by the first of them. What hostile text costs a
+parser grows with the square of its length (``a<a<a<`` in Java, ``lambda a:lambda a:`` in JavaScript), so that the cost
+of a long text is bounded by the number of its parts."""
 _WEIGHT: Final = 0.5
 """What the share of typical lines counts against the share of skipped text."""
 _BROKEN: Final = 0.1
@@ -91,14 +94,28 @@ def read_code(text: str, language: str = "") -> CodeText:
     if not language:
         words = dict.fromkeys(part for name in _WORD.findall(code) for part in split_identifier(name))
         return CodeText(code, "", tuple(word for word in words if len(word) > 1)[:LONGEST], (), ())
-    root = _parse(code, language).root_node
-    fields = code_fields("", "", (root, root, None), KINDS)
-    return CodeText(code, language, fields["tokens"], fields["api"], _defined(root))
+    roots = [_parse(part, language).root_node for part in _parts(code)]
+    fields = [code_fields("", "", (root, root, None), KINDS) for root in roots]
+    tokens = dict.fromkeys(chain.from_iterable(each["tokens"] for each in fields))
+    api = islice(chain.from_iterable(each["api"] for each in fields), LONGEST)
+    defined = dict.fromkeys(chain.from_iterable(map(_defined, roots)))
+    return CodeText(code, language, tuple(tokens)[:LONGEST], tuple(api), tuple(defined)[:LONGEST])
+
+
+def _parts(code: str) -> Iterator[str]:
+    """A text in parts of at most ``PARSED_AT_ONCE`` characters, that end with a line if it is not too long."""
+    start = 0
+    while len(code) - start > PARSED_AT_ONCE:
+        end = code.rfind("\n", start, start + PARSED_AT_ONCE) + 1
+        end = end if end > start else start + PARSED_AT_ONCE
+        yield code[start:end]
+        start = end
+    yield code[start:]
 
 
 def language_of(text: str) -> str:
     """The language of a piece of code; "" if it is of none of GRAMMARS."""
-    part = text[:_LOOKED_AT]
+    part = text[:PARSED_AT_ONCE]
     lines = [line for line in part.splitlines() if line.strip()]
     doubt = {name: _skipped(part, name) - _WEIGHT * _typical(lines, name) for name in GRAMMARS}
     best = min(doubt, key=lambda name: doubt[name])

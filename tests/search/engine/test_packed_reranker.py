@@ -51,6 +51,13 @@ def test_scores_are_those_of_torch(index, odd_rows, query):
 
 
 @needs_kernels
+def test_of_no_words_all_rows_are_equal(index):
+    ours = PackedReranker(PackedModel.load(DEFAULT_MODEL), index.split)
+    assert ours.scores([], np.array([0, 7, 200])).tolist() == [0, 0, 0]
+    assert ours.scores(["close"], np.empty(0, np.int64)).tolist() == []
+
+
+@needs_kernels
 def test_alignments_are_those_of_torch(index):
     ours = PackedReranker(PackedModel.load(DEFAULT_MODEL), index.split)
     theirs = ModelReranker(*load_model(DEFAULT_MODEL), index.split)
