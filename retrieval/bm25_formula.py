@@ -26,3 +26,10 @@ def gains(
 ) -> Float[np.ndarray, " entries"]:
     """Contribution of each term of each document: its weight times its saturated frequency."""
     return np.asarray(weights * counts / (counts + norms))
+
+
+def counts_by_norm(
+    gains: Float[np.ndarray, " entries"], weight: float | Float[np.ndarray, " entries"]
+) -> Float[np.ndarray, " entries"]:
+    """What :func:`gains` was made from: each count divided by its norm, ``gain / (weight - gain)``."""
+    return np.asarray(gains / np.maximum(weight - gains, 1e-7 * weight))

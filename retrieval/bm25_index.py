@@ -17,7 +17,7 @@ from jaxtyping import Float32, Int, Int32, Int64
 from data_prep.languages.identifiers import split_identifier
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged, edges
-from retrieval.bm25_formula import gains, idf, length_norms
+from retrieval.bm25_formula import counts_by_norm, gains, idf, length_norms
 from retrieval.stop_words import STOP_WORDS
 
 K1: Final = 2.0
@@ -71,6 +71,19 @@ class Bm25Index:
         number = self._places.get(term)
         part = slice(0, 0) if number is None else slice(self.starts[number], self.starts[number + 1])
         return self.rows[part], self.gains[part]
+
+    @cached_property
+    def average_length(self) -> float:
+        """The mean number of terms of a row, as they are weighted; 0 if there are none.
+
+        With B = 1 the norm of a row is K1 * length / average, so that the counts of its terms divided by its norm, of
+        which the length is the sum, sum to average / K1 in every row that has terms.
+        """
+        assert B == 1
+        weights = np.repeat(idf(np.diff(self.starts), self.size), np.diff(self.starts))
+        sums = np.bincount(self.rows, counts_by_norm(self.gains.astype(np.float64), weights), self.size)
+        known = sums[sums > 0]
+        return K1 * float(np.median(known)) if len(known) else 0.0
 
     @cached_property
     def _places(self) -> dict[str, int]:

@@ -15,6 +15,7 @@ from terminal.options import parsed
 
 if TYPE_CHECKING:
     from search.cursor.place import Cursor
+    from search.engine.engine import Engine
 
 
 def index(arguments: Sequence[str]) -> None:
@@ -123,20 +124,17 @@ def search(arguments: Sequence[str]) -> None:
             'expected one question: bash run.sh search "read all lines of a file", a comment that asks, by '
             "--at=FILE:LINE, or code, by - or --snippet=FILE"
         )
-    from search.engine.engine import Engine, words_of
+    from search.engine.engine import words_of
     from search.engine.show import as_json, as_text
     from search.files.languages import chosen_languages
-    from search.opening import check_answers, index_path, opened, reranker_of
+    from search.opening import check_answers
 
     cursor = _cursor(options.at, *words) if options.at else None
     question = cursor.query if cursor else words[0]
     words_of(question)  # a bad query is reported before anything is opened
-    nearest = "none" if options.model == "none" else options.nearest
-    place = index_path(options.index, cursor.file.parent if cursor else None)
-    found, retriever = opened(place, nearest, mapped=True)
+    engine = _engine(options, cursor.file.parent if cursor else None)
     languages = chosen_languages(options.language or (cursor.language if cursor else ""))
-    check_answers(found, options.path, languages)
-    engine = Engine(found, reranker_of(found, options.model), retriever=retriever)
+    check_answers(engine.index, options.path, languages)
     started = time.perf_counter()
     hits = engine.search(
         question,
@@ -149,6 +147,21 @@ def search(arguments: Sequence[str]) -> None:
     seconds = time.perf_counter() - started
     answer: Callable[..., str] = as_json if options.json else as_text
     console.show(answer(engine, question, hits, seconds, explain=options.explain), painted=not options.json)
+
+
+def _engine(options: SearchOptions, folder: Path | None) -> "Engine":
+    """The engine that answers; ``folder``: that whose index is asked if none is named, None: the current one."""
+    if options.list:
+        from search.joint.opening import opened_list
+
+        near = options.model != "none" and options.nearest != "none"
+        return opened_list(named_path(options.list), options.model, near=near, tell=complain_about)
+    from search.engine.engine import Engine
+    from search.opening import index_path, opened, reranker_of
+
+    nearest = "none" if options.model == "none" else options.nearest
+    found, retriever = opened(index_path(options.index, folder), nearest, mapped=True)
+    return Engine(found, reranker_of(found, options.model), retriever=retriever)
 
 
 def _cursor(typed: str, query: str = "") -> "Cursor":

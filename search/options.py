@@ -30,6 +30,8 @@ class IndexOptions:
 class SearchOptions:
     """Options of ``search``."""
 
+    list: str = ""
+    """File that lists repositories, as for index; all are searched together."""
     index: str = ""
     """File of the index; empty: that of this folder or of the nearest one above it, in the user's cache folder."""
     model: str = ""
@@ -59,6 +61,10 @@ class SearchOptions:
         check_bounds(self, {"top": whole(1, 100_000)})
         if self.by not in ("method", "file"):
             raise ValueError(f"--by takes method or file, not {self.by!r}")
+        if self.list and (self.index or self.nearest not in ("", "none")):
+            raise ValueError(
+                "--list names the indexes, each searched with its own vectors: leave out --index, --nearest"
+            )
         if self.language:
             from search.files.languages import chosen_languages
 
@@ -198,7 +204,22 @@ class ServeOptions:
     """Options of ``serve``."""
 
     port: int = 8765
-    """Port on 127.0.0.1; 0: any free one."""
+    """Port; 0: any free one."""
+    list: str = ""
+    """File that lists repositories, as for index; all are searched together."""
+    shared: bool = False
+    """Answer several users, whom an authenticating proxy names, each from those repositories of --list that the list
+    permits; nothing is stored (docs/company.md)."""
+    host: str = "127.0.0.1"
+    """With --shared: the address to listen at, such as that of an inner network."""
+    secret: str = ""
+    """With --shared: a file with the secret that the proxy sends as the header X-Search-Secret."""
+    user_header: str = "X-Forwarded-User"
+    """With --shared: the header by which the proxy names the user."""
+    groups_header: str = "X-Forwarded-Groups"
+    """With --shared: the header by which the proxy names the user's groups, separated by commas."""
+    feedback: str = ""
+    """Address (https) of a form for what users think of answers, which answers to editors name; empty: none."""
     index: str = ""
     """File of the index; empty: that of this folder or of the nearest one above it, in the user's cache folder."""
     posts: str = ""
@@ -212,3 +233,23 @@ class ServeOptions:
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65535:
             raise ValueError(f"--port takes a whole number from 0 to 65535, not {shown(self.port)}")
+        if self.list and (self.index or self.folder):
+            raise ValueError("--list names the folders and their indexes: leave out --index and --folder")
+        if self.feedback and not self.feedback.startswith("https://"):
+            raise ValueError(f"--feedback takes an address that begins https://, not {shown(self.feedback)}")
+        if self.shared:
+            self._check_shared()
+        defaults = {each.name: each.default for each in fields(self)}
+        for name in ("host", "secret", "user_header", "groups_header"):
+            if not self.shared and getattr(self, name) != defaults[name]:
+                raise ValueError(f"--{name} is for --shared: without it the server is for this machine only")
+
+    def _check_shared(self) -> None:
+        """A shared server needs what tells its users apart."""
+        if not self.list or not self.secret:
+            raise ValueError(
+                "--shared needs --list=FILE, which says who may see what, and --secret=FILE, by which the proxy that "
+                "authenticates users is known"
+            )
+        if self.posts not in ("", "none"):
+            raise ValueError("--posts is not for --shared: who may see posts is not known")

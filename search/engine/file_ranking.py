@@ -99,8 +99,8 @@ class FileRanking:
         in_stem, in_folders, total = np.zeros(size), np.zeros(size), 0.0
         matched = np.zeros(size)
         for term in terms:
-            files, part = self._files.postings(term)
-            counts = {kind: each[part].astype(np.int64) for kind, each in self._files.counts.items()}
+            files, found_counts = self._files.postings(term)
+            counts = {kind: each.astype(np.int64) for kind, each in found_counts.items()}
             times = np.sum([each * counts[kind] for kind, each in counted.items()], axis=0)
             holders = np.count_nonzero(times)
             weight = idf(np.array([holders]), size)

@@ -54,6 +54,8 @@ def result(engine: Engine, query: str, hit: Hit, *, explain: bool) -> dict[str, 
         "license": licence_of(index.file(hit.row)),
         "url": index.url(hit.row),
     }
+    if repository := index.repository(hit.row):
+        found["repository"] = repository
     if explain and (alignment := aligned(engine, query, hit)):
         found["alignment"] = explained(alignment)
     return found

@@ -117,6 +117,10 @@ class Index:
         """The file of a row."""
         return self.files[int(np.searchsorted(self.file_edges, row, side="right")) - 1]
 
+    def repository(self, row: int) -> str:  # noqa: ARG002 - several have names (search/joint)
+        """The name of a row's repository, if several are searched together; "": this is the index of one."""
+        return ""
+
     def url(self, row: int) -> str:
         """A permanent link to a row's lines; "" if its file is not as committed, or its repository has no web page."""
         file, text = self.file(row), self.split.text(row)

@@ -14,6 +14,7 @@ from retrieval.ann.faiss_index import WORTH_IT, clusters_path, installed, kept_f
 from retrieval.ann.milvus import MilvusVectors, is_milvus
 from search.index.vector_encoding import RowEncoder, row_encoder
 from search.index.vector_file import StoredVectors, open_vectors, vectors_of, vectors_path
+from search.models.folder import DEFAULT_BI_ENCODER, model_hash
 
 COUNT: Final = 100
 """Maximum number of rows that vectors add to the shortlist of a query."""
@@ -36,6 +37,15 @@ class DenseRetriever:
     ) -> Float32[np.ndarray, " found"]:
         """The cosine of the query's vector, under its context, and that of each of ``rows``."""
         return self.similarity(self._vector(tuple(query), tuple(context)), rows)
+
+    @property
+    def model(self) -> str:
+        """A hash of the bi-encoder: vectors of equal ones can be compared."""
+        return self._encoder.model
+
+    def query_vector(self, query: Sequence[str], context: Sequence[str] = ()) -> Float32[np.ndarray, "1 dim"]:
+        """The vector of a query under its context."""
+        return self._vector(tuple(query), tuple(context))
 
     def code_vector(self, code: Split) -> Float32[np.ndarray, "1 dim"]:
         """The vector of a row of code that is not in the index, as one in it would have it."""
@@ -109,7 +119,7 @@ def _encoder(path: Path, stored: StoredVectors) -> RowEncoder:
     """The model that made the vectors."""
     run = stored.head.run
     try:
-        encoder = row_encoder(Path(run) if run else None)
+        encoder = _loaded(run, model_hash(Path(run) if run else DEFAULT_BI_ENCODER))
     except (ValueError, OSError) as error:
         raise ValueError(f"the model that made the vectors in {path} cannot be loaded: {error}") from error
     if (encoder.model, encoder.dim) != (stored.head.model, stored.head.dim):
@@ -118,3 +128,9 @@ def _encoder(path: Path, stored: StoredVectors) -> RowEncoder:
             "`bash run.sh index DIR`"
         )
     return encoder
+
+
+@lru_cache(maxsize=4)
+def _loaded(run: str, model: str) -> RowEncoder:  # noqa: ARG001 - another model in the same folder is loaded anew
+    """The encoder in the folder ``run``, which has the hash ``model``: loaded once for all indexes."""
+    return row_encoder(Path(run) if run else None)

@@ -78,11 +78,11 @@ class FileIndex:
         names = [*chain.from_iterable(each.names for each in parts)]
         return _by_term(terms, np.concatenate(numbers), np.concatenate(files), np.concatenate(tables), names)
 
-    def postings(self, term: str) -> tuple[Int32[np.ndarray, " found"], slice]:
-        """The files that have ``term``, and where its counts are."""
+    def postings(self, term: str) -> tuple[Int32[np.ndarray, " found"], dict[str, UInt16[np.ndarray, " found"]]]:
+        """The files that have ``term``, and its counts in them by KINDS."""
         number = self._places.get(term)
         part = slice(0, 0) if number is None else slice(int(self.starts[number]), int(self.starts[number + 1]))
-        return self.files[part], part
+        return self.files[part], {kind: counts[part] for kind, counts in self.counts.items()}
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The numbers to store."""

@@ -80,10 +80,10 @@ def words_in(index: Index, file: int, stems: Mapping[str, str]) -> dict[str, lis
     """The words that a file has, and where: in its text, comments, name (stem) or folders."""
     found = {}
     for word, stem in stems.items():
-        files, part = index.whole.postings(stem)
+        files, counts = index.whole.postings(stem)
         place = int(np.searchsorted(files, file))
         if place < len(files) and files[place] == file:
-            found[word] = [kind for kind, counts in index.whole.counts.items() if counts[part][place]]
+            found[word] = [kind for kind, times in counts.items() if times[place]]
     return found
 
 

@@ -60,19 +60,20 @@ class Question:
 class ContextApi:
     """Questions under a context."""
 
-    def __init__(self, turns: Turns) -> None:
-        self._turns = turns
+    def __init__(self, turns: Turns, feedback: str = "") -> None:
+        """``feedback``: address of a form that answers name for what users think of them; "": there is none."""
+        self._turns, self._feedback = turns, {"feedback_url": feedback} if feedback else {}
 
     async def search(self, request: Request) -> Response:
         """The best functions for a question under its context, of its language."""
         parameters(request, {})
         asked = Question.checked(await posted_json(request, LARGEST))
-        return await self._turns.answer(request, lambda now: answer(now, asked))
+        return await self._turns.answer(request, lambda now: answer(now, asked) | self._feedback)
 
     async def languages(self, request: Request) -> Response:
         """How many files of each language there are."""
         parameters(request, {})
-        return json_answer({"languages": (await self._turns.opened()).engine.languages})
+        return json_answer({"languages": (await self._turns.opened(request)).engine.languages})
 
 
 def answer(now: Opened, asked: Question) -> dict[str, Any]:
@@ -95,9 +96,11 @@ def answer(now: Opened, asked: Question) -> dict[str, Any]:
 def _result(engine: Engine, hit: Hit) -> dict[str, Any]:
     """A hit with what is needed to show and to attribute it."""
     index, text = engine.index, engine.index.split.text(hit.row)
+    repository = index.repository(hit.row)
     return {
         "rank": hit.rank,
         "row": hit.row,
+        **({"repository": repository} if repository else {}),
         "identifier": index.names[hit.row],
         "code": text.source,
         "path": text.path,

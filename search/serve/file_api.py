@@ -10,6 +10,7 @@ from starlette.responses import Response
 from search.engine.show import is_whole_file, licence_of
 from search.files.languages import has_whole_file, language_name
 from search.index.code_index import Index
+from search.joint.joint_index import JointIndex
 from search.serve.agent_tools import file_number, row_at
 from search.serve.highlighting import highlighted
 from search.serve.live_index import Opened
@@ -49,7 +50,8 @@ class FileApi:
         file, row = index.files[place], _row(index, path, line)
         note = file.trouble
         try:
-            source = around(read_indexed(self._root, file), path, line)
+            root, own = index.source(place) if isinstance(index, JointIndex) else (self._root, file)
+            source = around(read_indexed(root, own), path, line)
         except ChangedFileError as trouble:
             note, source = str(trouble), _from_index(index, row)
         rows = range(int(index.file_edges[place]) + has_whole_file(path), int(index.file_edges[place + 1]))

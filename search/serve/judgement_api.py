@@ -65,7 +65,7 @@ class JudgementApi:
         """Save a judgement."""
         parameters(request, {})
         judged = _Judgement.checked(await posted_json(request, LARGEST))
-        now = await self._turns.opened()
+        now = await self._turns.opened(request)
         if not any(file.path == judged.path for file in now.engine.index.files):
             raise HTTPException(400, f"there is no indexed file {shown(judged.path)}: take a path as hits have it")
         try:

@@ -53,7 +53,7 @@ class LiveIndex:
         self._now = self._open()
         self._next_look = time.monotonic() + self._between
 
-    def opened(self) -> Opened:
+    def opened(self, groups: frozenset[str] | None = None) -> Opened:  # noqa: ARG002 - one index for all users
         """The current index.
 
         The caller that finds the file replaced waits until the new one is open; others get the old one meanwhile. If

@@ -39,7 +39,7 @@ class QualityApi:
         if len(asked.queries) > MOST:
             line = f"at most {MOST:,} questions are measured here, not {len(asked.queries):,}"
             raise HTTPException(400, f"{line}: bash run.sh quality DIR --queries=FILE measures all")
-        now = await self._turns.opened()
+        now = await self._turns.opened(request)
         try:
             return json_answer({"index": now.name, **await self._measured(request, now, asked)})
         except DamagedStore as damage:

@@ -69,6 +69,11 @@ def check_query(query: str) -> None:
         raise HTTPException(400, str(error)) from error
 
 
+def _is_own(origin: str, request: Request) -> bool:
+    """Whether a page of this server sends a request, perhaps by a proxy that speaks https."""
+    return origin.lower() in [f"{scheme}://{request.headers['host'].lower()}" for scheme in ("http", "https")]
+
+
 async def posted_json(request: Request, most: int) -> Any:
     """The body of a request that a page of this server, or a program, has sent.
 
@@ -80,7 +85,7 @@ async def posted_json(request: Request, most: int) -> Any:
         most: maximum number of bytes of its body.
     """
     origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site", "none")
-    if site not in _SAME or (origin is not None and origin.lower() != f"http://{request.headers['host'].lower()}"):
+    if site not in _SAME or (origin is not None and not _is_own(origin, request)):
         raise HTTPException(403, "expected a request of this server's own page, or of a program")
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise HTTPException(415, "expected a body of the type application/json")

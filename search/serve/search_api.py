@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
 from starlette.concurrency import run_in_threadpool
@@ -14,8 +14,9 @@ from starlette.responses import Response
 from data_prep.store.manifest import DamagedStore
 from search.engine.show import LEAST_AGREEMENT, LEAST_WEIGHT, result
 from search.files.languages import language_name
+from search.serve.answering import Answering, NothingVisibleError, OpeningError
 from search.serve.highlighting import highlighted, word_spans
-from search.serve.live_index import LiveIndex, Opened
+from search.serve.live_index import Opened
 from search.serve.requests import (
     GONE,
     check_query,
@@ -31,23 +32,32 @@ from search.serve.requests import (
 MOST_HITS: Final = 100
 """Maximum number of hits in one answer."""
 
+GROUPS: Final = "search.groups"
+"""In a request's scope: what its user is in, if users are told apart."""
+
 Done = TypeVar("Done")
 
 
 class Turns:
     """The index that is asked, by one question at a time."""
 
-    def __init__(self, live: LiveIndex) -> None:
+    def __init__(self, live: Answering) -> None:
         self.live = live
         self._turn = asyncio.Lock()  # one question at a time uses the CPU
 
-    async def opened(self) -> Opened:
-        """The current index."""
-        return await run_in_threadpool(self.live.opened)
+    async def opened(self, request: Request) -> Opened:
+        """The current index, or what of it the user of a request may see."""
+        try:
+            return await run_in_threadpool(self.live.opened, request.scope.get(GROUPS))
+        except OpeningError as error:
+            line = "the index is being opened: ask again in a moment"
+            raise HTTPException(503, str(error) or line, {"retry-after": "1"}) from error
+        except NothingVisibleError as error:
+            raise HTTPException(403, "no repository is visible to you: ask whoever runs this server") from error
 
     async def answer(self, request: Request, answer: Callable[[Opened], dict[str, Any]]) -> Response:
         """The answer that ``answer`` gives from the current index, in turn."""
-        now = await self.opened()
+        now = await self.opened(request)
         try:
             return json_answer(await self.turn(request, lambda: answer(now)))
         except DamagedStore as damage:
@@ -64,21 +74,21 @@ class Turns:
 class SearchApi:
     """Questions, explanations, and what there is."""
 
-    def __init__(self, turns: Turns, model: str, posts: int = 0) -> None:
-        """``model``: the name that is reported for the model; ``posts``: the number of posts that are reported."""
-        self._turns, self._model, self._posts = turns, model, posts
+    def __init__(self, turns: Turns, model: str, about: Mapping[str, Any]) -> None:
+        """``model``: the name that is reported for the model; ``about``: what else is reported of the server."""
+        self._turns, self._model, self._about = turns, model, about
 
     async def health(self, request: Request) -> Response:
         """What is served."""
         parameters(request, {})
-        now = await self._turns.opened()
+        now = await self._turns.opened(request)
         told = {
             "status": "ok",
             "rows": now.head.rows,
             "files": now.head.files,
             "languages": dict(Counter(language_name(file.path) for file in now.engine.index.files)),
             "model": self._model,
-            "posts": self._posts,
+            **self._about,
             "index": now.name,
             "trouble": self._turns.live.trouble,
         }

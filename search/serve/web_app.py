@@ -1,7 +1,7 @@
 """The search as a web application: the page and its JSON API (docs/search-api.md).
 
-It answers only requests to a local host name, so that no other site reaches it through a user's browser; the page may
-load from and send to this server only.
+It answers only requests to a local host name, so that no other site reaches it through a user's browser, or only those
+of an authenticating proxy (:mod:`search.serve.shared`); the page may load from and send to this server only.
 """
 
 import re
@@ -17,15 +17,16 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from search.quality.judgements import Judgements
+from search.serve.answering import Answering
 from search.serve.code_api import CodeApi
 from search.serve.context_api import ContextApi
 from search.serve.file_api import FileApi
 from search.serve.judgement_api import JudgementApi
-from search.serve.live_index import LiveIndex
 from search.serve.posts_api import PostsApi
 from search.serve.quality_api import QualityApi
 from search.serve.requests import error_answer, left, refused
-from search.serve.search_api import SearchApi, Turns
+from search.serve.search_api import GROUPS, SearchApi, Turns
+from search.serve.shared import Proxy
 
 _WEB: Final = Path(__file__).with_name("web")
 _TYPES: Final = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
@@ -44,12 +45,14 @@ _HEADERS: Final = {
 
 
 def web_app(
-    live: LiveIndex,
+    live: Answering,
     model: str,
     *,
     judgements: Judgements | None = None,
     root: Path | None = None,
     posts: Path | None = None,
+    proxy: Proxy | None = None,
+    feedback: str = "",
 ) -> ASGIApp:
     """The application that answers from ``live``.
 
@@ -59,14 +62,19 @@ def web_app(
         judgements: where the user's judgements of hits are saved; None: they are not taken.
         root: the indexed folder, whose files are shown; None: not known.
         posts: folder of an index of posts; None: there is none.
+        proxy: that which authenticates users, of whom each sees what is permitted, and who only read; None: there are
+            no users, and only programs of this machine are answered.
+        feedback: address of a form for what users think of answers; "": there is none.
 
     Raises:
         ValueError: the index of posts is damaged.
     """
+    assert not (proxy and (judgements or posts)), "what is stored or not divided among users is not for them"
     turns = Turns(live)
     found_posts = PostsApi(turns, posts) if posts else None
-    api, under_context = SearchApi(turns, model, found_posts.size if found_posts else 0), ContextApi(turns)
-    by_code = CodeApi(turns)
+    about: dict[str, Any] = {"shared": True} if proxy else {"folder": str(root or "")}
+    api = SearchApi(turns, model, {"posts": found_posts.size if found_posts else 0, **about})
+    under_context, by_code = ContextApi(turns, feedback), CodeApi(turns)
     routes = [
         Route("/health", api.health, methods=["GET"]),
         Route("/languages", under_context.languages, methods=["GET"]),
@@ -76,7 +84,6 @@ def web_app(
         Route("/api/code", by_code.code, methods=["POST"]),
         Route("/api/related", by_code.related, methods=["GET"]),
         Route("/api/unit", api.unit, methods=["GET"]),
-        Route("/api/quality", QualityApi(turns, judgements, model).quality, methods=["POST"]),
         Route("/api/file", FileApi(turns, root).file, methods=["GET"]),
         *(
             Route(_place(file), _file(file), methods=["GET"])
@@ -84,6 +91,8 @@ def web_app(
             if file.suffix in _TYPES
         ),
     ]
+    if proxy is None:
+        routes.append(Route("/api/quality", QualityApi(turns, judgements, model).quality, methods=["POST"]))
     if judgements is not None:
         judged = JudgementApi(turns, judgements)
         routes += [
@@ -92,14 +101,15 @@ def web_app(
         ]
     if found_posts:
         routes.append(Route("/api/posts", found_posts.posts, methods=["POST"]))
-    return _Guard(Starlette(routes=routes, exception_handlers={HTTPException: refused, ClientDisconnect: left}))
+    handlers = {HTTPException: refused, ClientDisconnect: left}
+    return _Guard(Starlette(routes=routes, exception_handlers=handlers), proxy)
 
 
 class _Guard:
-    """Accepts requests to a local host name only, and adds the security headers to each answer."""
+    """Accepts requests to a local host name, or those of a proxy, and adds the security headers to each answer."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self, app: ASGIApp, proxy: Proxy | None) -> None:
+        self._app, self._proxy = app, proxy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_guarded(message: Message) -> None:
@@ -109,10 +119,22 @@ class _Guard:
 
         app = self._app
         if scope["type"] == "http":
-            hosts = Headers(scope=scope).getlist("host")
-            if len(hosts) != 1 or not _HOST.fullmatch(hosts[0]):
-                app = error_answer(400, "expected the host localhost, 127.0.0.1 or [::1]")
+            try:
+                self._admit(scope)
+            except HTTPException as error:
+                app = error_answer(error.status_code, error.detail)
         await app(scope, receive, send_guarded)
+
+    def _admit(self, scope: Scope) -> None:
+        """Note what the user of a request is in; an HTTPException if it is refused."""
+        headers = Headers(scope=scope)
+        hosts = headers.getlist("host")
+        if self._proxy:
+            scope[GROUPS] = self._proxy.groups(headers)
+            if len(hosts) != 1:
+                raise HTTPException(400, "expected one host")
+        elif len(hosts) != 1 or not _HOST.fullmatch(hosts[0]):
+            raise HTTPException(400, "expected the host localhost, 127.0.0.1 or [::1]")
 
 
 def _place(file: Path) -> str:

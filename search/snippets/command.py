@@ -69,7 +69,7 @@ def related(arguments: Sequence[str]) -> None:
         _complain_if_changed(engine, found.row, root)
         return found
 
-    _show(answer, options, index)
+    _show(answer, options, _engine(options, index))
 
 
 def search_code(options: SearchOptions) -> None:
@@ -78,7 +78,6 @@ def search_code(options: SearchOptions) -> None:
     Raises:
         ValueError: there is no index, or there is no code.
     """
-    from search.opening import index_path
     from search.snippets.answer import answer_text
 
     if options.by != "method" or options.explain or options.at:
@@ -94,22 +93,34 @@ def search_code(options: SearchOptions) -> None:
     from search.files.languages import language_name
 
     language = language_name(path.name) if path else ""
-    _show(lambda engine, wanted: answer_text(engine, text, wanted, language), options, index_path(options.index))
+    _show(lambda engine, wanted: answer_text(engine, text, wanted, language), options, _engine(options, None))
+
+
+def _engine(options: SearchOptions | RelatedOptions, index: Path | None) -> "Engine":
+    """An engine without a model that scores, over the file ``index``; None: over what the options name."""
+    nearest = "none" if options.model == "none" else options.nearest
+    if isinstance(options, SearchOptions) and options.list:
+        from search.joint.opening import opened_list
+
+        tell = lambda name, trouble: console.complain(f"{name}: {trouble}")  # noqa: E731
+        return opened_list(named_path(options.list), "none", near=nearest != "none", tell=tell)
+    from search.engine.engine import Engine
+    from search.opening import index_path, opened
+
+    found, retriever = opened(index or index_path(options.index), nearest, mapped=True)
+    return Engine(found, None, retriever=retriever)
 
 
 def _show(
-    answer: "Callable[[Engine, Wanted], CodeAnswer]", options: SearchOptions | RelatedOptions, index: Path
+    answer: "Callable[[Engine, Wanted], CodeAnswer]", options: SearchOptions | RelatedOptions, engine: "Engine"
 ) -> None:
-    from search.engine.engine import Engine
     from search.files.languages import chosen_languages
-    from search.opening import check_answers, opened
+    from search.opening import check_answers
     from search.snippets.answer import Wanted
     from search.snippets.show import as_json, as_text
 
-    found, retriever = opened(index, "none" if options.model == "none" else options.nearest, mapped=True)
     languages = chosen_languages(options.language)
-    check_answers(found, options.path, languages)
-    engine = Engine(found, None, retriever=retriever)
+    check_answers(engine.index, options.path, languages)
     started = time.perf_counter()
     told = answer(engine, Wanted(options.top, options.path, languages))
     seconds = time.perf_counter() - started

@@ -85,15 +85,21 @@ function onKey(event) {
 
 // Beginning
 
-async function tellAbout() {
+const OPENING = 1000; // milliseconds until a server that opens its index is asked again
+
+async function tellAbout(waited = false) {
   try {
     const told = await ask("/health", {});
     byId("about").textContent = `${told.rows.toLocaleString("en")} functions, types and files of ${told.files.toLocaleString("en")} files`;
     offerLanguages(told.languages);
     byId("tab-posts").parentElement.hidden = !told.posts;
+    byId("tab-quality").parentElement.hidden = Boolean(told.shared);
+    if (waited) route();
+    if (waited) complain(trouble, "");
     if (told.trouble) complain(trouble, `Results come from an older index. ${told.trouble}`);
   } catch (error) {
     complain(trouble, error.message);
+    if (error.status === 503) setTimeout(tellAbout, OPENING, true);
   }
 }
 

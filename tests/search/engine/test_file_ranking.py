@@ -83,10 +83,10 @@ def test_postings_are_the_counts_of_each_file_in_any_order():
     def counts(found, number):
         told = {kind: Counter() for kind in KINDS}
         for term in found.terms:
-            files, part = found.postings(term)
+            files, held = found.postings(term)
             for place in np.flatnonzero(files == number):
                 for kind in KINDS:
-                    told[kind][term] += int(found.counts[kind][part][place])
+                    told[kind][term] += int(held[kind][place])
         return {kind: dict(+each) for kind, each in told.items()}
 
     for number, (path, each) in enumerate(zip(paths, words, strict=True)):

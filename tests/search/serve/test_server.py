@@ -73,6 +73,7 @@ def test_health_tells_what_there_is(port, live):
         "languages": {"java": 2},
         "model": "of the tests",
         "posts": 0,
+        "folder": "",
         "index": live.opened().name,
         "trouble": "",
     }
@@ -377,7 +378,9 @@ def test_the_command_says_its_address_and_ends_with_ctrl_c(tmp_path):
         line = process.stdout.readline()
         assert line.startswith("search them at http://127.0.0.1:")
         port = int(line.partition("127.0.0.1:")[2].partition(";")[0])
-        assert ask(port, "/health").told["model"] == "none"
+        while (health := ask(port, "/health")).status == 503:  # it is opening its index
+            pass
+        assert health.told["model"] == "none"
         with serve_sh(f"--port={port}", cwd=tmp_path) as second:
             told = second.communicate(timeout=60)
         assert told == (
@@ -393,7 +396,7 @@ def test_the_command_says_its_address_and_ends_with_ctrl_c(tmp_path):
     ("arguments", "line"),
     [
         (["--port=70000"], "--port takes a whole number from 0 to 65535, not 70000"),
-        (["--host=0.0.0.0"], "unknown option '--host'"),
+        (["--host=0.0.0.0"], "--host is for --shared: without it the server is for this machine only"),
         (["here"], "bash run.sh serve takes options only, not here"),
         (["--port=0"], "there is no index of"),
         (["--port=0", "--index=nowhere"], "there is no index at"),

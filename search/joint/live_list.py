@@ -1,0 +1,162 @@
+"""The indexes of a list as a server answers from them: opened, and reopened when they are replaced, in a thread.
+
+No request waits for an index to be opened, so that none shows that another repository, which its user may not see, has
+changed. A list that cannot be read is not answered from: else one that takes a permission back would be ignored for a
+mistake in it.
+"""
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from search.index.code_index import Head, UnusableIndexError
+from search.index.vector_file import vectors_path
+from search.joint.opening import OpenedMember, RerankerOf, joined, open_member
+from search.joint.repository_list import Repository, read_list
+from search.serve.answering import NothingVisibleError, OpeningError
+from search.serve.live_index import Opened
+
+_ENGINES: Final = 64
+"""Sets of visible repositories that are held ready."""
+
+Stamp = tuple[tuple[int, ...], ...]
+
+
+class LiveList:
+    """Thread-safe, but for :meth:`look`, which one thread calls."""
+
+    def __init__(
+        self, path: Path, reranker_of: RerankerOf, tell: Callable[[str, str], None], *, by_user: bool = False
+    ) -> None:
+        """Read the list; no index is opened yet.
+
+        Args:
+            path: of the list.
+            reranker_of: makes the reranker over the rows of an index.
+            tell: called with the name of a repository, or the list, and what is wrong with it.
+            by_user: whether answers are only for users whose groups are known.
+
+        Raises:
+            ValueError: the list cannot be used.
+        """
+        self.path, self.trouble = path, ""
+        self._reranker_of, self._tell, self._by_user = reranker_of, tell, by_user
+        self._stamp, self.listed = _stamp(path), read_list(path)
+        self._looked_at: dict[str, tuple[Path, Stamp]] = {}
+        self._members: dict[str, OpenedMember] = {}
+        self._answered: tuple[OpenedMember, ...] | None = None
+        self._engines: OrderedDict[tuple[OpenedMember, ...], Opened] = OrderedDict()
+        self._joining, self._ended = threading.Lock(), threading.Event()
+
+    def opened(self, groups: frozenset[str] | None = None) -> Opened:
+        """All repositories that a user in ``groups`` may see, as one index.
+
+        Raises:
+            OpeningError: the indexes are not open yet, or the list cannot be read.
+            NothingVisibleError: there is none that the user may see.
+        """
+        members = self._answered
+        if not self.listed:
+            raise OpeningError("the list of repositories cannot be read at present: ask whoever runs this server")
+        if members is None:
+            raise OpeningError
+        if self._by_user:
+            members = tuple(each for each in members if each.repository.visible_to(groups or frozenset()))
+        if not members:
+            raise NothingVisibleError
+        with self._joining:
+            if members not in self._engines:
+                self._engines[members] = _opened(members)
+            self._engines.move_to_end(members)
+            while len(self._engines) > _ENGINES:
+                self._engines.popitem(last=False)
+            return self._engines[members]
+
+    def watch(self, seconds: float = 1.0) -> threading.Thread:
+        """Look again and again, in a thread, until :meth:`close`."""
+        thread = threading.Thread(target=self._watch, args=(seconds,), daemon=True, name="indexes")
+        thread.start()
+        return thread
+
+    def close(self) -> None:
+        """Look no more."""
+        self._ended.set()
+
+    def look(self) -> None:
+        """Open what is new or was replaced; what cannot be opened is left out, or answered from as it was."""
+        if not self._read():
+            return
+        troubles = 0
+        for each in self.listed:
+            self._reopen(each)
+            troubles += each.name not in self._members
+        names = {each.name for each in self.listed}
+        for name in [name for name in self._looked_at if name not in names]:
+            self._looked_at.pop(name)
+            self._members.pop(name, None)
+        members = tuple(self._members[each.name] for each in self.listed if each.name in self._members)
+        if members != self._answered:
+            self._answered = members
+            with self._joining:
+                for known in [known for known in self._engines if not {*known} <= {*members}]:
+                    del self._engines[known]
+        if not self._by_user:
+            self.trouble = f"{troubles:,} of {len(names):,} repositories have no usable index." if troubles else ""
+
+    def _watch(self, seconds: float) -> None:
+        while not self._ended.is_set():
+            try:
+                self.look()
+            except (ValueError, OSError, MemoryError) as error:
+                self._tell(str(self.path), str(error))
+            self._ended.wait(seconds)
+
+    def _read(self) -> bool:
+        """Whether the list can be used, after reading it again if it has changed."""
+        stamp = _stamp(self.path)
+        if stamp == self._stamp:
+            return bool(self.listed)
+        self._stamp = stamp
+        try:
+            self.listed = read_list(self.path)
+        except ValueError as error:
+            self.listed, self._answered = [], None
+            self._tell(str(self.path), f"{error}; no question is answered until it is mended")
+            return False
+        return True
+
+    def _reopen(self, each: Repository) -> None:
+        """Open the index of a repository if it is new or was replaced since the last look."""
+        stamp = (_stamp(each.index), _stamp(vectors_path(each.index)))
+        known = self._members.get(each.name)
+        if known and known.repository.folder != each.folder:
+            del self._members[each.name]
+        elif known and known.repository != each:
+            self._members[each.name] = replace(known, repository=each)
+        if self._looked_at.get(each.name) == (each.folder, stamp):
+            return
+        self._looked_at[each.name] = (each.folder, stamp)
+        try:
+            self._members[each.name] = open_member(each, self._reranker_of)
+        except (UnusableIndexError, OSError) as error:
+            self._tell(each.name, str(error))
+
+
+def _opened(members: Sequence[OpenedMember]) -> Opened:
+    engine = joined(members)
+    about = "\0".join(f"{each.repository.name}\0{each.content}" for each in members)
+    name = hashlib.sha256(about.encode()).hexdigest()
+    return Opened(engine, Head(len(engine.index), len(engine.index.files), "", 1, name))
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """Values that change when a file is replaced or written to; () if there is none."""
+    try:
+        now = path.stat()
+    except OSError:
+        return ()
+    return now.st_ino, now.st_size, now.st_mtime_ns

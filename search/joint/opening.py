@@ -1,0 +1,97 @@
+"""The indexes of a list, opened and joined: what a search of all of them needs."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from search.engine.engine import Engine, Reranker
+from search.index.code_index import Index, UnusableIndexError, open_index, read_head
+from search.index.dense_retriever import DenseRetriever, near_rows
+from search.index.vector_file import vectors_path
+from search.joint.joint_index import JointIndex, Member
+from search.joint.joint_models import JointReranker, JointRetriever
+from search.joint.repository_list import Repository, read_list
+from search.opening import reranker_maker
+
+RerankerOf = Callable[[Index], Reranker | None]
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedMember(Member):
+    """An opened index of a repository, with the models over its rows."""
+
+    reranker: Reranker | None
+    retriever: DenseRetriever | None
+
+
+def open_member(
+    repository: Repository, reranker_of: RerankerOf, *, mapped: bool = False, near: bool = True
+) -> OpenedMember:
+    """Open the index of a repository.
+
+    Args:
+        repository: a line of the list.
+        reranker_of: makes the reranker over the rows of an index; None: BM25 alone.
+        mapped: as :func:`search.index.code_index.open_index` takes it.
+        near: whether to use its vectors, if there are any that fit it.
+
+    Raises:
+        UnusableIndexError: there is no index, it cannot be used, or it was replaced meanwhile.
+    """
+    path = repository.index
+    head = read_head(path)
+    index = open_index(path, mapped=mapped)
+    if read_head(path) != head:
+        raise UnusableIndexError(f"the index {path} was replaced while it was opened: ask again")
+    reranker = reranker_of(index)
+    retriever = _retriever(path, head.content, len(index)) if near else None
+    return OpenedMember(repository, index, head.content, reranker, retriever)
+
+
+def _retriever(path: Path, content: str, rows: int) -> DenseRetriever | None:
+    """The retriever over the vectors beside an index; None if there are none that fit it."""
+    if not vectors_path(path).exists():
+        return None
+    try:
+        return near_rows(path, content, rows, "")
+    except ValueError:  # stale or damaged: index --list mends it
+        return None
+
+
+def joined(members: Sequence[OpenedMember]) -> Engine:
+    """An engine over all ``members``.
+
+    Vectors are used if all members with rows have some by the same bi-encoder: cosines of others cannot be compared.
+    """
+    full = [each for each in members if len(each.index)]
+    index, sizes = JointIndex.over(full), [len(each.index) for each in full]
+    rerankers = [each.reranker for each in full if each.reranker]
+    reranker = JointReranker(rerankers, sizes) if full and len(rerankers) == len(full) else None
+    retrievers = [each.retriever for each in full if each.retriever]
+    comparable = len(retrievers) == len(full) and len({each.model for each in retrievers}) == 1
+    return Engine(index, reranker, retriever=JointRetriever(retrievers, sizes) if comparable else None)
+
+
+def opened_list(path: Path, model: str, *, near: bool, tell: Callable[[str, str], None]) -> Engine:
+    """An engine over all repositories of a list that have an index, for one question.
+
+    Args:
+        path: of the list.
+        model: as ``--model`` names it.
+        near: whether to use vectors.
+        tell: called with the name of a repository that is left out, and why.
+
+    Raises:
+        ValueError: the list or the model cannot be used, or no repository has an index.
+    """
+    listed = read_list(path)
+    reranker_of: RerankerOf = (lambda _: None) if model == "none" else reranker_maker(model, for_many=False)
+    members = []
+    for each in listed:
+        try:
+            members.append(open_member(each, reranker_of, mapped=True, near=near))
+        except UnusableIndexError as error:
+            tell(each.name, str(error))
+    if not members:
+        raise ValueError(f"no repository of {path} has an index: make them by `bash run.sh index --list={path}`")
+    return joined(members)
