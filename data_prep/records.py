@@ -38,9 +38,13 @@ class JavaFile:
     excerpt: Excerpt | None = None  # None: a whole file
 
 
+UnitKind = Literal["method", "abstract", "constructor", "type", "constant", "file"]
+"""What a unit of an index is; method: also a function; constant: also a variable, outside of functions."""
+
+
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method, function or constructor of a file; in an index of all code, also a type, or a file as a whole."""
+    """A method, function or constructor of a file; in an index of all code, also one of the other kinds."""
 
     origin: str
     path: str
@@ -48,7 +52,7 @@ class Method:
     end_line: int  # 1-based, inclusive
     type_name: str  # enclosing type, inner types dotted: "Outer.Inner"
     name: str
-    kind: Literal["method", "abstract", "constructor", "type", "file"]  # method: also a function
+    kind: UnitKind
     source: (
         str  # declaration with annotations, without Javadoc; of a type, its head or first lines; of a file, its start
     )

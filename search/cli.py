@@ -34,19 +34,19 @@ def index(arguments: Sequence[str]) -> None:
     path = named_path(options.out) if options.out else index_place(root)
     run = checked_run(options.vectors)  # a bad model is reported before anything is read
     check_file_place(path, "--out")
-    make_index(root, path, run, options.processes)
+    make_index(root, path, run, options)
     if not options.out and (former := former_index(root)):
         console.complain(f"{former}: an index in the folder itself, as earlier versions made, is not used or changed")
 
 
-def make_index(root: Path, path: Path, run: str, processes: int) -> None:
-    """Make or update the index of a folder in the file ``path``, and the vectors beside it, and say what was done.
+def make_index(root: Path, path: Path, run: str, options: IndexOptions) -> None:
+    """Make or update the index of a folder in the file ``path``, and the vectors beside it, and print what was done.
 
     Args:
         root: the folder.
         path: the file.
         run: as :func:`build_vectors` takes it.
-        processes: processes that read files; 0: one per processor.
+        options: which files are read, by how many processes, and how what was done is printed.
 
     Raises:
         ValueError: there is nothing to index, or ``path`` cannot be used.
@@ -54,18 +54,28 @@ def make_index(root: Path, path: Path, run: str, processes: int) -> None:
     """
     from galm.kernel_library import one_thread_kernels
     from search.index.build import refresh
-    from search.index.code_index import rows_of_files
+    from search.index.contents import Made, as_json
     from search.index.places import check_way
     from search.index.update import sole_maker
 
     check_way(root, path)
-    with sole_maker(path, say) if root.is_dir() else nullcontext():
+    told: list[tuple[str, str]] = []
+
+    def tell(where: str, what: str) -> None:
+        told.append((where, what))
+        complain_about(where, what)
+
+    processes, documents = options.processes or os.cpu_count() or 1, {"true": True, "false": False}
+    with sole_maker(path, console.complain if options.json else say) if root.is_dir() else nullcontext():
         started = time.perf_counter()
-        done = refresh(root, path, processes=processes or os.cpu_count() or 1, tell=complain_about)
-        seconds = time.perf_counter() - started
-        what = f"read {done.read:,} files" if done.written else "nothing has changed"
-        say(f"{rows_of_files(done.rows, done.files)} in {path}: {what}, {seconds:.2f} s")
-        build_vectors(run, path)
+        done = refresh(root, path, processes=processes, tell=tell, documents=documents.get(options.documents))
+        made = Made(done, time.perf_counter() - started, told)
+        if not options.json:
+            say(made.line(path))
+        vectors: list[str] = []
+        build_vectors(run, path, vectors.append if options.json else say)
+        if options.json:
+            console.show(as_json(root, path, made, vectors))
     one_thread_kernels()  # compiled now, not at the first question
 
 

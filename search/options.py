@@ -21,6 +21,11 @@ class IndexOptions:
     vectors: str = ""
     """Folder of a run of a bi-encoder, such as unif, that encodes every row as a vector, stored beside the
     index; empty: the model of the existing vectors, or the shipped one; none: no vectors."""
+    documents: Literal["", "true", "false"] = ""
+    """true: texts and configuration (Markdown, reStructuredText, txt, TOML, YAML, JSON, properties, Gradle, XML) are
+    indexed too, each as a whole file; empty: as in the existing index, else false."""
+    json: bool = False
+    """Print one JSON object: what is indexed, by language and kind, what is left out and why, and how long it took."""
 
     def __post_init__(self) -> None:
         check_bounds(self, {"processes": WORKERS})
@@ -46,7 +51,7 @@ class SearchOptions:
     """FILE:LINE of a cursor: the text above it is part of the question, which may also stand in a comment on the line,
     such as # search: retry with backoff; the index is that of the file's folder or of the nearest one above it."""
     by: str = "method"
-    """method: every function, method or type; file: the best hit of each file."""
+    """method: every function, method, type, constant or file; file: the best hit of each file."""
     json: bool = False
     """Print one JSON object."""
     explain: bool = False

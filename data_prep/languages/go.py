@@ -1,5 +1,6 @@
 """Go: top-level functions and methods with a body, and the comments directly before them."""
 
+from collections.abc import Iterator
 from typing import Final
 
 import tree_sitter_go
@@ -22,6 +23,17 @@ def _type_declaration(node: Node) -> Declaration:
     parent = node.parent
     alone = parent is not None and parent.type == "type_declaration" and parent.named_child_count == 1
     return Declaration(node_text(node.child_by_field_name("name")), parent if parent and alone else node)
+
+
+def _constants(root: Node) -> Iterator[Declaration]:
+    """The constants and variables of a package, by the first name of each line that declares some."""
+    for declared in root.named_children:
+        if declared.type in ("const_declaration", "var_declaration"):
+            inside = [each for child in declared.named_children for each in (child, *child.named_children)]
+            specs = [each for each in inside if each.type in ("const_spec", "var_spec")]
+            for spec in specs:
+                name = node_text(spec.child_by_field_name("name"))
+                yield Declaration(name.strip("_"), declared if len(specs) == 1 else spec)
 
 
 def _receiver(node: Node) -> str:
@@ -50,6 +62,7 @@ _SYNTAX: Final = Syntax(
         creations=frozenset(),
         self_names=frozenset(),
     ),
+    constants=_constants,
     nested=False,
 )
 

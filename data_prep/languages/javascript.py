@@ -1,5 +1,6 @@
 """JavaScript: every function with a body, named or not, methods and fields that are functions; JSDoc or comments."""
 
+from collections.abc import Iterator
 from typing import Final
 
 import tree_sitter_javascript
@@ -61,6 +62,25 @@ def type_declaration(node: Node) -> Declaration:
     return Declaration(name, whole, owner, kind, _first(whole))
 
 
+def constants(root: Node) -> Iterator[Declaration]:
+    """The constants and variables of a module, without what is imported by ``require``."""
+    for statement in root.named_children:
+        declared = statement.child_by_field_name("declaration") if statement.type == "export_statement" else statement
+        if declared is None or declared.type not in ("lexical_declaration", "variable_declaration"):
+            continue
+        for each in declared.named_children:
+            named, value = (each.child_by_field_name(field) for field in ("name", "value"))
+            if named is not None and named.type == "identifier" and value is not None and not _is_import(value):
+                yield Declaration(node_text(named), _whole(each))
+
+
+def _is_import(value: Node) -> bool:
+    """Whether a value is that of ``require``, or a member of it."""
+    while value.type == "member_expression" and (inside := value.child_by_field_name("object")) is not None:
+        value = inside
+    return value.type == "call_expression" and node_text(value.child_by_field_name("function")) == "require"
+
+
 def _name(named: Node | None, inner: Node) -> tuple[str, Node, str]:
     """Name, whole declaration, and the type that the name is assigned to a member of."""
     owner = ""
@@ -100,6 +120,7 @@ _SYNTAX: Final = Syntax(
     comments=COMMENTS,
     declaration=declaration,
     type_declaration=type_declaration,
+    constants=constants,
     fields=FIELDS,
     nested=True,
 )

@@ -1,5 +1,6 @@
 """Python: module-level functions, and methods of classes that are not inside of functions, with their docstrings."""
 
+from collections.abc import Iterator
 from typing import Final
 
 import tree_sitter_python
@@ -17,6 +18,15 @@ def _declaration(node: Node) -> Declaration:
     parent = node.parent
     decorated = parent is not None and parent.type == "decorated_definition"
     return Declaration(node_text(node.child_by_field_name("name")), parent if parent and decorated else node)
+
+
+def _constants(root: Node) -> Iterator[Declaration]:
+    """The names that a module assigns to, without those that have a meaning to Python, such as ``__all__``."""
+    for statement in root.named_children:
+        assigned = statement.named_child(0) if statement.type == "expression_statement" else None
+        left = assigned.child_by_field_name("left") if assigned is not None and assigned.type == "assignment" else None
+        if left is not None and left.type == "identifier" and not (name := node_text(left)).startswith("__"):
+            yield Declaration(name, statement)
 
 
 def _is_stub(body: Node) -> bool:
@@ -41,6 +51,7 @@ _SYNTAX: Final = Syntax(
         self_names=frozenset(("self", "cls")),
     ),
     nested=False,
+    constants=_constants,
     docstrings=True,
     is_stub=_is_stub,
 )

@@ -16,7 +16,7 @@ class FoundFunction:
 
     name: str  # "" if it has none
     type_name: str  # enclosing types, dotted; "" if there is none
-    kind: str  # function, method or constructor; of what is in ``ParsedSource.types``: type
+    kind: str  # function, method or constructor; of what is in ``ParsedSource.types``: type, in ``constants``: constant
     start: int  # of the declaration with decorators and annotations, without the comment before it
     end: int
     start_line: int  # 1-based
@@ -44,6 +44,10 @@ class ParsedSource:
     left_out: int  # functions that contain broken text, or that are nested too deeply or too often
     types: Callable[[], Sequence[FoundFunction]] = tuple
     """Its named types in source order, found when they are needed; their fields have the words of the declarations."""
+    inner: Callable[[], Sequence[FoundFunction]] = tuple
+    """Functions inside of others that the language's rule for pairs leaves out of ``functions``, in the same way."""
+    constants: Callable[[], Sequence[FoundFunction]] = tuple
+    """Names that are given a value outside of functions and types, constants or variables, in the same way."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,10 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import Final
 
 from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
@@ -26,6 +27,7 @@ LONGEST_NAME: Final = 1000
 
 _GAP: Final = re.compile(rb"[ \t\f\r]*(?:\n[ \t\f\r]*)?")
 """What may be between a comment and what it documents: no blank line."""
+_HASHES: Final = re.compile(r"(?m)^#+:? ?")
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ class Syntax:
     nested: bool  # whether functions inside of functions are found too
     other_types: frozenset[str] = frozenset()  # with a field ``name`` too, whose functions are not qualified by it
     type_declaration: Callable[[Node], Declaration | None] = lambda node: Declaration(_name_of(node), node)
+    constants: Callable[[Node], Iterable[Declaration]] = lambda _: ()  # in a file's root
     docstrings: bool = False  # whether a string as a statement is documentation
     sentence: Callable[[str], str] = first_sentence  # of documentation without comment marks
     is_stub: Callable[[Node], bool] = lambda body: not any(child.type != "comment" for child in body.named_children)
@@ -87,10 +90,18 @@ def parse(syntax: Syntax, data: bytes) -> ParsedSource:
     captures = _captures_of_broken(syntax, tree) if root.has_error else QueryCursor(syntax.query).captures(root)
     comments = _Comments(data, captures.get("comment", []))
     strings = [(node.start_byte, node.end_byte) for node in captures.get("doc", [])]
-    found, left_out = _functions(syntax, data, captures, comments)
+    found, left_out = _functions(syntax, data, captures, comments, inner=False)
     first = next((child.start_byte for child in root.named_children if child.type not in syntax.comments), len(data))
     spans = sorted({(node.start_byte, node.end_byte) for node in comments.nodes} | {*strings})
-    return ParsedSource(found, spans, first, left_out, lambda: _types(syntax, data, captures, comments))
+    return ParsedSource(
+        found,
+        spans,
+        first,
+        left_out,
+        types=lambda: _types(syntax, data, captures, comments),
+        inner=lambda: _functions(syntax, data, captures, comments, inner=True)[0],
+        constants=lambda: _constants(syntax, data, root, comments),
+    )
 
 
 def _captures_of_broken(syntax: Syntax, tree: Tree) -> dict[str, list[Node]]:
@@ -109,13 +120,13 @@ def _captures_of_broken(syntax: Syntax, tree: Tree) -> dict[str, list[Node]]:
 
 
 def _functions(
-    syntax: Syntax, data: bytes, captures: Mapping[str, Sequence[Node]], comments: "_Comments"
+    syntax: Syntax, data: bytes, captures: Mapping[str, Sequence[Node]], comments: "_Comments", *, inner: bool
 ) -> tuple[list[FoundFunction], int]:
-    """The functions, and how many are left out."""
+    """The functions, or with ``inner`` those inside of others that are none of them, and how many are left out."""
     found: list[FoundFunction] = []
     left_out = to_read = 0
     for node, mark, types, is_nested, depth in _nested(captures):
-        if mark != "function" or (is_nested and not syntax.nested):
+        if mark != "function" or (is_nested and not syntax.nested) != inner:
             continue
         declared = syntax.declaration(node)
         if declared is None:
@@ -136,14 +147,23 @@ def _types(
 ) -> list[FoundFunction]:
     """The named types, as far as they are nested and as many as functions may be."""
     found: list[FoundFunction] = []
-    for node, mark, types, is_nested, depth in _nested(captures):
-        if mark == "function" or (is_nested and not syntax.nested) or depth > MOST_DEEP or len(found) >= MOST_FUNCTIONS:
+    for node, mark, types, _, depth in _nested(captures):
+        if mark == "function" or depth > MOST_DEEP or len(found) >= MOST_FUNCTIONS:
             continue
         declared = syntax.type_declaration(node)
         if declared is None or not declared.name or sum(map(len, (*types, declared.name))) + len(types) >= LONGEST_NAME:
             continue
         found.append(_found(syntax, data, node, replace(declared, kind="type"), ".".join(types), comments))
     return found
+
+
+def _constants(syntax: Syntax, data: bytes, root: Node, comments: "_Comments") -> list[FoundFunction]:
+    """The constants, the first of each name, as many as functions may be."""
+    declared: dict[str, Declaration] = {}
+    for each in islice(syntax.constants(root), MOST_FUNCTIONS):
+        if each.name and len(each.name) < LONGEST_NAME:
+            declared.setdefault(each.name, replace(each, kind="constant"))
+    return [_found(syntax, data, each.whole, each, "", comments) for each in declared.values()]
 
 
 def _nested(captures: Mapping[str, Sequence[Node]]) -> Iterator[tuple[Node, str, list[str], bool, int]]:
@@ -168,10 +188,10 @@ def _found(
     syntax: Syntax, data: bytes, node: Node, declared: Declaration, type_name: str, comments: "_Comments"
 ) -> FoundFunction:
     whole, first = declared.whole, declared.first or declared.whole
-    inside = _docstring(node) if syntax.docstrings else None
+    inside = _docstring(node) if syntax.docstrings and declared.kind != "constant" else None
     raw = node_text(inside) if inside is not None else comments.before(first.start_byte)
-    doc = plain_comment(raw)
-    body = node.child_by_field_name("body")
+    doc = plain_comment(_HASHES.sub("", raw) if declared.kind == "constant" else raw)
+    body = whole if declared.kind == "constant" else node.child_by_field_name("body")
     parts, inner = (whole, body, inside), syntax.functions | syntax.types | syntax.other_types
 
     def fields() -> Mapping[str, tuple[str, ...]]:

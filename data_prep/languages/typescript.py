@@ -12,6 +12,7 @@ from data_prep.languages.javascript import (
     FUNCTIONS,
     KEYWORDS,
     TEST_WORDS,
+    constants,
     declaration,
     is_minified,
     type_declaration,
@@ -34,6 +35,7 @@ def _syntax(language: object) -> Syntax:
         declaration=declaration,
         other_types=_OTHER_TYPES,
         type_declaration=type_declaration,
+        constants=constants,
         fields=FIELDS,
         nested=True,
     )

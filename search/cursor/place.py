@@ -39,7 +39,7 @@ def cursor_at(typed: str, query: str = "") -> Cursor:
         raise ValueError(f"--at takes FILE:LINE, such as src/store.py:12, not {shown(typed)}")
     path, line = named_path(name), int(number)
     language = language_name(path.name)
-    if not language:
+    if path.suffix not in LANGUAGES:
         raise ValueError(f"--at takes a source file ({', '.join(f'*{end}' for end in LANGUAGES)}), not {path}")
     lines = _lines(path)
     if not 1 <= line <= len(lines) + 1:

@@ -19,8 +19,8 @@ from search.engine.context_signal import context_scores
 from search.engine.file_ranking import DEFAULT, FileRanking, FileWeights
 from search.engine.names import Names, Spelt
 from search.engine.settings import RankingSettings
-from search.files.languages import has_whole_file, language_name
-from search.index.code_index import Index
+from search.files.languages import language_name
+from search.index.code_index import CONSTANT, WHOLE_FILE, Index
 
 Stage = Literal["name", "model", "words", "copy", "code"]
 """What determined a hit's rank: its name was asked for; the model scored it; BM25 alone, if there is no model. Where
@@ -236,7 +236,8 @@ class Engine:
         if context and ranking.context:
             scores += ranking.context * context_scores(context, words, self.index.lexical)[rows]
         if ranking.files:
-            scores[self._of_whole_files[rows]] = 0.0  # the mean; the score of the file says more
+            scores[self.index.kinds[rows] == WHOLE_FILE] = 0.0  # the mean; the score of the file says more
+        scores -= self.ranking.constant * (self.index.kinds[rows] == CONSTANT)
         if not asks_for_tests(words):
             scores -= self.ranking.test * self._of_tests[rows]
         if neural is not None:
@@ -316,14 +317,6 @@ class Engine:
     @cached_property
     def _file_ranking(self) -> FileRanking:
         return file_ranking(self.index)
-
-    @cached_property
-    def _of_whole_files(self) -> Bool[np.ndarray, " rows"]:
-        """Which rows are whole files."""
-        edges, found = self.index.file_edges, np.zeros(len(self.index), np.bool_)
-        with_file = np.array([has_whole_file(file.path) for file in self.index.files], np.bool_)
-        found[edges[:-1][with_file & (np.diff(edges) > 0)]] = True
-        return found
 
     @cached_property
     def _of_tests(self) -> Bool[np.ndarray, " rows"]:

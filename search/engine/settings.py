@@ -20,6 +20,8 @@ class RankingSettings:
     """Weight of the vectors' cosine, also standardised, which is added to these two if an index has vectors."""
     test: float = 1.0
     """Subtracted from the score of code of tests, unless the query asks for tests."""
+    constant: float = 1.0
+    """Subtracted from the score of constants, which functions mostly answer better, except where they are named."""
     file: float = 0.2
     """Share of the best other score in the same file that is added, if that is above 0 and a model is used."""
     files: float = 0.5
@@ -29,11 +31,11 @@ class RankingSettings:
     context: float = 0.1
     """Weight of BM25 over the rarest words above the cursor, from 0 to 1, which is added if there are any."""
     named: float = 100.0
-    """Added to the score of a method or type whose name is the whole query."""
+    """Added to the score of what has the whole query as its name."""
     mentioned: float = 5.0
     """Added to the scores of the members of a type that the query names, and of a method named among other words."""
     comments: int = 3
-    """How many times each word of a method's comment counts in BM25, if comments are searched."""
+    """How many times each word of a comment counts in BM25, if comments are searched."""
 
     def __post_init__(self) -> None:
         check_bounds(self, _BOUNDS)
@@ -44,6 +46,6 @@ _BOUNDS: Final = {
     "shortlist": whole(1, 1_000_000),
     "read_all_below": whole(0, 1_000_000_000),
     "weight": real(0, 1),
-    **dict.fromkeys(("near", "test", "file", "files", "by_file", "context", "named", "mentioned"), _ADDED),
+    **dict.fromkeys(("near", "test", "constant", "file", "files", "by_file", "context", "named", "mentioned"), _ADDED),
     "comments": whole(0, 1000),
 }

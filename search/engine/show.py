@@ -6,13 +6,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-import numpy as np
-
 from data_prep.files.printable import one_line
 from search.engine.engine import Alignment, Engine, Hit
 from search.engine.signature import signature
-from search.files.languages import has_whole_file
-from search.index.code_index import Index, IndexedFile
+from search.index.code_index import IndexedFile
 
 _LONGEST_LICENCE: Final = 200  # characters
 _BOLD, _DIM, _GREEN, _CYAN = "1", "2", "32", "36"
@@ -40,7 +37,7 @@ def result(engine: Engine, query: str, hit: Hit, *, explain: bool) -> dict[str, 
         "path": text.path,
         "start_line": text.start_line,
         "end_line": text.end_line,
-        "whole_file": is_whole_file(index, hit.row),
+        "whole_file": index.is_whole_file(hit.row),
         "name": index.names[hit.row],
         "signature": signature(text.source, text.path),
         "documentation": text.query_text,
@@ -59,12 +56,6 @@ def result(engine: Engine, query: str, hit: Hit, *, explain: bool) -> dict[str, 
     if explain and (alignment := aligned(engine, query, hit)):
         found["alignment"] = explained(alignment)
     return found
-
-
-def is_whole_file(index: Index, row: int) -> bool:
-    """Whether a row is a file as a whole, of which it shows the first lines after the licence."""
-    place = int(np.searchsorted(index.file_edges, row, side="right")) - 1
-    return has_whole_file(index.files[place].path) and row == int(index.file_edges[place])
 
 
 def licence_of(file: IndexedFile) -> str:
@@ -96,7 +87,7 @@ def explained(alignment: Alignment) -> list[dict[str, Any]]:
 def as_text(engine: Engine, query: str, hits: Sequence[Hit], seconds: float, *, explain: bool) -> str:
     """One paragraph per hit, in colour on a terminal."""
     if not hits:
-        return "nothing found: none of these words is in a method's name, identifiers, calls or comment"
+        return "nothing found: none of these words is in a name, an identifier, a call or a comment"
     paint = painter()
     lines = [line for hit in hits for line in _lines(engine, query, hit, explain=explain, paint=paint)]
     return "\n".join([*lines, paint(_DIM, f"{len(hits)} of {len(engine.index):,} in {1000 * seconds:.0f} ms")])

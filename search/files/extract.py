@@ -1,10 +1,8 @@
 """Source files -> the contents of an index, as one process reads them. Light to import: no torch."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
 
 from data_prep.licences.licences import Licences
 from data_prep.records import JavaFile
@@ -12,12 +10,6 @@ from search.files.file_words import FileWords, file_words
 from search.files.languages import Unit, read_file
 from search.files.links import blob_names
 from search.files.tree import Found, read_source
-
-_TEST: Final = re.compile(
-    r"(?:^|/)(?:test|tests|testing|androidtest|test-src|testsrc|__tests__|specs?|benchmarks?)/|(?:tests?|testcase|it)\.java$"
-    r"|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.\w+$|[.-](?:test|spec)s?\.\w+$",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +46,3 @@ def _read(root: Path, found: Found, licences: Licences) -> ReadFile:
         return ReadFile(found, [], "", "", trouble=getattr(error, "strerror", None) or str(error))
     licence, words = licences.of(found.path, data), found_units.words or file_words(data)
     return ReadFile(found, found_units.units, licence, blob_names(data), found_units.left_out, words)
-
-
-def is_test(path: str) -> bool:
-    """Whether a file is a test, by its folder or its name."""
-    return _TEST.search(path) is not None

@@ -1,29 +1,31 @@
-"""A source file of a language that :mod:`data_prep.languages` reads: its functions, methods and types, and the file.
+"""A source file of a language that :mod:`data_prep.languages` reads: what it declares, and the file.
 
-The file itself is the first unit, so that its constants and top-level code are found too; what cannot be parsed is
-found by it alone.
+The file itself is the first unit, so that its top-level code is found too; what cannot be parsed is found by it alone.
 """
 
 from collections.abc import Mapping
-from typing import Final, Literal
+from dataclasses import replace
+from typing import Final
 
 from data_prep.corpus.filters import function_reason, is_generated, path_reason, text_reason
 from data_prep.languages.java.javadoc import query_words
 from data_prep.languages.registry import language_of
 from data_prep.languages.source_language import FoundFunction, ParsedSource, SourceLanguage
-from data_prep.records import JavaFile, Method, Pair
+from data_prep.records import JavaFile, Method, Pair, UnitKind
 from search.files.file_words import file_words
 from search.files.languages import Unit, Units
+from search.files.tests_by_path import is_test
 from search.files.text_file import whole_file
 
 _SHOWN: Final = 40
-"""Lines of a type that its unit shows."""
+"""Lines of a type or constant that its unit shows."""
 _BOM: Final = b"\xef\xbb\xbf"
-_KINDS: Final[Mapping[str, Literal["method", "type", "constructor"]]] = {"type": "type", "constructor": "constructor"}
+_DEFAULT: Final = (b"export default", b"module.exports")
+_KINDS: Final[Mapping[str, UnitKind]] = {"type": "type", "constructor": "constructor", "constant": "constant"}
 
 
 def read_functions(file: JavaFile) -> Units:
-    """The file as a whole, then every named function, method and type in source order, documented or not.
+    """The file as a whole, then every named function, method, type and constant in source order, documented or not.
 
     Raises:
         ValueError: no language has the suffix of its name.
@@ -36,8 +38,8 @@ def read_functions(file: JavaFile) -> Units:
     words = file_words(data, parsed.comments if parsed else ())
     units = whole_file(file, data, words)
     if parsed:
-        found = sorted([*parsed.types(), *parsed.functions], key=lambda each: (each.start, -each.end))
         can_ask = not path_reason(file.path, language) and not is_generated(data, parsed.code_start)
+        found = [_named(each, data, file.path) for each in _declared(parsed, test=is_test(file.path))]
         units += [_unit(file, data, each, language, can_ask=can_ask) for each in found if each.name]
     return Units(units, left_out, words)
 
@@ -58,10 +60,33 @@ def _parsed(data: bytes, path: str, language: SourceLanguage) -> tuple[ParsedSou
     return parsed, f"{what} found by the whole file only: syntax errors, too deeply nested, or too many"
 
 
+def _declared(parsed: ParsedSource, *, test: bool) -> list[FoundFunction]:
+    """What a file declares, in source order; a constant that is a function or type is that alone.
+
+    In a ``test``, what is declared inside of functions is found by these: there, it is mostly made-up material.
+    """
+    found = [*parsed.types(), *parsed.functions, *(() if test else parsed.inner())]
+    places = {(each.start, each.end) for each in found}
+    found += [each for each in parsed.constants() if (each.start, each.end) not in places]
+    return sorted(found, key=lambda each: (each.start, -each.end))
+
+
+def _named(found: FoundFunction, data: bytes, path: str) -> FoundFunction:
+    """A function that is all that its file exports has the name of the file, as those who import it call it.
+
+    Of an ``index.js``, it is that of the folder.
+    """
+    if found.name or not data.startswith(_DEFAULT, found.start):
+        return found
+    *folders, name = path.split("/")
+    name = name.split(".")[0]
+    return replace(found, name=folders[-1] if name == "index" and folders else name)
+
+
 def _unit(file: JavaFile, data: bytes, found: FoundFunction, language: SourceLanguage, *, can_ask: bool) -> Unit:
     fields = {**found.fields(), "ast": ()}
     source = data[found.start : found.end].decode("utf-8", "replace")
-    if found.kind == "type":
+    if found.kind in ("type", "constant"):
         source = "\n".join(source.split("\n")[:_SHOWN])
     kind = _KINDS.get(found.kind, "method")
     place = file.origin, file.path, found.start_line, found.end_line

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import PurePosixPath
 from pkgutil import resolve_name
 from typing import Final
@@ -12,7 +13,7 @@ from search.files.file_words import FileWords
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A method, function or type, or a whole file, with the first sentence of its comment as its query."""
+    """A method, function, type or constant, or a whole file, with the first sentence of its comment as its query."""
 
     pair: Pair
     asks: bool  # whether that sentence can serve as a question, by the rules of data_prep.pairs.filters
@@ -35,47 +36,64 @@ _SUFFIXES: Final[Mapping[str, tuple[str, ...]]] = {
     "go": (".go",),
 }
 """Language -> its suffixes, as :mod:`data_prep.languages.registry` has them, which imports the parsers."""
+_DOCUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "markdown": (".md", ".markdown"),
+    "restructuredtext": (".rst",),
+    "text": (".txt",),
+    "toml": (".toml",),
+    "yaml": (".yaml", ".yml"),
+    "json": (".json",),
+    "properties": (".properties",),
+    "gradle": (".gradle",),
+    "xml": (".xml",),
+}
+"""Name -> suffixes of texts and configuration, which are indexed if asked for, as whole files."""
 _WITH_FILE: Final = "search.files.functions:read_functions"
 LANGUAGES: Final[Mapping[str, str]] = {
     ".java": "search.files.java:read_java",
     **dict.fromkeys((end for name in _SUFFIXES if name != "java" for end in _SUFFIXES[name]), _WITH_FILE),
 }
 """Suffix of a file's name -> function that finds its units."""
-_NAMES: Final = {suffix: name for name, suffixes in _SUFFIXES.items() for suffix in suffixes}
+DOCUMENTS: Final[Mapping[str, str]] = dict.fromkeys(
+    chain.from_iterable(_DOCUMENTS.values()), "search.files.document:read_document"
+)
+"""The same for texts and configuration."""
+_NAMES: Final = {suffix: name for name, suffixes in {**_SUFFIXES, **_DOCUMENTS}.items() for suffix in suffixes}
 
 
 def language_names() -> list[str]:
-    """The languages of files that are indexed."""
+    """The languages of source files."""
     return sorted(_SUFFIXES)
 
 
+def indexed_suffixes(*, documents: bool) -> Sequence[str]:
+    """The suffixes of files that are indexed: those of source files, and if asked for those of documents."""
+    return (*LANGUAGES, *(DOCUMENTS if documents else ()))
+
+
 def language_name(path: str) -> str:
-    """The language of a file by the suffix of its name, such as python; "" if it has none of :data:`LANGUAGES`."""
+    """The language of a file by the suffix of its name, such as python; "" if it has none that is indexed."""
     return _NAMES.get(PurePosixPath(path).suffix, "")
 
 
 def chosen_languages(typed: str) -> frozenset[str]:
-    """The languages in ``python,go``; none for "".
+    """The languages in ``python,go,markdown``; none for "".
 
     Raises:
-        ValueError: one of them is not indexed.
+        ValueError: one of them is neither a language nor a kind of document.
     """
+    known = [*language_names(), *sorted(_DOCUMENTS)]
     names = frozenset(name.strip().lower() for name in typed.split(",")) if typed.strip() else frozenset()
-    if unknown := sorted(names.difference(language_names())):
-        raise ValueError(f"expected languages among {', '.join(language_names())}, got {unknown[0]!r}")
+    if unknown := sorted(names.difference(known)):
+        raise ValueError(f"expected languages among {', '.join(known)}, got {unknown[0]!r}")
     return names
 
 
-def has_whole_file(path: str) -> bool:
-    """Whether the first unit of a file, if it has any, is the file as a whole."""
-    return LANGUAGES.get(PurePosixPath(path).suffix) == _WITH_FILE
-
-
 def read_file(file: JavaFile) -> Units:
-    """The units of a file in one of :data:`LANGUAGES`.
+    """The units of a file whose name has one of :func:`indexed_suffixes`.
 
     Raises:
         ValueError: the file cannot be parsed.
     """
-    read: Callable[[JavaFile], Units] = resolve_name(LANGUAGES[PurePosixPath(file.path).suffix])
+    read: Callable[[JavaFile], Units] = resolve_name({**LANGUAGES, **DOCUMENTS}[PurePosixPath(file.path).suffix])
     return read(file)

@@ -17,7 +17,7 @@ from data_prep.store.ragged_lists import Ragged
 from data_prep.worker_pool import map_ordered
 from retrieval.bm25_index import Bm25Index
 from search.files.extract import Task
-from search.files.languages import LANGUAGES
+from search.files.languages import indexed_suffixes
 from search.files.links import committed_blobs, origin_of
 from search.files.origin import Origin
 from search.files.tree import Found, checkout_of, found_files
@@ -27,6 +27,7 @@ from search.index.code_index import (
     IndexedFile,
     UnusableIndexError,
     open_index,
+    read_head,
     read_whole_head,
     save_index,
     tree_sha256,
@@ -48,7 +49,9 @@ class Refreshed:
     written: bool
 
 
-def refresh(root: Path, path: Path, *, processes: int, tell: Callable[[str, str], None]) -> Refreshed:
+def refresh(
+    root: Path, path: Path, *, processes: int, tell: Callable[[str, str], None], documents: bool | None = None
+) -> Refreshed:
     """Make the index of the folder ``root`` in the file ``path``, or update it.
 
     If no file has changed, none is read; the index is checked by its checksum meanwhile.
@@ -58,6 +61,7 @@ def refresh(root: Path, path: Path, *, processes: int, tell: Callable[[str, str]
         path: file of the index; one that cannot be used is rebuilt.
         processes: processes that read files.
         tell: called with a path and what is wrong with it.
+        documents: whether texts and configuration are indexed too; None: as in the existing index, else not.
 
     Raises:
         ValueError: there is no such folder, no source file in it, or ``path`` is not a file.
@@ -65,18 +69,19 @@ def refresh(root: Path, path: Path, *, processes: int, tell: Callable[[str, str]
     """
     if path.exists() and not path.is_file():
         raise ValueError(f"an index cannot be written to {path}, which is no regular file: name another one by --out=")
-    checkout = checkout_of(root, tell)
+    documents = _has_documents(path) if documents is None else documents
+    checkout, suffixes = checkout_of(root, tell), indexed_suffixes(documents=documents)
     with ThreadPoolExecutor(2) as beside:  # one waits for git, the other computes a checksum, which releases the GIL
         asked = beside.submit(origin_of, checkout, tell) if checkout else None
         summed = beside.submit(_head, path)
-        found = found_files(root, LANGUAGES, tell, checkout)
+        found = found_files(root, suffixes, tell, checkout)
         origin, head = asked.result() if asked else None, summed.result()
     if not found:
-        raise ValueError(f"{root} has no source file ({', '.join(f'*{end}' for end in LANGUAGES)}) to index")
+        raise ValueError(f"{root} has no source file ({', '.join(f'*{end}' for end in suffixes)}) to index")
     if isinstance(head, UnusableIndexError):
         tell(str(path), f"rebuilt: {head}")
         head = None
-    if head and head.tree == tree_sha256(origin, found):
+    if head and (head.tree, head.documents) == (tree_sha256(origin, found), documents):
         return Refreshed(head.rows, head.files, 0, 0, written=False)
     old = _old(path, tell) if head else None
     known = [each for each in enumerate(old.files) if each[1].blobs or each[1].trouble] if old else []
@@ -89,9 +94,17 @@ def refresh(root: Path, path: Path, *, processes: int, tell: Callable[[str, str]
         if each.trouble:
             tell(each.path, each.trouble)
     committed = committed_blobs(checkout, origin.commit, tell) if checkout and origin else {}
-    index = _together(old, sorted(kept.values()), fresh, origin, committed)
+    index = replace(_together(old, sorted(kept.values()), fresh, origin, committed), documents=documents)
     save_index(index, path)
     return Refreshed(len(index), len(index.files), len(changed), len(before) - len(kept), written=True)
+
+
+def _has_documents(path: Path) -> bool:
+    """Whether there is an index that has documents."""
+    try:
+        return path.exists() and read_head(path).documents
+    except UnusableIndexError:
+        return False
 
 
 def _head(path: Path) -> Head | UnusableIndexError | None:
@@ -133,7 +146,8 @@ def _together(
         whole = whole.taken(sorted(range(len(whole.files)), key=lambda place: whole.files[place].path))
         whole = replace(whole, split=_with_own_words(whole.split))
     files = [_seen(file, committed) for file in whole.files]
-    return Index(files, whole.split, whole.names, whole.asks, Bm25Index.of(whole.split), whole.whole, origin)
+    rows = whole.split, whole.names, whole.asks, whole.kinds
+    return Index(files, *rows, Bm25Index.of(whole.split), whole.whole, origin)
 
 
 def _seen(file: IndexedFile, committed: Mapping[str, str]) -> IndexedFile:

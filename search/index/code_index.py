@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO, Final, Literal, Protocol, runtime_checkable
+from typing import BinaryIO, Final, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
 import xxhash
@@ -24,7 +24,7 @@ from safetensors.numpy import save
 from data_prep.files.atomic import write_atomically
 from data_prep.files.json_text import checked_record, parse_json
 from data_prep.files.reading import open_regular, reason
-from data_prep.records import WORD_FIELDS
+from data_prep.records import WORD_FIELDS, UnitKind
 from data_prep.store.prepared_data import Split, Texts
 from data_prep.store.ragged_lists import Ragged, checked_edges, edges
 from retrieval.bm25_index import Bm25Index
@@ -32,10 +32,14 @@ from search.files.origin import Origin, link
 from search.index.file_index import FileIndex
 from search.index.stored_arrays import StoredArrays, checked_origin, mapped_arrays
 
-FORMAT: Final = "galm index 5"
+FORMAT: Final = "galm index 6"
 """Incremented when the layout, or what is read of a file, changes."""
 _FIELDS: Final = tuple(field for field in WORD_FIELDS if field != "statements")
 """The fields of an index: no ranker of the search reads statement trees."""
+
+UNIT_KINDS: Final[Sequence[UnitKind]] = get_args(UnitKind)
+WHOLE_FILE: Final = UNIT_KINDS.index("file")
+CONSTANT: Final = UNIT_KINDS.index("constant")
 
 _LINK: Final = re.compile(r"https://[\w.-]+(?::\d+)?/[\w./~%#:+-]*", re.ASCII)
 """The only form of links that is shown, whatever the origin in an untrusted index is."""
@@ -90,20 +94,23 @@ class Head:
     tree: str  # checksum of the indexed files, by :func:`tree_sha256`
     bytes: int  # of what follows
     content: str  # sha256 of what follows
-    sum: str = ""  # XXH3 of all above and of what follows; "" in files of earlier versions
+    sum: str = ""  # XXH3 of all else here and of what follows; "" in files of earlier versions
+    documents: bool = False  # whether texts and configuration are indexed too
 
 
 @dataclass(frozen=True, eq=False)
 class Index:
-    """The functions, methods, types and whole files of a folder, one per row, in the order of their files' paths."""
+    """The functions, methods, types, constants and whole files of a folder, one per row, in the order of paths."""
 
     files: Sequence[IndexedFile]
     split: Split  # its field ``query`` is the first sentence of the comment
     names: Sequence[str]  # dotted, with the enclosing types
     asks: UInt8[np.ndarray, " rows"]  # 1 if the comment's first sentence can serve as a question
+    kinds: UInt8[np.ndarray, " rows"]  # the place in UNIT_KINDS of what each row is
     lexical: Bm25Index
     whole: FileIndex  # the words of whole files
     origin: Origin | None  # web page of the folder's repository
+    documents: bool = False  # whether texts and configuration are indexed too
 
     def __len__(self) -> int:
         return len(self.split)
@@ -120,6 +127,10 @@ class Index:
     def repository(self, row: int) -> str:  # noqa: ARG002 - several have names (search/joint)
         """The name of a row's repository, if several are searched together; "": this is the index of one."""
         return ""
+
+    def is_whole_file(self, row: int) -> bool:
+        """Whether a row is a file as a whole, of which it shows the first lines after the licence."""
+        return bool(self.kinds[row] == WHOLE_FILE)
 
     def url(self, row: int) -> str:
         """A permanent link to a row's lines; "" if its file is not as committed, or its repository has no web page."""
@@ -147,7 +158,8 @@ def save_index(index: Index, path: Path) -> None:
     words, lexical = index.split.words, index.lexical
     manifest = {"origin": asdict(index.origin) if index.origin else None, "files": [asdict(f) for f in index.files]}
     arrays = {f"{field}-{part}": getattr(words[field], part) for field in _FIELDS for part in ("values", "offsets")}
-    arrays |= {"asks": index.asks, "texts-data": index.split.texts.data, "texts-offsets": index.split.texts.offsets}
+    arrays |= {"asks": index.asks, "kinds": index.kinds}
+    arrays |= {"texts-data": index.split.texts.data, "texts-offsets": index.split.texts.offsets}
     arrays |= {f"lexical-{part}": getattr(lexical, part) for part in ("starts", "rows", "gains")}
     texts: dict[str, object] = {
         "manifest": manifest,
@@ -163,6 +175,7 @@ def save_index(index: Index, path: Path) -> None:
         rows=len(index),
         files=len(index.files),
         tree=tree_sha256(index.origin, index.files),
+        documents=index.documents,
         bytes=len(content),
         content=hashlib.sha256(content).hexdigest(),
     )
@@ -293,4 +306,7 @@ def _built(arrays: Mapping[str, np.ndarray], head: Head) -> Index:
     whole = FileIndex.checked(stored, len(files))
     origin = checked_origin(manifest["origin"]) if manifest["origin"] else None
     names, asks = stored.words("names", head.rows), stored.array("asks", np.uint8, head.rows)
-    return Index(files, split, names, asks, lexical, whole, origin)
+    kinds = stored.array("kinds", np.uint8, head.rows)
+    if kinds.max(initial=0) >= len(UNIT_KINDS):
+        raise ValueError(f"it has a row of kind {kinds.max()}, but there are {len(UNIT_KINDS)}")
+    return Index(files, split, names, asks, kinds, lexical, whole, origin, head.documents)

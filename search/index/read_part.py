@@ -10,8 +10,9 @@ from jaxtyping import Int64, UInt8
 from data_prep.store.concatenation import joined
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import edges
-from search.files.extract import ReadFile, Task, is_test, read_files
-from search.index.code_index import Index, IndexedFile
+from search.files.extract import ReadFile, Task, read_files
+from search.files.tests_by_path import is_test
+from search.index.code_index import UNIT_KINDS, Index, IndexedFile
 from search.index.file_index import FileIndex
 
 
@@ -23,6 +24,7 @@ class Part:
     split: Split
     names: Sequence[str]  # of each row
     asks: UInt8[np.ndarray, " rows"]  # as in an index
+    kinds: UInt8[np.ndarray, " rows"]  # as in an index
     whole: FileIndex
 
     @classmethod
@@ -34,13 +36,14 @@ class Part:
             split=Split.of("index", [unit.pair for unit in units]),
             names=[unit.pair.method.dotted for unit in units],
             asks=np.array([unit.asks for unit in units], np.uint8),
+            kinds=np.array([UNIT_KINDS.index(unit.pair.method.kind) for unit in units], np.uint8),
             whole=FileIndex.of([each.found.path for each in read], [each.words for each in read]),
         )
 
     @classmethod
     def of_index(cls, index: Index, files: Sequence[int]) -> "Part":
         """Some files of an index, by their places."""
-        return cls(index.files, index.split, index.names, index.asks, index.whole).taken(files)
+        return cls(index.files, index.split, index.names, index.asks, index.kinds, index.whole).taken(files)
 
     @classmethod
     def joined(cls, parts: Sequence["Part"]) -> "Part":
@@ -53,6 +56,7 @@ class Part:
             split=joined(*(each.split for each in parts)),
             names=[*chain.from_iterable(each.names for each in parts)],
             asks=np.concatenate([each.asks for each in parts]),
+            kinds=np.concatenate([each.kinds for each in parts]),
             whole=first.whole.joined(*(each.whole for each in others)),
         )
 
@@ -67,6 +71,7 @@ class Part:
             split=self.split.take(rows),
             names=[self.names[row] for row in rows.tolist()],
             asks=self.asks[rows],
+            kinds=self.kinds[rows],
             whole=self.whole.taken(np.array(files, np.int64)),
         )
 

@@ -17,24 +17,24 @@ def index_listed(words: Sequence[str], options: IndexOptions) -> None:
     Raises:
         ValueError: the list cannot be used, or some repositories could not be indexed; the message names them.
     """
-    if words or options.out:
-        raise ValueError("--list=FILE names the folders and their indexes: leave out DIR and --out")
+    if words or options.out or options.json:
+        raise ValueError("--list=FILE names the folders and their indexes: leave out DIR, --out and --json")
     listed = read_list(named_path(options.list))
     run = checked_run(options.vectors)
     failed = []
     for number, each in enumerate(listed, start=1):
         say(f"{number:,} of {len(listed):,}: {each.name}")
-        if not _indexed(each, run, options.processes):
+        if not _indexed(each, run, options):
             failed.append(each.name)
     if failed:
         raise ValueError(f"{len(failed):,} of {len(listed):,} repositories could not be indexed: {', '.join(failed)}")
     say(f"{len(listed):,} repositories are indexed: search --list={options.list}")
 
 
-def _indexed(repository: Repository, run: str, processes: int) -> bool:
+def _indexed(repository: Repository, run: str, options: IndexOptions) -> bool:
     """Whether a repository was indexed; if not, the reason is printed, and its former index remains as it was."""
     try:
-        make_index(repository.folder, repository.index, run, processes)
+        make_index(repository.folder, repository.index, run, options)
     except ValueError as error:
         console.complain(f"{repository.name}: {error}")
         return False

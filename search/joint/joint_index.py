@@ -162,6 +162,7 @@ class JointIndex(Index):
             split=JointSplit.over(members),
             names=[*chain.from_iterable(each.index.names for each in members)],
             asks=np.concatenate([np.empty(0, np.uint8), *(each.index.asks for each in members)]),
+            kinds=np.concatenate([np.empty(0, np.uint8), *(each.index.kinds for each in members)]),
             lexical=JointBm25.over([each.index.lexical for each in members]),
             whole=JointFiles.over([each.index.whole for each in members]),
             origin=None,

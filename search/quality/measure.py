@@ -85,7 +85,7 @@ def quality_lines(found: Sequence[Measured], source: Asked, pool: int) -> list[s
     """The results as text; ``source`` as in :class:`Questions`."""
     queries, wide = len(found[0].ranks), max(28, *(len(each.name) + 2 for each in found))
     lines = [
-        f"{queries:,} {_ASKED[source]}, each ranked among {pool:,} methods and types",
+        f"{queries:,} {_ASKED[source]}, each ranked among {pool:,} rows",
         f"{'':<{wide}}{'listed':>8}{'Top@1':>8}{'Top@5':>8}{'Top@10':>8}{'MRR':>8}   MRR - {BASE} (95 % interval)",
     ]
     for each in found:

@@ -147,7 +147,7 @@ def row_at(index: Index, path: str, line: int) -> int:
         (text.end_line - text.start_line, row) for text, row in places if text.start_line <= line <= text.end_line
     ]
     if not around:
-        raise ValueError(f"line {line} of {path} is in no method or type")
+        raise ValueError(f"line {line} of {path} is in no function, method or type")
     return min(around)[1]
 
 

@@ -1,5 +1,6 @@
 """The part of the JSON API that shows a file: its text in surroundings, and what it declares (docs/search-api.md)."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -7,8 +8,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from search.engine.show import is_whole_file, licence_of
-from search.files.languages import has_whole_file, language_name
+from search.engine.show import licence_of
+from search.files.languages import language_name
 from search.index.code_index import Index
 from search.joint.joint_index import JointIndex
 from search.serve.agent_tools import file_number, row_at
@@ -54,7 +55,7 @@ class FileApi:
             source = around(read_indexed(root, own), path, line)
         except ChangedFileError as trouble:
             note, source = str(trouble), _from_index(index, row)
-        rows = range(int(index.file_edges[place]) + has_whole_file(path), int(index.file_edges[place + 1]))
+        rows = [row for row in range(*index.file_edges[place : place + 2].tolist()) if not index.is_whole_file(row)]
         return {
             "path": path,
             "language": language_name(path),
@@ -83,11 +84,11 @@ def _from_index(index: Index, row: int | None) -> Shown:
         return Shown(0, 0, "", False, [])
     text = index.split.text(row)
     return Shown(
-        0 if is_whole_file(index, row) else text.start_line, 0, text.source, False, highlighted(text.source, text.path)
+        0 if index.is_whole_file(row) else text.start_line, 0, text.source, False, highlighted(text.source, text.path)
     )
 
 
-def _units(index: Index, rows: range, line: int) -> list[dict[str, Any]]:
+def _units(index: Index, rows: Sequence[int], line: int) -> list[dict[str, Any]]:
     """The functions and types of a file in the order of their lines, those around ``line`` if there are many."""
     texts = [(index.split.text(row), row) for row in rows]
     found = sorted((text.start_line, -text.end_line, row) for text, row in texts)

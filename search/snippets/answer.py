@@ -13,7 +13,7 @@ import numpy as np
 from data_prep.bounds import shown
 from data_prep.languages.identifiers import split_identifier
 from search.engine.engine import Engine
-from search.files.languages import has_whole_file, language_name
+from search.files.languages import language_name
 from search.index.code_index import Index
 from search.posts.snippet import shortened
 from search.snippets.code_search import CodeHit, CodeQuery, CodeSearch
@@ -188,7 +188,7 @@ def _code_of(index: Index, located: Located) -> str:
     if frame.code or row is None or located.moved:
         return frame.code
     text = index.split.text(row)
-    if has_whole_file(text.path) and row in index.file_edges:
+    if index.is_whole_file(row):
         return ""  # its text begins behind the licence
     lines = text.source.split("\n")
     place = frame.line - text.start_line

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from search.files.languages import has_whole_file
 from search.index.code_index import Index
 from search.traces.trace import TOP, Frame
 
@@ -70,7 +69,7 @@ class FrameLocator:
     def _row_of(self, file: int, frame: Frame) -> int | None:
         """The row of a file at a frame's line: the file as a whole, if that is a row, for its top level."""
         rows = self._rows(file)
-        if frame.name == TOP and rows and has_whole_file(self._index.files[file].path):
+        if frame.name == TOP and rows and self._index.is_whole_file(rows[0]):
             return rows[0]
         return self.row_at(file, frame.line)
 

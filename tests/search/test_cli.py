@@ -299,7 +299,7 @@ def test_hits_are_of_the_languages_asked_for(capsys, typed, expected):
 @pytest.mark.parametrize(
     ("typed", "told"),
     [
-        ("cobol", "expected languages among go, java, javascript, python, typescript, got 'cobol'"),
+        ("cobol", "expected languages among go, java, javascript, python, typescript, gradle, json"),
         ("java", "--language=java matches none of the index's 2 files, which are of go, python"),
     ],
 )
@@ -313,3 +313,26 @@ def test_a_name_is_found_behind_its_package(capsys):
     capsys.readouterr()
     assert main(["search", "netrclib.Store.read_netrc_file", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["results"][0]["name"] == "Store.read_netrc_file"
+
+
+def test_index_tells_what_it_has_as_json(tmp_path, capsys):
+    root = write(
+        tmp_path / "tree",
+        {"a.py": b"LIMIT = 1\ndef run(): return 1\nclass A: pass\n", "b.py": b"\0", "c.toml": b"a=1\n"},
+    )
+    told = []
+    for _ in range(2):
+        assert main(["index", str(root), "--json", "--documents=true", "--vectors=none"]) == 0
+        told.append(json.loads(capsys.readouterr().out))
+    first, second = told
+    assert first["rows"] == 5
+    assert first["languages"] == {
+        "python": {"files": 2, "rows": {"method": 1, "type": 1, "constant": 1, "file": 1}},
+        "toml": {"files": 1, "rows": {"file": 1}},
+    }
+    assert first["left_out"] == [{"path": "b.py", "reason": "binary: a NUL byte in its first 8 KiB"}]
+    assert (first["files"], first["files_read"], first["changed"], first["documents"]) == (3, 3, True, True)
+    assert (second["files_read"], second["changed"]) == (0, False)
+    assert second["left_out"] == first["left_out"]
+    assert second["seconds"] >= 0
+    assert first["index"] == str(index_place(root))

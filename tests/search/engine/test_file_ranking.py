@@ -10,9 +10,9 @@ from data_prep.records import JavaFile
 from search.engine.engine import Engine
 from search.engine.file_ranking import FileRanking, FileWeights
 from search.engine.settings import RankingSettings
-from search.files.extract import is_test
 from search.files.file_words import file_words, path_stems
 from search.files.java import read_java
+from search.files.tests_by_path import is_test
 from search.index.build import refresh
 from search.index.code_index import open_index
 from search.index.file_index import KINDS, FileIndex
@@ -110,6 +110,7 @@ def test_an_update_gives_the_index_made_anew(project):
         "test_session_store",
         "test_session_store",
         "__init__",
+        "store",
         "cookies",
         "read_cookies",
         "session_store",
@@ -186,3 +187,15 @@ def test_comments_that_are_hidden_do_not_count(tmp_path):
     shown, hidden = (ranking.scores(["giraffe"], "", for_tests=False, comments=each) for each in (True, False))
     assert shown.tolist() == [1.0, 0.0]
     assert hidden.tolist() == [0.0, 0.0]
+
+
+def test_a_constant_is_found_by_its_name_and_else_below_functions(tmp_path):
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "pool.py").write_text("MAX_ROOMS = 3\n\n\ndef open_rooms(rooms):\n    return load(rooms)\n")
+    found, _ = indexed(root)
+    engine, alike = Engine(found, None), Engine(found, None, RankingSettings(constant=0.0))
+    assert found.names[engine.search("MAX_ROOMS")[0].row] == "MAX_ROOMS"
+    scores = [{found.names[hit.row]: hit.score for hit in each.search("rooms")} for each in (engine, alike)]
+    assert scores[0]["MAX_ROOMS"] == pytest.approx(scores[1]["MAX_ROOMS"] - 1)
+    assert scores[0]["open_rooms"] == pytest.approx(scores[1]["open_rooms"])

@@ -1,4 +1,4 @@
-"""Functions, methods and types of Python, JavaScript, TypeScript and Go as units, beside the files themselves."""
+"""Functions, methods, types and constants of Python, JavaScript, TypeScript and Go as units, beside the files."""
 
 import ast
 import importlib.util
@@ -11,7 +11,7 @@ from data_prep.languages.registry import language, language_of
 from data_prep.records import JavaFile
 from search.engine.show import signature
 from search.files.file_words import file_words
-from search.files.languages import LANGUAGES, has_whole_file, language_name, read_file
+from search.files.languages import DOCUMENTS, LANGUAGES, language_name, read_file
 
 PYTHON = b'''"""Sessions."""
 LIMIT = 3
@@ -69,9 +69,11 @@ func (e *Engine) ServeFile(name string, to interface{}) (n int, err error) {
 CASES = {
     "store.py": (PYTHON, {
         "store": ("file", ""),
+        "LIMIT": ("constant", ""),
         "SessionStore": ("type", "Keeps the sessions of a server."),
         "SessionStore.size": ("method", "Number of stored sessions."),
         "open_store": ("method", ""),
+        "inner": ("method", ""),
     }),
     "lib/paths.js": (JAVASCRIPT, {
         "paths": ("file", ""),
@@ -196,6 +198,58 @@ def test_whatever_a_file_has_it_is_found_as_a_whole(data, told):
     assert "\n" not in found.left_out
 
 
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("a.py", "#: Seconds.\nWAIT: Final = get(1)\n__all__ = []\nx = 1\nx = 2\na.b = 3\n",
+         {"WAIT": "Seconds.", "x": ""}),
+        ("a.py", "make = lambda path: read(path)\n", {"make": ""}),
+        ("a.ts", "/** Rooms. */\nexport const rooms: Room[] = [open()], { a } = b;\nvar s;\n", {"rooms": ""}),
+        ("a.ts", "/** Wraps. */\nexport const handle = wrap(async (item) => item.load());\n", {"handle": "Wraps."}),
+        ("a.js", "const fs = require('fs').promises;\nconst read = fs.readFile;\nlet f = () => 1;\n", {"read": ""}),
+        ("a.go", "package a\n\n// Wait is in seconds.\nconst Wait = 1\n\nvar _ I = &A{}\n",
+         {"Wait": "Wait is in seconds."}),
+        ("a.go", "package a\n\nvar (\n\tA, B = 1, 2\n\t// C is a function.\n\tC = func() {}\n)\n",
+         {"A": "", "C": "C is a function."}),
+    ],
+)  # fmt: skip
+def test_constants_are_units_and_imports_and_what_is_found_as_a_function_are_not(path, text, expected):
+    found = by_name(path, text.encode())
+    assert {name: pair.query_text for name, pair in found.items() if pair.method.kind == "constant"} == expected
+
+
+def test_the_words_of_a_constant_are_those_of_its_value():
+    found = by_name("a.ts", b"export const handle = wrap(async (item) => item.loadRooms());\n")
+    assert {"handle", "wrap", "item", "load", "rooms"} <= set(found["handle"].words("tokens"))
+    assert "wrap" in found["handle"].words("api")
+
+
+@pytest.mark.parametrize("path", ["lib/router.js", "lib/router/index.js"])
+@pytest.mark.parametrize(
+    "text",
+    ["export default (path) => find(path);", "module.exports = function (a) { b(a); };"],
+)
+def test_what_a_file_exports_by_default_has_its_name(path, text):
+    names = [unit.pair.method.name for unit in read(path, text.encode()).units if unit.pair.method.kind != "file"]
+    assert names == ["router"]
+
+
+def test_in_tests_functions_inside_of_others_are_found_by_those():
+    assert "inner" in by_name("store.py", PYTHON)
+    assert "inner" not in by_name("tests/store.py", PYTHON)
+
+
+@pytest.mark.parametrize("suffix", DOCUMENTS)
+def test_a_document_is_a_whole_file_that_defines_nothing(suffix):
+    (unit,) = read(f"docs/setup{suffix}", b"# Setup\n\nThe class Server listens.\n").units
+    assert (unit.pair.method.kind, unit.pair.method.name) == ("file", "setup")
+    assert unit.pair.words("name") == ("setup",)
+    assert unit.pair.words("tokens") == ()
+    assert read(f"a{suffix}", b"").units == []
+    with pytest.raises(ValueError, match="longer than 128 KiB"):
+        read(f"a{suffix}", b"word\n" * 30_000)
+
+
 def test_suffixes_are_those_of_the_parsers():
     known = {suffix: name for name in REGISTERED for suffix in language(name).suffixes}
     assert known.keys() == LANGUAGES.keys()
@@ -204,6 +258,5 @@ def test_suffixes_are_those_of_the_parsers():
 
 def test_each_suffix_has_a_reader():
     for suffix in LANGUAGES:
-        assert has_whole_file(f"a{suffix}") == (suffix != ".java")
         assert language_name(f"a{suffix}") == language_of(f"a{suffix}").name
         assert read_file(JavaFile("", f"a{suffix}", b"")).units == []

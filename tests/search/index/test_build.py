@@ -11,9 +11,11 @@ import pytest
 
 from data_prep.languages.java.declarations import find_methods, parse_java
 from recipes.config import REPOSITORY
+from search.engine.engine import Engine
 from search.index import build
 from search.index.build import refresh
 from search.index.code_index import FORMAT, UnusableIndexError, open_index, read_head
+from search.index.contents import contents
 
 
 def made(root, path, processes=1):
@@ -149,7 +151,7 @@ def test_a_damaged_index_is_refused_and_made_anew(tree, tmp_path, damage):
         + whole[4096:8192]
         + whole[block + 4096 :],
         "rows": whole.replace(b'"rows": %d' % rows, b'"rows": %d' % (rows + 1), 1),
-        "version": whole.replace(b"galm index 5", b"galm index 1", 1),
+        "version": whole.replace(b"galm index 6", b"galm index 1", 1),
         "head": whole.replace(b'"rows"', b'"raws"', 1),
         "nothing": b"",
     }
@@ -236,3 +238,27 @@ def test_kill_at_any_moment_leaves_a_whole_index(tree, tmp_path):
     made(tree, path)
     made(tree, tmp_path / "new")
     assert path.read_bytes() == (tmp_path / "new").read_bytes()
+
+
+def test_documents_are_indexed_if_asked_for_until_they_are_not(tmp_path):
+    root, index = tmp_path / "tree", tmp_path / "index"
+    (root / "docs").mkdir(parents=True)
+    (root / "a.py").write_text("def run(): return 1\n")
+    (root / "docs" / "deploy.md").write_text("# Deployment\n\nThe class runs behind a proxy.\n")
+    (root / "huge.json").write_text("[\n" + "1,\n" * 50_000 + "1]\n")
+
+    def paths(documents=None):
+        done = refresh(root, index, processes=1, tell=lambda *_: None, documents=documents)
+        return [each.path for each in open_index(index).files], done.written
+
+    assert paths() == (["a.py"], True)
+    assert paths(True) == (["a.py", "docs/deploy.md", "huge.json"], True)
+    assert paths() == (["a.py", "docs/deploy.md", "huge.json"], False)
+    found = open_index(index)
+    assert found.files[-1].trouble == "a document longer than 128 KiB"
+    best = Engine(found, None).search("deployment behind a proxy")[0]
+    assert (found.names[best.row], found.is_whole_file(best.row)) == ("deploy", True)
+    assert not Engine(found, None).search("deployment", languages={"python"})
+    assert contents(found)["markdown"] == {"files": 1, "rows": {"file": 1}}
+    assert paths(False) == (["a.py"], True)
+    assert paths() == (["a.py"], False)

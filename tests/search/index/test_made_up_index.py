@@ -107,6 +107,7 @@ MADE_UP = {
     "gains of another type": with_array("lexical-gains", lambda array: array.astype(np.float64)),
     "another shape": with_array("asks", lambda array: array[None]),
     "no such array": lambda arrays: arrays.pop("asks"),
+    "a kind that there is not": with_array("kinds", put(0, 200)),
 }
 
 

@@ -78,4 +78,4 @@ def test_a_kill_leaves_the_others_and_the_old_index(company):
 @pytest.mark.parametrize("more", [["src"], ["--out=/x"]])
 def test_a_list_names_all_folders(company, capsys, more):
     assert main(["index", f"--list={company / 'list.tsv'}", *more]) == 2
-    assert "leave out DIR and --out" in capsys.readouterr().err
+    assert "leave out DIR, --out" in capsys.readouterr().err

@@ -35,8 +35,9 @@ def test_a_file_is_shown_whole_with_what_it_declares(root, tmp_path):
         told = ask(port, "/api/file", {"path": "io/lines.py", "line": 8}).told
         assert told["text"] + "\n" == FILES["io/lines.py"]
         assert (told["first_line"], told["lines"], told["language"]) == (1, 10, "python")
-        assert (told["license"], told["note"], told["unit_count"]) == ("MIT", "", 2)
+        assert (told["license"], told["note"], told["unit_count"]) == ("MIT", "", 3)
         assert [(each["name"], each["start_line"], each["end_line"]) for each in told["units"]] == [
+            ("LIMIT", 4, 4),
             ("Lines", 7, 10),
             ("Lines.read", 8, 10),
         ]
@@ -57,7 +58,7 @@ def test_a_file_that_changed_is_shown_as_the_index_has_it(root, tmp_path):
         assert "changed since it was indexed" in told["note"]
         assert (told["first_line"], told["lines"]) == (8, 0)
         assert told["text"] == "def read(self):\n        # no\n        return LIMIT"
-        told = ask(port, "/api/file", {"path": "io/lines.py", "line": 4}).told  # the file as a whole
+        told = ask(port, "/api/file", {"path": "io/lines.py", "line": 5}).told  # the file as a whole
         assert (told["first_line"], told["text"].startswith("LIMIT = 3")) == (0, True)
         (root / "io/Words.java").unlink()
         told = ask(port, "/api/file", {"path": "io/Words.java", "line": 4}).told

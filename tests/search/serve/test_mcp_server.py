@@ -72,7 +72,7 @@ def test_a_client_searches_reads_and_is_told_why(tree):
                 ("search", {"question": "a thing", "by": "line"}, "by"),
                 ("search", {}, "expected a question"),
                 ("read_unit", {"path": "../../etc/passwd", "line": 1}, "there is no indexed file"),
-                ("read_unit", {"path": first["path"], "line": 100_000}, "is in no method or type"),
+                ("read_unit", {"path": first["path"], "line": 100_000}, "is in no function, method or type"),
                 ("nothing", {}, "nothing"),
             ]:
                 try:
