@@ -22,15 +22,15 @@ SPLITS: Final[tuple[SplitName, ...]] = ("train", "valid", "test")
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """The source of a :class:`JavaFile` that contains a single method of a file, wrapped in a class."""
+    """The source of a :class:`SourceFile` that contains a single method of a file, wrapped in a class."""
 
     split: SplitName  # official
     lines_before: int  # to add to line numbers; negative if the wrapper has more lines
 
 
 @dataclass(frozen=True, slots=True)
-class JavaFile:
-    """One Java source file as read from a folder or an archive; its bytes are untrusted."""
+class SourceFile:
+    """One source file as read from a folder or an archive; its bytes are untrusted."""
 
     origin: str  # its source, e.g. "jdk-17.0.21"
     path: str  # path inside the origin, "/"-separated

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from data_prep.bounds import shown
-from data_prep.records import JavaFile, Pair
+from data_prep.records import Pair, SourceFile
 from search.engine.engine import words_of
 from search.files.java import read_java
 
@@ -60,7 +60,7 @@ def _words(query: str, name: str) -> tuple[str, ...]:
 def _read(code: str, name: str) -> Pair:
     data = f"class {_TYPE} {{\n{code}\n}}\n".encode(errors="replace")
     try:
-        units = read_java(JavaFile("", "", data)).units
+        units = read_java(SourceFile("", "", data)).units
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
     methods = [unit.pair for unit in units if unit.pair.method.kind != "type"]

@@ -15,7 +15,7 @@ from data_prep.files.named_paths import named_path
 from data_prep.pairs.excerpt import wrap
 from data_prep.pairs.from_java import pairs_of_java
 from data_prep.pairs.made import MadePairs
-from data_prep.records import SPLITS, JavaFile, Pair
+from data_prep.records import SPLITS, Pair, SourceFile
 from data_prep.sources.codesearchnet import JAVA_ROWS, places
 from data_prep.sources.codesearchnet_rows import Row, RowCount, find_files, read_rows
 from data_prep.sources.download import DownloadError
@@ -47,7 +47,7 @@ class Csn:
         """The name and version of the data."""
         return self.raw.origin
 
-    def java_files(self) -> Iterator[JavaFile]:
+    def java_files(self) -> Iterator[SourceFile]:
         """Each method wrapped in a separate class, training first.
 
         Raises:

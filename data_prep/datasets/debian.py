@@ -14,7 +14,7 @@ from data_prep.files.named_paths import named_path
 from data_prep.pairs.from_java import pairs_of_java
 from data_prep.pairs.made import MadePairs
 from data_prep.pairs.splits import SplitRule
-from data_prep.records import JavaFile
+from data_prep.records import SourceFile
 from data_prep.sources.archives import read_java_files
 from data_prep.sources.debian_archives import (
     MOST_LEFT_OUT,
@@ -54,7 +54,7 @@ class DebianSample:
         release = self._sources().release
         return f"debian-{release}" if release else "debian"
 
-    def java_files(self) -> Iterator[JavaFile]:
+    def java_files(self) -> Iterator[SourceFile]:
         """Every source file, sorted by project, package and path; its origin is ``project/package_version``.
 
         Raises:
@@ -90,7 +90,7 @@ class DebianSample:
             "archives_left_out": dict(self._refused),
         }
 
-    def _files_of(self, archive: SourceArchive) -> Iterator[JavaFile]:
+    def _files_of(self, archive: SourceArchive) -> Iterator[SourceFile]:
         """An archive's files; a refused or damaged archive is skipped."""
         origin = f"{archive.project}/{archive.package}_{archive.version}"
         try:

@@ -9,7 +9,7 @@ from data_prep.config import DataConfig
 from data_prep.files.named_paths import named_path
 from data_prep.pairs.from_java import pairs_of_java
 from data_prep.pairs.made import MadePairs
-from data_prep.records import JavaFile
+from data_prep.records import SourceFile
 from data_prep.sources.archives import read_java_files
 
 
@@ -51,7 +51,7 @@ class Folder:
         """The name of the directory or archive."""
         return self._path.name or "root"
 
-    def java_files(self) -> Iterator[JavaFile]:
+    def java_files(self) -> Iterator[SourceFile]:
         """Every ``*.java`` file, sorted by path."""
         self.left_out.clear()
         return read_java_files(self._path, self.origin(), lambda path, reason: self.left_out.append((path, reason)))

@@ -18,7 +18,7 @@ from data_prep.files.named_paths import named_path
 from data_prep.files.reading import read_regular
 from data_prep.pairs.from_java import pairs_of_java
 from data_prep.pairs.made import MadePairs
-from data_prep.records import JavaFile
+from data_prep.records import SourceFile
 from data_prep.sources.archives import read_java_files
 from data_prep.sources.download import DownloadError
 from data_prep.sources.jdk_archive import NAME, RELEASE, fetch_archive, is_archive, place_in_src_zip, release_in_name
@@ -78,7 +78,7 @@ class Jdk:
         release = ".".join(map(str, found.numbers))
         return f"jdk-{release}{'-ga' * found.is_archive}" if release else "jdk"
 
-    def java_files(self) -> Iterator[JavaFile]:
+    def java_files(self) -> Iterator[SourceFile]:
         """Every source file, sorted by path."""
         self.left_out.clear()
         sources, skipped = self._sources(), lambda path, reason: self.left_out.append((path, reason))

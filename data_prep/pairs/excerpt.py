@@ -4,12 +4,12 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from data_prep.records import Excerpt, JavaFile, SplitName
+from data_prep.records import Excerpt, SourceFile, SplitName
 
 _LINE: Final = re.compile(r"#L(\d+)")
 
 
-def wrap(row: Mapping[str, str], split: SplitName, origin: str) -> JavaFile:
+def wrap(row: Mapping[str, str], split: SplitName, origin: str) -> SourceFile:
     """The method of ``row`` below its comment in a separate class.
 
     Args:
@@ -23,4 +23,4 @@ def wrap(row: Mapping[str, str], split: SplitName, origin: str) -> JavaFile:
     place = _LINE.search(row.get("url", ""))
     before = (int(place[1]) if place else 1) - head.count("\n") - 1
     data = f"{head}{row['code']}\n}}\n".encode(errors="replace")
-    return JavaFile(origin, f"{row['repo']}/{row['path']}", data, Excerpt(split, before))
+    return SourceFile(origin, f"{row['repo']}/{row['path']}", data, Excerpt(split, before))

@@ -11,14 +11,14 @@ from data_prep.languages.java.javadoc import first_sentence, query_words
 from data_prep.languages.java.parsed_fields import profile_fields
 from data_prep.languages.java.types import text
 from data_prep.pairs.filters import NOT_PARSED, Candidate, generated_header, reason_to_drop
-from data_prep.records import JavaFile, Method, Pair
+from data_prep.records import Method, Pair, SourceFile
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """Files to process together, and the configuration."""
 
-    files: Sequence[JavaFile]
+    files: Sequence[SourceFile]
     config: DataConfig
 
 
@@ -51,7 +51,7 @@ def extract(chunk: Chunk) -> Extracted:
     return found
 
 
-def _extract_file(file: JavaFile, parsed: ParsedFile, config: DataConfig, found: Extracted) -> None:
+def _extract_file(file: SourceFile, parsed: ParsedFile, config: DataConfig, found: Extracted) -> None:
     generated, left_out = generated_header(file.data, parsed.code_start), LeftOut()
     for method in find_methods(parsed, left_out=left_out):
         if file.excerpt is not None and "." in method.type_name:
@@ -67,7 +67,7 @@ def _extract_file(file: JavaFile, parsed: ParsedFile, config: DataConfig, found:
         found.broken.append((file.path, str(left_out)))
 
 
-def _keep(file: JavaFile, method: FoundMethod, candidate: Candidate, config: DataConfig, found: Extracted) -> None:
+def _keep(file: SourceFile, method: FoundMethod, candidate: Candidate, config: DataConfig, found: Extracted) -> None:
     """Add the pair of a method, if the profile has fields for it."""
     fields, trouble = profile_fields(method, config.profile) if config.has_statements else (clean_fields(method), "")
     if trouble:
@@ -94,7 +94,7 @@ def candidate_of(path: str, found: FoundMethod, *, generated: bool) -> Candidate
     )
 
 
-def methods_of(file: JavaFile, *, documented_only: bool = False) -> Iterator[Method]:
+def methods_of(file: SourceFile, *, documented_only: bool = False) -> Iterator[Method]:
     """All methods of a file with their fields, unfiltered.
 
     Raises:
@@ -104,7 +104,7 @@ def methods_of(file: JavaFile, *, documented_only: bool = False) -> Iterator[Met
         yield record(file, found, clean_fields(found))
 
 
-def record(file: JavaFile, found: FoundMethod, fields: Mapping[str, tuple[str, ...]]) -> Method:
+def record(file: SourceFile, found: FoundMethod, fields: Mapping[str, tuple[str, ...]]) -> Method:
     """The record of a method found in ``file``."""
     before = file.excerpt.lines_before if file.excerpt is not None else 0
     return Method(

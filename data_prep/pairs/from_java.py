@@ -15,7 +15,7 @@ from data_prep.pairs.extraction import Chunk, Extracted
 from data_prep.pairs.filters import FILTERS, NOT_PARSED
 from data_prep.pairs.made import MadePairs, Stopwatch, listed
 from data_prep.pairs.splits import BY_FILE, SplitRule, project_of, split_pairs
-from data_prep.records import JavaFile, Pair
+from data_prep.records import Pair, SourceFile
 from data_prep.worker_pool import map_ordered, processors
 
 _EXTRACT: Final = "data_prep.pairs.extraction:extract"
@@ -28,7 +28,7 @@ class JavaSources(Protocol):
 
     left_out: list[tuple[str, str]]  # path, why it could not be read; filled by java_files()
 
-    def java_files(self) -> Iterator[JavaFile]: ...
+    def java_files(self) -> Iterator[SourceFile]: ...
 
 
 def pairs_of_java(
@@ -75,7 +75,7 @@ def pairs_of_java(
     return MadePairs(splits, manifest, source, watch.seconds)
 
 
-def pairs_of(files: Iterable[JavaFile], config: DataConfig) -> list[Pair]:
+def pairs_of(files: Iterable[SourceFile], config: DataConfig) -> list[Pair]:
     """The pairs of ``files`` that pass the filters, duplicates included."""
     return _extract_all(files, config, progress=False).pairs
 
@@ -85,7 +85,7 @@ def _of_projects(pairs: Sequence[Pair]) -> dict[str, int]:
     return dict(Counter(project_of(pair.method.origin) for pair in pairs).most_common())
 
 
-def _extract_all(files: Iterable[JavaFile], config: DataConfig, progress: bool) -> Extracted:
+def _extract_all(files: Iterable[SourceFile], config: DataConfig, progress: bool) -> Extracted:
     whole = Extracted()
     parts = map_ordered(_EXTRACT, _chunks(files, config), config.processes or processors())
     with closing(parts), tqdm(desc="files", unit=" files", disable=None if progress else True) as bar:
@@ -106,9 +106,9 @@ def interned(pair: Pair) -> Pair:
     return Pair(replace(pair.method, fields=fields), pair.query_text, tuple(map(sys.intern, pair.query)))
 
 
-def _chunks(files: Iterable[JavaFile], config: DataConfig) -> Iterator[Chunk]:
+def _chunks(files: Iterable[SourceFile], config: DataConfig) -> Iterator[Chunk]:
     """Chunks of about a megabyte of files, for balanced work."""
-    chunk: list[JavaFile] = []
+    chunk: list[SourceFile] = []
     size = 0
     for file in files:
         chunk.append(file)

@@ -16,7 +16,7 @@ from data_prep.languages.java.javadoc import query_words
 from data_prep.languages.java.parsed_fields import profile_fields
 from data_prep.pairs.excerpt import wrap
 from data_prep.pairs.extraction import record
-from data_prep.records import UNKNOWN, JavaFile, Method, Pair, SplitName
+from data_prep.records import UNKNOWN, Method, Pair, SourceFile, SplitName
 from data_prep.worker_pool import map_ordered, processors
 
 _EXTRACT: Final = "data_prep.pairs.published_rows:pairs_of_chunk"
@@ -74,7 +74,7 @@ def _pair(row: PublishedRow, chunk: RowChunk) -> tuple[Pair, bool]:
     return Pair(method or _spelled(file, row), text, query), method is not None
 
 
-def _parsed(file: JavaFile, config: DataConfig) -> Method | None:
+def _parsed(file: SourceFile, config: DataConfig) -> Method | None:
     """The method of ``file``; None if it cannot be parsed."""
     try:
         found = next(find_methods(parse_java(file.data), documented_only=False), None)
@@ -86,7 +86,7 @@ def _parsed(file: JavaFile, config: DataConfig) -> Method | None:
     return None if fields is None else record(file, found, fields)
 
 
-def _spelled(file: JavaFile, row: PublishedRow) -> Method:
+def _spelled(file: SourceFile, row: PublishedRow) -> Method:
     """A method whose words are those of its identifiers."""
     type_name, _, name = row.fields["func_name"].rpartition(".")
     words = (word for identifier in _IDENTIFIER.findall(row.fields["code"]) for word in split_identifier(identifier))

@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Final
 
 from data_prep.files.reading import open_regular, read_regular, reason
-from data_prep.records import JavaFile
+from data_prep.records import SourceFile
 
 Unpacked = gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile | io.BufferedReader
 """A decompressed stream of a tar."""
@@ -61,7 +61,7 @@ def _log_skipped(path: str, reason: str) -> None:
 
 def read_java_files(
     path: Path, origin: str, skipped: Skipped = _log_skipped, placed: Placed = str
-) -> Iterator[JavaFile]:
+) -> Iterator[SourceFile]:
     """Yield every ``*.java`` file under or in ``path`` that is ``placed``, sorted by that path.
 
     Raises:
@@ -72,7 +72,7 @@ def read_java_files(
     found = False
     for file in _entries(path, skipped, lambda name: placed(name) if name.endswith(".java") else None):
         found = True
-        yield JavaFile(origin, *file)
+        yield SourceFile(origin, *file)
     if not found:
         raise ValueError(f"{path} contains no readable .java file: expected Java sources")
 

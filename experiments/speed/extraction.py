@@ -11,7 +11,7 @@ from javalang.tree import ConstructorDeclaration, MethodDeclaration
 
 from data_prep.languages.java.declarations import find_methods, parse_java
 from data_prep.pairs.extraction import methods_of
-from data_prep.records import JavaFile
+from data_prep.records import SourceFile
 from experiments.speed.timing import Spread, in_turn, timed
 
 _SPARE = 2
@@ -40,19 +40,19 @@ class Extraction:
     found_speedup: Spread  # of found over javalang
 
 
-def drawn(files: Iterable[JavaFile], count: int, seed: int = 0) -> list[JavaFile]:
+def drawn(files: Iterable[SourceFile], count: int, seed: int = 0) -> list[SourceFile]:
     """``count`` files, chosen and ordered by their paths and the seed alone."""
     return heapq.nsmallest(count, files, key=lambda file: hashlib.sha256(f"{seed} {file.path}".encode()).digest())
 
 
-def javalang_methods(file: JavaFile) -> int:
+def javalang_methods(file: SourceFile) -> int:
     """Number of methods and constructors with a body that javalang finds."""
     tree = javalang.parse.parse(file.data.decode("utf-8", errors="replace"))
     kinds = MethodDeclaration | ConstructorDeclaration
     return sum(isinstance(node, kinds) and node.body is not None for _, node in tree)
 
 
-def javalang_parses(file: JavaFile) -> bool:
+def javalang_parses(file: SourceFile) -> bool:
     """Whether javalang can parse a file."""
     try:
         javalang_methods(file)
@@ -61,9 +61,9 @@ def javalang_parses(file: JavaFile) -> bool:
     return True
 
 
-def measure_extraction(files: Iterable[JavaFile], count: int, repeats: int) -> Extraction:
+def measure_extraction(files: Iterable[SourceFile], count: int, repeats: int) -> Extraction:
     """Methods per second over ``count`` of ``files``, in one process."""
-    kept: list[JavaFile] = []
+    kept: list[SourceFile] = []
     skipped = 0
     for file in drawn(files, _SPARE * count):
         if len(kept) == count:
@@ -72,7 +72,7 @@ def measure_extraction(files: Iterable[JavaFile], count: int, repeats: int) -> E
             kept.append(file)
         else:
             skipped += 1
-    ways: dict[str, Callable[[JavaFile], int]] = {
+    ways: dict[str, Callable[[SourceFile], int]] = {
         "extracted": lambda file: sum(1 for _ in methods_of(file)),
         "found": lambda file: sum(1 for _ in find_methods(parse_java(file.data), documented_only=False)),
         "javalang": javalang_methods,
@@ -89,7 +89,7 @@ def measure_extraction(files: Iterable[JavaFile], count: int, repeats: int) -> E
     )
 
 
-def _total(way: Callable[[JavaFile], int], files: Sequence[JavaFile]) -> int:
+def _total(way: Callable[[SourceFile], int], files: Sequence[SourceFile]) -> int:
     return sum(map(way, files))
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
-from data_prep.records import JavaFile
+from data_prep.records import SourceFile
 from search.files.file_words import file_words
 from search.files.languages import Units
 from search.files.text_file import whole_file
@@ -12,7 +12,7 @@ LARGEST: Final = 128 << 10
 """Bytes of the longest document: longer ones are data, such as lists of the versions of packages."""
 
 
-def read_document(file: JavaFile) -> Units:
+def read_document(file: SourceFile) -> Units:
     """A document, which defines no names, whatever words are in its text.
 
     Raises:

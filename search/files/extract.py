@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from data_prep.licences.licences import Licences
-from data_prep.records import JavaFile
+from data_prep.records import SourceFile
 from search.files.file_words import FileWords, file_words
 from search.files.languages import Unit, read_file
 from search.files.links import blob_names
@@ -41,7 +41,7 @@ def read_files(task: Task) -> list[ReadFile]:
 def _read(root: Path, found: Found, licences: Licences) -> ReadFile:
     try:
         data = read_source(root, found)
-        found_units = read_file(JavaFile("", found.path, data))
+        found_units = read_file(SourceFile("", found.path, data))
     except (OSError, ValueError) as error:
         return ReadFile(found, [], "", "", trouble=getattr(error, "strerror", None) or str(error))
     licence, words = licences.of(found.path, data), found_units.words or file_words(data)

@@ -11,7 +11,7 @@ from data_prep.corpus.filters import function_reason, is_generated, path_reason,
 from data_prep.languages.java.javadoc import query_words
 from data_prep.languages.registry import language_of
 from data_prep.languages.source_language import FoundFunction, ParsedSource, SourceLanguage
-from data_prep.records import JavaFile, Method, Pair, UnitKind
+from data_prep.records import Method, Pair, SourceFile, UnitKind
 from search.files.file_words import file_words
 from search.files.languages import Unit, Units
 from search.files.tests_by_path import is_test
@@ -24,7 +24,7 @@ _DEFAULT: Final = (b"export default", b"module.exports")
 _KINDS: Final[Mapping[str, UnitKind]] = {"type": "type", "constructor": "constructor", "constant": "constant"}
 
 
-def read_functions(file: JavaFile) -> Units:
+def read_functions(file: SourceFile) -> Units:
     """The file as a whole, then every named function, method, type and constant in source order, documented or not.
 
     Raises:
@@ -83,7 +83,7 @@ def _named(found: FoundFunction, data: bytes, path: str) -> FoundFunction:
     return replace(found, name=folders[-1] if name == "index" and folders else name)
 
 
-def _unit(file: JavaFile, data: bytes, found: FoundFunction, language: SourceLanguage, *, can_ask: bool) -> Unit:
+def _unit(file: SourceFile, data: bytes, found: FoundFunction, language: SourceLanguage, *, can_ask: bool) -> Unit:
     fields = {**found.fields(), "ast": ()}
     source = data[found.start : found.end].decode("utf-8", "replace")
     if found.kind in ("type", "constant"):

@@ -12,7 +12,7 @@ from data_prep.languages.java.declarations import FoundMethod, LeftOut, ParsedFi
 from data_prep.languages.java.types import text
 from data_prep.pairs.extraction import candidate_of, record
 from data_prep.pairs.filters import generated_header, reason_to_drop
-from data_prep.records import JavaFile, Method, Pair
+from data_prep.records import Method, Pair, SourceFile
 from search.files.file_words import file_words
 from search.files.languages import Unit, Units
 
@@ -26,7 +26,7 @@ _MEMBERS: Final = frozenset((
 _INSIDE: Final = frozenset(("block", "constructor_body", "class_body", "modifiers"))
 
 
-def read_java(file: JavaFile) -> Units:
+def read_java(file: SourceFile) -> Units:
     """Every method, constructor and named type of ``file``, documented or not.
 
     For a method without a body and for a type, the tokens are the words of the declarations, and there are no calls.
@@ -42,7 +42,7 @@ def read_java(file: JavaFile) -> Units:
     return Units(units, str(left_out), file_words(file.data, spans))
 
 
-def _units(file: JavaFile, parsed: ParsedFile, left_out: LeftOut) -> Iterator[Unit]:
+def _units(file: SourceFile, parsed: ParsedFile, left_out: LeftOut) -> Iterator[Unit]:
     rules, generated = DataConfig(), generated_header(file.data, parsed.code_start)
     for found in find_declarations(parsed, left_out):
         if found.kind in ("type", "abstract"):
@@ -57,7 +57,7 @@ def _units(file: JavaFile, parsed: ParsedFile, left_out: LeftOut) -> Iterator[Un
         yield Unit(pair, asks)
 
 
-def _declared(file: JavaFile, found: FoundMethod) -> Method:
+def _declared(file: SourceFile, found: FoundMethod) -> Method:
     node, body = found.node, found.node.child_by_field_name("body")
     end = node.end_byte if body is None or found.kind != "type" else body.start_byte
     source = file.data[node.start_byte : end].decode(errors="replace").strip()

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from pkgutil import resolve_name
 from typing import Final
 
-from data_prep.records import JavaFile, Pair
+from data_prep.records import Pair, SourceFile
 from search.files.file_words import FileWords
 
 
@@ -89,11 +89,11 @@ def chosen_languages(typed: str) -> frozenset[str]:
     return names
 
 
-def read_file(file: JavaFile) -> Units:
+def read_file(file: SourceFile) -> Units:
     """The units of a file whose name has one of :func:`indexed_suffixes`.
 
     Raises:
         ValueError: the file cannot be parsed.
     """
-    read: Callable[[JavaFile], Units] = resolve_name({**LANGUAGES, **DOCUMENTS}[PurePosixPath(file.path).suffix])
+    read: Callable[[SourceFile], Units] = resolve_name({**LANGUAGES, **DOCUMENTS}[PurePosixPath(file.path).suffix])
     return read(file)

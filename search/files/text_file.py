@@ -6,7 +6,7 @@ from typing import Final
 
 from data_prep.languages.identifiers import split_identifier
 from data_prep.languages.java.code_fields import LONGEST
-from data_prep.records import JavaFile, Method, Pair
+from data_prep.records import Method, Pair, SourceFile
 from search.files.file_words import LONGEST_WORD, FileWords
 from search.files.languages import Unit
 
@@ -16,7 +16,7 @@ _IN_COMMENT: Final = re.compile(r"\s*(?:#|//|/?\*|$)")
 _STATES_LICENCE: Final = re.compile(r"copyright|licen[cs]e|spdx", re.IGNORECASE)
 
 
-def whole_file(file: JavaFile, data: bytes, words: FileWords) -> list[Unit]:
+def whole_file(file: SourceFile, data: bytes, words: FileWords) -> list[Unit]:
     """A file as one unit with the words of its name and of the names that it defines; nothing if it is empty.
 
     Args:

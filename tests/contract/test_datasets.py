@@ -9,7 +9,7 @@ import pytest
 
 from cli.help import help_lines
 from data_prep.config import DataConfig
-from data_prep.records import CODE_FIELDS, SPLITS, JavaFile
+from data_prep.records import CODE_FIELDS, SPLITS, SourceFile
 from data_prep.registry import DATASETS, data_set
 
 
@@ -42,7 +42,7 @@ def test_it_finds_java_files_with_their_paths(name, jdk_zip, tmp_path):
     files = found.java_files()
     assert isinstance(files, Iterator)
     first = next(files)
-    assert isinstance(first, JavaFile)
+    assert isinstance(first, SourceFile)
     assert first.path.endswith(".java")
     assert not Path(first.path).is_absolute()
     assert first.origin == found.origin()

@@ -25,7 +25,7 @@ from subjects import (
 
 from data_prep.config import DataConfig
 from data_prep.pairs.from_java import pairs_of
-from data_prep.records import JavaFile
+from data_prep.records import SourceFile
 from data_prep.store.batching import WordTokenizer
 from data_prep.store.prepared_data import open_prepared, write_prepared
 from recipes.run_folder import RunFolder
@@ -57,7 +57,7 @@ def sources(java_folder, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def prepared(sources, tmp_path_factory) -> Path:
-    files = [JavaFile("jdk", path.name, path.read_bytes()) for path in sorted(sources.iterdir())]
+    files = [SourceFile("jdk", path.name, path.read_bytes()) for path in sorted(sources.iterdir())]
     pairs = pairs_of(files, DataConfig(min_query_words=1, min_method_lines=1, processes=1))
     assert len(pairs) > 40
     folder = tmp_path_factory.mktemp("prepared") / "data"

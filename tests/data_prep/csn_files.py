@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from data_prep.pairs.extraction import methods_of
-from data_prep.records import SPLITS, JavaFile, Method, SplitName
+from data_prep.records import SPLITS, Method, SourceFile, SplitName
 
 Rows = Mapping[SplitName, Sequence[dict[str, Any]]]
 
@@ -57,7 +57,7 @@ def documented_methods(java_folder: Path, pattern: str = "C*.java", most: int = 
     found: dict[SplitName, list[Method]] = {name: [] for name in SPLITS}
     for place, file in enumerate(sorted(java_folder.rglob(pattern))):
         split = SPLITS[(0, 0, 1, 2)[place % 4]]
-        java = JavaFile("jdk", file.relative_to(java_folder).as_posix(), file.read_bytes())
+        java = SourceFile("jdk", file.relative_to(java_folder).as_posix(), file.read_bytes())
         found[split] += [each for each in methods_of(java, documented_only=True) if "." not in each.type_name]
     assert all(len(each) > 20 for each in found.values())
     return {split: each[:most] for split, each in found.items()}

@@ -1,11 +1,11 @@
 """Java text to records, for tests."""
 
 from data_prep.pairs.extraction import methods_of
-from data_prep.records import JavaFile, Method, Pair
+from data_prep.records import Method, Pair, SourceFile
 
 
-def java_file(text: str | bytes, path: str = "a/Sample.java") -> JavaFile:
-    return JavaFile("test", path, text.encode() if isinstance(text, str) else text)
+def java_file(text: str | bytes, path: str = "a/Sample.java") -> SourceFile:
+    return SourceFile("test", path, text.encode() if isinstance(text, str) else text)
 
 
 def methods(text: str | bytes, *, documented_only: bool = False) -> list[Method]:

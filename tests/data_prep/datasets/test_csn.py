@@ -13,7 +13,7 @@ from data_prep.datasets.csn import Csn
 from data_prep.files import json_lines
 from data_prep.pairs.extraction import methods_of
 from data_prep.prepare import prepare
-from data_prep.records import SPLITS, JavaFile, Method, SplitName
+from data_prep.records import SPLITS, Method, SourceFile, SplitName
 from data_prep.sources.codesearchnet_rows import FIELDS
 from data_prep.store.prepared_data import PreparedData, open_prepared
 from tests.data_prep.csn_files import Rows, documented_methods, lines_of, row_of, write_parquet, write_tree, write_zip
@@ -29,7 +29,7 @@ def rows(methods: Mapping[SplitName, Sequence[Method]]) -> Rows:
     return {split: [row_of(method, split) for method in each] for split, each in methods.items()}
 
 
-def read(path: Path) -> tuple[list[JavaFile], Csn]:
+def read(path: Path) -> tuple[list[SourceFile], Csn]:
     source = Csn(DataConfig(path=str(path)))
     return list(source.java_files()), source
 

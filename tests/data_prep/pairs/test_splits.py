@@ -11,7 +11,7 @@ from data_prep.config import DataConfig
 from data_prep.datasets.jdk import choose, find_sources, homes
 from data_prep.pairs.from_java import pairs_of
 from data_prep.pairs.splits import SplitRule, project_of, split_pairs
-from data_prep.records import JavaFile, Pair
+from data_prep.records import Pair, SourceFile
 
 PAIRS = [pair(f"{n}.java", line) for n in range(60) for line in range(n % 7 + 1)]
 
@@ -56,7 +56,7 @@ def test_no_file_of_the_jdk_is_on_two_sides():
         pytest.skip("no JDK with lib/src.zip is installed here")
     with zipfile.ZipFile(sources.zip) as archive:
         names = [n for n in archive.namelist() if n.startswith("java.base/java/util/") and n.endswith(".java")]
-        found = pairs_of((JavaFile("jdk", n, archive.read(n)) for n in names[:40]), DataConfig(processes=1))
+        found = pairs_of((SourceFile("jdk", n, archive.read(n)) for n in names[:40]), DataConfig(processes=1))
     splits = split_pairs(found, DataConfig())
     assert len(found) > 200
     sides = [files(pairs) for pairs in splits.values()]

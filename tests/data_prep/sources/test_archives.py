@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.records import JavaFile
+from data_prep.records import SourceFile
 from data_prep.sources import archives
 from data_prep.sources.archives import read_java_files
 
@@ -68,7 +68,7 @@ def refused(path: Path) -> str:
 def test_every_kind_gives_the_same_files_in_path_order(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "unnamed"  # the kind is seen from the content
     KINDS[kind](path, SOURCES | OTHERS)
-    assert list(read_java_files(path, "x")) == [JavaFile("x", name, SOURCES[name]) for name in sorted(SOURCES)]
+    assert list(read_java_files(path, "x")) == [SourceFile("x", name, SOURCES[name]) for name in sorted(SOURCES)]
 
 
 @pytest.mark.parametrize("kind", KINDS)

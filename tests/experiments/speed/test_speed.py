@@ -11,7 +11,7 @@ import pytest
 
 from cli.main import main
 from data_prep.config import DataConfig
-from data_prep.records import JavaFile
+from data_prep.records import SourceFile
 from data_prep.store.batching import WordTokenizer
 from evaluation.config import EvaluateConfig
 from experiments.speed import measure, row_updates
@@ -174,8 +174,8 @@ def test_ten_thousand_is_measured_or_extrapolated():
 
 def test_both_parsers_find_the_same_methods_and_broken_files_are_skipped():
     names = [f"A{number}" for number in range(6)]
-    files = [JavaFile("test", name, (JAVA % (name, name)).encode()) for name in names]
-    broken = [JavaFile("test", f"B{number}", b"class { nothing here parses") for number in range(2)]
+    files = [SourceFile("test", name, (JAVA % (name, name)).encode()) for name in names]
+    broken = [SourceFile("test", f"B{number}", b"class { nothing here parses") for number in range(2)]
     found = measure_extraction([*files, *broken], 7, 1)
     assert (found.files, found.skipped) == (6, 2)
     assert found.extracted.methods == found.found.methods == found.javalang.methods == 3 * 6

@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from data_prep.records import JavaFile
+from data_prep.records import SourceFile
 from search.engine.engine import Engine
 from search.engine.file_ranking import FileRanking, FileWeights
 from search.engine.settings import RankingSettings
@@ -44,7 +44,7 @@ def indexed(project):
 
 def test_words_of_comments_are_counted_apart_where_comments_are_known():
     source = b'class A { // the http reader\n String s = "// no comment"; /* readers */ char c = \'"\'; int getHTTP; }'
-    java = read_java(JavaFile("", "A.java", source)).words
+    java = read_java(SourceFile("", "A.java", source)).words
     assert java.comments == {"the": 1, "http": 1, "reader": 2}
     assert (java.text["no"], java.text["http"], java.text["comment"]) == (1, 1, 1)
     assert list(java.names) == ["a"]

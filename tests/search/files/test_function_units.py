@@ -8,7 +8,7 @@ import pytest
 
 from data_prep.languages.registry import LANGUAGES as REGISTERED
 from data_prep.languages.registry import language, language_of
-from data_prep.records import JavaFile
+from data_prep.records import SourceFile
 from search.engine.show import signature
 from search.files.file_words import file_words
 from search.files.languages import DOCUMENTS, LANGUAGES, language_name, read_file
@@ -98,7 +98,7 @@ CASES = {
 
 
 def read(path, data):
-    return read_file(JavaFile("", path, data))
+    return read_file(SourceFile("", path, data))
 
 
 def by_name(path, data):
@@ -259,4 +259,4 @@ def test_suffixes_are_those_of_the_parsers():
 def test_each_suffix_has_a_reader():
     for suffix in LANGUAGES:
         assert language_name(f"a{suffix}") == language_of(f"a{suffix}").name
-        assert read_file(JavaFile("", f"a{suffix}", b"")).units == []
+        assert read_file(SourceFile("", f"a{suffix}", b"")).units == []

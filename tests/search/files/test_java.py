@@ -1,4 +1,4 @@
-from data_prep.records import JavaFile
+from data_prep.records import SourceFile
 from search.files.languages import read_file
 
 SAMPLE = """
@@ -27,7 +27,7 @@ public class Outer<T> extends Base implements OneThing {
 
 
 def units(text):
-    return list(read_file(JavaFile("", "a/Outer.java", text.encode())).units)
+    return list(read_file(SourceFile("", "a/Outer.java", text.encode())).units)
 
 
 def test_every_method_and_named_type_is_there_documented_or_not():

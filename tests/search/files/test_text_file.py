@@ -2,7 +2,7 @@
 
 import pytest
 
-from data_prep.records import JavaFile
+from data_prep.records import SourceFile
 from search.files.file_words import file_words
 from search.files.text_file import whole_file
 
@@ -10,7 +10,7 @@ HEADER = "// Copyright 2014 A. Person\n// Use is governed by a MIT style license
 
 
 def whole(path: str, data: bytes):
-    return whole_file(JavaFile("here", path, data), data, file_words(data))
+    return whole_file(SourceFile("here", path, data), data, file_words(data))
 
 
 def shown(text: str) -> str:

@@ -11,7 +11,7 @@ import torch
 from data_prep.config import WordsConfig
 from data_prep.languages.java.javadoc import query_words
 from data_prep.pairs.extraction import methods_of
-from data_prep.records import JavaFile, Pair
+from data_prep.records import Pair, SourceFile
 from data_prep.store.batching import TokenizedPairs, WordTokenizer
 from data_prep.store.manifest import file_sha256
 from data_prep.store.prepared_data import Split
@@ -446,7 +446,7 @@ def shipped() -> tuple[NeuralRanker, WordTokenizer]:
 
 @pytest.mark.parametrize(("query", "wanted"), ASKED.items())
 def test_the_shipped_model_finds_what_is_asked_for(shipped, query, wanted):
-    methods = list(methods_of(JavaFile("test", "Samples.java", JAVA.encode())))
+    methods = list(methods_of(SourceFile("test", "Samples.java", JAVA.encode())))
     assert len(methods) == 7
     pool = Split.of("pool", [Pair(method, "", ()) for method in methods])
     asked = Split.of("asked", [Pair(methods[0], query, query_words(query))])

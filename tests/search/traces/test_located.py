@@ -26,7 +26,7 @@ def test_python(tmp_path):
     index = indexed(tmp_path, PYTHON, "run")
     first, second, third = (located(index, error.frames) for error in trace.errors)
     assert first[:2] == [(21, "load_all", False), (12, "Store.load", False)]
-    assert {name for _, name, _ in first[2:-3]} == {"Store.load"}  # the function inside of it
+    assert {name for _, name, _ in first[2:-3]} == {"Store.inner", "Store.load"}
     assert [name for _, name, _ in first[-3:]] == [None] * 3  # the library's
     assert second == [(7, "main", False), (5, "main", False), (23, "load_all", False)]
     assert third[:2] == [(12, "main", False), (9, "main", False)]
