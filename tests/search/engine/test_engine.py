@@ -216,7 +216,8 @@ def test_scores_do_not_depend_on_how_many_rows_are_read_at_once(index, reranker)
 
 def test_without_rows_nothing_is_found(index):
     empty = index.split.take(np.arange(0))
-    rows = {"split": empty, "names": [], "asks": index.asks[:0], "lexical": Bm25Index.of(empty)}
+    rows = {"split": empty, "names": [], "lexical": Bm25Index.of(empty)}
+    rows |= {"asks": index.asks[:0], "kinds": index.kinds[:0]}
     nothing = replace(index, files=[], whole=index.whole.taken(np.arange(0)), **rows)
     assert Engine(nothing, None).search("anything") == []
 
