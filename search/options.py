@@ -123,16 +123,19 @@ class QualityOptions(RankingSettings):
     """Settings of the ranking to compare with by a paired test, such as weight=.5,near=0; for typed queries."""
     json: bool = False
     """Print one JSON object, with the result of every query; for typed queries."""
-    fit: bool = False
-    """Measure the weights of whole files in place of the search: without each gain, and fitted with each project left
-    out in turn; for typed queries about several projects, each a folder of DIR by its name."""
+    fit: Literal["", "files", "search"] = ""
+    """Measure the weights, each without its effect, and fitted with each project left out in turn: files: those of
+    whole files alone; search: those of the whole search where files are asked for; for typed queries about several
+    projects, each a folder of DIR by its name."""
     seed: int = 0
     """Seed of the sampling."""
     vectors: str = ""
     """Folder of a run of a bi-encoder whose vectors extend the shortlist; empty: the shipped one; none: no vectors."""
-    ask: Literal["comment", "return", "member", "name"] = "comment"
+    ask: Literal["comment", "return", "member", "name", "snippet", "namesake", "trace"] = "comment"
     """Queries: comment: first sentences of comments; member: the same after the type's name (comments hidden for both);
-    return: the texts of @return; name: names (comments searchable for both)."""
+    return: the texts of @return; name: names (comments searchable for both); code as the query: snippet: the first
+    half of a function's body; namesake: a body, that functions of this name in other files are to answer; trace: stack
+    traces through functions that call each other, whose lines have moved."""
     under: Literal["", "file", "call"] = ""
     """Ask each query under the text above a cursor: file: that above the function; call: that above its first call in
     another file; empty: without."""
@@ -147,18 +150,45 @@ class QualityOptions(RankingSettings):
                 raise ValueError(f"--{name} is for typed queries: --queries=FILE.json")
         if self.fit:
             self._check_fit()
-        if self.query_file and self.ask != "comment":
+        self._check_typed()
+        for name in ("model", "against", "under") if self.code_asked else ():
+            if getattr(self, name):
+                raise ValueError(f"--{name} has no part where code is the query: leave it out for --ask={self.ask}")
+
+    def _check_typed(self) -> None:
+        """Queries of a file are asked as they are."""
+        if not self.query_file:
+            return
+        if self.ask != "comment":
             raise ValueError(f"--ask={self.ask} is for queries made from the code: leave out --queries=FILE.json")
-        if self.under and self.query_file:
+        if self.under:
             raise ValueError("--under takes the contexts of queries made from the code: leave out --queries=FILE.json")
-        if self.ask not in ("comment", "return", "member", "name"):
-            raise ValueError(f"--ask takes comment, return, member or name, not {self.ask!r}")
 
     def _check_fit(self) -> None:
         """Whatever else could be changed has no part in a fit."""
+        part = {"queries", "json", "fit"} | ({"model", "vectors"} if self.fit == "search" else set())
+        what = "fits the weights itself" if self.fit == "search" else "ranks whole files alone"
         for each in fields(self):
-            if each.name not in ("queries", "json", "fit") and getattr(self, each.name) != each.default:
-                raise ValueError(f"--fit ranks whole files alone, of all projects: leave out --{each.name}")
+            if each.name not in part and getattr(self, each.name) != each.default:
+                raise ValueError(f"--fit={self.fit} {what}, of all projects: leave out --{each.name}")
+
+    @property
+    def words_asked(self) -> Literal["comment", "return", "member", "name"]:
+        """``ask``, where words are the query."""
+        match self.ask:
+            case "return" | "member" | "name":
+                return self.ask
+            case _:
+                return "comment"
+
+    @property
+    def code_asked(self) -> Literal["", "snippet", "namesake", "trace"]:
+        """``ask``, where code is the query; "": words are."""
+        match self.ask:
+            case "snippet" | "namesake" | "trace":
+                return self.ask
+            case _:
+                return ""
 
     @property
     def query_file(self) -> str:

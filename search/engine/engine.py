@@ -6,6 +6,7 @@ For a query that is a name (``StringUtils``, ``JsonReader.nextName``), what has 
 import fnmatch
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, Literal, Protocol, runtime_checkable
@@ -67,6 +68,16 @@ class Retriever(Protocol):
         """The similarity of each of ``rows`` to a query under a context."""
 
 
+@runtime_checkable
+class FileScorer(Protocol):
+    """Scores of the files of an index: :class:`search.engine.file_ranking.FileRanking`."""
+
+    def scores(
+        self, words: Sequence[str], query: str, *, for_tests: bool, comments: bool = True
+    ) -> Float[np.ndarray, " files"]:
+        """The score of each file, 0 or more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A row that answers a query."""
@@ -125,6 +136,7 @@ class Engine:
         reranker: Reranker | None,
         ranking: RankingSettings | None = None,
         retriever: Retriever | None = None,
+        files: FileScorer | None = None,
     ) -> None:
         """Create the engine.
 
@@ -134,9 +146,16 @@ class Engine:
             ranking: the settings; None: the defaults.
             retriever: a dense retriever, which adds rows to BM25's for ``reranker`` and its scores to theirs; not used
                 without a reranker.
+            files: scores of whole files; None: those of :func:`file_ranking` with the default weights.
         """
         self.index, self.reranker, self.retriever = index, reranker, retriever
-        self.ranking = ranking or RankingSettings()
+        self.ranking, self._files = ranking or RankingSettings(), files
+
+    def changed(self, ranking: RankingSettings, files: FileScorer) -> "Engine":
+        """The same engine with other settings and scores of whole files; what is known of the index is shared."""
+        other = copy(self)
+        other.ranking, other._files = ranking, files
+        return other
 
     def search(
         self,
@@ -224,7 +243,9 @@ class Engine:
         context: Sequence[str] = (),
     ) -> "_Looked":
         """The candidates and their scores, with ``by_file`` those that order files."""
-        ranking = replace(self.ranking, files=self.ranking.by_file, near=0.0) if by_file else self.ranking
+        ranking = self.ranking
+        if by_file:
+            ranking = replace(ranking, files=ranking.by_file, near=ranking.near_by_file)
         lexical = self.index.lexical.scores(words)
         of_files = self._of_files(words, query, ranking.files)
         named = [row for row in self._also(spelt) if allowed[row]]
@@ -257,7 +278,8 @@ class Engine:
             return np.zeros(len(self.index.files))
         asked = query_words(query) or words
         for_tests, comments = asks_for_tests(asked), self.ranking.comments > 0
-        return self._file_ranking.scores(asked, query, for_tests=for_tests, comments=comments)
+        files = self._files or self._default_files
+        return files.scores(asked, query, for_tests=for_tests, comments=comments)
 
     def _best_of_files(
         self,
@@ -315,7 +337,7 @@ class Engine:
         return Names(self.index.names)
 
     @cached_property
-    def _file_ranking(self) -> FileRanking:
+    def _default_files(self) -> FileRanking:
         return file_ranking(self.index)
 
     @cached_property

@@ -27,7 +27,9 @@ class RankingSettings:
     files: float = 0.5
     """Weight of the score of the whole file (search/engine/file_ranking.py), which is added to that of a row."""
     by_file: float = 5.0
-    """The same where files are asked for (--by=file); vectors then only add candidates."""
+    """The same where files are asked for (--by=file)."""
+    near_by_file: float = 0.0
+    """Weight of the vectors' cosine where files are asked for; at 0, vectors then only add candidates."""
     context: float = 0.1
     """Weight of BM25 over the rarest words above the cursor, from 0 to 1, which is added if there are any."""
     named: float = 100.0
@@ -46,6 +48,9 @@ _BOUNDS: Final = {
     "shortlist": whole(1, 1_000_000),
     "read_all_below": whole(0, 1_000_000_000),
     "weight": real(0, 1),
-    **dict.fromkeys(("near", "test", "constant", "file", "files", "by_file", "context", "named", "mentioned"), _ADDED),
+    **dict.fromkeys(
+        ("near", "near_by_file", "test", "constant", "file", "files", "by_file", "context", "named", "mentioned"),
+        _ADDED,
+    ),
     "comments": whole(0, 1000),
 }

@@ -1,4 +1,4 @@
-"""The head of a declaration: what is before its body, on one line."""
+"""The head of a declaration: what is before its body, on one line; and its body."""
 
 import re
 from typing import Final
@@ -10,6 +10,8 @@ _TYPE_BEFORE: Final = re.compile(r"(?:\b(?:interface|struct)|[:|&<,])\s*\Z")
 _NAME_BEFORE: Final = re.compile(r"\btype\s+\w+(?:\[.*\])?\s+(?:interface|struct)\s*\Z", re.DOTALL)
 """The same of a type that the declaration itself names."""
 _GOES_ON: Final = re.compile(r"\s*(?:[>:|&,]|=>|extends\b|implements\b|where\b)")
+_BEGINNING: Final = re.compile(r"\A[ \t]*(?::|=>)?[ \t]*\{?[ \t]*\n?")
+"""What begins a body, and the end of its line."""
 _LONGEST: Final = 4000  # characters that are looked at
 
 
@@ -20,9 +22,25 @@ def signature(source: str, path: str) -> str:
         source: of the declaration.
         path: of its file, whose suffix says the language.
     """
+    return " ".join(_head_of(_ANNOTATION.sub("", source), path).split())
+
+
+def body(source: str, path: str) -> str:
+    """What follows the head of a declaration, without the mark that begins it and the rest of that line, if empty.
+
+    Args:
+        source: of the declaration.
+        path: of its file, whose suffix says the language.
+    """
     text = _ANNOTATION.sub("", source)
-    head = re.split(r"[{;]", text, maxsplit=1)[0] if path.endswith(".java") else _head(text[:_LONGEST], path)
-    return " ".join(head.split())
+    head = _head_of(text, path)
+    return _BEGINNING.sub("", text[text.find(head) + len(head) :])
+
+
+def _head_of(text: str, path: str) -> str:
+    if path.endswith(".java"):
+        return re.split(r"[{;]", text, maxsplit=1)[0]
+    return _head(text[:_LONGEST], path)
 
 
 def _head(text: str, path: str) -> str:

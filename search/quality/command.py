@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from search.index.code_index import Index
     from search.quality.query_file import QueryFile
     from search.quality.questions import Questions
+    from search.quality.weight_fit import FitPlan, Project, Weights
 
 
 def quality(arguments: Sequence[str]) -> None:
@@ -35,7 +36,7 @@ def quality(arguments: Sequence[str]) -> None:
     for name in filter(None, names):
         check_model(name)
     run = checked_run(options.vectors)
-    measure = _by_typed_queries if options.query_file else _by_comments
+    measure = _by_typed_queries if options.query_file else _by_code if options.code_asked else _by_comments
     with tempfile.TemporaryDirectory() as folder:
         measure(named_path(words[0]), Path(folder) / "index", run, options, _labels(names))
 
@@ -53,7 +54,7 @@ def _by_comments(root: Path, path: Path, run: str, options: QualityOptions, mode
     from search.quality.questions import asked
 
     refresh(root, path, processes=os.cpu_count() or 1, tell=complain_about)
-    questions = asked(options.ask, open_index(path), root, options.most, options.seed)
+    questions = asked(options.words_asked, open_index(path), root, options.most, options.seed)
     makers = {label: reranker_maker(name) for label, name in models.items()}
     build_vectors(run, path)
     found, retriever = opened(path, "")
@@ -85,6 +86,19 @@ def _under_contexts(
     console.show("\n".join(context_lines(measure_contexts(engines, contexts, options.seed), options.under, len(index))))
 
 
+def _by_code(root: Path, path: Path, run: str, options: QualityOptions, _: Mapping[str, str]) -> None:
+    from search.engine.engine import Engine
+    from search.index.build import refresh
+    from search.quality.code_measure import code_lines, measure_code
+
+    refresh(root, path, processes=os.cpu_count() or 1, tell=complain_about)
+    build_vectors(run, path)
+    found, retriever = opened(path, "")
+    engine = Engine(found, None, retriever=retriever)
+    measured = measure_code(engine, root, options.code_asked or "snippet", options.most, options.seed)
+    console.show("\n".join(code_lines(measured, found)))
+
+
 def _by_typed_queries(root: Path, path: Path, run: str, options: QualityOptions, models: Mapping[str, str]) -> None:
     from search.engine.engine import Engine
     from search.index.build import refresh
@@ -111,10 +125,31 @@ def _by_typed_queries(root: Path, path: Path, run: str, options: QualityOptions,
 
 
 def _by_fit(root: Path, options: QualityOptions) -> None:
-    from search.quality.file_fit import FileFit, FileProject, fit_lines, fit_record
+    path = named_path(options.query_file)
+    asked = _asked_projects(root, path)
+    if options.fit == "files":
+        from search.quality import file_fit
+
+        files = {name: file_fit.FileProject(each, _indexed(root / name / each.root)) for name, each in asked.items()}
+        _show_fit(files, file_fit.PLAN, options)
+        return
+    from search.quality import search_fit
+
+    if options.model != "none":
+        check_model(options.model)
+    run = checked_run(options.vectors)
+    maker = None if options.model == "none" else reranker_maker(options.model)
+    searched = {}
+    for name, each in asked.items():
+        index, retriever = _indexed_with_vectors(root / name / each.root, run)
+        searched[name] = search_fit.SearchProject(each, index, maker(index) if maker else None, retriever)
+    _show_fit(searched, search_fit.PLAN, options)
+
+
+def _asked_projects(root: Path, path: Path) -> "dict[str, QueryFile]":
+    """The projects of a file that are folders of ``root``."""
     from search.quality.query_file import read_query_files
 
-    path = named_path(options.query_file)
     files = read_query_files(path)
     inside = [name for name in files if name not in ("", "..") and Path(name).name == name]
     there = {name: files[name] for name in inside if (root / name).is_dir()}
@@ -122,14 +157,19 @@ def _by_fit(root: Path, options: QualityOptions) -> None:
         raise ValueError(f"--fit needs 2 or more projects of {path} as folders of {root}, found {len(there)}")
     if missing := [one_line(name) for name in files if name not in there]:
         complain_about(str(root), f"left out, since they are no folders of it: {', '.join(missing)}")
-    projects = {name: FileProject(asked, _indexed(root / name / asked.root)) for name, asked in there.items()}
+    return there
+
+
+def _show_fit(projects: "Mapping[str, Project[Weights]]", plan: "FitPlan[Weights]", options: QualityOptions) -> None:
+    from search.quality.weight_fit import WeightFit, fit_lines, fit_record
+
     for each in projects.values():
         _complain_of_unmatched(each.asked, each.index)
-    measured = FileFit(projects).measured()
+    measured = WeightFit(projects, plan).measured()
     if options.json:
-        console.show(json.dumps(fit_record(projects, measured), indent=1))
+        console.show(json.dumps(fit_record(projects, plan, measured), indent=1))
     else:
-        console.show("\n".join(fit_lines(projects, measured)))
+        console.show("\n".join(fit_lines(projects, plan, measured)))
 
 
 def _complain_of_unmatched(asked: "QueryFile", index: "Index") -> None:
@@ -141,9 +181,15 @@ def _complain_of_unmatched(asked: "QueryFile", index: "Index") -> None:
 
 def _indexed(root: Path) -> "Index":
     """An index of a folder that is not kept."""
+    return _indexed_with_vectors(root, "none")[0]
+
+
+def _indexed_with_vectors(root: Path, run: str) -> "tuple[Index, Retriever | None]":
+    """The same, and its vectors; ``run`` is the value of ``--vectors``."""
     from search.index.build import refresh
-    from search.index.code_index import open_index
 
     with tempfile.TemporaryDirectory() as folder:
-        refresh(root, Path(folder) / "index", processes=os.cpu_count() or 1, tell=complain_about)
-        return open_index(Path(folder) / "index")
+        path = Path(folder) / "index"
+        refresh(root, path, processes=os.cpu_count() or 1, tell=complain_about)
+        build_vectors(run, path, lambda _: None)
+        return opened(path, "")

@@ -83,20 +83,28 @@ _ASKED: Final[Mapping[Asked, str]] = {
 
 def quality_lines(found: Sequence[Measured], source: Asked, pool: int) -> list[str]:
     """The results as text; ``source`` as in :class:`Questions`."""
-    queries, wide = len(found[0].ranks), max(28, *(len(each.name) + 2 for each in found))
-    lines = [
+    queries = len(found[0].ranks)
+    return [
         f"{queries:,} {_ASKED[source]}, each ranked among {pool:,} rows",
-        f"{'':<{wide}}{'listed':>8}{'Top@1':>8}{'Top@5':>8}{'Top@10':>8}{'MRR':>8}   MRR - {BASE} (95 % interval)",
+        *table(found),
+        f"With so many queries, differences of about {noise(found):.3f} in MRR are significant; comments differ from "
+        "typed questions. listed: share of queries whose answer is among the candidates",
     ]
+
+
+def table(found: Sequence[Measured]) -> list[str]:
+    """A line of measures for each configuration."""
+    wide = max(28, *(len(each.name) + 2 for each in found))
+    lines = [f"{'':<{wide}}{'listed':>8}{'Top@1':>8}{'Top@5':>8}{'Top@10':>8}{'MRR':>8}   MRR - {BASE} (95 % interval)"]
     for each in found:
         m, lead = each.measures, each.lead
         gain = f"   {lead.mean:+.3f} ({lead.low:+.3f} to {lead.high:+.3f}), p = {lead.p_value:.4f}" if lead else ""
         lines.append(
             f"{each.name:<{wide}}{each.listed:>8.3f}{m.top1:>8.3f}{m.top5:>8.3f}{m.top10:>8.3f}{m.mrr:>8.3f}{gain}"
         )
-    width = max((lead.high - lead.low) / 2 for each in found if (lead := each.lead)) if found[1:] else 0.0
-    lines.append(
-        f"With so many queries, differences of about {width:.3f} in MRR are significant; comments differ from typed "
-        "questions. listed: share of queries whose answer is among the candidates"
-    )
     return lines
+
+
+def noise(found: Sequence[Measured]) -> float:
+    """Half the width of the widest interval of a difference."""
+    return max((lead.high - lead.low) / 2 for each in found if (lead := each.lead)) if found[1:] else 0.0

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ def as_records(
             "name": each.name,
             "categories": {name: _summary(each.values[places]) for name, places in of_categories(queries).items()},
             "difference": None if each.lead is None else _difference(each.lead),
+            "seconds": None if each.times is None else asdict(each.times),
             "queries": [
                 {
                     "query": query.text,

@@ -5,8 +5,9 @@ them, each found at rank r of the first 10 gives 1 / log2(1 + r); the sum is div
 is a relevant one if the path of one ends with that of the other, at a "/".
 """
 
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -35,12 +36,21 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
+class Times:
+    """Seconds on the clock that a stage took."""
+
+    first: float  # for all queries in turn, in which a model encodes rows when they are first scored
+    again: float  # for a query that is asked again, the median
+
+
+@dataclass(frozen=True, slots=True)
 class MeasuredQueries:
     """A stage or setting of the search, and its answer to every query."""
 
     name: str
     answers: Sequence[Answered]
     lead: Difference | None  # from the first, the whole search; None for itself
+    times: Times | None = None  # None: not measured
 
     @property
     def values(self) -> Float[np.ndarray, " queries"]:
@@ -49,10 +59,21 @@ class MeasuredQueries:
 
 
 def measure_queries(engines: Mapping[str, Engine], asked: QueryFile) -> list[MeasuredQueries]:
-    """NDCG@10 of each of ``engines``, each compared with the first by a paired test."""
-    return compared(
-        {name: [answered(engine, each, asked.root) for each in asked.queries] for name, engine in engines.items()}
-    )
+    """NDCG@10 of each of ``engines``, each compared with the first by a paired test, and the time that it takes."""
+    found = {name: _timed(engine, asked) for name, engine in engines.items()}
+    measured = compared({name: answers for name, (answers, _) in found.items()})
+    return [replace(each, times=found[each.name][1]) for each in measured]
+
+
+def _timed(engine: Engine, asked: QueryFile) -> tuple[list[Answered], Times]:
+    started = time.perf_counter()
+    answers = [answered(engine, each, asked.root) for each in asked.queries]
+    first, again = time.perf_counter() - started, []
+    for each in asked.queries:
+        started = time.perf_counter()
+        engine.search(each.text, top=DEPTH, by_file=True)
+        again.append(time.perf_counter() - started)
+    return answers, Times(first, float(np.median(again)))
 
 
 def compared(answers: Mapping[str, Sequence[Answered]]) -> list[MeasuredQueries]:
@@ -123,7 +144,14 @@ def query_lines(measured: Sequence[MeasuredQueries], queries: Sequence[TypedQuer
     for name, own in places.items():
         lines.append(f"{name}, {len(own)} {'queries' if len(own) > 1 else 'query'}")
         lines += [_line(each, own, wide, with_lead=name == ALL) for each in measured]
-    return [*lines, *_failures(measured[0], queries)]
+    return [*lines, *_times(measured, wide), *_failures(measured[0], queries)]
+
+
+def _times(measured: Sequence[MeasuredQueries], wide: int) -> list[str]:
+    timed = [(each.name, each.times) for each in measured if each.times]
+    what = "seconds: of a question asked again (median); of all, the first time, with the encoding of rows as needed"
+    lines = [f"  {name:<{wide}}{own.again:.4f}{own.first:>10.2f}" for name, own in timed]
+    return [what, *lines] if lines else []
 
 
 def _line(each: MeasuredQueries, own: Sequence[int], wide: int, *, with_lead: bool) -> str:

@@ -79,7 +79,7 @@ def answer_text(engine: Engine, text: str, wanted: Wanted = EVERYTHING, language
     code = read_code(read, language)
     if not code.tokens and not code.api and not code.defined:
         raise ValueError(f"expected code or a stack trace, got {shown(text.strip()) if text.strip() else 'nothing'}")
-    hits = _like(engine, _query_of(code), wanted)
+    hits = _like(engine, query_of_code(code), wanted)
     return CodeAnswer("code", code.language, hits, read=len(read), left_out=left_out)
 
 
@@ -101,9 +101,7 @@ def answer_place(engine: Engine, path: str, line: int, wanted: Wanted = EVERYTHI
     if row is None:
         raise ValueError(_outside(index, file, line))
     language = language_name(index.files[file].path)
-    return CodeAnswer(
-        "place", language, _like(engine, query_of_row(index, row), wanted, _around(index, {row})), row=row
-    )
+    return CodeAnswer("place", language, _like(engine, query_of_row(index, row), wanted, around(index, {row})), row=row)
 
 
 def file_of(index: Index, path: str) -> int:
@@ -144,16 +142,16 @@ def _outside(index: Index, file: int, line: int) -> str:
     return f"line {line:,} of {shown(found.path)} is in no unit of the index, whose last ends at line {max(ends):,}"
 
 
-def _around(index: Index, rows: Collection[int]) -> set[int]:
-    """Rows, and those around and inside them."""
+def around(index: Index, rows: Collection[int]) -> set[int]:
+    """Rows, and those of their files that are around or inside them."""
     found = set()
     for row in rows:
         own, file = index.split.text(row), int(np.searchsorted(index.file_edges, row, side="right")) - 1
         for other in range(*index.file_edges[file : file + 2].tolist()):
             text = index.split.text(other)
             inside = own.start_line <= text.start_line and text.end_line <= own.end_line
-            around = text.start_line <= own.start_line and own.end_line <= text.end_line
-            if inside or around:
+            outside = text.start_line <= own.start_line and own.end_line <= text.end_line
+            if inside or outside:
                 found.add(other)
     return found
 
@@ -165,14 +163,14 @@ def _answer_trace(engine: Engine, trace: Trace, wanted: Wanted, read: int, left_
     lines = dict.fromkeys(filter(None, (_code_of(index, each) for each in inner[:_FRAMES])))
     suffixes = [language_name(each.frame.path) for each in located if language_name(each.frame.path)]
     language = suffixes[0] if suffixes else trace.language
-    code = _query_of(read_code("\n".join(lines), language))
+    code = query_of_code(read_code("\n".join(lines), language))
     errors = dict.fromkeys(chain.from_iterable(_error_words(each.error, each.message) for each in trace.errors))
     nearest = next((each.row for each in inner if each.row is not None), None)
     if nearest is not None:
         unit = query_of_row(index, nearest)
         code = CodeQuery(_joined(unit.tokens, code.tokens), _joined(unit.api, code.api), unit.text)
     code = CodeQuery(_joined(code.tokens, errors), code.api, code.text)
-    hits = _like(engine, code, wanted, _around(index, {each.row for each in located if each.row is not None}))
+    hits = _like(engine, code, wanted, around(index, {each.row for each in located if each.row is not None}))
     return CodeAnswer("trace", language, hits, trace, located, read=read, left_out=left_out)
 
 
@@ -195,7 +193,8 @@ def _code_of(index: Index, located: Located) -> str:
     return lines[place].strip() if 0 <= place < len(lines) else ""
 
 
-def _query_of(code: CodeText) -> CodeQuery:
+def query_of_code(code: CodeText) -> CodeQuery:
+    """A text as a piece of code to look for."""
     named = list(dict.fromkeys(word for name in code.defined for word in split_identifier(name)))
     return CodeQuery(_joined(named, code.tokens), code.api, Tokens.of(code.text, code.language))
 

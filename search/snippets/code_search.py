@@ -9,6 +9,7 @@ those of BM25, and names do not count more than in BM25; the model that aligns q
 """
 
 from collections.abc import Collection, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -37,6 +38,8 @@ class CodeWeights:
     """Weight of the vectors' cosine."""
     overlap: float = 1.0
     """Weight of the overlap of tokens."""
+    copies: bool = True
+    """Whether copies come first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +132,7 @@ class CodeSearch:
         if near is not None:
             scores += self.weights.near * z_scores(near.astype(np.float64))
         copies: list[Copy] = self._innermost([code.text.copy_in(each) for each in tokens], rows)
-        kind = np.array([_ORDER.index(each) for each in copies], np.int64)
+        kind = np.array([_ORDER.index(each) if self.weights.copies else 0 for each in copies], np.int64)
         order = np.lexsort((rows, -scores, np.where(kind > 0, -overlap, 0.0), -kind))
         return [
             CodeHit(
@@ -143,6 +146,12 @@ class CodeSearch:
             )
             for rank, place in enumerate(order[:top].tolist(), start=1)
         ]
+
+    def changed(self, weights: CodeWeights) -> "CodeSearch":
+        """The same search with other weights; tokens that have been read are shared."""
+        other = copy(self)
+        other.weights = weights
+        return other
 
     def tokens(self, row: int) -> Tokens:
         """The tokens of a row."""

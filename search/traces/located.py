@@ -1,9 +1,10 @@
 """The rows of an index that the frames of a trace lie in.
 
 The file of a frame is the one whose path shares most of the frame's last folders, all of the shorter path at least.
-Its row is the innermost one at the frame's line, if that has the frame's name or contains its line of code. If it does
-not, the lines have moved, and it is a row of the same file that does. What has neither is at its line only if its path
-says enough: it shares a folder, is relative, or begins as that of another frame that was found.
+Its row is the innermost one at the frame's line, if that has the frame's name, with its types if these are printed, and
+contains its line of code, if that is. If it does not, the lines have moved, and it is the nearest row of the same file
+that does. Where there is none, the last part of the name or the line of code is enough. What has neither is at its line
+only if its path says enough: it shares a folder, is relative, or begins as that of another frame that was found.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -43,14 +44,15 @@ class FrameLocator:
 
     def _by_name_or_code(self, frame: Frame) -> Located | None:
         near = [file for _, file in self._files_of(frame.path)]
-        for file in near:
-            row = self._row_of(file, frame)
-            if row is not None and self._is_of(row, frame):
-                return Located(frame, row)
-        for file in near if frame.name != TOP else ():
-            if others := [row for row in self._rows(file) if self._is_of(row, frame)]:
-                best = min(others, key=lambda row: (self._distance(row, frame), -row))
-                return Located(frame, best, moved=self._distance(best, frame)[1] > 0)
+        for agrees in (self._has_all, self._has_some):
+            for file in near:
+                row = self._row_of(file, frame)
+                if row is not None and agrees(row, frame):
+                    return Located(frame, row)
+            for file in near:
+                if others := [row for row in self._rows(file) if agrees(row, frame)]:
+                    best = min(others, key=lambda row: (self._distance(row, frame), -row))
+                    return Located(frame, best, moved=self._distance(best, frame)[1] > 0)
         return None
 
     def _by_line(self, frame: Frame, roots: Collection[str]) -> Located:
@@ -93,8 +95,13 @@ class FrameLocator:
         around = [(end - start, -row) for row, start, end in self._places(file) if start <= line <= end]
         return -min(around)[1] if around else None
 
-    def _is_of(self, row: int, frame: Frame) -> bool:
-        """Whether a row has a frame's name or contains its line of code."""
+    def _has_all(self, row: int, frame: Frame) -> bool:
+        """Whether a row has a frame's name, with its types if these are printed, and contains its line of code."""
+        named = frame.name != "" and f".{self._index.names[row]}".endswith(f".{frame.name}")
+        return named and frame.code in self._index.split.text(row).source
+
+    def _has_some(self, row: int, frame: Frame) -> bool:
+        """Whether it has the last part of the name, or contains the line of code; a file's top level has neither."""
         last = frame.name.rpartition(".")[2]
         if last == TOP:
             return False

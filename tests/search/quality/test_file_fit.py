@@ -11,9 +11,10 @@ from search.engine.engine import Engine
 from search.engine.file_ranking import FileWeights
 from search.index.build import refresh
 from search.index.code_index import open_index
-from search.quality.file_fit import GRID, START, FileFit, FileProject
+from search.quality.file_fit import PLAN, FileProject
 from search.quality.query_file import read_query_files
 from search.quality.typed_queries import measure_queries
+from search.quality.weight_fit import WeightFit
 
 FILES = {
     "src/parser.py": "def split(text): return text.split()\n",
@@ -50,7 +51,7 @@ def asked(folder, **projects):
 
 def fit(folder, capsys, *options, **projects):
     path = asked(folder, **projects)
-    assert main(["quality", str(folder), f"--queries={path}", "--fit", *options]) == 0
+    assert main(["quality", str(folder), f"--queries={path}", "--fit=files", *options]) == 0
     return capsys.readouterr()
 
 
@@ -70,9 +71,9 @@ def test_a_fit_is_a_local_best_of_the_grid(folder):
     index = open_index(folder / "index")
     files = read_query_files(asked(folder, one=BY_TEXT, two=BY_NAME))
     project = FileProject(files["two"], index)
-    fitted = FileFit({"two": project}).fitted(["two"])
-    assert project.ndcg(fitted) > project.ndcg(START)
-    others = [replace(fitted, **{name: value}) for name, values in GRID.items() for value in values]
+    fitted = WeightFit({"two": project}, PLAN).fitted(["two"])
+    assert project.ndcg(fitted) > project.ndcg(PLAN.start)
+    others = [replace(fitted, **{name: value}) for name, values in PLAN.grid.items() for value in values]
     assert project.ndcg(fitted) == max(map(project.ndcg, others))
 
 
@@ -108,7 +109,7 @@ def test_missing_projects_are_left_out_in_one_line(folder, capsys):
 )
 def test_a_fit_that_cannot_be_made_is_told_in_one_line(folder, content, options, message, capsys):
     path = asked(folder, **content)
-    assert main(["quality", str(folder), f"--queries={path}", "--fit", *options]) == 2
+    assert main(["quality", str(folder), f"--queries={path}", "--fit=files", *options]) == 2
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
@@ -117,7 +118,7 @@ def test_a_fit_that_cannot_be_made_is_told_in_one_line(folder, content, options,
 def test_a_single_project_and_made_queries_cannot_be_fitted(folder, capsys):
     path = folder / "queries.json"
     path.write_text(json.dumps({"queries": BY_NAME}))
-    assert main(["quality", str(folder), f"--queries={path}", "--fit"]) == 2
+    assert main(["quality", str(folder), f"--queries={path}", "--fit=files"]) == 2
     assert "expected several projects" in capsys.readouterr().err
-    assert main(["quality", str(folder), "--fit"]) == 2
+    assert main(["quality", str(folder), "--fit=files"]) == 2
     assert "--fit is for typed queries" in capsys.readouterr().err

@@ -74,6 +74,8 @@ def test_values_are_those_of_the_ranked_files(index):
     text = "\n".join(query_lines([one, two], asked.queries, 3))
     assert "symbol, 1 query" in text
     assert "below" not in text
+    assert one.times.first >= one.times.again > 0
+    assert f"  two                 {two.times.again:.4f}" in text[text.index("seconds: ") :]
     missed = replace(one, answers=[replace(one.answers[0], ndcg=0.0, ranks=[14])])
     expected = (
         "below 0.5 with one: 1\n  0.00  AbstractPipeline: expected stream/AbstractPipeline.java (rank 14); found "

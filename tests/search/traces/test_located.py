@@ -90,3 +90,34 @@ def test_a_frame_without_evidence_counts_below_the_folder_of_another(tmp_path):
     known, other = Frame("/build/main.py", 9, "main"), Frame("/build/main.py", 5, "")
     assert located(index, [other])[0][1] is None
     assert [name for _, name, _ in located(index, [other, known])] == ["main", "main"]
+
+
+TWINS = """\
+class First:
+    def __init__(self, path):
+        self.path = open(path)
+
+
+class Second:
+    def __init__(self, path):
+        self.names = list(path)
+"""
+
+
+@pytest.mark.parametrize("line", [3, 8, 20])
+def test_a_line_of_code_tells_functions_of_one_name_apart_wherever_they_are_now(tmp_path, line):
+    index = indexed(tmp_path, {"app/twins.py": TWINS}, "twins")
+    frames = [
+        Frame("/srv/app/twins.py", line, "__init__", "self.path = open(path)"),
+        Frame("/srv/app/twins.py", line, "__init__", "self.names = list(path)"),
+    ]
+    assert [name for _, name, _ in located(index, frames)] == ["First.__init__", "Second.__init__"]
+
+
+@pytest.mark.parametrize("line", [2, 8])
+def test_a_type_tells_functions_of_one_name_apart(tmp_path, line):
+    source = "class A {\n  void run() {\n    go();\n  }\n}\nclass B {\n  void run() {\n    stop();\n  }\n}\n"
+    index = indexed(tmp_path, {"A.java": source}, "types")
+    frames = [Frame("A.java", line, "A.run"), Frame("A.java", line, "B.run"), Frame("A.java", line, "C.run")]
+    found = [name for _, name, _ in located(index, frames)]
+    assert found == ["A.run", "B.run", "A.run" if line == 2 else "B.run"]  # a subclass has its parent's function

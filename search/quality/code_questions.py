@@ -1,0 +1,127 @@
+"""Code as questions, made from the functions of a code base; which functions those of a trace are: made_traces.py.
+
+- ``snippet``: the first half of the lines of a function's body, which its function is to answer.
+- ``namesake``: a function's body, which functions of the same name in other files are to answer, without itself and
+  what is around it: they often do the same for something else. Only names that few functions have.
+
+Neither has the function's name, parameters or documentation. Tests are left out.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeVar
+
+import numpy as np
+
+from search.engine.signature import body
+from search.files.languages import language_name
+from search.index.code_index import UNIT_KINDS, Index
+from search.quality.questions import FEWEST
+from search.snippets.answer import around
+from search.snippets.copies import Tokens
+
+Question = TypeVar("Question")
+CodeAsked = Literal["snippet", "namesake", "trace"]
+"""Half a body; a body that another function of the name answers; a stack trace."""
+LEAST_LINES: Final = 6
+"""Lines of a body that is asked by its half."""
+LEAST_TOKENS: Final = 24
+"""Tokens of a question."""
+MOST_NAMESAKES: Final = 5
+"""Functions that have a name in other files: what more have, such as ``close``, is not one thing."""
+_DOCSTRING: Final = re.compile(r"\A\s*[rRuU]?(\"\"\"|''').*?\1[^\n]*\n?", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class CodeQuestion:
+    """A piece of code, and what answers it."""
+
+    text: str
+    rows: frozenset[int]  # any of which answers
+    without: frozenset[int] = frozenset()  # rows that are not searched
+
+
+def functions(index: Index) -> Iterator[int]:
+    """The rows that are functions or methods with a body, without code of tests."""
+    wanted = np.isin(index.kinds, [UNIT_KINDS.index(kind) for kind in ("method", "constructor")])
+    for row in np.flatnonzero(wanted).tolist():
+        if not index.file(row).test:
+            yield row
+
+
+def body_lines(index: Index, row: int) -> list[str]:
+    """The lines of a function's body that are not empty, without Python's documentation."""
+    text = index.split.text(row)
+    found = body(text.source, text.path)
+    if language_name(text.path) == "python":
+        found = _DOCSTRING.sub("", found)
+    return [line for line in found.split("\n") if line.strip()]
+
+
+def of_halves(index: Index, most: int, seed: int) -> list[CodeQuestion]:
+    """The first halves of bodies; every function with the same half answers it.
+
+    Args:
+        index: the index whose functions are the answers.
+        most: maximum number of questions, 0: all.
+        seed: seed of the sampling.
+
+    Raises:
+        ValueError: there are fewer than FEWEST.
+    """
+    found: dict[str, set[int]] = defaultdict(set)
+    for row in functions(index):
+        lines = body_lines(index, row)
+        half = "\n".join(lines[: (len(lines) + 1) // 2])
+        if len(lines) >= LEAST_LINES and _long(half, index, row):
+            found[half].add(row)
+    asked = [CodeQuestion(text, frozenset(rows)) for text, rows in found.items()]
+    return drawn(asked, most, seed, f"functions with {LEAST_LINES} lines or more")
+
+
+def of_namesakes(index: Index, most: int, seed: int) -> list[CodeQuestion]:
+    """Bodies of functions that have namesakes in other files; arguments as in :func:`of_halves`.
+
+    Raises:
+        ValueError: there are fewer than FEWEST.
+    """
+    bodies: dict[int, str] = {}
+    named: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for row in functions(index):
+        text = "\n".join(body_lines(index, row))
+        if _long(text, index, row):
+            bodies[row] = text
+            named[_name(index, row)].append(row)
+    files = {row: int(np.searchsorted(index.file_edges, row, side="right")) for row in bodies}
+    asked = []
+    for row, text in bodies.items():
+        others = frozenset(other for other in named[_name(index, row)] if files[other] != files[row])
+        if 0 < len(others) <= MOST_NAMESAKES:
+            asked.append(CodeQuestion(text, others, frozenset((row,))))
+    chosen = drawn(asked, most, seed, "functions whose name functions of other files have")
+    return [CodeQuestion(each.text, each.rows, frozenset(around(index, each.without))) for each in chosen]
+
+
+def _long(text: str, index: Index, row: int) -> bool:
+    return len(Tokens.of_unit(text, index.file(row).path).all) >= LEAST_TOKENS
+
+
+def _name(index: Index, row: int) -> tuple[str, str]:
+    """The last part of a function's name, and its language."""
+    return index.names[row].rpartition(".")[2], language_name(index.file(row).path)
+
+
+def drawn(asked: Sequence[Question], most: int, seed: int, what: str) -> list[Question]:
+    """A sample of questions, in their order.
+
+    Raises:
+        ValueError: there are fewer than FEWEST; ``what`` says what was expected.
+    """
+    if len(asked) < FEWEST:
+        raise ValueError(f"expected {FEWEST} or more {what}, found {len(asked)}: too few to measure anything")
+    if not 0 < most < len(asked):
+        return [*asked]
+    places = np.sort(np.random.default_rng(seed).choice(len(asked), size=most, replace=False))
+    return [asked[place] for place in places.tolist()]

@@ -1,0 +1,204 @@
+"""Stack traces through functions of a code base that call each other, to measure whether their frames are found.
+
+Nothing is run: a trace begins at a line of a drawn function, in which a function of the language's library is said to
+have failed; the next frame is a line of another function in which its name is called, and so on. It is printed in the
+language's own form, with other folders before the paths. Its lines are those of the index, or have moved, by one
+distance in each file, as if the files had been edited since: a frame's code, where it is printed, stays the same.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from data_prep.files.reading import read_regular
+from data_prep.languages.java.declarations import LARGEST_FILE
+from search.files.languages import language_name
+from search.index.code_index import Index
+from search.quality.code_questions import drawn, functions
+from search.traces.located import FrameLocator
+
+DEEPEST: Final = 6
+"""Frames of a trace at most."""
+FARTHEST: Final = 60
+"""Lines by which a file's lines have moved at most."""
+_FOLDER: Final = "/srv/app"
+_COMMENT: Final = ("#", "//", "/*", "*")
+_PACKAGE: Final = re.compile(rb"^\s*package\s+([\w.]+)\s*;", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A frame to be printed."""
+
+    row: int
+    path: str  # in the index
+    line: int  # from 1
+    name: str  # with its types
+    code: str
+    package: str = ""  # of Java
+
+
+@dataclass(frozen=True, slots=True)
+class TraceQuestion:
+    """A trace as it is printed, and what answers it."""
+
+    text: str
+    moved: str  # the same, after lines have moved
+    rows: Sequence[int | None]  # of its frames, in the order of the text; None: in no file of the index
+    innermost: int  # the row of the innermost frame that is in the index
+
+
+def of_traces(index: Index, root: Path, most: int, seed: int) -> list[TraceQuestion]:
+    """Traces of two functions of the index or more.
+
+    Args:
+        index: the index.
+        root: its folder, where Java's files say their packages.
+        most: maximum number of traces, 0: one for each function that another calls.
+        seed: seed of what is drawn.
+
+    Raises:
+        ValueError: there are too few.
+        OSError: a file no longer exists.
+    """
+    maker, random = _TraceMaker(index, root), np.random.default_rng(seed)
+    made = []
+    for row in random.permutation([*maker.rows]).tolist():
+        if 0 < most <= len(made):
+            break
+        if calls := maker.chain(row, random):
+            made.append(maker.question(calls, random))
+    return drawn(made, 0, seed, "functions that another one calls by name")
+
+
+class _TraceMaker:
+    """Chains of calls in an index."""
+
+    def __init__(self, index: Index, root: Path) -> None:
+        self._index, self._root, self._locator = index, root, FrameLocator(index)
+        self.rows = [*functions(index)]
+        self._callers: dict[str, list[int]] = defaultdict(list)
+        for row in self.rows:
+            for name in {*index.split.word_list("api", row)}:
+                self._callers[name].append(row)
+
+    def chain(self, row: int, random: np.random.Generator) -> list[Call]:
+        """The calls that lead to a drawn line of a function, the innermost first; empty if no other one calls it."""
+        first = self._drawn_line(row, random)
+        calls = [first] if first else []
+        while calls and len(calls) < DEEPEST:
+            caller = self._caller(calls, random)
+            if caller is None:
+                break
+            calls.append(caller)
+        return calls if len(calls) > 1 else []
+
+    def question(self, calls: Sequence[Call], random: np.random.Generator) -> TraceQuestion:
+        """The trace of some calls."""
+        by = {path: self._distance(random) for path in dict.fromkeys(call.path for call in calls)}
+        moved = [replace(call, line=max(1, call.line + by[call.path])) for call in calls]
+        language = language_name(calls[0].path)
+        rows: list[int | None] = [None, *(call.row for call in calls)]
+        printed = PRINTED[language]
+        order = rows[::-1] if language == "python" else rows
+        return TraceQuestion(printed(calls), printed(moved), order, calls[0].row)
+
+    def _distance(self, random: np.random.Generator) -> int:
+        return int(random.integers(1, FARTHEST, endpoint=True)) * int(random.choice((-1, 1)))
+
+    def _caller(self, calls: Sequence[Call], random: np.random.Generator) -> Call | None:
+        """A call of the last function in another one of the language."""
+        last, seen = calls[-1], {call.row for call in calls}
+        parts = last.name.split(".")
+        name = parts[-2] if parts[-1] == "constructor" and len(parts) > 1 else parts[-1]
+        called = re.compile(rf"(?<![\w$]){re.escape(name)}\s*\(")
+        for row in random.permutation(self._callers.get(name, ())).tolist():
+            if row in seen or language_name(self._index.file(row).path) != language_name(last.path):
+                continue
+            lines = self._index.split.text(row).source.split("\n")
+            places = [place for place, line in enumerate(lines) if place and called.search(line)]
+            for place in places:
+                if found := self._call(row, place, lines[place]):
+                    return found
+        return None
+
+    def _drawn_line(self, row: int, random: np.random.Generator) -> Call | None:
+        lines = self._index.split.text(row).source.split("\n")
+        inner = [place for place, line in enumerate(lines[1:-1], start=1) if re.search(r"\w", line)]
+        code = [place for place in inner if not lines[place].strip().startswith(_COMMENT)]
+        return self._call(row, place := int(random.choice(code)), lines[place]) if code else None
+
+    def _call(self, row: int, place: int, code: str) -> Call | None:
+        """A line of a row as a call; None if it is that of a function inside of it."""
+        index = self._index
+        text, number = index.split.text(row), int(np.searchsorted(index.file_edges, row, side="right")) - 1
+        line = text.start_line + place
+        if self._locator.row_at(number, line) != row:
+            return None
+        package = self._package(text.path) if text.path.endswith(".java") else ""
+        return Call(row, text.path, line, index.names[row], code.strip(), package)
+
+    def _package(self, path: str) -> str:
+        found = _PACKAGE.search(read_regular(self._root / path, LARGEST_FILE)[0])
+        return found[1].decode() if found else ""
+
+
+def _python(calls: Sequence[Call]) -> str:
+    frames = [_python_frame(f"{_FOLDER}/{c.path}", c.line, c.name, c.code) for c in reversed(calls)]
+    library = _python_frame("/usr/lib/python3.11/decimal.py", 1734, "__library__", "raise error(explanation)")
+    return "\n".join(["Traceback (most recent call last):", *frames, library, "RuntimeError: failed"])
+
+
+def _python_frame(path: str, line: int, name: str, code: str) -> str:
+    return f'  File "{path}", line {line}, in {name.rpartition(".")[2]}\n    {code}'
+
+
+def _java(calls: Sequence[Call]) -> str:
+    frames = ["java.base/java.util.Objects.requireNonNull(Objects.java:233)", *map(_java_frame, calls)]
+    return "\n".join(["java.lang.IllegalStateException: failed", *(f"\tat {frame}" for frame in frames)])
+
+
+def _java_frame(call: Call) -> str:
+    owner, _, method = call.name.rpartition(".")
+    method = "<init>" if owner.rpartition(".")[2] == method else method
+    qualified = ".".join(filter(None, (call.package, owner.replace(".", "$"), method)))
+    return f"{qualified}({call.path.rpartition('/')[2]}:{call.line})"
+
+
+def _javascript(calls: Sequence[Call]) -> str:
+    frames = [_javascript_frame(call) for call in calls]
+    library = "    at node:internal/errors:405:5"
+    return "\n".join(["TypeError: failed", library, *frames])
+
+
+def _javascript_frame(call: Call) -> str:
+    owner, _, last = call.name.rpartition(".")
+    name = f"new {owner}" if last == "constructor" else call.name
+    return f"    at {name} ({_FOLDER}/{call.path}:{call.line}:5)"
+
+
+def _go(calls: Sequence[Call]) -> str:
+    frames = ["panic({0x5a1e60, 0x6b8d20})\n\t/usr/local/go/src/runtime/panic.go:884 +0x212", *map(_go_frame, calls)]
+    return "\n".join(["panic: failed", "", "goroutine 1 [running]:", *frames])
+
+
+def _go_frame(call: Call) -> str:
+    owner, _, method = call.name.rpartition(".")
+    folder = f"example.com/app/{call.path}".rpartition("/")[0]
+    name = f"(*{owner}).{method}" if owner else method
+    return f"{folder}.{name}(0xc000010000)\n\t{_FOLDER}/{call.path}:{call.line} +0x1d"
+
+
+PRINTED: Final[Mapping[str, Callable[[Sequence[Call]], str]]] = {
+    "python": _python,
+    "java": _java,
+    "javascript": _javascript,
+    "typescript": _javascript,
+    "go": _go,
+}
+"""Language -> the text of a trace of calls, whose innermost is the first, with a frame of the library inside it."""
