@@ -67,7 +67,7 @@ def of_traces(index: Index, root: Path, most: int, seed: int) -> list[TraceQuest
         OSError: a file no longer exists.
     """
     maker, random = _TraceMaker(index, root), np.random.default_rng(seed)
-    made = []
+    made: list[TraceQuestion] = []
     for row in random.permutation([*maker.rows]).tolist():
         if 0 < most <= len(made):
             break

@@ -84,7 +84,7 @@ def search_code(options: SearchOptions) -> None:
         raise ValueError("--by, --explain and --at are for questions in words, not for code")
     path = named_path(options.snippet) if options.snippet else None
     data = read_whole(path) if path else sys.stdin.buffer.read(_MOST_BYTES)
-    text = data.decode("utf-8", "replace")
+    text = data.decode("utf-8-sig", "replace")
     if not text.strip():
         where = f"in {path}" if path else "on standard input"
         raise ValueError(

@@ -1,0 +1,217 @@
+"""Code as the question on the command line: standard input, a file, a place; and what is not code, or not there."""
+
+import io
+import json
+import sys
+
+import pytest
+from failing_programs import PYTHON, python_trace
+from repositories import write
+
+from cli.main import main
+from search.index.places import index_place
+from tests.odd_files import KINDS, deadline, odd_thing
+
+COPY = "def repeat(times):\n    return repeat(times - 1) if times else 1 / 0\n"
+OTHER = {"other.py": "def again(times):\n    return again(times - 1) if times else 1 / 0\n", "empty.py": ""}
+FIELDS = {"rank", "path", "start_line", "end_line", "name", "signature", "score", "license", "url", "overlap", "copy"}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, capsys):
+    """An indexed folder, which is the current one."""
+    root = write(tmp_path / "project", PYTHON | OTHER)
+    assert main(["index", str(root), "--vectors=none"]) == 0
+    capsys.readouterr()
+    monkeypatch.chdir(root)
+    return root
+
+
+@pytest.fixture
+def pasted(monkeypatch):
+    """Put bytes on standard input."""
+
+    def put(data: bytes) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+    return put
+
+
+def told(capsys, *arguments):
+    """What a command prints as JSON."""
+    assert main([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def refused(capsys, *arguments):
+    """The one line by which a command refuses."""
+    assert main([*arguments]) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.count("\n") == 1
+    return output.err
+
+
+@pytest.mark.usefixtures("folder")
+def test_code_on_standard_input(pasted, capsys):
+    pasted(COPY.encode())
+    found = told(capsys, "search", "-", "--top=5")
+    assert (found["kind"], found["language"]) == ("code", "python")
+    copies = {each["name"]: each["copy"] for each in found["results"]}
+    assert next(iter(copies)) == "repeat"
+    assert (copies["repeat"], copies["again"]) == ("exact", "")
+    assert all(each.keys() >= FIELDS for each in found["results"])
+    pasted(COPY.encode())
+    assert main(["search", "-", "--top=1"]) == 0
+    assert "repeat" in (shown := capsys.readouterr().out)
+    assert "app/store.py:15-16  copy" in shown
+
+
+def test_a_trace_on_standard_input(folder, tmp_path, pasted, capsys):
+    pasted(python_trace(tmp_path / "run").encode())
+    found = told(capsys, "search", "-", "--path=other*")
+    assert (found["kind"], found["innermost"], found["frames"], found["frames_in_index"]) == ("trace", "last", 15, 12)
+    placed = [frame["unit"]["name"] for frame in found["errors"][-1]["frames"] if frame["unit"]]
+    assert placed[0] == "main"
+    assert {*placed[2:]} == {"repeat"}
+    assert {each["path"] for each in found["results"]} == {"other.py"}
+    assert not (folder / ".galm").exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_code_in_a_file(tmp_path, capsys):
+    path = tmp_path / "piece.py"
+    path.write_bytes(b"\xef\xbb\xbf" + COPY.replace("\n", "\r\n").encode() + b"# \xff\xfe\n")
+    found = told(capsys, "search", f"--snippet={path}")
+    first = found["results"][0]
+    assert (first["name"], first["copy"]) == ("repeat", "exact")
+
+
+@pytest.mark.parametrize("way", ["stdin", "file"])
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "expected code or a stack trace"),
+        (b" \n\t\n", "expected code or a stack trace"),
+        (bytes(range(32)) * 64, "expected code or a stack trace"),
+        (b"\x89PNG\r\n\x1a\n" + b"\0" * 4096, None),
+        (b"\0\xff" * 1000, "expected code or a stack trace"),
+        (b"12 + 34 * (56)", "expected code or a stack trace"),
+    ],
+    ids=["empty", "blank", "controls", "picture", "binary", "numbers"],
+)
+@pytest.mark.usefixtures("folder")
+def test_what_is_no_code_is_refused_in_one_line(tmp_path, pasted, capsys, way, data, message):
+    path = tmp_path / "pasted"
+    path.write_bytes(data)
+    pasted(data)
+    asked = ["search", "-"] if way == "stdin" else ["search", f"--snippet={path}"]
+    if message is None:  # it has a word
+        assert main(asked) == 0
+        assert not {"\x89", "\0", "\x1a"} & {*capsys.readouterr().out}
+    else:
+        assert message in refused(capsys, *asked)
+
+
+@pytest.mark.usefixtures("folder")
+def test_ten_megabytes_are_answered_without_their_middle(pasted, capsys):
+    data = COPY.encode() + b"# filler of a log\n" * 600_000
+    assert len(data) > 10_000_000
+    pasted(data)
+    with deadline(60):
+        found = told(capsys, "search", "-", "--top=3")
+    assert "repeat" in [each["name"] for each in found["results"]]
+
+
+@pytest.mark.usefixtures("folder")
+def test_files_that_are_not_there_or_none_are_refused(tmp_path, capsys):
+    assert str(tmp_path / "gone.py") in refused(capsys, "search", f"--snippet={tmp_path / 'gone.py'}")
+    assert str(tmp_path) in refused(capsys, "search", f"--snippet={tmp_path}")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.usefixtures("folder")
+def test_what_never_ends_is_not_waited_for(tmp_path, capsys, kind):
+    path = odd_thing(kind, tmp_path / "odd.py")
+    with deadline():
+        assert str(path) in refused(capsys, "search", f"--snippet={path}")
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["-", "--by=file"], "--by, --explain and --at are for questions in words"),
+        (["-", "--explain"], "--by, --explain and --at are for questions in words"),
+        (["a thing", "--snippet=x.py"], "expected one question"),
+        (["-", "--language=java"], "--language=java matches none of the index's"),
+        (["-", "--path=nowhere/*"], "--path=nowhere/* matches none of the index's"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_options_that_have_no_part_are_refused(pasted, capsys, more, message):
+    pasted(COPY.encode())
+    assert message in refused(capsys, "search", *more)
+
+
+@pytest.mark.usefixtures("folder")
+def test_code_like_that_at_a_place(capsys):
+    found = told(capsys, "related", "app/store.py:16")
+    assert (found["kind"], found["language"]) == ("place", "python")
+    assert (found["place"]["name"], found["place"]["start_line"]) == ("repeat", 15)
+    names = [each["name"] for each in found["results"]]
+    assert "again" in names
+    assert "repeat" not in names
+    assert main(["related", "app/store.py:16:8"]) == 0  # a column
+    assert "again" in capsys.readouterr().out
+
+
+def test_a_place_is_found_from_elsewhere(folder, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    found = told(capsys, "related", f"{folder}/app/store.py:16")
+    assert found["place"]["path"] == "app/store.py"
+    found = told(capsys, "related", "store.py:16", f"--index={index_place(folder)}")
+    assert found["place"]["path"] == "app/store.py"
+
+
+def test_a_file_that_has_changed_is_told(folder, capsys):
+    path = folder / "app/store.py"
+    path.write_text("# more\n" * 3 + path.read_text())
+    assert main(["related", "app/store.py:16", "--json"]) == 0
+    output = capsys.readouterr()
+    assert "app/store.py has changed since it was indexed" in output.err
+    assert json.loads(output.out)["place"]["name"] == "repeat"
+    path.unlink()
+    assert main(["related", "app/store.py:16", "--json"]) == 0
+    assert "is no longer there" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ([], "expected a file and a line"),
+        (["app/store.py"], "expected a file and a line from 1"),
+        (["app/store.py:0"], "expected a file and a line from 1"),
+        (["app/store.py:-3"], "expected a file and a line from 1"),
+        (["app/store.py:ten"], "expected a file and a line from 1"),
+        ([f"app/store.py:{'9' * 5000}"], "expected a file and a line from 1"),
+        (["app/store.py:100000"], "is in no unit of the index, whose last ends at line"),
+        (["empty.py:1"], "empty.py"),
+        (["nowhere.py:3"], "there is no indexed file 'nowhere.py'"),
+        (["no\x1bwhere.py:3"], "there is no indexed file"),
+        (["main.py:3", "more"], "expected a file and a line"),
+        (["main.py:3", "--model=x"], "--model takes none or nothing here"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_places_that_are_none_are_refused_in_one_line(capsys, typed, message):
+    error = refused(capsys, "related", *typed)
+    assert message in error
+    assert "\x1b" not in error
+    assert len(error) < 400
+
+
+def test_without_an_index_there_is_one_line(tmp_path, monkeypatch, pasted, capsys):
+    monkeypatch.chdir(tmp_path)
+    pasted(COPY.encode())
+    assert "there is no index of" in refused(capsys, "search", "-")
+    assert "there is no index of" in refused(capsys, "related", "a.py:1")
