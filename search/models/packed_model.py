@@ -171,7 +171,7 @@ def _unpacked(weights: dict[str, Tensor], table: str, own: Mapping[str, Tensor])
 def _shareable(plan: Configuration) -> Configuration:
     """``plan`` without the paths of the machine it ran on and without ``--data.apart``."""
     extra = ",".join(name for name, _ in plan.data.extra_sets)
-    data = replace(plan.data, path="", root=DataConfig().root, extra=extra, apart="")
+    data = replace(plan.data, path="", root=DataConfig().root, mirrors="", extra=extra, apart="")
     return replace(plan, out="", data=data, train=replace(plan.train, resume=""), evaluate=EvaluateConfig())
 
 
