@@ -135,7 +135,7 @@ def _by_fit(root: Path, options: QualityOptions) -> None:
         return
     from search.quality import search_fit
 
-    if options.model != "none":
+    if options.model not in ("", "none"):
         check_model(options.model)
     run = checked_run(options.vectors)
     maker = None if options.model == "none" else reranker_maker(options.model)
