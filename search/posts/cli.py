@@ -12,7 +12,7 @@ from data_prep.files.named_paths import check_replaceable_folder, named_path
 from data_prep.files.printable import one_line
 from data_prep.files.reading import read_whole
 from search.posts.options import PostsIndexOptions, PostsSearchOptions
-from terminal.console import say, show
+from terminal.console import complain, say, show
 from terminal.options import parsed
 
 if TYPE_CHECKING:
@@ -43,12 +43,17 @@ def index(arguments: Sequence[str]) -> None:
         load_snippet_encoder(model)  # reported before anything is read
     config = replace(options, path=(*options.path, *words))
     command = shlex.join(["bash", "run.sh", "posts", "index", *arguments])
-    posts = prepare_posts(config, command=command, say=say)
+    tell = complain if options.json else say
+    posts = prepare_posts(config, command=command, say=tell)
     started = time.perf_counter()
-    with sole_holder(out.with_name(f".{out.name}.lock"), lambda: say("waiting for another process")):
+    with sole_holder(out.with_name(f".{out.name}.lock"), lambda: tell("waiting for another process")):
         write_index(out, posts.posts, model, options.weight, {"made_from": posts.fingerprint})
     answered = sum(bool(post.best_answer) for post in posts.posts)
     seconds = time.perf_counter() - started
+    if options.json:
+        told = {"index": str(out), "questions": len(posts.posts), "answered": answered, "model": options.model or None}
+        show(json.dumps(told | {"seconds": round(seconds, 3)}, indent=1).replace("\x7f", "\\u007f"))
+        return
     say(f"indexed {answered:,} answered questions of {len(posts.posts):,} in {seconds:.0f} s: {out}")
 
 

@@ -16,6 +16,8 @@ class PostsIndexOptions(PostsConfig):
     """Folder of a stage of training, such as runs/posts/stages/round-2-...; empty: BM25 alone."""
     weight: float = 0.5
     """Weight of the model in its fusion with BM25, such as the one that its test printed."""
+    json: bool = False
+    """Print one JSON object."""
 
     def __post_init__(self) -> None:
         PostsConfig.__post_init__(self)

@@ -44,6 +44,16 @@ def test_a_traceback_finds_its_post(index, monkeypatch, capsys):
     assert found["results"][0]["title"] == "Title 3"
 
 
+def test_what_was_indexed_as_json(monkeypatch, tmp_path):
+    told: list[str] = []
+    monkeypatch.setattr(cli, "show", told.append)
+    cli.index([str(small_dump(tmp_path)), f"--root={tmp_path / 'data'}", f"--out={tmp_path / 'index'}", "--json"])
+    found = json.loads(told.pop())
+    size = PostIndex(tmp_path / "index", exact_vectors).size
+    assert (found["index"], found["answered"], found["model"]) == (str(tmp_path / "index"), size, None)
+    assert found["questions"] >= size
+
+
 def test_a_snippet_of_a_file(index, monkeypatch, capsys, tmp_path):
     (tmp_path / "a.py").write_text("x2 = open(name2)\n")
     assert " 1  Title 2" in searched(index, monkeypatch, capsys, "", f"--snippet={tmp_path / 'a.py'}")
