@@ -1,4 +1,4 @@
-"""The shipped bi-encoder, or another packed unif, without torch (:mod:`baselines.unif` has its equations)."""
+"""A packed unif, without torch (:mod:`baselines.unif` has its equations)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from data_prep.store.ragged_lists import Ragged
 from data_prep.store.tokenizing import TokenizedPairs
 from recipes.stored_options import stored_configuration
 from search.engine.query_words import query_split
-from search.models.folder import CONFIG, DEFAULT_BI_ENCODER, is_packed, model_hash
+from search.models.folder import CONFIG, is_packed, model_hash
 from search.models.packed_arrays import read_packed
 
 _FIELDS: Final = {"tokens": ("tokens",), "all": ("name", "tokens", "api")}
@@ -36,18 +36,20 @@ def is_packed_unif(folder: Path) -> bool:
 class PackedEncoder:
     """A :class:`search.index.vector_encoding.RowEncoder` by numpy."""
 
-    def __init__(self, run: Path | None = None) -> None:
-        """Load a packed unif; None: the shipped one.
+    def __init__(self, folder: Path) -> None:
+        """Load a packed unif.
 
         Raises:
             ValueError: a file is missing or damaged, or is not of such a model.
         """
-        folder = run or DEFAULT_BI_ENCODER
         packed = read_packed(folder)
         dim, words = packed.model.get("dim"), len(packed.tokenizer.vocabularies.code)
-        self.fields = _FIELDS[packed.model["fields"]]
-        if type(dim) is not int or dim < 1:
-            raise ValueError(f"the packed model in {folder} cannot be used: its vectors have {dim!r:.40} numbers")
+        self.fields = _FIELDS.get(str(packed.model.get("fields")), ())
+        if type(dim) is not int or dim < 1 or not self.fields:
+            raise ValueError(
+                f"the packed model in {folder} cannot be used: its vectors have {dim!r:.40} numbers, of the fields "
+                f"{packed.model.get('fields')!r:.40}"
+            )
         tables = dict.fromkeys((*self.fields, "query"), (words, dim))
         try:
             packed.check_shapes(
@@ -59,7 +61,7 @@ class PackedEncoder:
         self._tables = {field: table.rows(np.arange(words)) for field, table in stored.items()}
         self._logits = {field: table @ packed.weights["attention.vector"] for field, table in self._tables.items()}
         self._tokenizer = packed.tokenizer
-        self.run, self.model, self.dim = str(run or ""), model_hash(folder), dim
+        self.run, self.model, self.dim = str(folder), model_hash(folder), dim
 
     def query(self, words: Sequence[str], context: Sequence[str] = ()) -> Float32[np.ndarray, "1 dim"]:  # noqa: ARG002
         """The vector of a query: the mean of its words' vectors, with norm 1; this model reads no context."""

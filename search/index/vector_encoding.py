@@ -67,7 +67,7 @@ def row_encoder(run: Path | None = None) -> RowEncoder:
     folder = run or DEFAULT_BI_ENCODER
     check_bi_encoder(folder)
     if is_packed_unif(folder):
-        return PackedEncoder(run)
+        return PackedEncoder(folder)
     if is_packed_light(folder):
         return PackedLight(run)
     from search.index.torch_encoder import TorchEncoder

@@ -32,7 +32,7 @@ from search.serve.requests import (
 MOST_HITS: Final = 100
 """Maximum number of hits in one answer."""
 
-GROUPS: Final = "search.groups"
+GROUPS: Final = "visible.groups"
 """In a request's scope: what its user is in, if users are told apart."""
 
 Done = TypeVar("Done")

@@ -14,9 +14,9 @@ from galm.query_scorer import has_kernels
 from retrieval.stop_words import STOP_WORDS
 from search.engine.packed_reranker import PackedModel, PackedReranker, scored_without_torch
 from search.engine.reranker import ModelReranker
-from search.index.packed_encoder import PackedEncoder, is_packed_unif
+from search.index.packed_encoder import is_packed_unif
+from search.index.packed_light import PackedLight
 from search.index.places import index_place
-from search.index.torch_encoder import TorchEncoder
 from search.models.folder import DEFAULT_BI_ENCODER, DEFAULT_MODEL
 from search.models.packed_model import load_model
 
@@ -42,7 +42,7 @@ def test_scores_are_those_of_torch(index, odd_rows, query):
         rows = np.arange(0, len(split), 3)
         ours = PackedReranker(packed, split).scores(query.split(), rows)
         theirs = ModelReranker(*torch, split).scores(query.split(), rows)
-        assert theirs.std() > 0.1
+        assert theirs.std() > 0.05
         np.testing.assert_allclose(ours, theirs, atol=2e-5)
     alone = PackedReranker(packed, index.split).scores(query.split(), np.array([7, 7]))
     np.testing.assert_allclose(
@@ -68,21 +68,8 @@ def test_alignments_are_those_of_torch(index):
         np.testing.assert_allclose(one.agreement, other.agreement, atol=1e-5)
 
 
-def test_vectors_are_those_of_torch_and_of_no_other_row(odd_rows):
-    ours, theirs = PackedEncoder(), TorchEncoder()
-    assert (ours.model, ours.dim, ours.run) == (theirs.model, theirs.dim, theirs.run)
-    for query in QUERIES:
-        np.testing.assert_allclose(ours.query(query.split()), theirs.query(query.split()), atol=1e-6)
-    ids, rows = ours.ids(odd_rows), np.arange(100)
-    together = ours.vectors(ids, rows)
-    np.testing.assert_allclose(together.astype(np.float32), theirs.vectors(ids, rows).astype(np.float32), atol=1e-3)
-    assert not together[0].any()  # no tokens
-    apart = np.concatenate([ours.vectors(ids, rows[start : start + 7]) for start in range(0, 100, 7)])
-    assert (apart == together).all()
-
-
 def test_only_what_is_computed_here_is_taken(tmp_path):
-    assert is_packed_unif(DEFAULT_BI_ENCODER)
+    assert not is_packed_unif(DEFAULT_BI_ENCODER)
     assert not is_packed_unif(DEFAULT_MODEL)
     assert scored_without_torch(DEFAULT_MODEL) == has_kernels()
     assert not scored_without_torch(DEFAULT_BI_ENCODER)
@@ -94,7 +81,7 @@ def test_only_what_is_computed_here_is_taken(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["config.json", "words.json", "model.safetensors"])
-@pytest.mark.parametrize("kind", [PackedModel.load, PackedEncoder])
+@pytest.mark.parametrize("kind", [PackedModel.load, PackedLight])
 def test_a_damaged_file_is_told_in_one_line(tmp_path, name, kind):
     folder = shutil.copytree(DEFAULT_MODEL if kind == PackedModel.load else DEFAULT_BI_ENCODER, tmp_path / "model")
     content = bytearray((folder / name).read_bytes())

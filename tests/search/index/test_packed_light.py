@@ -12,7 +12,7 @@ from recipes.models import class_of
 from search.index.packed_light import PackedLight, is_packed_light
 from search.index.torch_encoder import TorchEncoder
 from search.index.vector_encoding import BATCH, check_bi_encoder, row_encoder
-from search.models.folder import DEFAULT_BI_ENCODER
+from search.models.folder import DEFAULT_BI_ENCODER, DEFAULT_MODEL
 from search.models.packed_model import pack
 from training.checkpoint import save_weights
 from training.seeding import seed_everything
@@ -88,6 +88,18 @@ def test_it_is_taken_without_torch(packed):
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
+def test_the_shipped_one_is_the_same_as_torch(index):
+    ours, theirs = PackedLight(), TorchEncoder()
+    assert (ours.model, ours.dim, ours.run) == (theirs.model, theirs.dim, theirs.run)
+    rows = np.arange(BATCH)
+    ids = ours.ids(index.split)
+    np.testing.assert_allclose(ours.vectors(ids, rows), theirs.vectors(theirs.ids(index.split), rows), atol=2e-3)
+    for context in CONTEXTS:
+        np.testing.assert_allclose(ours.query(("wait",), context), theirs.query(("wait",), context), atol=1e-5)
+    assert is_packed_light(DEFAULT_BI_ENCODER)
+    assert isinstance(row_encoder(), PackedLight)
+
+
 def test_another_packed_model_is_refused_in_one_line():
     with pytest.raises(ValueError, match=r"^[^\n]*cannot be used: [^\n]*$"):
-        PackedLight(DEFAULT_BI_ENCODER)
+        PackedLight(DEFAULT_MODEL)
