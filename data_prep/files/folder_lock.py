@@ -12,6 +12,7 @@ _HELD: Final = frozenset({errno.EAGAIN, errno.EACCES})
 _READ_ONLY: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _NO_LOCKS: Final = frozenset({errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL})
 """Errors of file systems without locks; these are ignored."""
+_TRIES: Final = 100
 
 
 @contextmanager
@@ -92,10 +93,19 @@ def _remove_empty(made: list[Path]) -> None:
             each.rmdir()
 
 
+def _opened(folder: Path, path: Path, flags: int) -> int:
+    """``path`` opened, after its ``folder`` was created: the previous holder may remove that at any moment."""
+    for _ in range(_TRIES):
+        with suppress(FileNotFoundError):
+            folder.mkdir(parents=True, exist_ok=True)
+            return os.open(path, flags, 0o666)
+    folder.mkdir(parents=True, exist_ok=True)
+    return os.open(path, flags, 0o666)
+
+
 def _of_folder(folder: Path) -> int:
     while True:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        handle = _opened(folder, folder, os.O_RDONLY | os.O_DIRECTORY)
         if not _lock(handle, wait=False):
             os.close(handle)
             raise ValueError(
@@ -108,8 +118,7 @@ def _of_folder(folder: Path) -> int:
 
 def _of_file(path: Path, *, wait: bool) -> int | None:
     while True:
-        path.parent.mkdir(parents=True, exist_ok=True)  # the previous holder may have removed it
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        handle = _opened(path.parent, path, os.O_RDWR | os.O_CREAT)
         if not _lock(handle, wait=wait):
             os.close(handle)
             return None

@@ -1,6 +1,7 @@
 """One writer at a time: refused or waited for, and free again when the holder ends, however it ends."""
 
 import errno
+import os
 import subprocess
 import sys
 import threading
@@ -107,3 +108,20 @@ def test_many_that_wait_have_it_one_at_a_time(tmp_path: Path) -> None:
     assert [each.wait(60) for each in running] == [0, 0, 0]
     assert (tmp_path / "count").read_text() == "600"
     assert names(tmp_path) == ["count"]
+
+
+@pytest.mark.parametrize("lock", [lambda folder: sole_writer(folder), lambda folder: sole_holder(folder / "lock")])
+def test_a_folder_that_vanishes_before_it_is_locked_is_made_again(lock, tmp_path, monkeypatch) -> None:
+    """As if the previous holder, which had made the folder, removed it just then."""
+    folder, opened, calls = tmp_path / "out", os.open, []
+
+    def open_late(path, *rest):
+        calls.append(path)
+        if len(calls) == 1:
+            folder.rmdir()
+        return opened(path, *rest)
+
+    monkeypatch.setattr(os, "open", open_late)
+    with lock(folder):
+        assert folder.is_dir()
+    assert len(calls) == 2
