@@ -18,7 +18,7 @@ from search.index.vector_file import vectors_path
 from search.joint.opening import OpenedMember, RerankerOf, joined, open_member
 from search.joint.repository_list import Repository, read_list
 from search.serve.answering import NothingVisibleError, OpeningError
-from search.serve.live_index import Opened
+from search.serve.live_index import Opened, file_stamp
 
 _ENGINES: Final = 64
 """Sets of visible repositories that are held ready."""
@@ -45,7 +45,7 @@ class LiveList:
         """
         self.path, self.trouble = path, ""
         self._reranker_of, self._tell, self._by_user = reranker_of, tell, by_user
-        self._stamp, self.listed = _stamp(path), read_list(path)
+        self._stamp, self.listed = file_stamp(path), read_list(path)
         self._looked_at: dict[str, tuple[Path, Stamp]] = {}
         self._members: dict[str, OpenedMember] = {}
         self._answered: tuple[OpenedMember, ...] | None = None
@@ -117,7 +117,7 @@ class LiveList:
 
     def _read(self) -> bool:
         """Whether the list can be used, after reading it again if it has changed."""
-        stamp = _stamp(self.path)
+        stamp = file_stamp(self.path)
         if stamp == self._stamp:
             return bool(self.listed)
         self._stamp = stamp
@@ -131,7 +131,7 @@ class LiveList:
 
     def _reopen(self, each: Repository) -> None:
         """Open the index of a repository if it is new or was replaced since the last look."""
-        stamp = (_stamp(each.index), _stamp(vectors_path(each.index)))
+        stamp = (file_stamp(each.index), file_stamp(vectors_path(each.index)))
         known = self._members.get(each.name)
         if known and known.repository.folder != each.folder:
             del self._members[each.name]
@@ -151,12 +151,3 @@ def _opened(members: Sequence[OpenedMember]) -> Opened:
     about = "\0".join(f"{each.repository.name}\0{each.content}" for each in members)
     name = hashlib.sha256(about.encode()).hexdigest()
     return Opened(engine, Head(len(engine.index), len(engine.index.files), "", 1, name))
-
-
-def _stamp(path: Path) -> tuple[int, ...]:
-    """Values that change when a file is replaced or written to; () if there is none."""
-    try:
-        now = path.stat()
-    except OSError:
-        return ()
-    return now.st_ino, now.st_size, now.st_mtime_ns

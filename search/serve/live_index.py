@@ -49,7 +49,7 @@ class LiveIndex:
         self.path, self.trouble = path, ""
         self._reranker_of, self._between = reranker_of, seconds_between_looks
         self._looking = threading.Lock()
-        self._tried, self._vectors_tried = _stamp(path), _stamp(vectors_path(path))
+        self._tried, self._vectors_tried = file_stamp(path), file_stamp(vectors_path(path))
         self._now = self._open()
         self._next_look = time.monotonic() + self._between
 
@@ -68,7 +68,7 @@ class LiveIndex:
         return self._now
 
     def _look(self) -> None:
-        stamp, vectors_stamp = _stamp(self.path), _stamp(vectors_path(self.path))
+        stamp, vectors_stamp = file_stamp(self.path), file_stamp(vectors_path(self.path))
         try:
             head = read_head(self.path)
             if head != self._now.head and stamp != self._tried:
@@ -115,7 +115,7 @@ def reranker_maker(model: str) -> Callable[[Index], Reranker | None]:
     return opening.reranker_maker(model)
 
 
-def _stamp(path: Path) -> tuple[int, ...]:
+def file_stamp(path: Path) -> tuple[int, ...]:
     """Values that change when a file is replaced or written to; () if there is none."""
     try:
         now = path.stat()

@@ -1,8 +1,10 @@
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from data_prep.store.ragged_lists import Ragged
 from galm.kernel_library import one_thread_kernels
 from galm.native import kernels
 from search.index.places import cache_folder
@@ -34,3 +36,13 @@ def tree(java_folder, tmp_path) -> Path:
     for file in sorted((java_folder / "java.base/java/util/stream").glob("*.java"))[:12]:
         shutil.copy(file, place)
     return root
+
+
+@pytest.fixture(scope="session")
+def odd_rows(index):
+    """The rows of an index, some of them without a name, without tokens, or without any word."""
+    words = dict(index.split.words)
+    for field, every in (("name", 3), ("tokens", 5), ("api", 2)):
+        lists = [[] if row % every == 0 else words[field][row].tolist() for row in range(len(index))]
+        words[field] = Ragged.of(lists)
+    return replace(index.split, words=words)

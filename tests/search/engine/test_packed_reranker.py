@@ -3,13 +3,11 @@
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from bm25s.stopwords import STOPWORDS_EN
 
-from data_prep.store.ragged_lists import Ragged
 from galm.query_scorer import has_kernels
 from retrieval.stop_words import STOP_WORDS
 from search.engine.packed_reranker import PackedModel, PackedReranker, scored_without_torch
@@ -22,16 +20,6 @@ from search.models.packed_model import load_model
 
 QUERIES = ["return the next element of the pipeline", "close", "zzqunknown word of nobody here", "a b c d e f g h i j"]
 needs_kernels = pytest.mark.skipif(not has_kernels(), reason="there is no C compiler here (cc)")
-
-
-@pytest.fixture(scope="module")
-def odd_rows(index):
-    """The rows of an index, some of them without a name, without tokens, or without any word."""
-    words = dict(index.split.words)
-    for field, every in (("name", 3), ("tokens", 5), ("api", 2)):
-        lists = [[] if row % every == 0 else words[field][row].tolist() for row in range(len(index))]
-        words[field] = Ragged.of(lists)
-    return replace(index.split, words=words)
 
 
 @needs_kernels

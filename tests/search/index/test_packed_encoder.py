@@ -1,12 +1,9 @@
 """A packed unif gives torch's vectors."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
 
-from data_prep.store.ragged_lists import Ragged
 from recipes.config import resolve
 from recipes.models import class_of
 from search.index.packed_encoder import PackedEncoder, is_packed_unif
@@ -38,16 +35,6 @@ def packed(request, index, tmp_path_factory):
     save_weights(model, folder / "run/weights.safetensors")
     pack(folder / "run", folder / "packed", words=300, offset_words=0)
     return folder / "packed"
-
-
-@pytest.fixture(scope="module")
-def odd_rows(index):
-    """The rows of the index, a fifth of them without tokens and a third without a name."""
-    words = dict(index.split.words)
-    for field, every in (("name", 3), ("tokens", 5), ("api", 2)):
-        lists = [[] if row % every == 0 else words[field][row].tolist() for row in range(len(index))]
-        words[field] = Ragged.of(lists)
-    return replace(index.split, words=words)
 
 
 def test_vectors_are_those_of_torch_and_of_no_other_row(packed, odd_rows):
