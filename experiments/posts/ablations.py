@@ -19,6 +19,7 @@ from experiments.posts.run import run_posts
 
 SEEDS: Final = 3
 BASE: Final = "snipper_light"
+_LAST_ROUND: Final = {"evaluate.stages": "last", "evaluate.fusion": "false"}
 _DEPTH: Final = 10
 
 
@@ -93,8 +94,8 @@ def run_ablation(name: str, typed: Mapping[str, str], command: str, say: Callabl
     found: dict[str, list[PostsResult]] = {}
     for label, settings in {BASE: {}, **ablation.variants}.items():
         for seed in range(SEEDS):
-            plan = resolve_plan(BASE, {**typed, **settings, "train.seed": str(seed), "evaluate.fusion": "false",
-                                       "evaluate.save": str(out / name / label)})  # fmt: skip
+            own = {"train.seed": str(seed), "evaluate.save": str(out / name / label)}
+            plan = resolve_plan(BASE, {**typed, **settings, **_LAST_ROUND, **own})
             say(f"{name}: {label}, seed {seed}")
             results = [each for each in run_posts(plan, command, say).results if each.pool == "full"]
             found.setdefault(label, []).append(results[-1])

@@ -88,6 +88,8 @@ class TestConfig:
     """Whether titles are tested as queries too, in a row of their own: no model is trained on them."""
     fusion: bool = True
     """Whether a trained model is also fused with tuned BM25, by a weight from the development sets."""
+    stages: Literal["all", "last"] = "all"
+    """Stages of a trained model that are tested: all, or the last round alone."""
     depth: int = 50
     """Documents per query in the saved results."""
     save: str = ""
@@ -126,6 +128,7 @@ _LIGHT: Final = {
     "train.schedule": "constant",
     "train.warmup_steps": "100",
     "train.validate_every": "2",
+    "train.validate_pool": "0",
 }
 _PAPER: Final = {
     "train.epochs": "2",
@@ -134,6 +137,7 @@ _PAPER: Final = {
     "train.schedule": "constant",
     "train.warmup_steps": "3500",
     "train.gradient_clip": "2.0",
+    "train.validate_pool": "5000",
 }
 _MINILM: Final = _PAPER | {
     "model.pooling": "mean",

@@ -32,7 +32,7 @@ from data_prep.store.ragged_lists import Ragged
 from evaluation.metrics import mrr, top_at_k
 from experiments.posts.config import PostsPlan
 from experiments.posts.pools import Pool, duplicate_pool, same_post_pool
-from experiments.posts.rankers import EncoderRanker, VectorScores
+from experiments.posts.rankers import EncoderRanker, PerCorpus, VectorScores
 from modeling.contract import NeuralRanker
 from modeling.device import best_device
 from snipper.encoder import SnippetEncoder, SnippetTokenizer
@@ -71,7 +71,7 @@ class Loop:
     say: Callable[[str], None]
 
     def __post_init__(self) -> None:
-        self._tokenized: dict[str, tuple[Ragged, Ragged]] = {}  # of the development sets
+        self._tokenized = PerCorpus(lambda documents: self.tokenizer.documents(documents))
 
     def run(self) -> tuple[EncoderRanker, list[Stage]]:
         """Train all stages that are not cached; returns the last model and the stages.
@@ -101,14 +101,15 @@ class Loop:
         """The model of a finished stage."""
         model = self._model(None)
         load_weights(model, stage.folder / WEIGHTS)
-        return EncoderRanker(model.eval(), self.tokenizer)
+        return EncoderRanker(model.eval(), self.tokenizer, self._tokenized)
 
     @cached_property
     def pools(self) -> list[Pool]:
-        """The development sets that have queries."""
+        """The development sets that have queries, over ``--train.validate_pool`` documents."""
         parts = self.plan.loop.parts
         found = [same_post_pool(self.sets, parts), duplicate_pool(self.sets, parts, body=self.plan.evaluate.body)]
-        return [pool for pool in found if len(pool.queries)]
+        size, seed = self.plan.train.validate_pool, self.sets.config.seed
+        return [pool.part(size, seed) for pool in found if len(pool.queries)]
 
     @cached_property
     def _development_key(self) -> str:
@@ -142,6 +143,14 @@ class Loop:
             document = "\n".join(filter(None, (post.title, between, post.best_answer)))
             found.append((QueryText.of(post, parts), document))
         return found
+
+    @cached_property
+    def _training_ids(self) -> tuple[Ragged, Ragged]:
+        return self._ids(self._training_pairs)
+
+    def _ids(self, pairs: Sequence[tuple[QueryText, str]]) -> tuple[Ragged, Ragged]:
+        queries, documents = [query for query, _ in pairs], [document for _, document in pairs]
+        return self.tokenizer.queries(queries), self.tokenizer.documents(documents)
 
     def _pretraining_pairs(self) -> list[tuple[QueryText, str]]:
         kind, posts, parts = self.plan.loop.pretrain, self.sets.posts, self.plan.loop.parts
@@ -190,10 +199,8 @@ class Loop:
     ) -> None:
         seed_everything(config.seed, config.threads)
         model = self._model(start)
-        fields = {
-            "query": self.tokenizer.queries([query for query, _ in pairs]),
-            "code": self.tokenizer.documents([document for _, document in pairs]),
-        }
+        queries, documents = self._training_ids if pairs is self._training_pairs else self._ids(pairs)
+        fields = {"query": queries, "code": documents}
         resume = str(folder) if (folder / CHECKPOINT).exists() else ""
         config = replace(config, resume=resume)
         task = PairTask(
@@ -244,9 +251,9 @@ class Loop:
             if not path.exists():
                 before = self._stage_folder(key)
                 ranker = self.ranker(Stage("", key, before, {}))
-                queries = ranker.queries(self.tokenizer.queries([query for query, _ in self._training_pairs]))
-                documents = ranker.documents(self.tokenizer.documents([text for _, text in self._training_pairs]))
-                found = hard_negatives(VectorScores(queries, documents).blocks(), self._forbidden(), count)
+                queries, documents = self._training_ids
+                scores = VectorScores(ranker.queries(queries), ranker.documents(documents))
+                found = hard_negatives(scores.blocks(), self._forbidden(), count)
                 _save_array(path, found)
         found = _load_array(path, len(self._training_rows), count)
         self.say(f"{name}: {count} negatives per query ({folder})")

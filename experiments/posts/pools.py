@@ -34,6 +34,23 @@ class Pool:
         """The rank of each query's best relevant document."""
         return best_ranks(scores.blocks(), self.relevant, self.ignored)
 
+    def part(self, size: int, seed: int) -> "Pool":
+        """The same queries over their relevant documents and random others, ``size`` together; 0: all."""
+        sought = {place for places in self.relevant for place in places}
+        if not 0 < size < len(self.documents):
+            return self
+        order = np.random.default_rng((seed, size)).permutation(len(self.documents)).tolist()
+        others = [place for place in order if place not in sought][: max(0, size - len(sought))]
+        kept = sorted([*sought, *others])
+        place = {old: new for new, old in enumerate(kept)}
+        return replace(
+            self,
+            documents=[self.documents[old] for old in kept],
+            posts=[self.posts[old] for old in kept],
+            relevant=[tuple(place[old] for old in places) for places in self.relevant],
+            ignored=[tuple(place[old] for old in places if old in place) for places in self.ignored],
+        )
+
 
 def evaluation_pool(
     sets: PostSets, parts: QueryParts, *, body: bool, of: Literal["full", "closed"] = "full", titles: bool = False

@@ -1,8 +1,8 @@
 """The rankers of posts: BM25, and encoders that give one vector per text."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Final, Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import Final, Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float32, Int64
@@ -16,6 +16,7 @@ from snipper.encoder import SnippetEncoder, SnippetTokenizer
 from snipper.encoding import encode_texts
 from snipper.texts import code_words, cut_middle, okapi_words, part_words
 
+Made = TypeVar("Made")
 WORDS: Final[dict[str, Callable[[str], list[str]]]] = {
     "okapi": okapi_words, "parts": part_words, "code": code_words
 }  # fmt: skip
@@ -29,20 +30,35 @@ class PostRanker(Protocol):
         """The scores of all queries."""
 
 
+class PerCorpus(Generic[Made]):
+    """What is made of the documents of a corpus, made once for each: pools share corpora."""
+
+    def __init__(self, make: Callable[[Sequence[str]], Made]) -> None:
+        """``make`` takes the documents."""
+        self._make = make
+        self._known: list[tuple[Sequence[str], Made]] = []
+
+    def of(self, documents: Sequence[str]) -> Made:
+        """What belongs to these documents."""
+        for known, made in self._known:
+            if known == documents:
+                return made
+        self._known.append((documents, self._make(documents)))
+        return self._known[-1][1]
+
+
 @dataclass
 class Bm25Ranker:
-    """BM25; the index of the last corpus is reused."""
+    """BM25; the index of a corpus is made once."""
 
     config: PostsBm25Config
 
     def __post_init__(self) -> None:
-        self._last: tuple[Sequence[str], TokenBm25] | None = None
+        self._indexes = PerCorpus(self.index)
 
     def over(self, pool: Pool) -> Scores:
         """The scores of all queries of a pool."""
-        if self._last is None or self._last[0] != pool.documents:
-            self._last = pool.documents, self.index(pool.documents)
-        return self._last[1].over([self.query(query.text) for query in pool.queries])
+        return self._indexes.of(pool.documents).over([self.query(query.text) for query in pool.queries])
 
     def index(self, documents: Sequence[str]) -> TokenBm25:
         """The index of a corpus; the first line of a document is its title."""
@@ -85,15 +101,16 @@ class EncoderRanker:
 
     model: SnippetEncoder
     tokenizer: SnippetTokenizer
-    tokenized: dict[str, tuple[Ragged, Ragged]] = field(default_factory=dict)
-    """Queries and documents of a pool by its name, for rankers that share a tokenizer."""
+    tokenized: PerCorpus[Ragged] | None = None
+    """The documents of each corpus as ids, which rankers with the same tokenizer share."""
+
+    def __post_init__(self) -> None:
+        tokenized = self.tokenized or PerCorpus(self.tokenizer.documents)
+        self._vectors = PerCorpus(lambda documents: self.documents(tokenized.of(documents)))
 
     def over(self, pool: Pool) -> Scores:
-        """The scores of all queries of a pool."""
-        if pool.name not in self.tokenized:
-            self.tokenized[pool.name] = self.tokenizer.queries(pool.queries), self.tokenizer.documents(pool.documents)
-        queries, documents = self.tokenized[pool.name]
-        return VectorScores(self.queries(queries), self.documents(documents))
+        """The scores of all queries of a pool; the documents of a corpus are encoded once."""
+        return VectorScores(self.queries(self.tokenizer.queries(pool.queries)), self._vectors.of(pool.documents))
 
     def queries(self, ids: Ragged) -> Float32[np.ndarray, "queries dim"]:
         """The vectors of queries."""

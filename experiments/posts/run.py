@@ -1,8 +1,8 @@
 """Trains and tests a model of posts: ``bash run.sh posts MODEL --data.path=DUMP``."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from modeling.ranker import Scores
 from recipes.config import REPOSITORY
 from retrieval.fusion import FusedScores, best_weight_of
 
+MakeRanker = Callable[[], PostRanker]
 KINDS: Final = ("code", "error", "both", "other_text")
 
 
@@ -68,13 +69,16 @@ class PostsTest:
         if self.plan.kind in ("light", "transformer"):
             loop = Loop(self.plan, self.sets, self.say)
             _, stages = loop.run()
-            rankers: dict[str, PostRanker] = {f"{self.plan.name} {each.name}": loop.ranker(each) for each in stages}
+            tested = stages if self.plan.evaluate.stages == "all" else stages[-1:]
+            rankers: dict[str, MakeRanker] = {
+                f"{self.plan.name} {each.name}": partial(loop.ranker, each) for each in tested
+            }
         elif self.plan.kind == "zero_shot":
             from experiments.posts.zero_shot import ZeroShotRanker
 
-            rankers = {self.plan.name: ZeroShotRanker(self.plan.model)}
+            rankers = {self.plan.name: lambda: ZeroShotRanker(self.plan.model)}
         else:
-            rankers = {self.plan.name: Bm25Ranker(self.plan.model)}
+            rankers = {self.plan.name: lambda: Bm25Ranker(self.plan.model)}
         full, closed = self._tested(rankers)
         lines = [table(full, KINDS), "", table(closed)]
         if len(full) > len(rankers) and self.plan.kind != "bm25":
@@ -83,10 +87,12 @@ class PostsTest:
         path = save_results(self._folder(), name, full + closed, self._about(stages))
         return Tested(full + closed, "\n".join([*lines, "", f"results: {path}"]))
 
-    def _tested(self, rankers: dict[str, PostRanker]) -> tuple[list[PostsResult], list[PostsResult]]:
-        full = [self._result(name, self.full, ranker.over(self.full)) for name, ranker in rankers.items()]
-        closed = [self._result(name, self.closed, ranker.over(self.closed)) for name, ranker in rankers.items()]
-        name, ranker = [*rankers.items()][-1]
+    def _tested(self, rankers: Mapping[str, MakeRanker]) -> tuple[list[PostsResult], list[PostsResult]]:
+        full, closed = [], []
+        for name, make in rankers.items():  # one in memory at a time
+            ranker = make()
+            full.append(self._result(name, self.full, ranker.over(self.full)))
+            closed.append(self._result(name, self.closed, ranker.over(self.closed)))
         if self.plan.evaluate.titles:
             scores = ranker.over(self.titles)
             full.append(self._result(f"{name}, titles as queries", self.titles, scores))
