@@ -38,18 +38,24 @@ def _named(arguments: Sequence[str], names: Collection[str], expected: str) -> t
 
 
 def compare(arguments: Sequence[str]) -> None:
-    """Train the models of a part of the main table.
+    """Train the models of a part of the main table, or of the table of languages.
 
     Raises:
         ValueError: there is no such part or option, or the data are not available.
     """
+    from experiments.tables.language_table import NAME, language_cells, write_query_trees
     from experiments.tables.main_table import CELLS
 
-    part, typed = _named(arguments, CELLS, "expected a part of the main table: bash run.sh compare")
+    part, typed = _named(arguments, (*CELLS, NAME), "expected a part of the main table: bash run.sh compare")
     from experiments.tables.cells import check_cells, run_cells
     from experiments.tables.query_facts import write_query_facts
     from experiments.tables.write import RESULTS
 
+    if part == NAME:
+        check_cells(language_cells(), typed)
+        write_query_trees(RESULTS / NAME, typed)
+        run_cells(language_cells(), RESULTS / NAME, typed)
+        return
     check_cells(CELLS[part], typed)
     write_query_facts(CELLS[part], RESULTS, typed)
     run_cells(CELLS[part], RESULTS / "main", typed)

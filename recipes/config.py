@@ -30,8 +30,10 @@ _PATHS: Final = (
     "data.root",
     "train.resume",
 )  # resolved to absolute paths when parsed
-CHANGEABLE: Final = ("evaluate.", "data.path", "data.root", "data.mirror")
-"""Prefixes of the options that may change when a finished run is evaluated again."""
+FREE: Final = ("evaluate.", "data.path", "data.root", "data.mirror")
+"""Prefixes of the options on which the weights of a run do not depend."""
+CHANGEABLE: Final = (*FREE, "data.language")
+"""Prefixes of the options that may change when a finished run is evaluated again: also the language tested on."""
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from data_prep.files.folder_lock import sole_writer
 from data_prep.files.json_text import sorted_json
 from data_prep.files.named_paths import check_folder_place
 from data_prep.store.manifest import file_sha256
-from recipes.config import CHANGEABLE, REPOSITORY, Configuration
+from recipes.config import FREE, REPOSITORY, Configuration
 from recipes.stored_options import stored_options
 
-_FREE: Final = ("out", *CHANGEABLE)
-"""Prefixes of the settings that may change after a run is finished."""
+_FREE: Final = ("out", *FREE)
+"""Prefixes of the settings that the weights do not depend on."""
 
 LOG: Final = "log.txt"
 

@@ -46,7 +46,9 @@ def evaluate_run(path: Path, typed: Mapping[str, str]) -> Result:
     saved = Configuration.load(folder.config)
     for name in typed:
         if not name.startswith(CHANGEABLE):
-            raise ValueError(f"--{name} of a finished run is fixed: only --evaluate.* (and where data are) can change")
+            raise ValueError(
+                f"--{name} of a finished run is fixed: only --evaluate.*, --data.language and where data are can change"
+            )
     plan = change(saved, typed)
     check_named(plan, trains=bool(plan.evaluate.mix))
     if is_trained(plan.model_name):
@@ -64,7 +66,7 @@ def _evaluated(plan: Configuration, folder: RunFolder, typed: Mapping[str, str])
     prepared = time.perf_counter() - started
     prepare_others(plan, data, command, trains=bool(plan.evaluate.mix))
     with logged_to(folder.log) if processes.is_first() else nullcontext():
-        if _has_changed(folder, data):
+        if "data.language" not in typed and _has_changed(folder, data):
             _log.warning("the data have changed since this run: test methods may be among those that it was trained on")
         ranker = _ranker(plan, folder)
         kept = saved_counts(plan, folder, data) if is_trained(plan.model_name) else None

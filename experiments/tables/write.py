@@ -29,6 +29,8 @@ from experiments.tables.cells import Cell, finished
 from experiments.tables.class_tables import class_table
 from experiments.tables.comparison_tables import Clusters, published_table, tables
 from experiments.tables.costs import cost
+from experiments.tables.language_table import NAME as LANGUAGES
+from experiments.tables.language_table import language_page
 from experiments.tables.main_table import CELLS, REFERENCES
 from experiments.tables.query_facts import known_pools, saved_facts
 from experiments.tables.summary import shown, summary
@@ -78,6 +80,8 @@ def pages(results: Path) -> Mapping[str, str]:
         found["main.md"] = "\n\n".join(filter(None, parts)) + "\n"
     if found_settings := tuning(results):
         found["tuning.md"] = found_settings
+    if languages := language_page(results / LANGUAGES):
+        found[f"{LANGUAGES}.md"] = languages
     if benchmark := benchmark_page(results):
         found["gencodesearchnet.md"] = benchmark
     if finds := ablations(results):

@@ -1,0 +1,220 @@
+"""The table of languages: one model over all languages of ``repositories`` beside one for each of them.
+
+``bash run.sh compare languages`` runs the missing cells: every model is trained on each language alone and on all
+together, and tested on whole repositories of each language that training has not seen, alone and fused with BM25.
+``bash run.sh table`` writes ``experiments/results/languages.md`` from the saved results.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Final, Literal
+
+from data_prep.files.atomic import write_atomically
+from data_prep.languages.registry import LANGUAGES
+from evaluation.comparison import Entry
+from evaluation.evaluator import pool_rows
+from evaluation.json_records import load_record, to_json
+from evaluation.results import Result
+from evaluation.run_comparison import compare_runs
+from experiments.tables.cells import Cell, finished
+from experiments.tables.comparison_tables import markdown_table, with_interval
+from experiments.tables.costs import cost
+
+NAME: Final = "languages"
+"""Of its part of ``compare``, its page, and the folder of its results."""
+CONTROL: Final = "bm25_tuned"
+ALL: Final = "all"
+OWN: Final = "own"
+POOLS: Final = (1000, 5000)
+_CORPUS: Final = "repositories"
+_SEEDS: Final = {"galm_plus": 1, "unif": 3, "scotch_light_no_context": 3}
+"""Models and their numbers of seeds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A ranker tested on one language."""
+
+    model: str
+    trained_on: Literal["own", "all", ""]  # the language that it is tested on, all languages, or nothing
+    fused: bool = False
+
+    @property
+    def label(self) -> str:
+        """As the page names it."""
+        of = {"": "", "all": ", of all languages", "own": ", of the language"}[self.trained_on]
+        return f"{self.model}{of}{f', with {CONTROL}' if self.fused else ''}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryTrees:
+    """The source tree of each query of a pool, as a number."""
+
+    language: str
+    pool: int
+    fingerprint: str
+    trees: Sequence[int]
+
+
+def language_cells() -> tuple[Cell, ...]:
+    """All cells, those of the first seeds first."""
+    return tuple(cell for _, _, _, cell in _placed())
+
+
+def _placed() -> Iterator[tuple[Row, str, int, Cell]]:
+    """Every cell with its row, the language that it is tested on, and its pool."""
+    for language, pool in product(LANGUAGES, POOLS):
+        settings = {"data.language": language, "evaluate.pool": str(pool)}
+        yield Row(CONTROL, ""), language, pool, Cell(_CORPUS, CONTROL, 0, f"{CONTROL}, {language}, {pool}", settings)
+    for seed in range(max(_SEEDS.values())):
+        for model in (name for name, seeds in _SEEDS.items() if seed < seeds):
+            yield from _of_model(model, seed)
+
+
+def _of_model(model: str, seed: int) -> Iterator[tuple[Row, str, int, Cell]]:
+    """One model over all languages and one for each, on every pool; the former on the largest also fused with BM25."""
+    whole = {"data.language": ALL, "evaluate.pool": str(POOLS[0])}
+    over_all = Cell(_CORPUS, model, seed, f"{model} of all languages, mixed, {POOLS[0]}", whole)
+    for language in LANGUAGES:
+        tested = {"data.language": language, "evaluate.pool": str(POOLS[0])}
+        alone = Cell(_CORPUS, model, seed, f"{model}, {language}, {POOLS[0]}", tested)
+        yield Row(model, OWN), language, POOLS[0], alone
+        larger = {**tested, "evaluate.pool": str(POOLS[-1])}
+        wanted = (
+            (Row(model, OWN), alone, larger),
+            (Row(model, ALL), over_all, tested),
+            (Row(model, ALL), over_all, larger),
+            (Row(model, ALL, fused=True), over_all, {**larger, "evaluate.mix": CONTROL}),
+        )
+        for row, base, settings in wanted:
+            pool = int(settings["evaluate.pool"])
+            yield (
+                row,
+                language,
+                pool,
+                replace(base, label=f"{row.label}, {language}, {pool}", settings=settings, weights_of=base),
+            )
+
+
+def write_query_trees(folder: Path, typed: Mapping[str, str]) -> None:
+    """Save the source trees of the queries of each pool, where they are not saved.
+
+    Raises:
+        ValueError: the data cannot be prepared.
+    """
+    from experiments.run.data import prepare_stage
+
+    for row, language, pool, cell in _placed():
+        path = _trees_path(folder, language, pool)
+        if row.model != CONTROL or path.exists():
+            continue
+        plan = cell.plan(typed)
+        data = prepare_stage(_CORPUS, plan.data, f"bash run.sh compare {NAME}")
+        split = data.splits["test"]
+        numbers: dict[str, int] = {}
+        texts = (split.text(row) for row in pool_rows(len(split), plan.evaluate).tolist())
+        trees = [numbers.setdefault(text.origin, len(numbers)) for text in texts]
+        facts = QueryTrees(language=language, pool=pool, fingerprint=data.manifest["fingerprint"], trees=trees)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, f"{json.dumps(to_json(facts))}\n")
+
+
+def language_page(folder: Path) -> str:
+    """The page of the results saved in ``folder``; "" if there are none.
+
+    Raises:
+        ValueError: a saved file cannot be read.
+    """
+    found = saved_rows(folder)
+    if not found:
+        return ""
+    parts = [f"# Languages\n\n{_conventions()} {cost(result for _, _, _, result in _results(folder))}"]
+    for pool in POOLS:
+        rows = {row: by for (row, size), by in found.items() if size == pool}
+        if rows:
+            trees = {each: load_trees(folder, each, pool) for each in {name for by in rows.values() for name in by}}
+            parts += [f"## Pools of {pool:,}", _sizes(rows, trees), _means(rows), _differences(rows, trees)]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _conventions() -> str:
+    return (
+        "Models trained on the pairs of one language of `repositories`, or of all five together, and tested on the "
+        "pairs of whole repositories that are in no training split; a repository is in the same split in all of its "
+        "languages. Each test query is ranked over the functions of a pool drawn from these with its query, or all of "
+        "them if there are fewer; ties count against the ranker. MRR: mean over seeds ± their standard deviation; one "
+        "seed has neither deviation nor intervals. Intervals: 95 %, over seeds and whole repositories, not corrected "
+        "for their number. The weight of a fusion is tuned on validation repositories of the language."
+    )
+
+
+def saved_rows(folder: Path) -> Mapping[tuple[Row, int], Mapping[str, Entry]]:
+    """The results of each row and pool, by the language that was tested."""
+    seeds: dict[tuple[Row, int], dict[str, list[Result]]] = {}
+    for row, language, pool, result in _results(folder):
+        seeds.setdefault((row, pool), {}).setdefault(language, []).append(result)
+    return {
+        key: {name: Entry(key[0].label, results, results) for name, results in by.items()} for key, by in seeds.items()
+    }
+
+
+def _results(folder: Path) -> Iterator[tuple[Row, str, int, Result]]:
+    for row, language, pool, cell in _placed():
+        if result := finished(cell, folder, {}):
+            yield row, language, pool, result
+
+
+def _sizes(rows: Mapping[Row, Mapping[str, Entry]], trees: Mapping[str, Sequence[int]]) -> str:
+    tested = {name: entry.results[0] for by in rows.values() for name, entry in by.items()}
+    sizes = [f"{name} {tested[name].queries:,} of {len(set(trees[name])):,}" for name in LANGUAGES if name in tested]
+    return f"Queries and their repositories: {', '.join(sizes)}."
+
+
+def _means(rows: Mapping[Row, Mapping[str, Entry]]) -> str:
+    lines = [(row.label, *(_mrr(by.get(name)) for name in LANGUAGES)) for row, by in rows.items()]
+    return markdown_table(("MRR", *LANGUAGES), lines)
+
+
+def _mrr(entry: Entry | None) -> str:
+    if entry is None:
+        return ""
+    deviation = "" if entry.mrr_deviation is None else f" ± {entry.mrr_deviation:.3f}"
+    return f"{entry.mean('exact').mrr:.3f}{deviation}"
+
+
+def _differences(rows: Mapping[Row, Mapping[str, Entry]], trees: Mapping[str, Sequence[int]]) -> str:
+    """All languages against the language alone, and every model and fusion against BM25."""
+    control, lines = rows.get(Row(CONTROL, ""), {}), []
+    for row, by in rows.items():
+        others = [(f"{row.label} - {CONTROL}", control)] if row.model != CONTROL else []
+        if row.trained_on == ALL:
+            alone = replace(row, trained_on=OWN)
+            title = f"{row.model}{f' with {CONTROL}' if row.fused else ''}: of all languages - of the language"
+            others.append((title, rows.get(alone, {})))
+        for title, base in others:
+            if set(by) & set(base):
+                lines.append((title, *(_difference(by.get(n), base.get(n), trees.get(n)) for n in LANGUAGES)))
+    return markdown_table(("difference of MRR", *LANGUAGES), lines) if lines else ""
+
+
+def _difference(first: Entry | None, second: Entry | None, trees: Sequence[int] | None) -> str:
+    if first is None or second is None:
+        return ""
+    found = compare_runs(first.runs, second.runs, trees)
+    return with_interval(found.mean, found.low, found.high)
+
+
+def load_trees(folder: Path, language: str, pool: int) -> Sequence[int]:
+    """The source trees of the queries of a pool.
+
+    Raises:
+        ValueError: the file is missing or damaged.
+    """
+    return load_record(QueryTrees, _trees_path(folder, language, pool), "source trees of queries").trees
+
+
+def _trees_path(folder: Path, language: str, pool: int) -> Path:
+    return folder / f"trees-{language}-{pool}.json"

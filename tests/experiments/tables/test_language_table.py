@@ -1,0 +1,65 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+from data_prep.languages.registry import LANGUAGES
+from experiments.tables import language_table
+from experiments.tables.cells import check_cells
+from experiments.tables.language_table import CONTROL, Row, language_cells, language_page
+from tests.evaluation.test_results import SIZE, result
+
+PLAIN = result(model="unif", also={})
+
+
+def of_rank(rank: int, seed: int = 0, parameters: int = 3):
+    measures = replace(PLAIN.exact, mrr=1 / rank)
+    return replace(PLAIN, ranks=[rank] * SIZE, exact=measures, seed=seed, parameters=parameters)
+
+
+@pytest.fixture
+def saved(tmp_path, monkeypatch):
+    """Writes the trees of a pool of Python's queries, and gives results to the page."""
+    found = [
+        (Row(CONTROL, ""), "python", 1000, of_rank(4, parameters=0)),
+        *((Row("unif", "own"), "python", 1000, of_rank(2, seed)) for seed in range(3)),
+        *((Row("unif", "all"), "python", 1000, of_rank(1, seed)) for seed in range(3)),
+        (Row("galm_plus", "own"), "python", 1000, of_rank(2)),
+    ]
+    monkeypatch.setattr(language_table, "_results", lambda _folder: iter(found))
+    facts = {"language": "python", "pool": 1000, "fingerprint": "0a", "trees": [row % 3 for row in range(SIZE)]}
+    (tmp_path / "trees-python-1000.json").write_text(json.dumps(facts))
+    return tmp_path
+
+
+def test_every_cell_is_another_run_of_known_options():
+    cells = language_cells()
+    check_cells(cells, {"train.threads": "1"})
+    assert (
+        len({each.key for each in cells})
+        == len({(str(each.plan({})), str(each.weights_of)) for each in cells})
+        == len(cells)
+    )
+    again = [each for each in cells if each.weights_of]
+    assert {each.settings["data.language"] for each in again} == set(LANGUAGES)
+    trained = {each.weights_of for each in again if "of all languages" in each.label}
+    assert {base.settings["data.language"] for base in trained if base} == {"all"}
+
+
+def test_the_page_compares_all_languages_with_one_and_models_with_bm25(saved):
+    page = language_page(saved)
+    assert f"Queries and their repositories: python {SIZE} of 3." in page
+    assert "| unif, of all languages | 1.000 ± 0.000 |" in page
+    assert "| unif: of all languages - of the language | +0.500 (+0.500 to +0.500) |" in page
+    assert f"| unif, of the language - {CONTROL} | +0.250 (+0.250 to +0.250) |" in page
+    assert f"| galm_plus, of the language - {CONTROL} | +0.250 |" in page  # one seed: no interval
+
+
+def test_without_results_there_is_no_page(tmp_path):
+    assert language_page(tmp_path) == ""
+
+
+def test_missing_trees_are_named(saved):
+    (saved / "trees-python-1000.json").unlink()
+    with pytest.raises(ValueError, match=r"expected source trees of queries in .*trees-python-1000\.json"):
+        language_page(saved)
