@@ -42,7 +42,7 @@ def test_every_cell_is_another_run_of_known_options():
     )
     again = [each for each in cells if each.weights_of]
     assert {each.settings["data.language"] for each in again} == set(LANGUAGES)
-    trained = {each.weights_of for each in again if "of all languages" in each.label}
+    trained = [each.weights_of for each in again if "of all languages" in each.label]
     assert {base.settings["data.language"] for base in trained if base} == {"all"}
 
 
