@@ -91,7 +91,7 @@ def measure_ann(module: str = "java.base") -> AnnSpeed:
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(file.data)
         path = folder / "index"
-        refresh(folder / "sources", path, processes=1, tell=lambda *_: None)
+        refresh(folder / "sources", path, processes=0, tell=lambda *_: None)
         refresh_vectors(row_encoder(), path, lambda *_: None)
         found = measured(path, f"{jdk.origin()}, {module}", folder)
     results = REPOSITORY / "experiments" / "results"

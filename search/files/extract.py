@@ -1,15 +1,20 @@
 """Source files -> the contents of an index, as one process reads them. Light to import: no torch."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
+from data_prep.item_limits import allowed_seconds, limited
 from data_prep.licences.licences import Licences
 from data_prep.records import SourceFile
 from search.files.file_words import FileWords, file_words
 from search.files.languages import Unit, read_file
 from search.files.links import blob_names
+from search.files.text_file import unparsed
 from search.files.tree import Found, read_source
+
+_NOT_PARSED: Final = "takes more than {:.0f} s of processor time or too much memory to parse"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +23,11 @@ class Task:
 
     root: Path
     files: Sequence[Found]
+    parsed: bool = True  # else each is found as a whole file
+
+    def divided(self) -> "list[Task]":
+        """One task a file."""
+        return [replace(self, files=[each]) for each in self.files]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +45,18 @@ class ReadFile:
 def read_files(task: Task) -> list[ReadFile]:
     """Read files; one that cannot be read has no units, and the reason."""
     licences = Licences(task.root, [each.path for each in task.files])
-    return [_read(task.root, found, licences) for found in task.files]
+    return [_read(task, found, licences) for found in task.files]
 
 
-def _read(root: Path, found: Found, licences: Licences) -> ReadFile:
+def _read(task: Task, found: Found, licences: Licences) -> ReadFile:
     try:
-        data = read_source(root, found)
-        found_units = read_file(SourceFile("", found.path, data))
+        data = read_source(task.root, found)
+        file = SourceFile("", found.path, data)
+        if task.parsed:
+            with limited(len(data)):
+                found_units = read_file(file)
+        else:
+            found_units = unparsed(file, _NOT_PARSED.format(allowed_seconds(len(data))))
     except (OSError, ValueError) as error:
         return ReadFile(found, [], "", "", trouble=getattr(error, "strerror", None) or str(error))
     licence, words = licences.of(found.path, data), found_units.words or file_words(data)

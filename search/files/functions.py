@@ -13,7 +13,7 @@ from data_prep.languages.registry import language_of
 from data_prep.languages.source_language import FoundFunction, ParsedSource, SourceLanguage
 from data_prep.records import Method, Pair, SourceFile, UnitKind
 from search.files.file_words import file_words
-from search.files.languages import Unit, Units
+from search.files.languages import WHOLE_ALONE, Unit, Units
 from search.files.tests_by_path import is_test
 from search.files.text_file import whole_file
 
@@ -48,11 +48,11 @@ def _parsed(data: bytes, path: str, language: SourceLanguage) -> tuple[ParsedSou
     """What a file declares, and which part of it was not read; None if it is found as a whole alone."""
     reason = text_reason(data.decode("utf-8", "replace").replace("\0", " ").encode())
     if reason or language.is_minified(path):
-        return None, "minified or data: found as a whole file, its functions are not read"
+        return None, f"minified or data: {WHOLE_ALONE}"
     try:
         parsed = language.parse(data, path)
     except ValueError as error:
-        return None, f"{error}: found as a whole file, its functions are not read"
+        return None, f"{error}: {WHOLE_ALONE}"
     count = parsed.left_out
     if not count:
         return parsed, ""

@@ -28,6 +28,8 @@ class Units:
     words: FileWords | None = None  # of the whole file, if reading it has counted them
 
 
+WHOLE_ALONE: Final = "found as a whole file, its functions are not read"
+"""The end of what is left out of a file that no parser has read, or may read again."""
 _SUFFIXES: Final[Mapping[str, tuple[str, ...]]] = {
     "java": (".java",),
     "python": (".py",),

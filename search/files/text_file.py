@@ -7,8 +7,8 @@ from typing import Final
 from data_prep.languages.identifiers import split_identifier
 from data_prep.languages.java.code_fields import LONGEST
 from data_prep.records import Method, Pair, SourceFile
-from search.files.file_words import LONGEST_WORD, FileWords
-from search.files.languages import Unit
+from search.files.file_words import LONGEST_WORD, FileWords, file_words
+from search.files.languages import WHOLE_ALONE, Unit, Units
 
 _SHOWN: Final = 40
 """Lines of a file that its unit shows."""
@@ -39,6 +39,12 @@ def whole_file(file: SourceFile, data: bytes, words: FileWords) -> list[Unit]:
     source = "\n".join(lines[start : start + _SHOWN]).strip()
     method = Method(file.origin, file.path, 1, max(1, len(lines)), "", name, "file", source, "", fields)
     return [Unit(Pair(method, "", ()), asks=False)]
+
+
+def unparsed(file: SourceFile, reason: str) -> Units:
+    """A file that is found as a whole alone, for a ``reason``."""
+    words = file_words(file.data)
+    return Units(whole_file(file, file.data, words), f"{reason}: {WHOLE_ALONE}", words)
 
 
 def _after_licence(lines: Sequence[str]) -> int:

@@ -14,7 +14,7 @@ from tqdm import tqdm
 from data_prep.store.concatenation import joined_texts
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged
-from data_prep.worker_pool import map_ordered
+from data_prep.worker_pool import Guard, map_ordered
 from retrieval.bm25_index import Bm25Index
 from search.files.extract import Task
 from search.files.languages import indexed_suffixes
@@ -32,10 +32,11 @@ from search.index.code_index import (
     save_index,
     tree_sha256,
 )
-from search.index.read_part import Part
+from search.index.read_part import Part, read_part
 
 _CHUNK: Final = 32
 """Files per task of a worker process."""
+_GUARD: Final = Guard(Task.divided, Part.joined, lambda task: read_part(replace(task, parsed=False)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,8 @@ def refresh(
     Args:
         root: the folder.
         path: file of the index; one that cannot be used is rebuilt.
-        processes: processes that read files.
+        processes: processes that read files, each of which has limits that end what hostile text would cost a parser;
+            0: this one reads them, without limits.
         tell: called with a path and what is wrong with it.
         documents: whether texts and configuration are indexed too; None: as in the existing index, else not.
 
@@ -125,8 +127,8 @@ def _old(path: Path, tell: Callable[[str, str], None]) -> Index | None:
 
 def _read(root: Path, found: Sequence[Found], processes: int) -> Iterator[Part]:
     tasks = [Task(root, found[start : start + _CHUNK]) for start in range(0, len(found), _CHUNK)]
-    workers = min(processes, len(tasks)) or 1
-    parts = map_ordered("search.index.read_part:read_part", tasks, workers)
+    guard = _GUARD if processes else None
+    parts = map_ordered("search.index.read_part:read_part", tasks, min(processes, len(tasks)) or 1, guard)
     with closing(parts), tqdm(desc="reading", total=len(found), unit=" files", disable=None) as bar:
         for part in parts:
             yield part

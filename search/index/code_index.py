@@ -28,6 +28,7 @@ from data_prep.records import WORD_FIELDS, UnitKind
 from data_prep.store.prepared_data import Split, Texts
 from data_prep.store.ragged_lists import Ragged, checked_edges, edges
 from retrieval.bm25_index import Bm25Index
+from search.files.languages import WHOLE_ALONE
 from search.files.origin import Origin, link
 from search.index.file_index import FileIndex
 from search.index.stored_arrays import StoredArrays, checked_origin, mapped_arrays
@@ -83,6 +84,11 @@ class IndexedFile:
     units: int  # rows
     trouble: str  # why it could not be read, or what was left out of it; "" if it was read completely
     blobs: str = ""  # hashes of its content (:func:`search.files.links.blob_names`), "" if it was not read
+
+    @property
+    def parsed(self) -> bool:
+        """Whether a parser read it, which another one may then do too; else it may be hostile to parsers."""
+        return not self.trouble.endswith(WHOLE_ALONE)
 
 
 @dataclass(frozen=True, slots=True)

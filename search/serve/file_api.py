@@ -13,10 +13,9 @@ from search.files.languages import language_name
 from search.index.code_index import Index
 from search.joint.joint_index import JointIndex
 from search.serve.agent_tools import file_number, row_at
-from search.serve.highlighting import highlighted
 from search.serve.live_index import Opened
 from search.serve.requests import number, parameters
-from search.serve.search_api import Turns, check_index
+from search.serve.search_api import Turns, check_index, coloured
 from search.serve.source_files import ChangedFileError, Shown, around, read_indexed
 
 MOST_UNITS: Final = 400
@@ -52,7 +51,7 @@ class FileApi:
         note = file.trouble
         try:
             root, own = index.source(place) if isinstance(index, JointIndex) else (self._root, file)
-            source = around(read_indexed(root, own), path, line)
+            source = around(read_indexed(root, own), path, line, parsed=file.parsed)
         except ChangedFileError as trouble:
             note, source = str(trouble), _from_index(index, row)
         rows = [row for row in range(*index.file_edges[place : place + 2].tolist()) if not index.is_whole_file(row)]
@@ -83,9 +82,8 @@ def _from_index(index: Index, row: int | None) -> Shown:
     if row is None:
         return Shown(0, 0, "", False, [])
     text = index.split.text(row)
-    return Shown(
-        0 if index.is_whole_file(row) else text.start_line, 0, text.source, False, highlighted(text.source, text.path)
-    )
+    first = 0 if index.is_whole_file(row) else text.start_line
+    return Shown(first, 0, text.source, False, coloured(index, row))
 
 
 def _units(index: Index, rows: Sequence[int], line: int) -> list[dict[str, Any]]:

@@ -14,8 +14,9 @@ from starlette.responses import Response
 from data_prep.store.manifest import DamagedStore
 from search.engine.show import LEAST_AGREEMENT, LEAST_WEIGHT, result
 from search.files.languages import language_name
+from search.index.code_index import Index
 from search.serve.answering import Answering, NothingVisibleError, OpeningError
-from search.serve.highlighting import highlighted, word_spans
+from search.serve.highlighting import Span, highlighted, word_spans
 from search.serve.live_index import Opened
 from search.serve.requests import (
     GONE,
@@ -119,8 +120,7 @@ class SearchApi:
 
         def answer(now: Opened) -> dict[str, Any]:
             check_row(now, asked["index"], row)
-            text = now.engine.index.split.text(row)
-            return {"index": now.name, "row": row, "kinds": highlighted(text.source, text.path)}
+            return {"index": now.name, "row": row, "kinds": coloured(now.engine.index, row)}
 
         return await self._turns.answer(request, answer)
 
@@ -150,6 +150,12 @@ def check_row(now: Opened, index: str, row: int) -> None:
         raise HTTPException(400, f"row takes a whole number below {now.head.rows}, not {row}")
 
 
+def coloured(index: Index, row: int) -> list[Span]:
+    """What is coloured in the source of a row; nothing of a file that no parser has read."""
+    text = index.split.text(row)
+    return highlighted(text.source, text.path) if index.file(row).parsed else []
+
+
 def explanation(now: Opened, words: tuple[str, ...], row: int) -> dict[str, Any]:
     """The full alignment of each query word with a row; without a model that aligns, the positions of equal words."""
     engine = now.engine
@@ -164,6 +170,6 @@ def explanation(now: Opened, words: tuple[str, ...], row: int) -> dict[str, Any]
         "agreement": alignment.agreement.astype(float).round(5).tolist() if alignment else [],
         "least_weight": LEAST_WEIGHT,
         "least_agreement": LEAST_AGREEMENT,
-        "spans": word_spans(text.source, text.path, {*words, *code}),
-        "kinds": highlighted(text.source, text.path),
+        "spans": word_spans(text.source, text.path, {*words, *code}) if engine.index.file(row).parsed else [],
+        "kinds": coloured(engine.index, row),
     }

@@ -61,13 +61,18 @@ def read_indexed(root: Path | None, file: IndexedFile) -> str:
     return data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
 
 
-def around(source: str, path: str, line: int) -> Shown:
-    """At most ``MOST_LINES`` lines of a file with ``line`` in their middle, or near it where the file ends."""
+def around(source: str, path: str, line: int, *, parsed: bool = True) -> Shown:
+    """At most ``MOST_LINES`` lines of a file with ``line`` in their middle, or near it where the file ends.
+
+    ``parsed``: whether a parser has read the file; of another one nothing is coloured.
+    """
     lines = source.removesuffix("\n").split("\n")
     first = max(0, min(line - 1 - MOST_LINES // 2, len(lines) - MOST_LINES))
     own = lines[first : first + MOST_LINES]
     text = "\n".join(each if len(each) <= LONGEST_LINE else f"{each[: LONGEST_LINE - 1]}…" for each in own)
     cut = any(len(each) > LONGEST_LINE for each in own)
+    if not parsed:
+        return Shown(first + 1, len(lines), text, cut, [])
     if cut or len(source) > _PARSED:
         return Shown(first + 1, len(lines), text, cut, highlighted(text, path))
     before = sum(len(each) + 1 for each in lines[:first])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.worker_pool import map_ordered, pushed
+from data_prep.worker_pool import Guard, map_ordered, pushed
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 TOLD = """
@@ -207,3 +207,13 @@ os.execvp("ps", ["ps", "-o", "pid=,stat=", "--ppid", str(os.getpid())])
     assert told.partition("failed")[2].strip() == (
         "a process that prepares data failed: ValueError: math domain error [2.0, 3.0]"
     )
+
+
+def test_an_item_that_ends_its_process_costs_itself_alone():
+    guard = Guard(str.splitlines, joined=list, refused=lambda line: f"refused: {line}")
+    abort, expire = "import os; os.abort()", "import signal; signal.raise_signal(signal.SIGPROF)"
+    items = ["a = 1\nb = 2", f"a = 1\n{abort}\nb = 2\n{expire}", "a = 1", expire]
+    expected = [None, [None, f"refused: {abort}", None, f"refused: {expire}"], None, [f"refused: {expire}"]]
+    assert list(map_ordered("builtins:exec", items, 2, guard)) == expected
+    with pytest.raises(ChildProcessError, match="signal 9"):
+        list(map_ordered("builtins:exec", ["a = 1", "import os; os.kill(os.getpid(), 9)"], 1, guard))

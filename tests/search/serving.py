@@ -19,7 +19,7 @@ from search.serve.web_app import web_app
 
 def index_of(root: Path, path: Path) -> Path:
     """Make the index of a folder, or bring it up to date."""
-    refresh(root, path, processes=1, tell=lambda *_: None)
+    refresh(root, path, processes=0, tell=lambda *_: None)
     return path
 
 

@@ -120,7 +120,7 @@ def test_better_files_elsewhere_do_not_hide_a_file_that_matches(tmp_path):
     (code / "here" / "other.py").write_text("limit = 3  # of a ladder\n")
     for number in range(2 * FILES):
         (code / "there" / f"ladder{number}.py").write_text("ladder = ladder or ladder\n")
-    refresh(code, tmp_path / "index", processes=1, tell=lambda *_: None)
+    refresh(code, tmp_path / "index", processes=0, tell=lambda *_: None)
     engine = Engine(open_index(tmp_path / "index"), None)
     (hit,) = engine.search("ladder", path="here/*")
     assert engine.index.file(hit.row).path == "here/other.py"

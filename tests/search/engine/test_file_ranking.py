@@ -38,7 +38,7 @@ def project(tmp_path):
 
 def indexed(project):
     path = project.parent / "index"
-    done = refresh(project, path, processes=1, tell=lambda *_: None)
+    done = refresh(project, path, processes=0, tell=lambda *_: None)
     return open_index(path), done
 
 

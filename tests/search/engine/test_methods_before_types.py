@@ -52,7 +52,7 @@ def test_a_method_is_found_before_its_type(tmp_path, name, wanted, nearest):
     root, path = tmp_path / "project", tmp_path / "index"
     root.mkdir()
     (root / name).write_text(FILES[name])
-    refresh(root, path, processes=1, tell=lambda *_: None)
+    refresh(root, path, processes=0, tell=lambda *_: None)
     refresh_vectors(row_encoder(), path, lambda *_: None)
     index, retriever = opened(path, nearest)
     engine = Engine(index, reranker_maker("")(index), retriever=retriever)

@@ -36,7 +36,7 @@ def state(folder: Path) -> dict[str, tuple[int, int]]:
 
 def indexed(root: Path, index: Path) -> list[str]:
     told: list[str] = []
-    refresh(root, index, processes=1, tell=lambda *each: told.append(" ".join(each)))
+    refresh(root, index, processes=0, tell=lambda *each: told.append(" ".join(each)))
     return told
 
 
@@ -107,7 +107,7 @@ def test_git_alone_is_started_in_a_repository_of_its_own(tmp_path, program):
         "        print(event, given[1], given[3]['GIT_DIR'], given[2], sep='|')\n"
         "sys.addaudithook(saw)\n"
         "from search.index.build import refresh\n"
-        "refresh(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), processes=1, tell=print)"
+        "refresh(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), processes=0, tell=print)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, root, tmp_path / "index"],

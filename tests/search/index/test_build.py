@@ -18,7 +18,7 @@ from search.index.code_index import FORMAT, UnusableIndexError, open_index, read
 from search.index.contents import contents
 
 
-def made(root, path, processes=1):
+def made(root, path, processes=0):
     told = []
     done = refresh(root, path, processes=processes, tell=lambda *each: told.append(each))
     return done, told
@@ -43,7 +43,7 @@ def test_every_method_of_every_file_is_there_with_its_lines(java_folder, index):
 
 def test_the_same_tree_gives_the_same_bytes_however_many_processes_read_it(tree, tmp_path):
     contents = []
-    for processes in (1, 2):
+    for processes in (0, 2):
         done, _ = made(tree, tmp_path / f"index{processes}", processes)
         assert (done.files, done.read, done.written) == (12, 12, True)
         contents.append((tmp_path / f"index{processes}").read_bytes())
@@ -213,7 +213,7 @@ number = 0
 while True:
     number += 1
     (root / "Changing.java").write_text("class Changing { void method%d() { } }" % number)
-    refresh(root, path, processes=1, tell=lambda *each: None)
+    refresh(root, path, processes=0, tell=lambda *each: None)
     print(number, flush=True)
 """
 
@@ -248,7 +248,7 @@ def test_documents_are_indexed_if_asked_for_until_they_are_not(tmp_path):
     (root / "huge.json").write_text("[\n" + "1,\n" * 50_000 + "1]\n")
 
     def paths(documents=None):
-        done = refresh(root, index, processes=1, tell=lambda *_: None, documents=documents)
+        done = refresh(root, index, processes=0, tell=lambda *_: None, documents=documents)
         return [each.path for each in open_index(index).files], done.written
 
     assert paths() == (["a.py"], True)
@@ -262,3 +262,32 @@ def test_documents_are_indexed_if_asked_for_until_they_are_not(tmp_path):
     assert contents(found)["markdown"] == {"files": 1, "rows": {"file": 1}}
     assert paths(False) == (["a.py"], True)
     assert paths() == (["a.py"], False)
+
+
+HOSTILE = {
+    "Arrows.java": "a=>",
+    "arrows.py": "<-",
+    "arrows.js": "->",
+    "marks.ts": "!,",
+    "cases.go": "case a:",
+}
+"""Of each language a text whose parsing takes the square of its length: of 24 KiB tens of seconds."""
+
+
+def test_a_file_that_no_parser_can_afford_is_found_as_a_whole_and_stops_nothing(tmp_path):
+    (tmp_path / "code").mkdir()
+    for name, part in HOSTILE.items():
+        line = part.strip() * (150 // len(part))
+        (tmp_path / "code" / name).write_text("// wombat\n" + f"{line}\n" * 160)
+    (tmp_path / "code" / "Good.java").write_text("class Good { void drainMarsh() { pump(); } }")
+    done, told = made(tmp_path / "code", tmp_path / "index", processes=2)
+    assert done.files == 6
+    assert {path for path, _ in told} == {*HOSTILE}
+    reason = "takes more than 2 s of processor time or too much memory to parse: found as a whole file, its functions "
+    assert {what for _, what in told} == {f"{reason}are not read"}
+    index = open_index(tmp_path / "index")
+    assert "Good.drainMarsh" in index.names
+    assert [file.path for file in index.files if not file.parsed] == sorted(HOSTILE)
+    assert [file.units for file in index.files if not file.parsed] == [1] * 5
+    assert index.whole.postings("wombat")[0].size == 5
+    assert made(tmp_path / "code", tmp_path / "index", processes=2)[0].written is False

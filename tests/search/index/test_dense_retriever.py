@@ -81,7 +81,7 @@ def file(tree, tmp_path) -> Path:
 
 
 def make_index(tree, path):
-    refresh(tree, path, processes=1, tell=lambda path, trouble: pytest.fail(f"{path}: {trouble}"))
+    refresh(tree, path, processes=0, tell=lambda path, trouble: pytest.fail(f"{path}: {trouble}"))
 
 
 def vectorise(encoder, file):

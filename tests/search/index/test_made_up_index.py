@@ -24,7 +24,7 @@ def path(tmp_path) -> Path:
     """The index of a class in a repository that has an address."""
     root = commit(tmp_path / "repository", {"A.java": SOURCE, "b/B.java": SOURCE.replace("A", "B")})
     run_git(root, "remote", "add", "origin", "https://host.org/owner/name.git")
-    refresh(root, tmp_path / "index", processes=1, tell=lambda *told: pytest.fail(str(told)))
+    refresh(root, tmp_path / "index", processes=0, tell=lambda *told: pytest.fail(str(told)))
     assert open_index(tmp_path / "index").origin.url == "https://host.org/owner/name"
     return tmp_path / "index"
 

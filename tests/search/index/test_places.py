@@ -76,7 +76,7 @@ def test_an_index_that_comes_along_is_used_only_by_name(tmp_path, monkeypatch, c
     refresh(
         write(tmp_path / "elsewhere", {"C.java": "class C { void openTheDoor() { } }"}),
         brought,
-        processes=1,
+        processes=0,
         tell=print,
     )
     before = state(root)

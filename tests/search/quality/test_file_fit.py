@@ -67,7 +67,7 @@ def test_questions_of_a_project_have_no_part_in_what_it_gets(folder, capsys):
 
 
 def test_a_fit_is_a_local_best_of_the_grid(folder):
-    refresh(folder / "one", folder / "index", processes=1, tell=lambda *_: None)
+    refresh(folder / "one", folder / "index", processes=0, tell=lambda *_: None)
     index = open_index(folder / "index")
     files = read_query_files(asked(folder, one=BY_TEXT, two=BY_NAME))
     project = FileProject(files["two"], index)
@@ -78,7 +78,7 @@ def test_a_fit_is_a_local_best_of_the_grid(folder):
 
 
 def test_files_are_ranked_as_the_search_ranks_them(folder):
-    refresh(folder / "one", folder / "index", processes=1, tell=lambda *_: None)
+    refresh(folder / "one", folder / "index", processes=0, tell=lambda *_: None)
     index = open_index(folder / "index")
     for asked_about in read_query_files(asked(folder, one=BY_TEXT, two=BY_NAME)).values():
         (whole,) = measure_queries({"whole": Engine(index, None)}, asked_about)

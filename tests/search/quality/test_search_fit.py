@@ -49,7 +49,7 @@ class Counted:
 @pytest.fixture(scope="module")
 def index(tmp_path_factory):
     root = tmp_path_factory.mktemp("searched")
-    refresh(write(root / "tree", FILES), root / "index", processes=1, tell=lambda *_: None)
+    refresh(write(root / "tree", FILES), root / "index", processes=0, tell=lambda *_: None)
     return open_index(root / "index")
 
 

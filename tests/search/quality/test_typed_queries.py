@@ -174,7 +174,7 @@ def test_words_are_told_by_where_a_file_has_them(tmp_path):
     root = write(tmp_path / "tree", {
         "net/retry.py": "# backs off\ndef again(times):\n    return times\n", "other.py": "x = 1\n",
     })  # fmt: skip
-    refresh(root, tmp_path / "index", processes=1, tell=lambda *_: None)
+    refresh(root, tmp_path / "index", processes=0, tell=lambda *_: None)
     index = open_index(tmp_path / "index")
     stems = stemmed(words_of("how does the network retry back off times"))
     assert words_in(index, 0, stems) == {

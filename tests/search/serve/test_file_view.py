@@ -116,6 +116,11 @@ def test_of_a_large_file_a_part_is_shown(tmp_path):
         assert starts[0] < 15_001 < starts[-1]
 
 
+def test_nothing_is_coloured_in_a_file_that_no_parser_has_read():
+    assert around("x = 'a'\n", "a.py", 1).kinds
+    assert around("x = 'a'\n", "a.py", 1, parsed=False).kinds == []
+
+
 def test_long_lines_are_cut_and_still_coloured():
     shown = around(f"x = '{'a' * 3000}'\n# c\n", "a.py", 1)
     assert (shown.cut, len(shown.text.split("\n")[0])) == (True, LONGEST_LINE)
