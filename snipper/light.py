@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Float32
 from torch import Tensor, nn
+from torch.nn.functional import embedding_bag
 
 from data_prep.files.atomic import write_atomically
 from data_prep.files.json_text import checked_words, parse_json
@@ -110,9 +111,12 @@ class WordTower(nn.Module):
 
     def forward(self, words: Words) -> Float[Tensor, "batch dim"]:
         """The weighted sum over the words of each text."""
-        weights = self.weights(words.ids).squeeze(2) * self.dropout(words.mask.float())  # [batch, words]
-        summed: Tensor = torch.bmm(weights[:, None], self.vectors(words.ids)).squeeze(1)
-        return summed
+        ids = words.ids[words.mask]  # of all texts, one after the other
+        weights = self.dropout(self.weights(ids).squeeze(1))
+        lengths = words.mask.sum(1)
+        read, places = ids.unique(return_inverse=True)  # each vector is read once
+        starts = lengths.cumsum(0) - lengths
+        return embedding_bag(places, self.vectors(read), starts, mode="sum", per_sample_weights=weights)
 
 
 class LightEncoder(SnippetEncoder):

@@ -49,6 +49,8 @@ class TrainConfig:
     """Precision of the model's computation; with bfloat16, weights and loss stay float32 (torch.autocast)."""
     checkpoint_minutes: float = 5.0
     """Minutes between checkpoints within an epoch; 0: only after each epoch."""
+    checkpoint_epochs: int = 1
+    """Epochs between checkpoints at an epoch's end; 0: none, only those of `checkpoint_minutes`."""
     patience: int = 0
     """Epochs without improvement of the validation MRR after which training stops; 0: never."""
     validate_pool: int = 1000
@@ -117,6 +119,7 @@ _BOUNDS: Final = {
     "accumulate": whole(1, 65_536),
     "weight_decay": real(0, 1000),
     "checkpoint_minutes": real(0, 100_000),
+    "checkpoint_epochs": whole(0, _EPOCHS),
     "patience": whole(0, _EPOCHS),
     "validate_pool": COUNT,
     "validate_every": whole(1, _EPOCHS),
@@ -126,5 +129,5 @@ _BOUNDS: Final = {
 
 _SINCE: Final = {"accumulate": 1, "precision": "float32", "lazy_rows": False, "warmup_share": 0.0}
 """Values of runs that were started before the option existed."""
-_FREE = ("epochs", "resume", "checkpoint_minutes", "patience", "threads")
+_FREE = ("epochs", "resume", "checkpoint_minutes", "checkpoint_epochs", "patience", "threads")
 """Options that a resumed run may change: they affect how long it runs, not what it has already done."""

@@ -74,7 +74,8 @@ class RowAdam:
     @torch.no_grad()
     def _catch_up(self, table: _Table, rows: Int[Tensor, " rows"]) -> None:
         """Move rows by all steps that they have missed."""
-        rows = rows[table.seen[rows] < self.steps]
+        seen = table.seen[rows]
+        rows = rows[(seen > 0) & (seen < self.steps)]  # the means of rows that no batch has read are 0
         if not len(rows):
             return
         seen = table.seen[rows]

@@ -128,7 +128,9 @@ class _Run:
             if 0 < self.config.checkpoint_minutes * 60 <= time.monotonic() - self.saved_at:
                 self._save()
         self._end_epoch()
-        self._save()
+        between = self.config.checkpoint_epochs
+        if between and (done.epoch % between == 0 or self._ended()):
+            self._save()
         if processes.broadcast(interrupt.pending):
             self._stop()
 

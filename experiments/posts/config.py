@@ -129,6 +129,7 @@ _LIGHT: Final = {
     "train.warmup_steps": "100",
     "train.validate_every": "2",
     "train.validate_pool": "0",
+    "train.checkpoint_epochs": "0",  # an epoch takes seconds, and so does a checkpoint
 }
 _PAPER: Final = {
     "train.epochs": "2",

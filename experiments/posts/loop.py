@@ -292,7 +292,7 @@ class Loop:
 
 
 _NO_QUERY: Final = QueryText("", "")
-_FREE: Final = ("resume", "checkpoint_minutes", "threads", "processes")
+_FREE: Final = ("resume", "checkpoint_minutes", "checkpoint_epochs", "threads", "processes")
 
 
 def _mean(measures: Mapping[str, float], ending: str) -> float:

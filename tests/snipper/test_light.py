@@ -8,7 +8,7 @@ from data_prep.store.batching import pad
 from data_prep.store.ragged_lists import Ragged
 from snipper.config import LightConfig
 from snipper.encoder import DOCUMENT, QUERY
-from snipper.light import LightEncoder, LightTokenizer
+from snipper.light import LightEncoder, LightTokenizer, WordTower
 from snipper.texts import QueryText
 
 TEXTS = ["open the file", "close the file", "open a socket"]
@@ -92,3 +92,18 @@ def test_an_empty_text_has_a_zero_vector(tokenizer):
     words = pad(Ragged.of([[], [3]]))
     assert not model.vectors(words, QUERY)[0].any()
     assert not model.encode_query({"query": words}).states[0].any()
+    assert not model.vectors(pad(Ragged.of([[], []])), QUERY).any()
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.5])
+def test_gradients_are_those_of_the_plain_sum(tokenizer, dropout):
+    tower = WordTower(len(tokenizer.vocabulary), 4, dropout)
+    with torch.no_grad():
+        tower.weights.weight.uniform_(0.5, 2.0)
+    words, toward = pad(tokenizer.documents([*TEXTS, ""])), torch.randn(4, 4)
+    torch.manual_seed(1)
+    found = torch.autograd.grad((tower(words) * toward).sum(), [*tower.parameters()])
+    torch.manual_seed(1)
+    ids, text = words.ids[words.mask], words.mask.nonzero()[:, 0]
+    parts = tower.dropout(tower.weights(ids)) * tower.vectors(ids)  # [words of all texts, dim]
+    torch.testing.assert_close(found, torch.autograd.grad((parts * toward[text]).sum(), [*tower.parameters()]))

@@ -54,6 +54,13 @@ def test_killed_again_and_again_it_ends_the_same(unbroken, store, tmp_path):
     assert numbers(json.loads((tmp_path / "history.json").read_text())) == numbers(report.history)
 
 
+@pytest.mark.parametrize(("between", "epoch"), [(0, None), (2, SMALL.epochs)])
+def test_checkpoints_after_every_so_many_epochs_and_the_last(setting, tmp_path, between, epoch):
+    setting.run(tmp_path, replace(SMALL, checkpoint_epochs=between))
+    path = tmp_path / CHECKPOINT
+    assert (load_checkpoint(path)["progress"]["epoch"] if path.exists() else None) == epoch
+
+
 @pytest.mark.parametrize("call", [1, 50, 73])
 def test_ctrl_c_leaves_a_checkpoint_and_says_where(unbroken, setting, tmp_path, call):
     calls, lines = iter(range(1, 10_000)), []

@@ -48,7 +48,7 @@ def typed(tmp_path_factory):
 @pytest.fixture(scope="module")
 def light(typed):
     options = {"model.dim": "16", "model.buckets": "64", "train.epochs": "2", "train.batch_size": "8"}
-    return resolve_plan("snipper_light", typed | options)
+    return resolve_plan("snipper_light", typed | options | {"train.checkpoint_epochs": "1"})
 
 
 def loop_of(plan, said):
