@@ -74,10 +74,14 @@ COMMANDS: Final[dict[str, Command]] = {
     "tune": Command("MODEL", "compare initializations and losses of a model on validation", "cli.tables:tune"),
     "table": Command("", "write the tables of the saved results, including README's", "cli.tables:table"),
     "speed": Command(
-        "[search|question|rows|ann|--speed...]",
+        "[search|serve|ann|question|rows|...]",
         "measure scoring, training, extraction; the search; row updates",
         "cli.tables:speed",
         sections=("speed", "data"),
+        named=(
+            ("speed serve", "search.load.options:ServeSpeedOptions"),
+            ("speed ann", "search.ann_options:AnnSpeedOptions"),
+        ),
     ),
     "index": Command(
         "DIR|--list=FILE [--out=FILE]",

@@ -20,9 +20,10 @@ MEASURED: Final = {
     "search": "search.speed:measure_search",
     "question": "search.question_speed:measure_question",
     "rows": "experiments.speed.row_updates:measure_rows",
-    "ann": "search.ann_speed:measure_ann",
 }
 """What ``speed`` measures by itself."""
+MEASURED_WITH_OPTIONS: Final = {"ann": "search.ann_speed:measure_ann", "serve": "search.load.measure:serve_speed"}
+"""What it measures with options of its own."""
 
 
 def _named(arguments: Sequence[str], names: Collection[str], expected: str) -> tuple[str, dict[str, str]]:
@@ -165,6 +166,9 @@ def speed(arguments: Sequence[str]) -> None:
     """
     from experiments.speed.config import resolve_speed
 
+    if arguments and arguments[0] in MEASURED_WITH_OPTIONS:
+        resolve_name(MEASURED_WITH_OPTIONS[arguments[0]])(arguments[1:])
+        return
     words, typed = split_arguments(arguments)
     if len(words) == 1 and words[0] in MEASURED and not typed:
         resolve_name(MEASURED[words[0]])()
@@ -172,7 +176,7 @@ def speed(arguments: Sequence[str]) -> None:
     if words:
         raise ValueError(
             f"bash run.sh speed takes options only, not {' '.join(words)}; `bash run.sh speed search`, `speed "
-            "question`, `speed rows` and `speed ann` take none"
+            "question`, `speed rows` and `speed ann` take none, `speed serve` an indexed folder"
         )
     config, data = resolve_speed(typed)
     from experiments.speed.measure import measure_speed

@@ -72,6 +72,11 @@ class Bm25Index:
         part = slice(0, 0) if number is None else slice(self.starts[number], self.starts[number + 1])
         return self.rows[part], self.gains[part]
 
+    def holders(self, term: str) -> int:
+        """The number of rows that contain ``term``, without its postings."""
+        number = self._places.get(term)
+        return 0 if number is None else int(self.starts[number + 1] - self.starts[number])
+
     @cached_property
     def average_length(self) -> float:
         """The mean number of terms of a row, as they are weighted; 0 if there are none.

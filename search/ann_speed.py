@@ -1,21 +1,22 @@
 """How nearest-neighbour search grows: ``bash run.sh speed ann`` measures it at 10,000, 100,000 and 1,000,000 functions.
 
-The vectors are those that the shipped bi-encoder makes of the JDK's functions; beyond their number they are repeated
-with noise of a tenth of their length. Questions are those made from comments. Each engine runs in a process of its own,
-on one thread, one after the other; one that takes too long is given up, which the table says. The command writes
-``ann-speed.json`` and ``ann-speed.md`` to ``experiments/results/``.
+The vectors are those that the shipped bi-encoder makes of the JDK's functions, or those of an index that is named;
+beyond their number they are repeated with noise of a tenth of their length. Questions are those made from comments.
+Each engine runs in a process of its own, on one thread, one after the other. One that takes too long or fails is given
+up, also for larger numbers, which the table says; the others go on. The command writes ``ann-speed.json`` and
+``ann-speed.md`` to ``experiments/results/``.
 """
 
 import json
 import multiprocessing
-import resource
+import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from jaxtyping import Float16
@@ -23,20 +24,25 @@ from jaxtyping import Float16
 from data_prep.config import DataConfig
 from data_prep.datasets.jdk import Jdk
 from data_prep.files.atomic import naming, write_atomically
+from data_prep.files.named_paths import named_path
 from evaluation.json_records import to_json
-from evaluation.provenance import Machine, code_version, machine
+from evaluation.provenance import Machine, code_version, machine, peak_memory_mb
 from recipes.config import REPOSITORY
 from retrieval.ann.exact import ExactVectors, VectorIndex
 from retrieval.ann.faiss_index import FaissVectors
 from retrieval.ann.milvus import MilvusVectors
+from search.ann_options import AnnSpeedOptions
 from search.index.build import refresh
 from search.index.code_index import open_index
 from search.index.vector_encoding import refresh_vectors, row_encoder
 from search.index.vector_file import open_vectors, vectors_path
 from search.quality.questions import of_comments
 from terminal.console import say, show
+from terminal.options import parsed
 
-SIZES: Final = (10_000, 100_000, 1_000_000)
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
 ENGINES: Final[dict[str, Callable[[np.ndarray, Path], VectorIndex]]] = {
     "exact": lambda vectors, _: ExactVectors(vectors),
     "faiss": lambda vectors, _: FaissVectors(vectors),
@@ -45,8 +51,6 @@ ENGINES: Final[dict[str, Callable[[np.ndarray, Path], VectorIndex]]] = {
 TOP: Final = 15
 NOISE: Final = 0.1
 _QUESTIONS: Final = 100
-_LIMIT: Final = 240
-"""Seconds after which an engine is given up."""
 _BLOCK: Final = 50_000
 
 
@@ -56,12 +60,14 @@ class Growth:
 
     engine: str
     rows: int
-    build_seconds: float | None = None  # None: it was given up after the limit
-    memory_mb: float | None = None  # that its process holds once it answers, without mapped files; None: not measured
+    trouble: str = ""  # why it was given up; "": it was measured
+    build_seconds: float | None = None
+    memory_mb: float | None = None  # that its process holds once it answers, without mapped files and what was before
+    peak_mb: float | None = None  # the largest that its process held, with mapped files, libraries and the vectors
     disk_mb: float | None = None  # beside the vectors themselves
     median_ms: float | None = None  # of a question
     p95_ms: float | None = None
-    recall: float | None = None  # of the exact TOP, ties with the last one counted as found
+    recall: float | None = None  # of the exact TOP, ties with the last one counted as found; None: exact was given up
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,40 +86,66 @@ class AnnSpeed:
     machine: Machine
 
 
-def measure_ann(module: str = "java.base") -> AnnSpeed:
-    """Measure all on the JDK's sources, and write it to ``experiments/results/``."""
-    jdk = Jdk(DataConfig(root=str(REPOSITORY / "data")))
+def measure_ann(arguments: Sequence[str]) -> None:
+    """Measure all, print and save it.
+
+    Raises:
+        ValueError: a wrong option, or the named index has no vectors or too few comments.
+    """
+    words, options = parsed(arguments, AnnSpeedOptions)
+    if words:
+        raise ValueError(f"bash run.sh speed ann takes options only, not {' '.join(words)}")
+    results = named_path(options.out) if options.out else REPOSITORY / "experiments" / "results"
     with tempfile.TemporaryDirectory() as name, naming(Path(name)):
-        folder = Path(name)
-        for file in jdk.java_files():
-            if file.path.split("/")[0] == module:
-                place = folder / "sources" / file.path
-                place.parent.mkdir(parents=True, exist_ok=True)
-                place.write_bytes(file.data)
-        path = folder / "index"
-        refresh(folder / "sources", path, processes=0, tell=lambda *_: None)
-        refresh_vectors(row_encoder(), path, lambda *_: None)
-        found = measured(path, f"{jdk.origin()}, {module}", folder)
-    results = REPOSITORY / "experiments" / "results"
+        if options.index:
+            path = named_path(options.index)
+            found = measured(path, f"index {path.parent.name}", Path(name), options)
+        else:
+            path, origin = _indexed_jdk(Path(name))
+            found = measured(path, origin, Path(name), options)
+    results.mkdir(parents=True, exist_ok=True)
     write_atomically(results / "ann-speed.json", json.dumps(to_json(found), indent=1) + "\n")
     write_atomically(results / "ann-speed.md", markdown(found))
     show(f"\n{markdown(found)}")
-    return found
 
 
-def measured(index: Path, origin: str, folder: Path) -> AnnSpeed:
-    """All measurements over the vectors beside the file ``index``, shuffled; ``folder``: for what is written."""
-    stored = np.array(open_vectors(vectors_path(index)).vectors)
-    real, encoder = np.random.default_rng(0).permutation(stored), row_encoder()
+def _indexed_jdk(folder: Path, module: str = "java.base") -> tuple[Path, str]:
+    """An index of a module of the JDK with its vectors, and what it is of."""
+    jdk = Jdk(DataConfig(root=str(REPOSITORY / "data")))
+    for file in jdk.java_files():
+        if file.path.split("/")[0] == module:
+            place = folder / "sources" / file.path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(file.data)
+    path = folder / "index"
+    refresh(folder / "sources", path, processes=os.cpu_count() or 1, tell=lambda *_: None)
+    refresh_vectors(row_encoder(), path, lambda *_: None)
+    return path, f"{jdk.origin()}, {module}"
+
+
+def measured(index: Path, origin: str, folder: Path, options: AnnSpeedOptions) -> AnnSpeed:
+    """All measurements over the vectors beside the file ``index``, shuffled; ``folder``: for what is written.
+
+    Raises:
+        ValueError: there are no vectors by the shipped bi-encoder, or too few comments.
+    """
+    encoder = row_encoder()
+    stored = open_vectors(vectors_path(index))
+    if stored.head.model != encoder.model:
+        raise ValueError(f"the vectors beside {index} are not by the shipped model: make them by `bash run.sh index`")
+    real = np.random.default_rng(0).permutation(np.array(stored.vectors))
     asked = np.concatenate([encoder.query(words) for words in of_comments(open_index(index), _QUESTIONS, 0).words])
-    growth = [each for size in SIZES for each in _grown(real, asked, size, folder)]
+    growth: list[Growth] = []
+    for size in sorted(options.sizes):
+        given_up = {each.engine: each for each in growth if each.trouble}
+        growth += _grown(real, asked, size, folder, options.limit, given_up)
     return AnnSpeed(
         origin=origin,
         real_rows=len(real),
         dim=real.shape[1],
         questions=len(asked),
         top=TOP,
-        limit_seconds=_LIMIT,
+        limit_seconds=options.limit,
         growth=growth,
         code_version=code_version(REPOSITORY),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -136,42 +168,57 @@ def grown(real: Float16[np.ndarray, "real dim"], rows: int, path: Path) -> Float
     return vectors
 
 
-def _grown(real: np.ndarray, asked: np.ndarray, rows: int, folder: Path) -> list[Growth]:
-    """Each engine over so many rows; the exact one first, by which the others are judged."""
+def _grown(
+    real: np.ndarray, asked: np.ndarray, rows: int, folder: Path, limit: int, given_up: Mapping[str, Growth]
+) -> list[Growth]:
+    """Each engine over so many rows but those given up; the exact one first, by which the others are judged."""
     path, best = folder / "vectors.npy", folder / "best.npy"
     grown(real, rows, path)
+    best.unlink(missing_ok=True)
     np.save(folder / "asked.npy", asked)
     found = []
     for engine in ENGINES:
+        if engine in given_up:
+            found.append(Growth(engine, rows, f"not tried, since given up at {given_up[engine].rows:,}"))
+            continue
         say(f"{engine}: {rows:,} vectors")
         with tempfile.TemporaryDirectory(dir=folder) as own:
-            found.append(_apart(engine, path, folder / "asked.npy", best, Path(own)) or Growth(engine, rows))
+            found.append(_apart(engine, rows, limit, path, folder / "asked.npy", best, Path(own)))
+        say(_row(found[-1]))
     return found
 
 
-def _apart(engine: str, vectors: Path, asked: Path, best: Path, own: Path) -> Growth | None:
-    """Measure in a process of its own; None: it took too long."""
+def _apart(engine: str, rows: int, limit: int, vectors: Path, asked: Path, best: Path, own: Path) -> Growth:
+    """Measure in a process of its own."""
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_measured, args=(engine, vectors, asked, best, own, sender))
     process.start()
     sender.close()
     try:
-        return receiver.recv() if receiver.poll(_LIMIT) else None
-    except EOFError as error:
-        raise ValueError(f"the process that measures {engine} ended before it was done, perhaps for memory") from error
+        if not receiver.poll(limit):
+            return Growth(engine, rows, f"not within {limit} s")
+        told: Growth = receiver.recv()
+        return told
+    except EOFError:
+        process.join()
+        return Growth(engine, rows, f"its process ended with the exit code {process.exitcode}, perhaps for memory")
     finally:
         process.kill()
         process.join()
 
 
-def _measured(engine: str, path: Path, asked_at: Path, best_at: Path, own: Path, sender: object) -> None:
+def _measured(engine: str, path: Path, asked_at: Path, best_at: Path, own: Path, sender: "Connection") -> None:
     """What :func:`_apart` runs."""
     asked, vectors = np.load(asked_at), np.load(path, mmap_mode="r")
     np.linalg.norm(asked @ asked.T)  # the libraries' own memory is not the engine's
-    before = _held_mb()
+    before = _status_mb("RssAnon")
     started = time.perf_counter()
-    index = ENGINES[engine](vectors, own)
+    try:
+        index = ENGINES[engine](vectors, own)
+    except (ValueError, OSError) as error:
+        sender.send(Growth(engine, len(vectors), str(error)))
+        return
     built = time.perf_counter() - started
     taken, hits = [], []
     for query in asked:
@@ -182,21 +229,20 @@ def _measured(engine: str, path: Path, asked_at: Path, best_at: Path, own: Path,
     found = np.array(hits)
     if engine == "exact":
         np.save(best_at, found)
-    last = np.load(best_at)[:, -1:] if best_at.exists() else np.full((len(asked), 1), np.nan)
+    recall = float((found >= np.load(best_at)[:, -1:] - 1e-6).mean()) if best_at.exists() else None
     median, late = np.quantile(taken[len(taken) // 5 :], [0.5, 0.95]).tolist()
-    recall = float((found >= last - 1e-6).mean())
     disk = sum(file.stat().st_size for file in own.rglob("*") if file.is_file()) / 1e6
-    told = Growth(engine, len(vectors), built, _held_mb() - before, disk, median, late, recall)
-    sender.send(told)  # type: ignore[attr-defined]
+    held = _status_mb("RssAnon") - before
+    sender.send(Growth(engine, len(vectors), "", built, held, _status_mb("VmHWM"), disk, median, late, recall))
     index.close()
 
 
-def _held_mb() -> float:
-    """Memory of this process that no file backs (Linux; elsewhere its largest size so far)."""
+def _status_mb(name: str) -> float:
+    """Memory of this process, such as RssAnon, that no file backs (Linux; elsewhere its largest size so far)."""
     status = Path("/proc/self/status")
     lines = status.read_text().splitlines() if status.exists() else []
-    held = [int(line.split()[1]) for line in lines if line.startswith("RssAnon:")]
-    return held[0] / 1024 if held else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    found = [int(line.split()[1]) for line in lines if line.startswith(f"{name}:")]
+    return found[0] / 1024 if found else peak_memory_mb()
 
 
 def markdown(found: AnnSpeed) -> str:
@@ -206,18 +252,23 @@ def markdown(found: AnnSpeed) -> str:
         f"the same with noise; {found.questions} questions, one thread; {found.machine.cpu}, {found.machine.cores} "
         f"cores; {found.date[:10]}, code {found.code_version}.",
         "",
-        f"| engine | functions | ready in | memory | disk | a question | 95 % | recall@{found.top} |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|",
-        *(_row(each, found.limit_seconds) for each in found.growth),
+        f"| engine | functions | ready in | memory | at most | disk | a question | 95 % | recall@{found.top} |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+        *map(_row, found.growth),
+        "",
+        "Memory is what the process holds beyond its start once it answers, without mapped files; at most: the largest "
+        "that it held, libraries and mapped vectors included. "
+        f"An engine that takes more than {found.limit_seconds} s is given up.",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _row(each: Growth, limit: int) -> str:
-    if each.build_seconds is None:
-        return f"| {each.engine} | {each.rows:,} | not within {limit} s | | | | | |"
-    memory = "" if each.memory_mb is None else f"{each.memory_mb:,.0f} MiB"
+def _row(each: Growth) -> str:
+    if each.trouble:
+        return f"| {each.engine} | {each.rows:,} | {each.trouble} | | | | | | |"
+    recall = "" if each.recall is None else f"{each.recall:.3f}"
     return (
-        f"| {each.engine} | {each.rows:,} | {each.build_seconds:.1f} s | {memory} | "
-        f"{each.disk_mb:,.0f} MB | {each.median_ms:.1f} ms | {each.p95_ms:.1f} ms | {each.recall:.3f} |"
+        f"| {each.engine} | {each.rows:,} | {each.build_seconds:.1f} s | {each.memory_mb:,.0f} MiB | "
+        f"{each.peak_mb:,.0f} MiB | {each.disk_mb:,.0f} MB | {each.median_ms:.1f} ms | {each.p95_ms:.1f} ms | "
+        f"{recall} |"
     )

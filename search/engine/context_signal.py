@@ -28,7 +28,7 @@ def rarest(context: Sequence[str], query: Sequence[str], lexical: Bm25Index, cou
     asked = {*terms_of(query)}
     found: dict[str, int] = {}
     for term in terms_of(context[::-1]) if context else ():
-        if term not in asked and (holders := len(lexical.postings(term)[0])):
+        if term not in asked and (holders := lexical.holders(term)):
             found[term] = holders
     return sorted(found, key=found.__getitem__)[:count]
 

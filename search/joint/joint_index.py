@@ -73,6 +73,10 @@ class JointBm25(Bm25Index):
                 gains.append(weight * times / (1 + times))
         return np.concatenate(rows), np.concatenate(gains).astype(np.float32)
 
+    def holders(self, term: str) -> int:
+        """The number of rows of all parts that contain ``term``."""
+        return sum(part.holders(term) for part in self.parts)
+
     @cached_property
     def average_length(self) -> float:
         """The mean number of terms of a row of all parts."""

@@ -14,7 +14,7 @@ import pytest
 from cli.commands import COMMANDS, usage_lines
 from cli.help import help_lines
 from cli.posts import OTHERS
-from cli.tables import CALIBRATION, CONTROL, MEASURED
+from cli.tables import CALIBRATION, CONTROL, MEASURED, MEASURED_WITH_OPTIONS
 from data_prep.registry import DATASETS
 from experiments.ablations.catalogue import ABLATIONS
 from experiments.ablations.graph_grid import NAME as GRID
@@ -182,7 +182,7 @@ def test_every_command_of_the_readme_is_understood(command):
         assert help_lines(arguments[1:])
         return
     if arguments[0] in ("test", "test_editor", "board", "table", "speed"):
-        assert len(arguments) == 1 or arguments in (["speed", measured] for measured in MEASURED)
+        assert len(arguments) == 1 or arguments in (["speed", each] for each in (*MEASURED, *MEASURED_WITH_OPTIONS))
         return
     if arguments[0] in ("posts", "posts_sample"):
         understood_posts(arguments[1:])

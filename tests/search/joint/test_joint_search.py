@@ -135,6 +135,8 @@ def test_an_index_that_takes_no_part_changes_nothing(halves):
     """Statistics are those of what is searched: a third index is not seen."""
     one, two = (open_member(each, lambda _: None).index.lexical for each in read_list(halves / "list.tsv"))
     alone, both = JointBm25.over([one]), JointBm25.over([one, two])
+    for term in ("list", "iterat", "none of them"):
+        assert both.holders(term) == one.holders(term) + two.holders(term) == len(both.postings(term)[0])
     assert np.allclose(alone.scores(["stream"]), one.scores(["stream"]), rtol=1e-4)
     assert not np.allclose(both.scores(["stream"])[: one.size], one.scores(["stream"]), rtol=1e-2)
     assert isinstance(both, Bm25Index)
