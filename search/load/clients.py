@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 _PATIENCE: Final = 60.0
 """Seconds after which an answer is given up."""
@@ -91,7 +91,7 @@ def _ask(connection: http.client.HTTPConnection, body: Body) -> Asked:
     return Asked(body.in_context, taken, 0.0, f"{answer.status}: {told.get('error', 'no results')}")
 
 
-def _parsed(content: bytes) -> dict:
+def _parsed(content: bytes) -> dict[str, Any]:
     try:
         told = json.loads(content)
     except ValueError:
