@@ -15,11 +15,13 @@ from data_prep.store.prepared_data import Split
 from experiments.context.encoded_pairs import model_scores
 from experiments.context.loaded_runs import LoadedRun, rows_of_languages
 from experiments.context.options import ContextOptions
-from experiments.context.pools import PoolScores, pool_ranks, pools_of
-from experiments.context.results import OVERLAPS, ContextResult, reached, save_result
+from experiments.context.pools import Pool, PoolScores, pool_ranks, pools_of
+from experiments.context.results import ALL, OVERLAPS, ContextResult, reached, save_result
 from experiments.context.systems import (
     BM25,
+    BM25_TUNED,
     FUSED,
+    FUSED_TUNED,
     OWN,
     asked_ways,
     bm25_systems,
@@ -27,13 +29,14 @@ from experiments.context.systems import (
     fusion_weight,
     part_name,
     shortened_ways,
+    tuned_bm25,
 )
 from experiments.run.run import command_line
+from retrieval.bm25 import Bm25, Bm25Config
 from terminal.console import say, show
 
 _WORDS: Final = 100
 """Words of the contexts of BM25 and of a pair's class."""
-ALL: Final = "all"
 
 
 def context(path: Path, options: ContextOptions) -> None:
@@ -79,7 +82,7 @@ class Tested:
     run: LoadedRun
     options: ContextOptions
     systems: Mapping[str, PoolScores]
-    fusion_weight: float
+    fusion_weights: Mapping[str, float]
     repositories: Sequence[str]  # of each pair
     classes: Int64[np.ndarray, " pairs"]  # of OVERLAPS
 
@@ -93,10 +96,12 @@ class Tested:
             ways += [*shortened_ways(split), *_part_ways(run)]
         systems = {name: of_queries(queries) for name, queries in ways}
         systems |= bm25_systems(contexts, rarest=options.rarest, seed=options.seed)
-        weight = fusion_weight(run.ranker, run.asked.splits["valid"], options.seed)
-        systems[FUSED] = fused(systems[OWN], systems[BM25], weight)
+        weights = {}
+        for name, of, bm25 in ((FUSED, BM25, Bm25(Bm25Config())), (FUSED_TUNED, BM25_TUNED, tuned_bm25())):
+            weights[name] = fusion_weight(run.ranker, bm25, run.asked.splits["valid"], options.seed)
+            systems[name] = fused(systems[OWN], systems[of], weights[name])
         names = [tree_of(split, row) for row in range(len(split))]
-        return cls(run, options, systems, weight, names, overlap_classes(contexts))
+        return cls(run, options, systems, weights, names, overlap_classes(contexts))
 
     def on(self, language: str, rows: Int64[np.ndarray, " rows"], size: int) -> ContextResult:
         """The result on some rows in pools of ``size``.
@@ -107,6 +112,7 @@ class Tested:
         plan, options = self.run.plan, self.options
         parts = pools_of(rows, size, options.seed)
         ranks = pool_ranks(self.systems, parts, len(self.run.split))
+        last = pool_ranks(self.systems, [Pool(parts[-1].own, parts[-1].asked)], len(self.run.split))
         names, numbers = np.unique([self.repositories[row] for row in rows], return_inverse=True)
         return ContextResult(
             model=plan.model_name,
@@ -121,10 +127,15 @@ class Tested:
             pool=len(parts[0].rows),
             padded=len(parts[-1].rows) - parts[-1].asked,
             pool_seed=options.seed,
-            fusion_weight=self.fusion_weight,
+            fusion_weight=self.fusion_weights[FUSED],
+            tuned_fusion_weight=self.fusion_weights[FUSED_TUNED],
+            wanted_pool=size,
             repositories=dict(zip(names.tolist(), np.bincount(numbers).tolist(), strict=True)),
             overlaps=np.bincount(self.classes[rows], minlength=len(OVERLAPS)).tolist(),
-            systems={name: reached(each[rows], numbers, self.classes[rows]) for name, each in ranks.items()},
+            systems={
+                name: reached(each[rows], numbers, self.classes[rows], np.where(last[name] > 0, last[name], each)[rows])
+                for name, each in ranks.items()
+            },
         )
 
 

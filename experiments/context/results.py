@@ -13,6 +13,8 @@ from jaxtyping import Float, Int64
 from data_prep.files.atomic import write_atomically
 from evaluation.json_records import load_record, to_json
 
+ALL: Final = "all"
+"""All languages: pools of all mixed, or training on all together."""
 DEPTHS: Final = (1, 2, 3, 5, 10, 20, 50, 100)
 """Depths k of recall@k."""
 OVERLAPS: Final = (0.0, 0.1, 0.2, 0.3, 0.5)
@@ -26,6 +28,7 @@ class Reached:
     mrr: Sequence[float]  # of each repository
     recall: Sequence[float]  # at DEPTHS, of all queries
     by_overlap: Sequence[float]  # MRR of each class of OVERLAPS, 0 for one without pairs
+    as_published: float | None = None  # MRR where the last pool is not padded, which makes it easier; None: not known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +48,8 @@ class ContextResult:
     padded: int  # functions of the last pool that are not asked for again
     pool_seed: int
     fusion_weight: float  # of the model beside BM25, chosen on validation
+    tuned_fusion_weight: float | None = None  # the same beside the tuned BM25; None: not measured
+    wanted_pool: int = 0  # the size that was asked for, of which there may not be so many; 0: the same
     repositories: Mapping[str, int]  # -> queries
     overlaps: Sequence[int]  # queries of each class of OVERLAPS
     systems: Mapping[str, Reached]
@@ -68,9 +73,21 @@ class ContextResult:
         return np.repeat(np.arange(len(self.repositories)), [*self.repositories.values()])
 
     @property
+    def of_all(self) -> bool:
+        """Whether the run was trained on all languages together."""
+        return self.trained_on == ALL
+
+    @property
+    def pools_of(self) -> int:
+        """The size of pools that was asked for."""
+        return self.wanted_pool or self.pool
+
+    @property
     def file_name(self) -> str:
         """A name for its file."""
-        parts = (self.dataset, self.language, self.data_split, self.model, f"seed{self.train_seed}", f"of{self.pool}")
+        trained = [ALL] * (self.of_all and self.language != ALL)
+        parts = [self.dataset, self.language, *trained, self.data_split, self.model, f"seed{self.train_seed}"]
+        parts += [f"of{self.pools_of}", *([self.split] if self.split != "test" else [])]
         return "-".join(re.sub(r"[^\w.]", "+", part) for part in parts) + ".json"
 
 
@@ -78,6 +95,7 @@ def reached(
     ranks: Int64[np.ndarray, " queries"],
     repositories: Int64[np.ndarray, " queries"],
     classes: Int64[np.ndarray, " queries"],
+    unpadded: Int64[np.ndarray, " queries"] | None = None,
 ) -> Reached:
     """The means of a system's ranks.
 
@@ -85,6 +103,7 @@ def reached(
         ranks: 1 is best.
         repositories: a number from 0 of each query's repository; each number occurs.
         classes: of OVERLAPS.
+        unpadded: the ranks where the last pool is not padded; None: not known.
     """
     reciprocal = 1 / ranks
     of_classes = np.bincount(classes, reciprocal, len(OVERLAPS)) / np.maximum(
@@ -94,6 +113,7 @@ def reached(
         mrr=_rounded(np.bincount(repositories, reciprocal) / np.bincount(repositories)),
         recall=_rounded(np.array([np.mean(ranks <= k) for k in DEPTHS])),
         by_overlap=_rounded(of_classes),
+        as_published=None if unpadded is None else _rounded(np.mean(1 / unpadded, keepdims=True))[0],
     )
 
 

@@ -24,6 +24,7 @@ from data_prep.store.prepared_data import Split
 from evaluation.metrics import count_better_and_tied
 from experiments.context.pools import Pool, PoolScores, ranker_scores
 from modeling.ranker import Ranker
+from recipes.config import resolve
 from retrieval.bm25 import Bm25, Bm25Config
 from retrieval.fusion import best_weight
 from retrieval.score_scales import weighted, z_scores
@@ -33,7 +34,9 @@ OTHERS: Final = "model, contexts of other queries"
 NEIGHBOURS: Final = "model, contexts of the same repository"
 NONE: Final = "model, contexts left out"
 FUSED: Final = "model and BM25 fused"
+FUSED_TUNED: Final = "model and tuned BM25 fused"
 BM25: Final = "BM25"
+BM25_TUNED: Final = "BM25, tuned"
 BM25_OWN: Final = "BM25, rarest context words added"
 BM25_OTHERS: Final = "BM25, rarest words of other contexts added"
 LENGTHS: Final = (5, 10, 20, 50)
@@ -68,7 +71,7 @@ def shortened_ways(split: Split) -> Iterator[tuple[str, Split]]:
 
 
 def bm25_systems(split: Split, *, rarest: int, seed: int) -> Mapping[str, PoolScores]:
-    """BM25 on the query, and with the rarest words of the right and of another context.
+    """BM25 on the query, tuned too, and with the rarest words of the right and of another context.
 
     Args:
         split: the pairs, with contexts if there are any.
@@ -76,7 +79,7 @@ def bm25_systems(split: Split, *, rarest: int, seed: int) -> Mapping[str, PoolSc
         seed: of the exchange of contexts.
     """
     bm25 = Bm25(Bm25Config())
-    found = {BM25: once(ranker_scores(bm25, split, split))}
+    found = {name: once(ranker_scores(each, split, split)) for name, each in ((BM25, bm25), (BM25_TUNED, tuned_bm25()))}
     if CONTEXT_FIELD not in split.words:
         return found
     counts = document_counts(split)
@@ -84,6 +87,13 @@ def bm25_systems(split: Split, *, rarest: int, seed: int) -> Mapping[str, PoolSc
         asked = asked_with_context(queries, rarest=rarest, counts=counts)
         found[name] = ranker_scores(bm25, asked, split)
     return found
+
+
+def tuned_bm25() -> Bm25:
+    """BM25 with the settings of ``bm25_tuned``, which were chosen on validation pairs of the JDK."""
+    config = resolve("jdk", "bm25_tuned", {}).model
+    assert isinstance(config, Bm25Config)
+    return Bm25(config)
 
 
 def once(scores: PoolScores) -> PoolScores:
@@ -109,7 +119,7 @@ def fused(first: PoolScores, second: PoolScores, weight: float) -> PoolScores:
     return scores
 
 
-def fusion_weight(model: Ranker, valid: Split, seed: int) -> float:
+def fusion_weight(model: Ranker, bm25: Bm25, valid: Split, seed: int) -> float:
     """The model's weight beside BM25 that has the best MRR on validation pairs."""
     rows = np.random.default_rng(seed).permutation(len(valid))[:WEIGHED]
 
@@ -117,4 +127,4 @@ def fusion_weight(model: Ranker, valid: Split, seed: int) -> float:
         better, tied = count_better_and_tied(scores, np.arange(row, row + len(scores)))
         return float(np.sum(1 / (1 + better + tied)))
 
-    return best_weight(model, Bm25(Bm25Config()), valid.take(np.sort(rows)), gain)
+    return best_weight(model, bm25, valid.take(np.sort(rows)), gain)

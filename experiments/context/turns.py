@@ -10,8 +10,9 @@ from data_prep.registry import DATASETS, data_set
 from data_prep.store.held_out import tree_of
 from experiments.context.measure import measured
 from experiments.context.options import ContextOptions
+from experiments.context.paired import WITHOUT
 from experiments.context.results import save_result
-from experiments.context.summary import FOLDER, RESULTS, WITHOUT
+from experiments.context.summary import FOLDER, RESULTS
 from experiments.run.data import prepare_stage
 from experiments.run.run import command_line, run
 from recipes.config import REPOSITORY, Configuration, resolve

@@ -1,5 +1,6 @@
 """Saved results: means of repositories stand for their queries, intervals over repositories and seeds, the page."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,20 @@ from evaluation.run_comparison import Runs, compare_runs
 from experiments.context.differences import difference, macro_difference, mean_interval
 from experiments.context.results import OVERLAPS, ContextResult, load_results, reached, save_result
 from experiments.context.summary import page
-from experiments.context.systems import BM25, BM25_OTHERS, BM25_OWN, FUSED, NEIGHBOURS, NONE, OTHERS, OWN
+from experiments.context.systems import (
+    BM25,
+    BM25_OTHERS,
+    BM25_OWN,
+    BM25_TUNED,
+    FUSED,
+    FUSED_TUNED,
+    LENGTHS,
+    NEIGHBOURS,
+    NONE,
+    OTHERS,
+    OWN,
+    shortened,
+)
 
 QUERIES = 60
 REPOSITORIES = np.random.default_rng(0).integers(4, size=QUERIES)
@@ -25,7 +39,7 @@ def result(model: str, seed: int, *, language: str = "python", worse: int = 0, s
     names = [f"tree{number}" for number in range(4)]
     classes = np.arange(QUERIES) % len(OVERLAPS)
     return ContextResult(
-        model=model, dataset="repositories", language=language, trained_on="all", data_split="repo", split="test",
+        model=model, dataset="repositories", language=language, trained_on=language, data_split="repo", split="test",
         train_seed=seed, train_pairs=100, command="", pool=50, padded=40, pool_seed=0, fusion_weight=0.5,
         repositories=dict(zip(names, np.bincount(REPOSITORIES).tolist(), strict=True)),
         overlaps=np.bincount(classes).tolist(),
@@ -84,3 +98,65 @@ def test_other_pairs_are_not_compared():
     object.__setattr__(other, "repositories", {"tree": QUERIES})
     with pytest.raises(ValueError, match="same pairs"):
         difference([result("m", 0)], OWN, [other], OWN)
+
+
+def test_both_splits_stand_beside_each_other():
+    made = [
+        replace(result(model, seed, worse=worse), data_split=split)
+        for model, worse in (("m", 0), ("m_no_context", 9))
+        for seed in (0, 1)
+        for split in ("repo", "random")
+    ]
+    text = page(made)
+    assert "## repositories, split by chance: m, pools of 50" in text
+    table = text.partition("## Split by repository beside split by chance")[2].partition("\n## ")[0]
+    row = next(line for line in table.splitlines() if line.startswith("| python |"))
+    means = [f"{np.mean([each.mrr(OWN) for each in made if each.model == name and each.data_split == 'repo']):.4f}"
+             for name in ("m_no_context", "m")]  # fmt: skip
+    cells = [cell.strip() for cell in row.split("|")[2:-1]]
+    assert cells[:2] == cells[3:5] == means  # the same ranks in both
+    assert cells[2] == cells[5]
+    assert "beside split by chance" not in page([each for each in made if each.data_split == "repo"])
+
+
+def test_what_is_not_measured_yet_is_left_open():
+    """Results of before the tuned BM25 stand beside those with it."""
+    new, old = (*SYSTEMS, BM25_TUNED, FUSED_TUNED), SYSTEMS
+    made = [result(model, 0, language=language, systems=of) for model in ("m", "m_no_context")
+            for language, of in (("go", old), ("python", new))]  # fmt: skip
+    lines = [
+        line for line in page(made).splitlines() if line.startswith(("| MRR | queries", "| go | 60", "| python | 60"))
+    ]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+    place = rows[0].index("BM25, tuned")
+    assert rows[1][place] == ""
+    assert rows[2][place] == f"{made[1].mrr(BM25_TUNED):.4f}"
+    assert "tuned BM25 - tuned BM25" not in page(made)
+    assert "tuned BM25 - tuned BM25" in page(made[1::2])
+
+
+def test_the_number_of_words_is_chosen_on_validation_pairs_alone():
+    names = (*SYSTEMS, *map(shortened, LENGTHS))
+    tested = [result(model, 0, language=language, systems=names) for model in ("m", "m_no_context")
+              for language in ("go", "python")]  # fmt: skip
+    valid = [replace(each, split="valid", train_seed=3) for each in tested]
+    assert {each.file_name for each in tested}.isdisjoint(each.file_name for each in valid)
+    text = page([*tested, *valid])
+    assert page(tested) == text.replace(text[text.index("## Number of") : text.index("## Published")], "")
+    means = {name: np.mean([each.mrr(name) for each in valid[:2]]) for name in (NONE, *map(shortened, LENGTHS), OWN)}
+    best = max(means, key=means.__getitem__)
+    assert f"Best in the mean: {'all' if best == OWN else best.removeprefix('model, ')}." in text
+
+
+def test_a_run_of_all_languages_has_results_of_its_own():
+    one, all_together = (replace(result("m", 0), trained_on=language) for language in ("python", "all"))
+    assert one.file_name == "repositories-python-repo-m-seed0-of50.json"
+    assert all_together.file_name == "repositories-python-all-repo-m-seed0-of50.json"
+    mixed = replace(all_together, language="all", wanted_pool=5000)
+    assert mixed.file_name == "repositories-all-repo-m-seed0-of5000.json"
+    pairs = [replace(each, model=model) for each in (one, all_together, mixed) for model in ("m", "m_no_context")]
+    text = page([replace(each, wanted_pool=5000) for each in pairs])
+    assert "## repositories, split by repository: m, pools of 5,000" in text
+    section = text.partition("## repositories, split by repository: m, learned from all languages, pools of 5,000")[2]
+    assert "| all | 60 | 4 | 50 | 40 |" in section
+    assert "Trained on 100 pairs of all languages together" in section

@@ -12,7 +12,12 @@ from data_prep.corpus.contexts import CONTEXT_FIELD, without_contexts
 from data_prep.store.held_out import tree_of
 from experiments.context.encoded_pairs import model_scores, query_vectors
 from experiments.context.loaded_runs import LoadedRun, rows_of_languages, same_pairs, url_of
-from experiments.context.pools import Pool, pools, ranker_scores
+from experiments.context.measure import measured, page_of
+from experiments.context.options import ContextOptions
+from experiments.context.pools import Pool, pool_ranks, pools, ranker_scores
+from experiments.context.systems import BM25, BM25_TUNED, FUSED, FUSED_TUNED
+from recipes.config import resolve
+from retrieval.bm25 import Bm25
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +70,29 @@ def test_vectors_give_the_scores_of_the_model_itself(loaded):
     assert np.abs(
         query_vectors(loaded[0].ranker, asked) - query_vectors(loaded[0].ranker, without_contexts(asked))
     ).max() > 0.01  # fmt: skip
+
+
+def test_what_a_run_is_compared_with(runs, loaded):
+    """BM25 with both settings, and MRR by the published convention, in which the last pool is smaller."""
+    split = loaded[0].split
+    size = len(split) - 3
+    (found,) = measured(runs[0], ContextOptions(pools=str(size)))
+    assert (found.pool, found.wanted_pool, found.padded) == (size, size, size - 3)
+    for name, recipe in ((BM25, "bm25"), (BM25_TUNED, "bm25_tuned")):
+        bm25 = Bm25(resolve("jdk", recipe, {}).model)
+        parts = pools(len(split), size, 0)
+        ranks = pool_ranks({name: ranker_scores(bm25, split, split)}, parts, len(split))[name]
+        assert found.mrr(name) == pytest.approx(np.mean(1 / ranks), abs=1e-6)
+        own = parts[-1].own
+        smaller = pool_ranks({name: ranker_scores(bm25, split, split)}, [Pool(own, len(own))], len(split))[name]
+        ranks[own] = smaller[own]
+        assert found.systems[name].as_published == pytest.approx(np.mean(1 / ranks), abs=1e-6)
+        assert found.systems[name].as_published >= found.mrr(name) - 1e-6
+    assert found.mrr(BM25) != found.mrr(BM25_TUNED)
+    assert {FUSED, FUSED_TUNED} <= {*found.systems}
+    assert 0 <= found.tuned_fusion_weight <= 1
+    line = next(line for line in page_of(found).splitlines() if BM25_TUNED in line)
+    assert f"{found.mrr(BM25_TUNED):.4f}" in line
 
 
 @pytest.fixture(scope="module")
