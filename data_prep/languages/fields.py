@@ -3,7 +3,7 @@
 They are those of ``data_prep.languages.java.code_fields``, with calls as they are written, since types are not known.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -44,7 +44,7 @@ def code_fields(name: str, type_name: str, parts: Parts, kinds: FieldKinds) -> d
     - ast: the kinds of the nodes of the declaration, parents before children.
     """
     whole, body, docstring = parts
-    words: dict[str, None] = {}
+    names: dict[bytes | None, None] = {}
     calls: list[str] = []
     shape: list[str] = []
     owner = type_name.rpartition(".")[2]
@@ -56,11 +56,11 @@ def code_fields(name: str, type_name: str, parts: Parts, kinds: FieldKinds) -> d
             calls += filter(None, called)
             continue
         shape.append(kind)
-        if kind in kinds.identifiers and node.start_byte >= start and (word := _word(node)) not in kinds.self_names:
-            words.update(dict.fromkeys(split_identifier(word)))
+        if kind in kinds.identifiers and node.start_byte >= start:
+            names[node.text] = None
     return {
         "name": split_identifier(name)[:LONGEST],
-        "tokens": tuple(word for word in words if len(word) > 1)[:LONGEST],
+        "tokens": _distinct_words(names, kinds),
         "api": tuple(calls[:LONGEST]),
         "ast": tuple(shape[:LONGEST]),
     }
@@ -77,22 +77,31 @@ def type_fields(name: str, parts: Parts, kinds: FieldKinds, inner: frozenset[str
     """
     whole, own_body, docstring = parts
     skipped = {node.id for node in (docstring,) if node is not None}
-    words: dict[str, None] = {}
+    names: dict[bytes | None, None] = {}
     todo = [whole]
     for _ in range(_MOST_NODES):
         if not todo:
             break
         node = todo.pop()
-        if node.type in kinds.comments or node.id in skipped:
+        kind = node.type
+        if kind in kinds.comments or node.id in skipped:
             continue
-        body = node.child_by_field_name("body") if node.type in inner else None
+        body = node.child_by_field_name("body") if kind in inner else None
         if body is not None and (own_body is None or body.id != own_body.id):
             skipped.add(body.id)
-        if node.type in kinds.identifiers and (word := _word(node)) not in kinds.self_names:
+        if kind in kinds.identifiers:
+            names[node.text] = None
+        todo += node.named_children[::-1]
+    return {"name": split_identifier(name)[:LONGEST], "tokens": _distinct_words(names, kinds), "api": ()}
+
+
+def _distinct_words(names: Iterable[bytes | None], kinds: FieldKinds) -> tuple[str, ...]:
+    """The words of identifiers in order of first occurrence, without single characters."""
+    words: dict[str, None] = {}
+    for name in names:
+        if (word := _word(name)) not in kinds.self_names:
             words.update(dict.fromkeys(split_identifier(word)))
-        todo += reversed(node.named_children)
-    tokens = tuple(word for word in words if len(word) > 1)[:LONGEST]
-    return {"name": split_identifier(name)[:LONGEST], "tokens": tokens, "api": ()}
+    return tuple(word for word in words if len(word) > 1)[:LONGEST]
 
 
 def _walk(root: Node, docstring: Node | None, kinds: FieldKinds) -> Iterator[tuple[Node, bool]]:
@@ -110,7 +119,7 @@ def _walk(root: Node, docstring: Node | None, kinds: FieldKinds) -> Iterator[tup
         if not leaving:
             if kind in kinds.calls:
                 todo.append((node, True))
-            todo += [(child, False) for child in reversed(node.named_children)]
+            todo += [(child, False) for child in node.named_children[::-1]]
 
 
 def _call(node: Node, kinds: FieldKinds) -> list[str]:
@@ -122,15 +131,15 @@ def _call(node: Node, kinds: FieldKinds) -> list[str]:
 def _names(node: Node, kinds: FieldKinds) -> list[str]:
     """The called name after the last name of its qualifier."""
     if node.type in kinds.identifiers:
-        return [_word(node)]
+        return [_word(node.text)]
     if node.type not in kinds.members:
         return []
     qualifier, name = (node.child_by_field_name(each) for each in kinds.members[node.type])
     while qualifier is not None and qualifier.type in kinds.members:
         qualifier = qualifier.child_by_field_name(kinds.members[qualifier.type][1])
     before = [qualifier] if qualifier is not None and qualifier.type in (*kinds.identifiers, "this", "super") else []
-    return [word for each in (*before, name) if each is not None and (word := _word(each))]
+    return [word for each in (*before, name) if each is not None and (word := _word(each.text))]
 
 
-def _word(node: Node) -> str:
-    return (node.text or b"")[:_LONGEST_WORD].decode(errors="replace").lstrip("#")
+def _word(name: bytes | None) -> str:
+    return (name or b"")[:_LONGEST_WORD].decode(errors="replace").lstrip("#")

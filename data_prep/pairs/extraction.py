@@ -8,7 +8,6 @@ from data_prep.config import DataConfig
 from data_prep.languages.java.code_fields import clean_fields
 from data_prep.languages.java.declarations import FoundMethod, LeftOut, ParsedFile, find_methods, parse_java
 from data_prep.languages.java.javadoc import first_sentence, query_words
-from data_prep.languages.java.parsed_fields import profile_fields
 from data_prep.languages.java.types import text
 from data_prep.pairs.filters import NOT_PARSED, Candidate, generated_header, reason_to_drop
 from data_prep.records import Method, Pair, SourceFile
@@ -69,13 +68,21 @@ def _extract_file(file: SourceFile, parsed: ParsedFile, config: DataConfig, foun
 
 def _keep(file: SourceFile, method: FoundMethod, candidate: Candidate, config: DataConfig, found: Extracted) -> None:
     """Add the pair of a method, if the profile has fields for it."""
-    fields, trouble = profile_fields(method, config.profile) if config.has_statements else (clean_fields(method), "")
+    fields, trouble = _fields(method, config)
     if trouble:
         found.not_parsed.append((f"{file.path}:{method.start_line}", trouble))
     if fields is None:
         found.dropped[NOT_PARSED] += 1
     else:
         found.pairs.append(Pair(record(file, method, fields), candidate.query_text, candidate.query))
+
+
+def _fields(method: FoundMethod, config: DataConfig) -> tuple[Mapping[str, tuple[str, ...]] | None, str]:
+    if not config.has_statements:
+        return clean_fields(method), ""
+    from data_prep.languages.java.parsed_fields import profile_fields  # by javalang, which others need not load
+
+    return profile_fields(method, config.profile)
 
 
 def candidate_of(path: str, found: FoundMethod, *, generated: bool) -> Candidate:

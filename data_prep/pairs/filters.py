@@ -109,6 +109,8 @@ def _generated(candidate: Candidate, _: DataConfig) -> bool:
 
 def _non_english(candidate: Candidate, _: DataConfig) -> bool:
     """More than a tenth of the documentation's letters are not of the English alphabet."""
+    if candidate.query_text.isascii():
+        return False
     letters = [character for character in candidate.query_text if character.isalpha()]
     return sum(not character.isascii() for character in letters) > _FOREIGN_SHARE * len(letters)
 

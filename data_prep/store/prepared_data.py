@@ -9,7 +9,7 @@ Layout of a folder: ``manifest.json`` (what the data are, with size and sha256 o
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -52,10 +52,13 @@ class PairText:
     licence: str = ""  # SPDX, "" if it is not known
 
 
+_TEXT_FIELDS: Final = tuple(each.name for each in fields(PairText))
+_AS_JSON: Final = json.JSONEncoder(separators=(",", ":"))
+
+
 def _as_dict(text: PairText) -> dict[str, Any]:
     """The fields of a text; the licence only if it is known."""
-    found = asdict(text)
-    return found if text.licence else {name: value for name, value in found.items() if name != "licence"}
+    return {name: getattr(text, name) for name in _TEXT_FIELDS if name != "licence" or text.licence}
 
 
 def _read_text(line: bytes) -> PairText:
@@ -81,7 +84,7 @@ class Texts:
     @classmethod
     def of(cls, texts: Iterable[PairText]) -> "Texts":
         """Encode texts as JSON Lines."""
-        lines = [json.dumps(_as_dict(text), separators=(",", ":")).encode() + b"\n" for text in texts]
+        lines = [_AS_JSON.encode(_as_dict(text)).encode() + b"\n" for text in texts]
         offsets = edges(np.fromiter(map(len, lines), dtype=np.int64, count=len(lines)))
         return cls(np.frombuffer(b"".join(lines), dtype=np.uint8), offsets, np.arange(len(lines)))
 

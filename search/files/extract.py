@@ -10,9 +10,8 @@ from data_prep.licences.licences import Licences
 from data_prep.records import SourceFile
 from search.files.file_words import FileWords, file_words
 from search.files.languages import Unit, read_file
-from search.files.links import blob_names
+from search.files.source import Found, blob_names, read_source
 from search.files.text_file import unparsed
-from search.files.tree import Found, read_source
 
 _NOT_PARSED: Final = "takes more than {:.0f} s of processor time or too much memory to parse"
 

@@ -58,12 +58,12 @@ def _apart(data: bytes, spans: Sequence[tuple[int, int]]) -> tuple[str, str]:
     return b" ".join(code).decode("utf-8", "replace"), b"\n".join(comments).decode("utf-8", "replace")
 
 
-def _counted(text: str) -> Counter[str]:
-    found: Counter[str] = Counter()
+def _counted(text: str) -> dict[str, int]:
+    found: dict[str, int] = {}
     for run, count in Counter(_RUN.findall(text)).items():
         if len(run) <= LONGEST_WORD:
             for stem in stems_of(run):
-                found[stem] += count
+                found[stem] = found.get(stem, 0) + count
     return found
 
 

@@ -7,9 +7,8 @@ from tree_sitter import Node
 
 from data_prep.config import DataConfig
 from data_prep.languages.identifiers import split_identifier
-from data_prep.languages.java.code_fields import LONGEST, clean_fields
+from data_prep.languages.java.code_fields import LONGEST, distinct_words, word_fields
 from data_prep.languages.java.declarations import FoundMethod, LeftOut, ParsedFile, find_declarations, parse_java
-from data_prep.languages.java.types import text
 from data_prep.pairs.extraction import candidate_of, record
 from data_prep.pairs.filters import generated_header, reason_to_drop
 from data_prep.records import Method, Pair, SourceFile
@@ -50,7 +49,7 @@ def _units(file: SourceFile, parsed: ParsedFile, left_out: LeftOut) -> Iterator[
         elif found.node.has_error:
             continue
         else:
-            method = record(file, found, {**clean_fields(found), "ast": ()})
+            method = record(file, found, {**word_fields(found), "ast": ()})
         candidate = candidate_of(file.path, found, generated=generated)
         pair = Pair(method, candidate.query_text, candidate.query)
         asks = found.kind == "method" and reason_to_drop(candidate, rules) is None
@@ -65,19 +64,18 @@ def _declared(file: SourceFile, found: FoundMethod) -> Method:
     members = [each for each in (*node.named_children, *inside) if each.type in _MEMBERS]
     if found.kind == "abstract":
         members = [each for name in ("type", "parameters") if (each := node.child_by_field_name(name)) is not None]
-    words = dict.fromkeys(word for each in members for name in _names(each) for word in split_identifier(name))
-    tokens = tuple(word for word in words if len(word) > 1)[:LONGEST]
+    tokens = distinct_words(dict.fromkeys(name for each in members for name in _names(each)))[:LONGEST]
     fields = {"name": split_identifier(found.name)[:LONGEST], "tokens": tokens, "api": ()}
     place = file.origin, file.path, found.start_line, found.end_line
     return Method(*place, found.type_name, found.name, found.kind, source, found.javadoc, fields)
 
 
-def _names(node: Node) -> Iterator[str]:
+def _names(node: Node) -> Iterator[bytes | None]:
     """The identifiers of a declaration, except those inside bodies."""
     todo = [node]
     while todo:
         each = todo.pop()
         if each.type in _NAMED:
-            yield text(each)
+            yield each.text
         elif each.type not in _INSIDE:
             todo += reversed(each.named_children)

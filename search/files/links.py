@@ -5,7 +5,6 @@ commit that is not pushed yet, or that is in a private repository, has a link to
 page.
 """
 
-import hashlib
 import re
 from collections.abc import Mapping
 from typing import Final
@@ -61,13 +60,3 @@ def committed_blobs(checkout: Checkout, commit: str, tell: Tell) -> Mapping[str,
         tell(".", f"no links to its files ({error})")
         return {}
     return {path.decode("utf-8", "surrogateescape"): digest for path, digest in found.items()}
-
-
-def blob_names(data: bytes) -> str:
-    """The git blob hashes of a file with these bytes, by SHA-1 and SHA-256, as it is and with normalised line ends."""
-    contents = [data, data.replace(b"\r\n", b"\n")] if b"\r\n" in data else [data]
-    return " ".join(_blob(name, content) for content in contents for name in ("sha1", "sha256"))
-
-
-def _blob(algorithm: str, content: bytes) -> str:
-    return hashlib.new(algorithm, b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()

@@ -14,24 +14,15 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from data_prep.files.reading import read_regular, reason
-from data_prep.languages.java.declarations import LARGEST_FILE
+from data_prep.files.reading import reason
 from data_prep.sources.git_repository import GitRepository, repository_of
 from data_prep.sources.own_git import GitError
 from search.files.ignore_files import Patterns, Tell, is_left_out, kept, patterns_in, patterns_of, seen_from
+from search.files.source import Found
 
 IGNORE_FILE: Final = ".galmignore"
 """Excludes files even if git tracks them; written like a ``.gitignore``."""
 _WALK_IGNORE_FILES: Final = (".gitignore", ".ignore", IGNORE_FILE)  # later ones take precedence
-_BINARY_WITHIN: Final = 8 << 10  # bytes
-
-
-class Found(NamedTuple):
-    """A source file, as it was when found."""
-
-    path: str  # "/"-separated, relative to the root
-    size: int  # bytes
-    modified: int  # nanoseconds, st_mtime_ns
 
 
 class Checkout(NamedTuple):
@@ -94,21 +85,6 @@ def found_files(root: Path, suffixes: Collection[str], tell: Tell, checkout: Che
 def _once(tell: Tell) -> Tell:
     """``tell``, without repetitions."""
     return lru_cache(maxsize=None)(tell)
-
-
-def read_source(root: Path, found: Found) -> bytes:
-    """The bytes of a found file, cut to one more than the parser's limit.
-
-    Raises:
-        OSError: the file cannot be read, or has become a link.
-        ValueError: it has changed since it was found, or it is binary.
-    """
-    data, status = read_regular(root / found.path, LARGEST_FILE + 1)
-    if (status.st_size, status.st_mtime_ns) != (found.size, found.modified):
-        raise ValueError("changed while it was read")
-    if b"\0" in data[:_BINARY_WITHIN]:
-        raise ValueError(f"binary: a NUL byte in its first {_BINARY_WITHIN >> 10} KiB")
-    return data
 
 
 def _tracked(checkout: Checkout, left_out: Sequence[str], ends: tuple[str, ...], tell: Tell) -> list[str]:

@@ -20,7 +20,8 @@ from search.files.extract import Task
 from search.files.languages import indexed_suffixes
 from search.files.links import committed_blobs, origin_of
 from search.files.origin import Origin
-from search.files.tree import Found, checkout_of, found_files
+from search.files.source import Found
+from search.files.tree import checkout_of, found_files
 from search.index.code_index import (
     Head,
     Index,

@@ -20,7 +20,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from data_prep.languages.java.scopes import NOTED_KINDS, Scopes
+from data_prep.languages.java.scopes import NOTED_KINDS, SCOPES, Scopes
 from data_prep.languages.java.types import TYPE_BODIES, JavaFileTypes, JavaType, erased, is_primitive, text
 
 _OBJECT_METHODS: Final = {"getClass": "Class", "toString": "String"}
@@ -44,7 +44,7 @@ def api_sequence(method: Node, steps: Iterable[Step], enclosing: JavaType | None
             calls.scopes.leave(node, kind)
             if (write := _WRITE.get(kind)) is not None:
                 write(calls, node)
-        else:
+        elif kind in SCOPES:
             if kind in TYPE_BODIES:
                 calls.anonymous(node)
             calls.scopes.enter(node, kind)

@@ -80,11 +80,8 @@ class FoundMethod:
     kind: Kind
     type: JavaType | None  # that encloses it; None if there is none, or it is lost in broken text
     javadoc: str  # raw comment with its delimiters, "" if there is none
-
-    @property
-    def name(self) -> str:
-        """The declared name."""
-        return text(self.node.child_by_field_name("name"))
+    name: str  # as declared
+    type_name: str  # the enclosing type, inner types dotted
 
     @property
     def start_line(self) -> int:
@@ -95,11 +92,6 @@ class FoundMethod:
     def end_line(self) -> int:
         """Last line of the declaration, 1-based, inclusive."""
         return self.node.end_point[0] + 1
-
-    @property
-    def type_name(self) -> str:
-        """The enclosing type, inner types dotted."""
-        return self.type.dotted if self.type is not None else ""
 
     @property
     def annotations(self) -> list[str]:
@@ -196,7 +188,8 @@ def find_declarations(parsed: ParsedFile, left_out: LeftOut | None = None) -> It
             types.enter(node, node.end_byte, enclosing)
             if not node.type.endswith("_declaration"):
                 continue  # a class body without a name
-        found = FoundMethod(node, kind, enclosing, docs.before(node.start_byte))
+        name, type_name = text(node.child_by_field_name("name")), enclosing.dotted if enclosing is not None else ""
+        found = FoundMethod(node, kind, enclosing, docs.before(node.start_byte), name, type_name)
         size = 0 if too_deep or kind == "type" else node.end_byte - node.start_byte
         fits = count < MOST_DECLARATIONS and to_read + size <= MOST_READ * len(parsed.data)
         if too_deep or not fits or len(found.type_name) + len(found.name) >= LONGEST_NAME:

@@ -10,6 +10,7 @@ _MARGIN: Final = re.compile(r"^[ \t\f]*\*+", re.MULTILINE)
 _BLOCK_TAG: Final = re.compile(r"(?m)^[ \t]*@[A-Za-z][\w.-]*(?=\s|$)")
 _RETURN: Final = re.compile(r"(?m)^[ \t]*@return(?=\s|$)")
 _INLINE_TAG: Final = re.compile(r"\{@([A-Za-z][\w.-]*)")
+_BRACE: Final = re.compile("[{}]")
 _NESTING: Final = 4
 """Maximum nesting of inline tags."""
 
@@ -95,10 +96,10 @@ def _resolved(body: str, depth: int) -> str:
 def _closing_brace(body: str, start: int) -> int:
     """Index of the brace that closes the one at ``start``; the length of ``body`` if there is none."""
     depth = 0
-    for place in range(start, len(body)):
-        depth += {"{": 1, "}": -1}.get(body[place], 0)
+    for brace in _BRACE.finditer(body, start):
+        depth += 1 if brace.group() == "{" else -1
         if depth == 0:
-            return place
+            return brace.start()
     return len(body)
 
 
@@ -142,6 +143,8 @@ def reference_name(target: str) -> str:
 
 def _without_markup(body: str) -> str:
     """The first paragraph of ``body`` without HTML tags; entities remain, and unknown tags are text (``List<T>``)."""
+    if "<" not in body:
+        return body if body.strip() else ""
     paragraphs = (part for part in _PARAGRAPH.split(_COMMENT.sub(" ", body)) if _MARKUP.sub("", part).strip())
     first = next(paragraphs, "")
     return _MARKUP.sub("", _SUPERSCRIPT.sub("^", _BREAK.sub(" ", first)))

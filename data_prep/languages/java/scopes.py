@@ -100,9 +100,10 @@ class Scopes:
 
     def _variable(self, node: Node) -> None:
         """A local variable, declared after its initialiser, whose type ``var`` takes."""
-        if node.parent is None or node.parent.type != "local_variable_declaration":
+        declaration = node.parent
+        if declaration is None or declaration.type != "local_variable_declaration":
             return
-        type_name = erased(node.parent.child_by_field_name("type"))
+        type_name = erased(declaration.child_by_field_name("type"))
         if type_name is None:
             type_name = self.type_of(node.child_by_field_name("value"))
         else:

@@ -21,7 +21,7 @@ _PARAMETERS: Final = frozenset(("formal_parameter", "spread_parameter"))
 
 def text(node: Node | None) -> str:
     """The source text of a node, "" for None."""
-    return (node.text or b"").decode(errors="replace") if node is not None else ""
+    return str(node.text or b"", "utf-8", "replace") if node is not None else ""
 
 
 def is_primitive(type_name: str) -> bool:
