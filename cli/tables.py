@@ -22,7 +22,11 @@ MEASURED: Final = {
     "rows": "experiments.speed.row_updates:measure_rows",
 }
 """What ``speed`` measures by itself."""
-MEASURED_WITH_OPTIONS: Final = {"ann": "search.ann_speed:measure_ann", "serve": "search.load.measure:serve_speed"}
+MEASURED_WITH_OPTIONS: Final = {
+    "ann": "search.ann_speed:measure_ann",
+    "serve": "search.load.measure:serve_speed",
+    "posts": "search.posts.speed:measure_posts",
+}
 """What it measures with options of its own."""
 
 

@@ -9,9 +9,8 @@ import numpy as np
 from jaxtyping import Float32, Int64
 
 from data_prep.store.prepared_data import Split
-from retrieval.ann.exact import ExactVectors, VectorIndex
-from retrieval.ann.faiss_index import WORTH_IT, clusters_path, installed, kept_faiss
-from retrieval.ann.milvus import MilvusVectors, is_milvus
+from retrieval.ann.exact import VectorIndex
+from retrieval.ann.opening import vector_index
 from search.index.vector_encoding import RowEncoder, row_encoder
 from search.index.vector_file import StoredVectors, open_vectors, vectors_of, vectors_path
 from search.models.folder import DEFAULT_BI_ENCODER, model_hash
@@ -82,27 +81,7 @@ def near_rows(index: Path, content: str, rows: int, how: str) -> DenseRetriever:
     """
     path, stored = vectors_path(index), vectors_of(index, content, rows)
     encoder = _encoder(path, stored)
-    return DenseRetriever(encoder, looked_up(stored, path, how))
-
-
-def looked_up(stored: StoredVectors, path: Path, how: str) -> VectorIndex:
-    """A searchable index of the vectors in the file ``path``; ``how`` as in :func:`near_rows`.
-
-    FAISS's clusters are cached beside the file.
-
-    Raises:
-        ValueError: ``how`` is something else, or its extra is not installed.
-    """
-    head, vectors = stored.head, stored.vectors
-    if how == "faiss" or (how == "" and len(vectors) >= WORTH_IT and installed()):
-        return kept_faiss(vectors, head.name, clusters_path(path))
-    if is_milvus(how):
-        return MilvusVectors(vectors, how)
-    if how not in ("", "exact"):
-        raise ValueError(
-            f"--nearest takes exact, faiss, none, a file NAME.db or a URI http://, https:// or tcp://, not {how!r}"
-        )
-    return ExactVectors(vectors)
+    return DenseRetriever(encoder, vector_index(stored.vectors, stored.head.name, path, how))
 
 
 def lay_clusters(index: Path) -> None:
@@ -112,7 +91,8 @@ def lay_clusters(index: Path) -> None:
         ValueError: there are no vectors, or they cannot be used.
     """
     path = vectors_path(index)
-    looked_up(open_vectors(path), path, "").close()
+    stored = open_vectors(path)
+    vector_index(stored.vectors, stored.head.name, path, "").close()
 
 
 def _encoder(path: Path, stored: StoredVectors) -> RowEncoder:

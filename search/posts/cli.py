@@ -4,9 +4,9 @@ import json
 import shlex
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from data_prep.files.named_paths import check_replaceable_folder, named_path
 from data_prep.files.printable import one_line
@@ -16,7 +16,6 @@ from terminal.console import complain, say, show
 from terminal.options import parsed
 
 if TYPE_CHECKING:
-    from retrieval.ann.exact import VectorIndex
     from search.posts.post_index import PostHit
 
 _MOST_BYTES = 64 << 20
@@ -74,7 +73,7 @@ def search(arguments: Sequence[str]) -> None:
     query = read_snippet(text)
     if len(text) > (kept := len(query.text)) + 1000:
         say(f"of {len(text):,} characters the middle is left out; {kept:,} are read")
-    found = PostIndex(named_path(options.index), _nearest(options.nearest))
+    found = PostIndex(named_path(options.index), options.nearest)
     started = time.perf_counter()
     hits = found.search(query, options.top)
     seconds = time.perf_counter() - started
@@ -101,22 +100,3 @@ def _lines(hit: "PostHit") -> list[str]:
         f"    {one_line(hit.excerpt)}",
         f"    {scores}  {one_line(hit.url)}  {one_line(by)}",
     ]
-
-
-def _nearest(name: str) -> "Callable[[Any], VectorIndex]":
-    """What makes an index of vectors: exact, FAISS, or a Milvus.
-
-    Raises:
-        ValueError: its library is not installed.
-    """
-    if name == "exact":
-        from search.posts.post_index import exact_vectors
-
-        return exact_vectors
-    if name == "faiss":
-        from retrieval.ann.faiss_index import FaissVectors
-
-        return FaissVectors
-    from retrieval.ann.milvus import MilvusVectors
-
-    return lambda vectors: MilvusVectors(vectors, name)

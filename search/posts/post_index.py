@@ -4,9 +4,10 @@ A query's candidates are the best posts of BM25 and the nearest vectors. Their s
 candidates and added: weight * z(model) + (1 - weight) * z(BM25).
 """
 
+import hashlib
 import json
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +20,7 @@ from data_prep.files.json_text import checked_words, parse_json
 from data_prep.files.reading import read_whole
 from data_prep.posts.records import Post
 from recipes.snippet_encoder import FILES, load_snippet_encoder
-from retrieval.ann.exact import ExactVectors, VectorIndex
+from retrieval.ann.opening import vector_index
 from retrieval.score_scales import weighted, z_scores
 from retrieval.token_bm25 import TokenBm25
 from snipper.encoding import encode_texts
@@ -76,22 +77,24 @@ def write_index(
         (new / _TERMS).write_text(json.dumps([*bm25.terms]), encoding="utf-8")
         starts = _write_posts(new / _POSTS, answered)
         np.save(new / _STARTS, starts, allow_pickle=False)
+        head = {"form": _FORM, "posts": len(answered), "weight": weight, "model": model is not None, **about}
         if vectors is not None and model:
             np.save(new / _VECTORS, vectors, allow_pickle=False)
             for name in FILES:
                 shutil.copyfile(model / name, new / name)
-        head = {"form": _FORM, "posts": len(answered), "weight": weight, "model": model is not None, **about}
+            head["vectors"] = hashlib.sha256(vectors).hexdigest()
+            vector_index(vectors, head["vectors"], new / _VECTORS, "").close()  # stores FAISS' clusters of many posts
         (new / _ABOUT).write_text(json.dumps(head, indent=1), encoding="utf-8")
 
 
 class PostIndex:
     """An index that was written before."""
 
-    def __init__(self, folder: Path, nearest: Callable[[Float32[np.ndarray, "posts dim"]], VectorIndex]) -> None:
-        """``nearest``: makes an index of the vectors.
+    def __init__(self, folder: Path, nearest: str = "") -> None:
+        """``nearest``: how vectors are searched, as in :func:`retrieval.ann.opening.vector_index`.
 
         Raises:
-            ValueError: there is none, or it is damaged.
+            ValueError: there is none, it is damaged, or ``nearest`` is something else.
         """
         try:
             self.about = parse_json(read_whole(folder / _ABOUT))
@@ -106,25 +109,29 @@ class PostIndex:
             if len(self._starts) != self.size + 1:
                 raise ValueError("its posts do not fit")
             self._model = load_snippet_encoder(folder) if self.about["model"] else None
+            name = str(self.about.get("vectors", ""))
             vectors = np.load(folder / _VECTORS, mmap_mode="r", allow_pickle=False) if self._model else None
         except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
             raise ValueError(
                 f"expected an index of posts in {folder}, but it cannot be read ({error}): make it with "
                 "bash run.sh posts index DUMP"
             ) from error
-        self._nearest = None if vectors is None else nearest(vectors)
+        self._dim = 0 if vectors is None else int(vectors.shape[1])
+        self._nearest = None if vectors is None else vector_index(vectors, name, folder / _VECTORS, nearest)
+
+    @property
+    def dim(self) -> int:
+        """Length of the vectors; 0 without a model."""
+        return self._dim
 
     def search(self, query: QueryText, top: int) -> list[PostHit]:
         """The best posts, best first."""
-        lexical = self._bm25.scores([*dict.fromkeys(code_words(query.text))])
-        rows = best_rows(lexical, max(CANDIDATES, top))
+        lexical, rows = self.by_words(query, max(CANDIDATES, top))
         dense = None
-        if self._model and self._nearest:
-            model, tokenizer = self._model
-            vector = encode_texts(model, tokenizer.queries([query]), "query")
-            _, near = self._nearest.search(vector, max(CANDIDATES, top))
-            rows = np.union1d(rows, near[0])
-            dense = self._nearest.scores(vector[0], rows)
+        if self._nearest:
+            vector, near = self.by_vectors(query, max(CANDIDATES, top))
+            rows = np.union1d(rows, near)
+            dense = self._nearest.scores(vector, rows)
         scores = lexical[rows] if dense is None else weighted(z_scores(dense), z_scores(lexical[rows]), self.weight)
         order = np.lexsort((rows, -scores))[:top]
         return [
@@ -133,6 +140,23 @@ class PostIndex:
             )
             for rank, place in enumerate(order.tolist(), 1)
         ]
+
+    def by_words(
+        self, query: QueryText, count: int
+    ) -> tuple[Float32[np.ndarray, " posts"], Int64[np.ndarray, " found"]]:
+        """The BM25 scores of all posts, and the rows of the best ones, ascending."""
+        scores = self._bm25.scores([*dict.fromkeys(code_words(query.text))])
+        return scores, best_rows(scores, count)
+
+    def by_vectors(
+        self, query: QueryText, count: int
+    ) -> tuple[Float32[np.ndarray, " dim"], Int64[np.ndarray, " found"]]:
+        """The query's vector, and the rows of the nearest posts; the index has a model."""
+        assert self._model, "an index with --model"
+        assert self._nearest
+        model, tokenizer = self._model
+        vector = encode_texts(model, tokenizer.queries([query]), "query")
+        return vector[0], self._nearest.search(vector, count)[1][0]
 
     def close(self) -> None:
         """Release the vectors."""
@@ -148,11 +172,6 @@ class PostIndex:
         return PostHit(
             rank, score, float(lexical[row]), dense, **{**post, "keyword": tuple(post["keyword"])}
         )  # fmt: skip
-
-
-def exact_vectors(vectors: Float32[np.ndarray, "posts dim"]) -> VectorIndex:
-    """Every vector is compared."""
-    return ExactVectors(vectors)
 
 
 def best_rows(scores: Float32[np.ndarray, " posts"], count: int) -> Int64[np.ndarray, " rows"]:

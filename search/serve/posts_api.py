@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from data_prep.bounds import shown
-from search.posts.post_index import PostIndex, exact_vectors
+from search.posts.post_index import PostIndex
 from search.posts.snippet import keyword_of, read_snippet
 from search.serve.requests import json_answer, parameters, posted_json
 from search.serve.search_api import MOST_HITS, Turns
@@ -29,7 +29,7 @@ class PostsApi:
         Raises:
             ValueError: there is none, or it is damaged.
         """
-        self._turns, self._index = turns, PostIndex(folder, exact_vectors)
+        self._turns, self._index = turns, PostIndex(folder)
         self._alone = threading.Lock()
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from search.posts import cli
-from search.posts.post_index import PostIndex, best_rows, exact_vectors, write_index
+from search.posts.post_index import PostIndex, best_rows, write_index
 from search.posts.snippet import LONGEST, keyword_of, read_snippet
 from tests.data_prep.posts.dumps import TRACEBACK, small_dump
 
@@ -49,7 +49,7 @@ def test_what_was_indexed_as_json(monkeypatch, tmp_path):
     monkeypatch.setattr(cli, "show", told.append)
     cli.index([str(small_dump(tmp_path)), f"--root={tmp_path / 'data'}", f"--out={tmp_path / 'index'}", "--json"])
     found = json.loads(told.pop())
-    size = PostIndex(tmp_path / "index", exact_vectors).size
+    size = PostIndex(tmp_path / "index").size
     assert (found["index"], found["answered"], found["model"]) == (str(tmp_path / "index"), size, None)
     assert found["questions"] >= size
 
@@ -82,7 +82,7 @@ def test_a_damaged_index_is_refused(index, tmp_path, name, left):
     damaged = tmp_path / "copy" / f"{name}.npy"
     damaged.write_bytes(damaged.read_bytes()[:left])
     with pytest.raises(ValueError, match="cannot be read"):
-        PostIndex(tmp_path / "copy", exact_vectors)
+        PostIndex(tmp_path / "copy")
     with pytest.raises(ValueError, match="none of"):
         write_index(tmp_path / "none", [], None, 0.5, {})
 
