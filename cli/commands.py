@@ -81,6 +81,7 @@ COMMANDS: Final[dict[str, Command]] = {
         named=(
             ("speed serve", "search.load.options:ServeSpeedOptions"),
             ("speed ann", "search.ann_options:AnnSpeedOptions"),
+            ("speed posts", "search.posts.options:PostsSpeedOptions"),
         ),
     ),
     "index": Command(

@@ -97,7 +97,7 @@ def _measured(posts: Sequence[Post], options: PostsSpeedOptions, folder: Path) -
         raise ValueError("expected questions with an accepted answer, and some with code or an error")
     chosen = np.random.default_rng(0).permutation(len(asking))[: options.queries].tolist()
     queries = [QueryText.of(asking[place]) for place in chosen]
-    model = named_path(options.model) if options.model else _untrained(answered, folder / "model")
+    model = named_path(options.model) if options.model else untrained(answered, folder / "model")
     say(f"indexing {options.posts:,} posts")
     started = time.perf_counter()
     write_index(folder / "index", [*_repeated(answered, options.posts)], model, _WEIGHT, {})
@@ -132,7 +132,7 @@ def _repeated(posts: Sequence[Post], count: int) -> Iterator[Post]:
     return islice(chain.from_iterable(repeat(posts)), count)
 
 
-def _untrained(posts: Sequence[Post], folder: Path) -> Path:
+def untrained(posts: Sequence[Post], folder: Path) -> Path:
     """A light encoder of the posts' words as its training begins with it, in ``folder``."""
     config = LightConfig()
     tokenizer = LightTokenizer.of([document_text(post, body=True) for post in posts], config)

@@ -8,9 +8,14 @@ import sys
 import numpy as np
 import pytest
 
-from search.posts import cli
+from data_prep.posts.config import PostsConfig
+from data_prep.posts.store import prepare_posts
+from retrieval.ann.faiss_index import FaissVectors
+from search.posts import cli, speed
 from search.posts.post_index import PostIndex, best_rows, write_index
 from search.posts.snippet import LONGEST, keyword_of, read_snippet
+from snipper.config import LightConfig
+from snipper.texts import QueryText
 from tests.data_prep.posts.dumps import TRACEBACK, small_dump
 
 IPYTHON = "TypeError       Traceback (most recent call last)\nb"
@@ -105,6 +110,37 @@ def test_megabytes_lose_their_middle():
     found = read_snippet("a" * 10_000_000 + "\nKeyError: 'x'")
     assert len(found.code) == LONGEST + 1
     assert keyword_of(found) == "KeyError"
+
+
+def test_the_speed_is_measured_over_as_many_posts_as_asked_for(monkeypatch, tmp_path):
+    monkeypatch.setattr(speed, "REPOSITORY", tmp_path)
+    monkeypatch.setattr(speed, "LightConfig", lambda: LightConfig(dim=16, buckets=16))
+    (tmp_path / "experiments" / "results").mkdir(parents=True)
+    arguments = [str(small_dump(tmp_path)), f"--root={tmp_path / 'data'}", "--posts=9", "--queries=3"]
+    found = speed.measure_posts(arguments)
+    assert (found.posts, found.dim, found.queries) == (9, 16, 3)
+    names = [each.name for each in found.times]
+    assert names[:3] == ["BM25 alone", "vectors alone, exact", "both fused, with the posts read, exact"]
+    assert all(0 < each.median <= each.p95 for each in found.times)
+    assert "9 posts (" in (tmp_path / "experiments" / "results" / "posts-speed.md").read_text()
+    with pytest.raises(ValueError, match="expected a dump"):
+        speed.measure_posts([])
+
+
+def test_the_clusters_of_many_posts_are_stored_beside_their_vectors(monkeypatch, tmp_path):
+    pytest.importorskip("faiss")
+    for module in ("faiss_index", "opening"):
+        monkeypatch.setattr(f"retrieval.ann.{module}.WORTH_IT", 3)
+    monkeypatch.setattr(FaissVectors, "_built", lambda index, _, build=FaissVectors._built: build(index, 1))
+    posts = prepare_posts(PostsConfig((str(small_dump(tmp_path)),), root=str(tmp_path / "data")), command="", say=print)
+    model = speed.untrained([post for post in posts.posts if post.best_answer], tmp_path / "model")
+    write_index(tmp_path / "index", posts.posts, model, 0.5, {})
+    stored = tmp_path / "index" / "vectors.npy.faiss"
+    before = stored.read_bytes()
+    queries = [QueryText.of(post) for post in posts.posts if post.has_query]
+    hits = {how: [PostIndex(tmp_path / "index", how).search(each, 3) for each in queries] for how in ("", "exact")}
+    assert hits[""] == hits["exact"]
+    assert stored.read_bytes() == before
 
 
 def test_the_best_rows_are_those_of_a_full_sort():
