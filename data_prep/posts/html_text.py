@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from lxml import etree
@@ -53,11 +54,16 @@ def _tidy(text: str) -> str:
 
 
 def _parsed(html: str) -> etree._Element | None:
-    parser = etree.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True)
     try:
-        return etree.fromstring(b"<div>" + html.encode("utf-8", "replace") + b"</div>", parser)
+        return etree.fromstring(b"<div>" + html.encode("utf-8", "replace") + b"</div>", _parser())
     except etree.XMLSyntaxError:
         return None
+
+
+@cache
+def _parser() -> etree.HTMLParser:
+    """One for all posts: to make it takes longer than to parse a post."""
+    return etree.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True)
 
 
 def _in(element: etree._Element, tag: str) -> bool:

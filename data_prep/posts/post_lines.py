@@ -3,8 +3,9 @@
 :mod:`data_prep.posts.read_dump` decides which rows are kept; here their HTML becomes text, code and errors.
 """
 
+import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,15 +47,20 @@ class PostBatch:
     posts: tuple[KeptPost, ...]
 
 
-def post_lines(batch: PostBatch) -> tuple[str, str]:
-    """The JSON lines of the questions, and those of the answers, of a batch, in its order.
+def post_lines(batch: PostBatch) -> tuple[bytes, bytes]:
+    """The JSON lines of the questions, and those of the answers, of a batch, in its order, each compressed by gzip.
 
     A question has the fields of :class:`data_prep.posts.records.Post` that it has itself; an answer has the id of its
     question, its text and its attribution. Lines are ASCII, so that lone surrogates cannot break them.
     """
     questions = [_line(_question(post, batch.reading)) for post in batch.posts if post.answer is None]
     answers = [_line(_answer(post, batch.reading)) for post in batch.posts if post.answer is not None]
-    return "".join(questions), "".join(answers)
+    return _packed(questions), _packed(answers)
+
+
+def _packed(lines: Sequence[str]) -> bytes:
+    """A gzip file, or nothing; such files one after the other are one of all lines."""
+    return gzip.compress("".join(lines).encode("ascii"), compresslevel=1, mtime=0) if lines else b""
 
 
 def _line(record: Mapping[str, Any]) -> str:

@@ -1,6 +1,5 @@
 """Prepared questions and answers on disk: read from dumps once, then loaded from a folder in the data root."""
 
-import gzip
 import hashlib
 import json
 import time
@@ -9,9 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from data_prep.files.atomic import atomic_folder
 from data_prep.files.folder_lock import sole_holder
@@ -149,10 +147,7 @@ def _make(
     started = time.perf_counter()
     with atomic_folder(folder) as new:
         with ExitStack() as files:
-            questions, answers = (
-                files.enter_context(gzip.open(new / name, "wt", compresslevel=1, encoding="utf-8"))
-                for name in (_QUESTIONS, _ANSWERS)
-            )
+            questions, answers = (files.enter_context((new / name).open("wb")) for name in (_QUESTIONS, _ANSWERS))
             for dump in dumps:
                 counts[dump.site] = _read_site(dump, config, questions, answers, links, say)
         seconds = time.perf_counter() - started
@@ -166,8 +161,8 @@ def _make(
 def _read_site(
     dump: Dump,
     config: PostsConfig,
-    questions: TextIOWrapper,
-    answers: TextIOWrapper,
+    questions: IO[bytes],
+    answers: IO[bytes],
     links: dict[str, list[tuple[str, int, int]]],
     say: Callable[[str], None],
 ) -> Counter[str]:
@@ -185,14 +180,14 @@ def _read_site(
     return found.counts
 
 
-def _read_posts(dump: Dump, config: PostsConfig, questions: TextIOWrapper, answers: TextIOWrapper) -> Found:
-    """Read Posts.xml here, and its HTML in other processes; the lines are written in the file's order."""
+def _read_posts(dump: Dump, config: PostsConfig, questions: IO[bytes], answers: IO[bytes]) -> Found:
+    """Read Posts.xml here, and its HTML in other processes, which also pack it; all in the file's order."""
     reading = Reading(
         dump.site, dump.question_url, dump.licence, config.error_rule, config.inline, config.min_chars
     )  # fmt: skip
     batch: list[KeptPost] = []
 
-    def write(lines: tuple[str, str]) -> None:
+    def write(lines: tuple[bytes, bytes]) -> None:
         questions.write(lines[0])
         answers.write(lines[1])
 

@@ -163,7 +163,8 @@ def timed(name: str, ask: Callable[[QueryText], object], queries: Sequence[Query
         ask(query)
         used.append(1000 * (time.process_time() - processor))
         walls.append(1000 * (time.perf_counter() - wall))
-    return QueryTime(name, *np.quantile(walls, [0.5, 0.95]).tolist(), float(np.median(used)))
+    median, late = np.quantile(walls, [0.5, 0.95]).tolist()
+    return QueryTime(name, median, late, float(np.median(used)))
 
 
 def markdown(found: PostsSpeed) -> str:
