@@ -50,6 +50,11 @@ ABLATIONS: Final[dict[str, PostsAblation]] = {
             "duplicates and links": {"loop.pretrain": "both", "data.linked_share": "0.5"},
         },
     ),
+    "snipper_start": PostsAblation(
+        "Does an encoder that was tuned on docstrings begin better than random vectors? It needs bash run.sh prepare "
+        "installed --data.language=python.",
+        {"docstrings first": {"loop.docstrings": "data/installed-python"}},
+    ),
     "snipper_negatives": PostsAblation(
         "How many documents are mined, and how many of them does a query get in a batch?",
         {

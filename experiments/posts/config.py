@@ -53,6 +53,11 @@ class ZeroShotConfig:
 class LoopConfig:
     """The stages of self-training (section ``loop``)."""
 
+    docstrings: str = ""
+    """Folder of a prepared data set, such as data/installed-python: a stage before all others trains on its functions'
+    words and sentences, as the paper's baseline is tuned on docstrings; empty: none."""
+    docstring_epochs: int = 2
+    """Epochs of that stage (not in the paper)."""
     pretrain: Literal["duplicates", "linked", "both", "none"] = "duplicates"
     """Pairs of the pre-training stage: duplicates without an accepted answer (the paper), linked questions, or both."""
     pretrain_epochs: int = 3
@@ -100,6 +105,7 @@ class TestConfig:
 
 
 _LOOP_BOUNDS: Final = {
+    "docstring_epochs": whole(1, 100_000),
     "pretrain_epochs": whole(1, 100_000),
     "rounds": whole(1, 100),
     "mined": whole(1, 100_000),

@@ -5,6 +5,8 @@
 2. mine: the documents that this model ranks highest for each training query, without its own and its duplicates;
 3. round 2: the same with hard negatives drawn from the mined ones, from the weights of stage 0. And so on.
 
+Before all of them, if asked for, comes a stage on the docstrings of functions, like the paper's baseline.
+
 A stage's folder is named by a checksum of everything that determines its result, including the stage before it. A
 command that was stopped continues where it was, and variants share the stages that they have in common.
 """
@@ -31,6 +33,7 @@ from data_prep.store.batching import TokenizedPairs
 from data_prep.store.ragged_lists import Ragged
 from evaluation.metrics import mrr, top_at_k
 from experiments.posts.config import PostsPlan
+from experiments.posts.docstrings import docstring_pairs
 from experiments.posts.pools import Pool, duplicate_pool, same_post_pool
 from experiments.posts.rankers import EncoderRanker, PerCorpus, VectorScores
 from modeling.contract import NeuralRanker
@@ -83,6 +86,10 @@ class Loop:
         """
         stages: list[Stage] = []
         key = self._key("start", "", {"model": asdict(self.plan.model), "seed": self.plan.train.seed})
+        if self.plan.loop.docstrings:
+            pairs = docstring_pairs(named_path(self.plan.loop.docstrings))
+            stages.append(self._trained("docstrings", key, pairs, None, self.plan.loop.docstring_epochs))
+            key = stages[-1].key
         pairs = self._pretraining_pairs()
         if len(pairs) >= 2:
             stages.append(self._trained("pretrain", key, pairs, None, self.plan.loop.pretrain_epochs))

@@ -82,7 +82,7 @@ def write_index(
             np.save(new / _VECTORS, vectors, allow_pickle=False)
             for name in FILES:
                 shutil.copyfile(model / name, new / name)
-            head["vectors"] = hashlib.sha256(memoryview(vectors).cast("B")).hexdigest()
+            head["vectors"] = hashlib.sha256(vectors.ravel().data).hexdigest()
             vector_index(vectors, head["vectors"], new / _VECTORS, "").close()  # stores FAISS' clusters of many posts
         (new / _ABOUT).write_text(json.dumps(head, indent=1), encoding="utf-8")
 

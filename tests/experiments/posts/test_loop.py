@@ -9,9 +9,13 @@ import pytest
 
 from data_prep.posts.sets import PostSets
 from data_prep.posts.store import prepare_posts
+from data_prep.records import Method, Pair
+from data_prep.store.prepared_data import write_prepared
 from experiments.posts.config import MODELS, resolve_plan
+from experiments.posts.docstrings import docstring_pairs
 from experiments.posts.loop import Loop
 from experiments.posts.run import run_posts
+from snipper.texts import QueryText
 from tests.data_prep.posts.dumps import TRACEBACK, answer, code, link, question, write_dump
 from tests.tiny_models import tiny_bert
 
@@ -95,6 +99,34 @@ def test_a_killed_stage_continues_from_its_checkpoint(light, monkeypatch):
     assert any("resuming after epoch 2" in line for line in said)
     assert (again[-1].folder / "weights.safetensors").read_bytes() == weights
     assert not (again[-1].folder / "checkpoint.pt").exists()
+
+
+def test_a_stage_on_docstrings_comes_first(typed, tmp_path):
+    folder = tmp_path / "functions"
+    methods = [
+        Method("a", "a.py", 1, 3, "", f"open_{word}", "method", "", "", {"name": ("open", word), "tokens": (word, "x")})
+        for word in WORDS
+    ]
+    found = [Pair(method, f"Opens the {method.name}.", ("opens",)) for method in methods]
+    write_prepared(folder, {"train": found, "valid": found[:2], "test": []}, {})
+    pairs = docstring_pairs(folder)
+    assert len(pairs) == len(WORDS)
+    assert pairs[0] == (QueryText("open file file x", ""), "Opens the open_file.")
+    options = {"model.dim": "16", "model.buckets": "64", "train.epochs": "1", "train.batch_size": "8"}
+    own = {
+        "loop.docstrings": str(folder),
+        "loop.docstring_epochs": "1",
+        "loop.rounds": "1",
+        "train.validate_every": "1",
+    }
+    plan = resolve_plan("snipper_light", typed | options | own)
+    _, stages = loop_of(plan, []).run()
+    assert [stage.name for stage in stages] == ["docstrings", "pretrain", "round-1"]
+    assert stages[0].record["pairs"] == len(pairs)
+    _, without = loop_of(resolve_plan("snipper_light", {**typed, **options, **own, "loop.docstrings": ""}), []).run()
+    assert {stage.key for stage in stages}.isdisjoint(stage.key for stage in without)
+    with pytest.raises(ValueError, match="prepare installed --data"):
+        docstring_pairs(tmp_path)
 
 
 def test_variants_share_the_stages_that_they_have_in_common(light, typed):
