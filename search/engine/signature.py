@@ -12,6 +12,9 @@ _NAME_BEFORE: Final = re.compile(r"\btype\s+\w+(?:\[.*\])?\s+(?:interface|struct
 _GOES_ON: Final = re.compile(r"\s*(?:[>:|&,]|=>|extends\b|implements\b|where\b)")
 _BEGINNING: Final = re.compile(r"\A[ \t]*(?::|=>)?[ \t]*\{?[ \t]*\n?")
 """What begins a body, and the end of its line."""
+_FIRST_OF_LINES: Final = re.compile(r"([(\[])\s*\n\s*")
+_LAST_OF_LINES: Final = re.compile(r",?[ \t]*+\n\s*([)\]])")
+"""The ends of a list of parameters that has a line for each."""
 _LONGEST: Final = 4000  # characters that are looked at
 
 
@@ -22,7 +25,8 @@ def signature(source: str, path: str) -> str:
         source: of the declaration.
         path: of its file, whose suffix says the language.
     """
-    return " ".join(_head_of(_ANNOTATION.sub("", source), path).split())
+    head = _head_of(_ANNOTATION.sub("", source), path)
+    return " ".join(_LAST_OF_LINES.sub(r"\1", _FIRST_OF_LINES.sub(r"\1", head)).split())
 
 
 def body(source: str, path: str) -> str:

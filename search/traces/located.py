@@ -1,6 +1,8 @@
 """The rows of an index that the frames of a trace lie in.
 
-The file of a frame is the one whose path shares most of the frame's last folders, all of the shorter path at least.
+The file of a frame is the one whose path shares most of the frame's last folders, all of the shorter path at least. Of
+a package that is installed elsewhere (``site-packages/shop/cart.py``, here ``src/shop/cart.py``) one folder is enough,
+if a function of the frame's name contains its line of code.
 Its row is the innermost one at the frame's line, if that has the frame's name, with its types if these are printed, and
 contains its line of code, if that is. If it does not, the lines have moved, and it is the nearest row of the same file
 that does. Where there is none, the last part of the name or the line of code is enough. What has neither is at its line
@@ -51,9 +53,14 @@ class FrameLocator:
                     return Located(frame, row)
             for file in near:
                 if others := [row for row in self._rows(file) if agrees(row, frame)]:
-                    best = min(others, key=lambda row: (self._distance(row, frame), -row))
-                    return Located(frame, best, moved=self._distance(best, frame)[1] > 0)
-        return None
+                    return self._nearest(others, frame)
+        installed = self._installed(frame.path) if frame.code else []
+        rows = [row for file in installed for row in self._rows(file) if self._has_all(row, frame)]
+        return self._nearest(rows, frame) if rows else None
+
+    def _nearest(self, rows: Sequence[int], frame: Frame) -> Located:
+        best = min(rows, key=lambda row: (self._distance(row, frame), -row))
+        return Located(frame, best, moved=self._distance(best, frame)[1] > 0)
 
     def _by_line(self, frame: Frame, roots: Collection[str]) -> Located:
         """The frame at its line, whatever is there, if its path is certain."""
@@ -77,18 +84,22 @@ class FrameLocator:
 
     def _files_of(self, path: str) -> list[tuple[int, int]]:
         """How many last parts of their paths are those of ``path``, and the numbers, of the files that it can be."""
+        return _best([(shared, file) for shared, file, whole in self._sharing(path) if whole])
+
+    def _installed(self, path: str) -> list[int]:
+        """The files that share a folder of a path that leads elsewhere, where a package is installed."""
+        return [file for _, file in _best([(shared, file) for shared, file, _ in self._sharing(path) if shared > 1])]
+
+    def _sharing(self, path: str) -> Iterator[tuple[int, int, bool]]:
+        """How many last parts each file of that name shares with a path, its number, and whether one has no more."""
         parts = _parts(path)
-        found = []
         for file in self._by_name.get(parts[-1] if parts else "", ()):
             own = _parts(self._index.files[file].path)
             shared = next(
                 (place for place, (a, b) in enumerate(zip(parts[::-1], own[::-1], strict=False)) if a != b),
                 min(len(parts), len(own)),
             )
-            if shared in (len(parts), len(own)):
-                found.append((shared, file))
-        most = max(found, default=(0, 0))[0]
-        return [each for each in found if each[0] == most][:_FILES]
+            yield shared, file, shared in (len(parts), len(own))
 
     def row_at(self, file: int, line: int) -> int | None:
         """The innermost row of a file at a line."""
@@ -130,6 +141,12 @@ class FrameLocator:
         for number, file in enumerate(self._index.files):
             found.setdefault(file.path.rpartition("/")[2], []).append(number)
         return found
+
+
+def _best(found: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Those that share most."""
+    most = max(found, default=(0, 0))[0]
+    return [each for each in found if each[0] == most][:_FILES]
 
 
 def _parts(path: str) -> list[str]:

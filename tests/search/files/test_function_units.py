@@ -145,6 +145,12 @@ def test_a_signature_is_the_head_of_a_declaration(path, name, expected):
     assert signature(by_name(path, CASES[path][0])[name].method.source, path) == expected
 
 
+def test_a_signature_over_several_lines_is_written_as_one():
+    python = "def find(\n    self,\n    key: str,  \n    at: dict[\n        str, int\n    ],\n) -> None:\n    pass"
+    assert signature(python, "a.py") == "def find(self, key: str, at: dict[str, int]) -> None"
+    assert signature("void find( int a,\n  int b ) {", "A.java") == "void find( int a, int b )"
+
+
 def test_all_functions_of_a_real_module_are_found_with_their_lines():
     path = Path(importlib.util.find_spec("tqdm").origin).parent / "std.py"
     data = path.read_bytes()

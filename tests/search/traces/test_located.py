@@ -1,5 +1,7 @@
 """Frames of real traces and the rows of an index that they lie in."""
 
+from dataclasses import replace
+
 import pytest
 from failing_programs import GO, GO_TRACE, JAVA, JAVASCRIPT, PYTHON, java_trace, javascript_trace, python_trace
 from repositories import write
@@ -40,6 +42,20 @@ def test_python_after_lines_have_moved(tmp_path):
     found = located(index, trace.errors[1].frames)
     assert found == [(7, None, False), (5, None, False), (23, "load_everything", True)]  # by its line of code
     assert located(index, trace.errors[2].frames)[-1] == (16, "repeat", True)
+
+
+def test_python_of_a_package_that_is_installed_elsewhere(tmp_path):
+    index = indexed(tmp_path, {"src/app/store.py": PYTHON["app/store.py"]}, "source")
+    trace = read_trace(python_trace(tmp_path / "site-packages"))
+    frames = trace.errors[0].frames
+    assert located(index, frames)[:2] == [(21, "load_all", False), (12, "Store.load", False)]
+    assert [name for _, name, _ in located(index, frames)[-3:]] == [None] * 3
+    uncertain = [
+        replace(frames[0], code=""),
+        replace(frames[0], code="other()"),
+        replace(frames[0], path="/b/store.py"),
+    ]
+    assert [name for _, name, _ in located(index, uncertain)] == [None] * 3
 
 
 def test_java(tmp_path):
