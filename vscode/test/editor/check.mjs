@@ -6,7 +6,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { answering, freePort, openPage, startEditor, started } from "./editor.mjs";
-import { Person } from "./person.mjs";
+import { Person, SLOWER } from "./person.mjs";
 
 /** A file a language with something above the query, and what is asked. */
 const ASKED = {
@@ -54,7 +54,11 @@ export async function check({ chromium, entry, vsix, root, python, work }) {
 
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;
-  const settings = { "neuralCodeSearch.port": port, "neuralCodeSearch.command": ["bash", ...search] };
+  const settings = {
+    "neuralCodeSearch.port": port,
+    "neuralCodeSearch.command": ["bash", ...search],
+    "neuralCodeSearch.timeoutSeconds": Math.min(300, Math.ceil(20 * SLOWER)),
+  };
   const editor = await startEditor({ entry, vsix, folder: work, settings });
   const serve = () =>
     started("bash", [...search, "serve", `--port=${port}`], { env, cwd: sample }, join(work, "server.log"));
@@ -91,7 +95,7 @@ async function inSample(person, base) {
     await person.shot("consent");
     await assert.rejects(fetch(`${base}/health`));
     await person.answer("Start");
-    await person.results(`15 examples of Python: ${query(ASKED.python[2])}`, 90_000);
+    await person.results(`15 examples of Python: ${query(ASKED.python[2])}`, 90_000 * SLOWER);
   });
   for (const [file, , comment, title] of Object.values(ASKED)) {
     await person.check(`${title}: Enter after the comment shows 15 results in under ${SECONDS} s`, async () => {
@@ -118,7 +122,7 @@ async function inSample(person, base) {
   }
   await person.check("the last of the results is the fifteenth", async () => {
     await person.toEnd();
-    await person.sees("Example 15 of 15");
+    await person.upTo("Example 15 of 15");
     await person.toStart();
   });
   await person.check("a comment without a query and one in a string ask for nothing", async () => {

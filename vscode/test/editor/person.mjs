@@ -3,6 +3,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
+/** How much longer everything may take, on a machine that does much else. */
+export const SLOWER = Math.max(1, Number(process.env.GALM_EDITOR_SECONDS || 2) / 2);
+
 export class Person {
   constructor(page, shots) {
     this.page = page;
@@ -79,7 +82,7 @@ export class Person {
   }
 
   /** Wait for a document of results that begins so. */
-  async results(head, timeout = 10_000) {
+  async results(head, timeout = 10_000 * SLOWER) {
     await this.document().getByText(head, { exact: false }).first().waitFor({ timeout });
     await this.document().getByText("Example 1 of 15").waitFor({ timeout });
   }
@@ -114,15 +117,28 @@ export class Person {
     await this.press("Control+End");
   }
 
+  /** Scroll up until a text is seen: the last result may be longer than the window. */
+  async upTo(text) {
+    const found = this.page.getByText(text).first();
+    for (let pages = 0; pages < 30 && !(await found.isVisible()); pages += 1) {
+      await this.press("PageUp");
+      await this.wait(200);
+    }
+    await this.sees(text);
+  }
+
   async toStart() {
     await this.press("Control+Home");
   }
 
   async sees(text) {
-    await this.page.getByText(text).first().waitFor({ timeout: 10_000 });
+    await this.page
+      .getByText(text)
+      .first()
+      .waitFor({ timeout: 10_000 * SLOWER });
   }
 
-  async notification(text, timeout = 15_000) {
+  async notification(text, timeout = 15_000 * SLOWER) {
     await this.page.locator(".notification-toast", { hasText: text }).first().waitFor({ timeout });
   }
 
