@@ -116,6 +116,10 @@ class PostIndex:
                 f"expected an index of posts in {folder}, but it cannot be read ({error}): make it with "
                 "bash run.sh posts index DUMP"
             ) from error
+        if vectors is None and nearest not in ("", "exact"):
+            raise ValueError(
+                f"{folder} has no vectors for --nearest={nearest}: posts index makes them by --model=STAGE"
+            )
         self._dim = 0 if vectors is None else int(vectors.shape[1])
         self._nearest = None if vectors is None else vector_index(vectors, name, folder / _VECTORS, nearest)
 

@@ -70,6 +70,8 @@ def test_nothing_to_search_for_and_no_index(index, monkeypatch, capsys, tmp_path
         searched(index, monkeypatch, capsys, " \n")
     with pytest.raises(ValueError, match="posts index DUMP"):
         searched(tmp_path, monkeypatch, capsys, "x")
+    with pytest.raises(ValueError, match="has no vectors for --nearest=foo"):
+        searched(index, monkeypatch, capsys, "x", "--nearest=foo")
     with pytest.raises(ValueError, match="not from the command line"):
         cli.search(["x"])
     with pytest.raises(ValueError, match="expected a dump"):
