@@ -159,7 +159,7 @@ def _number(kind: type, text: str) -> Any:
 
 def _accepts(annotation: Any) -> str:
     if get_origin(annotation) is Literal:
-        return f"one of {', '.join(map(str, get_args(annotation)))}"
+        return f"one of {', '.join(str(choice) for choice in get_args(annotation) if choice != '')}"
     if get_origin(annotation) is tuple:
         return f"a comma list, each {_accepts(get_args(annotation)[0])}"
     return {bool: "true or false", int: "a whole number", float: "a number"}.get(annotation, "text")

@@ -21,6 +21,7 @@ class Tree:
     old: bool = False
     rings: tuple[int, ...] = (1, 2)
     name: str = "a"
+    leaf: Literal["", "round", "long"] = ""
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ def test_fields_of_a_dataclass_that_it_is_built_on_keep_their_text():
         ("rings", "4,5,6", (4, 5, 6)),
         ("rings", "", ()),
         ("name", "x=y z", "x=y z"),
+        ("leaf", "", ""),
     ],
 )
 def test_values_are_typed(field, text, value):
@@ -74,6 +76,7 @@ def test_values_are_typed(field, text, value):
         ("width", "nan", "a number"),
         ("width", "inf", "a number"),
         ("kind", "elm", "one of oak, ash"),
+        ("leaf", "wide", "one of round, long"),
         ("old", "1", "true or false"),
         ("rings", "1,b", "a comma list, each a whole number"),
     ],
