@@ -234,12 +234,12 @@ async function inOther(person, folder) {
   await person.check("a folder without an index is one sentence, and is indexed on request", async () => {
     await person.open(ASKED.python[0]);
     await person.typeLine(ASKED.python[2]);
-    await person.notification(/The server ended: .*there is no index of/, 60_000);
+    await person.notification(/The server ended: .*there is no index of/, 60_000 * SLOWER);
     await person.shot("no-index");
     await person.answer("Index This Folder");
-    await person.notification(/functions, types and files|vectors beside it/, 60_000);
+    await person.notification(/functions, types and files|vectors beside it/, 60_000 * SLOWER);
     await person.typeLine(ASKED.python[2], " now");
-    await person.results(`15 examples of Python: ${query(ASKED.python[2])} now`, 60_000);
+    await person.results(`15 examples of Python: ${query(ASKED.python[2])} now`, 60_000 * SLOWER);
   });
   await person.check("a language that the index does not have is one sentence", async () => {
     writeFileSync(join(folder, ASKED.go[0]), ASKED.go[1]); // which the index does not have
