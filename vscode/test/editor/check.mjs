@@ -233,6 +233,8 @@ async function withServers(person, base, serve, set) {
 async function inOther(person, folder) {
   await person.check("a folder without an index is one sentence, and is indexed on request", async () => {
     await person.open(ASKED.python[0]);
+    await person.command("Code Search: Stop the Server"); // so that the extension of the new window is active
+    await person.notification(/has not started a search server/, 90_000);
     await person.typeLine(ASKED.python[2]);
     await person.notification(/The server ended: .*there is no index of/, 60_000 * SLOWER);
     await person.shot("no-index");
