@@ -8,9 +8,9 @@ from evaluation.results import Result
 from experiments.tables.comparison_tables import markdown_table
 
 ROWS: Final = (
-    "galm_plus (JDK + repositories + open Java) + BM25, fusion weight tuned on repositories",
+    "galm_plus, start 0.2 (JDK + repositories + open Java) + BM25, fusion weight tuned on repositories",
     "galm_plus + BM25",
-    "galm_plus (JDK + repositories + open Java)",
+    "galm_plus, start 0.2 (JDK + repositories + open Java)",
     "galm_plus",
     "tabcs + BM25",
     "galm",
