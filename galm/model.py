@@ -17,7 +17,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from data_prep.store.batching import Batch, TokenizedPairs
+from data_prep.store.batching import Batch
+from data_prep.store.tokenizing import TokenizedPairs
 from data_prep.store.vocabulary import Vocabularies
 from galm.alignment_graph import attention, block_cosines, edge_weights, fixed_edges, pooled_attention
 from galm.all_pairs import EncodedWords, Nodes, all_scores, distinct_words, every_node

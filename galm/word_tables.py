@@ -7,7 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from data_prep.records import CODE_FIELDS, STRUCTURE_FIELDS
-from data_prep.store.batching import TokenizedPairs
+from data_prep.store.tokenizing import TokenizedPairs
 from data_prep.store.vocabulary import PAD, Vocabularies
 from galm.config import GalmConfig
 from modeling import starting_vectors

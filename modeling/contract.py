@@ -15,8 +15,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from data_prep.config import WordsConfig
-from data_prep.store.batching import Batch, TokenizedPairs, WordTokenizer
+from data_prep.store.batching import Batch
 from data_prep.store.prepared_data import Split
+from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
 from data_prep.store.vocabulary import Vocabularies
 
 Side = TypeVar("Side", bound="Encoded")

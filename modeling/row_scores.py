@@ -6,7 +6,8 @@ import numpy as np
 import torch
 from jaxtyping import Float32, Int64
 
-from data_prep.store.batching import Batch, TokenizedPairs
+from data_prep.store.batching import Batch
+from data_prep.store.tokenizing import TokenizedPairs
 from modeling.contract import Encoded, NeuralRanker
 
 AT_ONCE: Final = 160

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Int
 from torch import nn
 
-from data_prep.store.batching import TokenizedPairs
+from data_prep.store.tokenizing import TokenizedPairs
 from data_prep.store.vocabulary import PAD, Vocabularies, Vocabulary
 
 SHARED_PART: Final = 0.5

@@ -34,9 +34,9 @@ from data_prep.bounds import SHARE, WIDTH, check_bounds, real, whole
 from data_prep.config import WordsConfig
 from data_prep.corpus.context_parts import Part
 from data_prep.corpus.contexts import CONTEXT_FIELD
-from data_prep.store.batching import Batch, TokenizedPairs, Words
+from data_prep.store.batching import Batch, Words
 from data_prep.store.prepared_data import Split
-from data_prep.store.tokenizing import WordTokenizer
+from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
 from data_prep.store.vocabulary import PAD, Vocabularies
 from modeling.bi_encoder import BiEncoder
 from scotch.context_pairs import ContextTokenizer

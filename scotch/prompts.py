@@ -23,8 +23,8 @@ from typing import Final
 from data_prep.corpus.contexts import CONTEXT_LINES
 from data_prep.corpus.plain_code import plain_code
 from data_prep.languages.registry import language_of
-from data_prep.store.batching import TokenizedPairs
 from data_prep.store.prepared_data import PairText, Split
+from data_prep.store.tokenizing import TokenizedPairs
 from modeling.transformers.plain_subwords import CHARACTERS_PER_TOKEN, between_marks, plain_tokens
 from modeling.transformers.subword_pairs import Subwords, SubwordTokenizer
 

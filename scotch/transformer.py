@@ -21,8 +21,9 @@ from torch import Tensor, nn
 
 from data_prep.bounds import check_bounds, whole
 from data_prep.config import WordsConfig
-from data_prep.store.batching import Batch, TokenizedPairs, Words
+from data_prep.store.batching import Batch, Words
 from data_prep.store.prepared_data import Split
+from data_prep.store.tokenizing import TokenizedPairs
 from modeling.bi_encoder import BiEncoder, one_word
 from modeling.contract import Encoded
 from modeling.transformers.plain_subwords import mean_state, pretrained_weights

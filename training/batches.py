@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Bool, Int
 
-from data_prep.store.batching import TokenizedPairs
+from data_prep.store.tokenizing import TokenizedPairs
 
 CHUNK: Final = 64
 """Batches per chunk; pairs are sorted by length inside a chunk. Larger chunks have less padding and less shuffling."""

@@ -10,7 +10,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from data_prep.store.batching import Batch, TokenizedPairs
+from data_prep.store.batching import Batch
+from data_prep.store.tokenizing import TokenizedPairs
 from modeling import distributed as processes
 from modeling.contract import NeuralRanker
 from training.batches import batch_count, epoch_batches, negatives_mask

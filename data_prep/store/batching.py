@@ -9,10 +9,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from data_prep.store.ragged_lists import Ragged
-from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
 from data_prep.store.vocabulary import PAD
-
-__all__ = ["Batch", "TokenizedPairs", "WordTokenizer", "Words", "pad"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ import numpy as np
 import torch
 from jaxtyping import Float, Float32, Int
 
-from data_prep.store.batching import Batch, TokenizedPairs
+from data_prep.store.batching import Batch
 from data_prep.store.prepared_data import Split
+from data_prep.store.tokenizing import TokenizedPairs
 from experiments.context.pools import Pool, PoolScores, ranker_scores
 from modeling.bi_encoder import BiEncoder
 from modeling.contract import Encoded

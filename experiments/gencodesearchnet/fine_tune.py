@@ -30,7 +30,7 @@ from data_prep.files.folder_lock import sole_writer
 from data_prep.files.json_text import parse_json
 from data_prep.files.reading import read_whole
 from data_prep.gencodesearchnet.records import Example
-from data_prep.store.batching import TokenizedPairs
+from data_prep.store.tokenizing import TokenizedPairs
 from evaluation.provenance import code_version, machine
 from experiments.gencodesearchnet.fine_tune_options import FineTuneOptions
 from experiments.gencodesearchnet.training_rows import TrainingRows, Validation, fingerprint

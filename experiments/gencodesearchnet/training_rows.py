@@ -12,7 +12,7 @@ from jaxtyping import Int64
 from data_prep.gencodesearchnet.records import Example
 from data_prep.gencodesearchnet.sampling import matching_negatives, ranking_blocks
 from data_prep.gencodesearchnet.words import as_split
-from data_prep.store.batching import TokenizedPairs
+from data_prep.store.tokenizing import TokenizedPairs
 from evaluation.metrics import count_better_and_tied, mrr
 from modeling.pool_ranker import PoolRanker
 from modeling.ranker import Scores

@@ -29,8 +29,8 @@ from data_prep.files.json_text import parse_json
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import read_whole
 from data_prep.posts.sets import PostSets
-from data_prep.store.batching import TokenizedPairs
 from data_prep.store.ragged_lists import Ragged
+from data_prep.store.tokenizing import TokenizedPairs
 from evaluation.metrics import mrr, top_at_k
 from experiments.posts.config import PostsPlan
 from experiments.posts.docstrings import docstring_pairs

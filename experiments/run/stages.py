@@ -9,9 +9,9 @@ from jaxtyping import Float
 
 from data_prep.pairs.overlap import overlap, without
 from data_prep.records import SplitName
-from data_prep.store.batching import TokenizedPairs
 from data_prep.store.checksum import words_sha256
 from data_prep.store.prepared_data import PreparedData, Split
+from data_prep.store.tokenizing import TokenizedPairs
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import Evaluation, evaluate, pool_rows
 from evaluation.metrics import count_better_and_tied, exact

@@ -18,8 +18,8 @@ from data_prep.datasets.jdk import Jdk
 from data_prep.files.atomic import write_atomically
 from data_prep.files.folder_lock import sole_writer
 from data_prep.files.named_paths import check_folder_place
-from data_prep.store.batching import WordTokenizer
 from data_prep.store.prepared_data import PreparedData
+from data_prep.store.tokenizing import WordTokenizer
 from evaluation.json_records import to_json
 from evaluation.provenance import code_version, machine, without_paths
 from evaluation.results import DataSource

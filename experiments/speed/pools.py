@@ -19,8 +19,8 @@ from jaxtyping import Int
 from data_prep.config import WordsConfig
 from data_prep.installation import IMPORT_ROOT
 from data_prep.records import SplitName
-from data_prep.store.batching import WordTokenizer
 from data_prep.store.prepared_data import PreparedData, Split, limit_pairs, open_prepared
+from data_prep.store.tokenizing import WordTokenizer
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.json_records import from_json, to_json

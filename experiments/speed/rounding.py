@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from data_prep.store.batching import WordTokenizer
 from data_prep.store.prepared_data import Split
+from data_prep.store.tokenizing import WordTokenizer
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.metrics import mrr

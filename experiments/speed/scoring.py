@@ -22,7 +22,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from data_prep.store.batching import TokenizedPairs, WordTokenizer
+from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
 from experiments.speed.timing import Spread, in_turn, timed
 from galm.all_pairs import EncodedWords, distinct_words
 from galm.config import GalmConfig

@@ -13,8 +13,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from data_prep.store.batching import TokenizedPairs, WordTokenizer
 from data_prep.store.prepared_data import PreparedData
+from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.metrics import exact

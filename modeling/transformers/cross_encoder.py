@@ -22,8 +22,9 @@ from torch import Tensor, nn
 
 from data_prep.bounds import check_bounds, whole
 from data_prep.config import WordsConfig
-from data_prep.store.batching import Batch, TokenizedPairs, Words
+from data_prep.store.batching import Batch, Words
 from data_prep.store.prepared_data import Split
+from data_prep.store.tokenizing import TokenizedPairs
 from modeling.contract import Encoded, NeuralRanker
 from modeling.device import best_device
 from modeling.pool_ranker import PoolRanker

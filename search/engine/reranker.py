@@ -8,8 +8,9 @@ import torch
 from jaxtyping import Float32, Int64
 from torch.nn.functional import cosine_similarity
 
-from data_prep.store.batching import Batch, WordTokenizer
+from data_prep.store.batching import Batch
 from data_prep.store.prepared_data import Split
+from data_prep.store.tokenizing import WordTokenizer
 from modeling.contract import NeuralRanker
 from modeling.row_scores import RowScores
 from search.engine.engine import Alignment

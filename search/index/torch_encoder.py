@@ -17,7 +17,7 @@ from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import TokenizedPairs
 from modeling.bi_encoder import BiEncoder
 from search.engine.query_words import query_split
-from search.index.vector_encoding import BATCH
+from search.index.vector_file import BATCH
 from search.models.folder import DEFAULT_BI_ENCODER, model_hash
 from search.models.packed_model import load_model
 

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float16, Float32, Int64, UInt8
@@ -19,6 +19,7 @@ from search.index.code_index import open_index, read_head
 from search.index.packed_encoder import PackedEncoder, is_packed_unif
 from search.index.packed_light import PackedLight, is_packed_light
 from search.index.vector_file import (
+    BATCH,
     KEY,
     StoredVectors,
     VectorHead,
@@ -27,9 +28,6 @@ from search.index.vector_file import (
     vectors_path,
 )
 from search.models.folder import CONFIG, DEFAULT_BI_ENCODER, model_hash
-
-BATCH: Final = 128
-"""Rows per batch, always."""
 
 
 @runtime_checkable

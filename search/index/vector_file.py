@@ -19,6 +19,8 @@ from search.models.folder import DEFAULT_BI_ENCODER, model_hash
 
 FORMAT: Final = "galm vectors 1"
 """Incremented when the layout changes, or how a row is encoded."""
+BATCH: Final = 128
+"""Rows that are encoded at once, always, since the size of a batch may change the last bits of a vector."""
 KEY: Final = 16
 """Bytes of a key."""
 _FLOAT: Final = 2

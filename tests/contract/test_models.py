@@ -8,7 +8,8 @@ import torch
 from torch.nn.functional import pad
 
 from data_prep.records import CODE_FIELDS
-from data_prep.store.batching import Batch, TokenizedPairs, Words
+from data_prep.store.batching import Batch, Words
+from data_prep.store.tokenizing import TokenizedPairs
 from data_prep.store.vocabulary import PAD
 from modeling.contract import Encoded, NeuralRanker, PairTokenizer
 from modeling.losses import build_loss

@@ -15,10 +15,10 @@ from safetensors.numpy import save as save_arrays
 from safetensors.torch import load_file
 
 from data_prep.files.sealed import write_sealed
-from data_prep.store.batching import TokenizedPairs, WordTokenizer
 from data_prep.store.checksum import words_sha256
 from data_prep.store.manifest import manifest_sha256, sealed_file
 from data_prep.store.prepared_data import open_prepared
+from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
 from modeling.contract import NeuralRanker
 from modeling.losses import build_loss
 from recipes.config import resolve

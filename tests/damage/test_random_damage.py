@@ -26,8 +26,8 @@ from subjects import (
 from data_prep.config import DataConfig
 from data_prep.pairs.from_java import pairs_of
 from data_prep.records import SourceFile
-from data_prep.store.batching import WordTokenizer
 from data_prep.store.prepared_data import open_prepared, write_prepared
+from data_prep.store.tokenizing import WordTokenizer
 from recipes.run_folder import RunFolder
 from search.index.build import refresh
 from search.index.code_index import UnusableIndexError, read_whole_head

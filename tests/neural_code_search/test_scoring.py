@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from data_prep.config import WordsConfig
-from data_prep.store.batching import WordTokenizer
+from data_prep.store.tokenizing import WordTokenizer
 from neural_code_search import CodeModel, RankedCodes, load_model
 from recipes.config import resolve
 from recipes.models import class_of

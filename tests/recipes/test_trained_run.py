@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file, save
 
 from cli.main import main
-from data_prep.store.batching import WordTokenizer
+from data_prep.store.tokenizing import WordTokenizer
 from recipes.config import resolve
 from recipes.models import class_of
 from recipes.run_folder import RunFolder

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from data_prep.store.batching import WordTokenizer
 from data_prep.store.prepared_data import open_prepared
+from data_prep.store.tokenizing import WordTokenizer
 from modeling.losses import build_loss
 from recipes.config import resolve
 from recipes.models import class_of

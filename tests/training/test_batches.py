@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data_prep.records import WORD_FIELDS
-from data_prep.store.batching import TokenizedPairs
 from data_prep.store.ragged_lists import Ragged
+from data_prep.store.tokenizing import TokenizedPairs
 from training.batches import batch_count, epoch_batches, negatives_mask
 
 

@@ -16,8 +16,8 @@ from data_prep.datasets.tabcs import CsnTabcs, JcgTabcs
 from data_prep.prepare import prepare
 from data_prep.records import CODE_FIELDS, SPLITS, UNKNOWN
 from data_prep.sources.tabcs_release import FILE_FIELDS, ReleasedPairs, read_vocabulary
-from data_prep.store.batching import WordTokenizer
 from data_prep.store.prepared_data import PreparedData, Split, open_prepared
+from data_prep.store.tokenizing import WordTokenizer
 
 RELEASES = Path(__file__).parents[4] / "shared" / "data" / "published"
 NAMES = ("csn_tabcs", "jcg_tabcs")

@@ -14,7 +14,7 @@ from data_prep.gencodesearchnet.records import Example, example, write_raw
 from data_prep.gencodesearchnet.sampling import ranking_blocks
 from data_prep.gencodesearchnet.subsets import find_subsets
 from data_prep.gencodesearchnet.words import as_split, code_fields
-from data_prep.store.batching import WordTokenizer
+from data_prep.store.tokenizing import WordTokenizer
 from evaluation.benchmark import BenchmarkResult
 from evaluation.json_records import from_json, to_json
 from experiments.gencodesearchnet import tasks

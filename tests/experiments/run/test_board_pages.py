@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from data_prep.config import WordsConfig
-from data_prep.store.batching import WordTokenizer
+from data_prep.store.tokenizing import WordTokenizer
 from experiments.run.board_pages import Pages
 from experiments.run.stages import build_model
 from recipes.config import resolve

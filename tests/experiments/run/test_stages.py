@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from data_prep.config import DataConfig
-from data_prep.store.batching import WordTokenizer
 from data_prep.store.ragged_lists import Ragged
+from data_prep.store.tokenizing import WordTokenizer
 from experiments.run import data, stages
 from recipes.config import resolve
 

@@ -12,7 +12,7 @@ import pytest
 from cli.main import main
 from data_prep.config import DataConfig
 from data_prep.records import SourceFile
-from data_prep.store.batching import WordTokenizer
+from data_prep.store.tokenizing import WordTokenizer
 from evaluation.config import EvaluateConfig
 from experiments.speed import measure, row_updates
 from experiments.speed import pools as speed_pools

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from data_prep.files.sealed import write_sealed
-from data_prep.store.batching import WordTokenizer
+from data_prep.store.tokenizing import WordTokenizer
 from experiments.run.stages import build_model
 from recipes.config import resolve
 from retrieval.ann import faiss_index as vector_faiss

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from data_prep.store.batching import WordTokenizer
+from data_prep.store.tokenizing import WordTokenizer
 from experiments.run.stages import build_model
 from modeling.row_scores import RowScores
 from recipes.config import resolve

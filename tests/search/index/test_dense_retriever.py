@@ -16,7 +16,7 @@ import torch
 
 from cli.main import main
 from data_prep.files.sealed import write_sealed
-from data_prep.store.batching import WordTokenizer
+from data_prep.store.tokenizing import WordTokenizer
 from recipes.config import REPOSITORY, resolve
 from recipes.models import class_of
 from recipes.run_folder import RunFolder

@@ -14,9 +14,9 @@ from data_prep.datasets.repositories import LEAVE_OUT, LIST, read_repositories
 from data_prep.languages.java.javadoc import query_words
 from data_prep.pairs.extraction import methods_of
 from data_prep.records import Pair, SourceFile
-from data_prep.store.batching import TokenizedPairs, WordTokenizer
 from data_prep.store.manifest import file_sha256
 from data_prep.store.prepared_data import Split
+from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
 from data_prep.store.vocabulary import FIRST_UNKNOWN
 from modeling.contract import NeuralRanker
 from modeling.losses import build_loss

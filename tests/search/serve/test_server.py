@@ -20,7 +20,7 @@ import pytest
 from repositories import write
 from serving import ask, index_of, running
 
-from data_prep.store.batching import WordTokenizer
+from data_prep.store.tokenizing import WordTokenizer
 from experiments.run.stages import build_model
 from recipes.config import resolve
 from search.engine.engine import LONGEST_QUERY
