@@ -22,6 +22,7 @@ from experiments.ablations.tuning import TUNED
 from experiments.posts.ablations import ABLATIONS as POSTS_ABLATIONS
 from experiments.posts.config import MODELS as POSTS_MODELS
 from experiments.posts.config import resolve_plan
+from experiments.tables.language_table import NAME as LANGUAGES
 from experiments.tables.main_table import CELLS
 from recipes.config import SECTIONS, all_options, parse_options, resolve
 from recipes.models import MODELS
@@ -204,7 +205,7 @@ def test_every_command_of_the_readme_is_understood(command):
         assert parse_options("galm", typed)
     elif names[0] in ("compare", "ablate", "tune"):
         ablations = (GRID, *ABLATIONS, CONTROL, CALIBRATION, *POSTS_ABLATIONS)
-        assert names[1] in {"compare": CELLS, "ablate": ablations, "tune": TUNED}[names[0]]
+        assert names[1] in {"compare": (*CELLS, LANGUAGES), "ablate": ablations, "tune": TUNED}[names[0]]
     elif names[0] == "prepare":
         assert names[1] in DATASETS
         parse_options("galm", typed)
