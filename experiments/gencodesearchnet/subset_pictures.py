@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -27,6 +28,7 @@ def subset_picture(results: Sequence[BenchmarkResult]) -> bytes:
         raise ValueError("a picture needs a subset that was ranked, and there is none")
     figure = Figure(figsize=(3 + 1.6 * len(names), 5.5), dpi=110, layout="constrained")
     axes = figure.subplots()
+    axes.set_prop_cycle(color=matplotlib.colormaps["tab20"](range(20)))
     for number, (result, found) in enumerate(zip(results, ranked, strict=True)):
         width = _WIDTH / len(results)
         shift = (number + 0.5) * width - _WIDTH / 2
