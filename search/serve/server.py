@@ -136,7 +136,9 @@ def listening(port: int, host: str = ADDRESS) -> socket.socket:
     Raises:
         ValueError: the port or the address is not available.
     """
-    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # named, so that asyncio sends at once: else an answer's body waits for the client to acknowledge its head, 40 ms
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port is free at once after a stop
         listener.bind((host, port))

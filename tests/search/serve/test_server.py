@@ -1,9 +1,11 @@
 """The server as it runs: its API, whom it answers, and what it does when the index is replaced."""
 
+import asyncio
 import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -413,3 +415,24 @@ def test_mistakes_of_the_command_are_one_line(tmp_path, arguments, line):
 def test_it_listens_on_this_machine_only():
     with listening(0) as listener:
         assert listener.getsockname()[0] == "127.0.0.1"
+
+
+def test_what_is_answered_is_sent_at_once():
+    """The body of an answer does not wait until the client has acknowledged its head."""
+
+    async def delayed() -> int:
+        found: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+        async def accepted(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            connection = writer.get_extra_info("socket")
+            found.set_result(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        with listening(0) as listener:
+            async with await asyncio.start_server(accepted, sock=listener):
+                _, writer = await asyncio.open_connection(*listener.getsockname())
+                nodelay = await found
+                writer.close()
+                return nodelay
+
+    assert asyncio.run(delayed()) == 1
