@@ -180,7 +180,8 @@ def speed(arguments: Sequence[str]) -> None:
     if words:
         raise ValueError(
             f"bash run.sh speed takes options only, not {' '.join(words)}; `bash run.sh speed search`, `speed "
-            "question`, `speed rows` and `speed ann` take none, `speed serve` an indexed folder, `speed posts` a dump"
+            "question` and `speed rows` take none, `speed ann` its own, `speed serve` an indexed folder, `speed posts` "
+            "a dump"
         )
     config, data = resolve_speed(typed)
     from experiments.speed.measure import measure_speed
