@@ -1,29 +1,21 @@
-"""The C kernels without torch: their compilation, once for this CPU, and the structures of their arguments.
+"""The C kernels without torch, and the structures of their arguments.
 
 :mod:`galm.native` calls them with tensors, on several threads; :mod:`galm.query_scorer` with arrays, on one.
 """
 
 import ctypes
 import functools
-import hashlib
-import logging
-import os
-import platform
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
+from modeling.c_library import load_c
+
 SOURCE: Final = Path(__file__).with_name("kernels.c")
-FLAGS: Final = ("-O3", "-march=native", "-std=gnu11", "-fPIC", "-Wno-psabi", "-Wno-unknown-pragmas")
 LANES: Final = 16
 """Floats that the kernels process at a time; widths are multiples of it."""
-
-_log = logging.getLogger(__name__)
 
 
 class CosineInput(ctypes.Structure):
@@ -69,10 +61,15 @@ class ReadingInput(ctypes.Structure):
     ]
 
 
+def kernels_for(made_for: str, options: Sequence[str] = ()) -> ctypes.CDLL | None:
+    """The compiled kernels; None without a C compiler, or if GALM_NATIVE=0 is set. As :func:`load_c` takes them."""
+    return load_c(SOURCE, "GALM runs in plain PyTorch, which is several times slower", made_for, options)
+
+
 @functools.cache
 def one_thread_kernels() -> ctypes.CDLL | None:
-    """The kernels for one thread, which need no OpenMP library; None if :func:`load_kernels` has none."""
-    return load_kernels("one thread", (["-c", str(SOURCE), "-o", "kernels.o"],))
+    """The kernels for one thread, which need no OpenMP library; None if there are none."""
+    return kernels_for("one thread")
 
 
 def call_with_arrays(name: str, *arguments: ctypes.Structure | np.ndarray) -> None:
@@ -87,47 +84,3 @@ def array_address(array: np.ndarray | None) -> int | None:
     """The address of a contiguous array of 32-bit numbers."""
     assert array is None or (array.flags.c_contiguous and array.dtype in (np.float32, np.int32))
     return None if array is None else array.ctypes.data
-
-
-def load_kernels(made_for: str, steps: Sequence[Sequence[str]]) -> ctypes.CDLL | None:
-    """Compile the kernels, unless that was done before, and load them.
-
-    Args:
-        made_for: what they are compiled for, besides this CPU and compiler.
-        steps: arguments of the compiler that make ``kernels.o``.
-
-    Returns:
-        None without a C compiler, or if GALM_NATIVE=0 is set.
-    """
-    if os.environ.get("GALM_NATIVE") == "0":
-        return None
-    compiler = next(filter(None, map(shutil.which, (os.environ.get("CC", ""), "cc", "gcc", "clang"))), None)
-    if compiler is None:
-        _log.warning("there is no C compiler (cc): GALM runs in plain PyTorch, which is several times slower")
-        return None
-    try:
-        return ctypes.CDLL(str(_compiled(compiler, made_for, steps)))
-    except (OSError, subprocess.CalledProcessError) as error:
-        _log.warning("the C kernels cannot be used, so GALM runs in plain PyTorch, which is slower: %s", error)
-        return None
-
-
-def _compiled(compiler: str, made_for: str, steps: Sequence[Sequence[str]]) -> Path:
-    key = hashlib.sha256(SOURCE.read_bytes() + repr((compiler, FLAGS, made_for)).encode() + _processor())
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "galm"
-    library = cache / f"kernels-{key.hexdigest()[:16]}.so"
-    if not library.exists():
-        cache.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=cache) as folder:
-            for step in (*steps, ["-shared", "kernels.o", "-o", "made.so"]):
-                subprocess.run([compiler, *FLAGS, *step], cwd=folder, check=True, capture_output=True)
-            Path(folder, "made.so").replace(library)
-    return library
-
-
-def _processor() -> bytes:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor().encode()
-    return "".join(sorted({line for line in lines if line.startswith(("flags", "Features", "model name"))})).encode()

@@ -9,7 +9,7 @@ import functools
 import torch
 from torch import Tensor
 
-from galm.kernel_library import LANES, SOURCE, load_kernels
+from galm.kernel_library import LANES, kernels_for
 
 
 def call(name: str, *arguments: ctypes.Structure | Tensor) -> None:
@@ -36,4 +36,4 @@ def fits(tensor: Tensor, *widths: int) -> bool:
 def kernels() -> ctypes.CDLL | None:
     """The compiled kernels; None without a C compiler, or if GALM_NATIVE=0 is set."""
     # Compiled for OpenMP, linked without it: when loaded, the calls resolve to torch's OpenMP library.
-    return load_kernels(torch.__version__, (["-fopenmp", "-c", str(SOURCE), "-o", "kernels.o"],))
+    return kernels_for(torch.__version__, ["-fopenmp"])

@@ -53,6 +53,7 @@ def make_index(root: Path, path: Path, run: str, options: IndexOptions) -> None:
         OSError: the index cannot be written.
     """
     from galm.kernel_library import one_thread_kernels
+    from retrieval.ann.rounded import can_round
     from search.index.build import refresh
     from search.index.contents import Made, as_json
     from search.index.places import check_way
@@ -76,7 +77,8 @@ def make_index(root: Path, path: Path, run: str, options: IndexOptions) -> None:
         build_vectors(run, path, vectors.append if options.json else say)
         if options.json:
             console.show(as_json(root, path, made, vectors))
-    one_thread_kernels()  # compiled now, not at the first question
+    for compiled in (one_thread_kernels, can_round):  # now, not at the first question
+        compiled()
 
 
 def checked_run(typed: str) -> str:

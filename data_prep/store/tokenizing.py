@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import Stemmer
-from jaxtyping import Int
+from jaxtyping import Int, Int32
 
 from data_prep.config import WordsConfig
 from data_prep.languages.identifiers import split_identifier
@@ -137,6 +137,15 @@ class WordTokenizer:
                 f"--words.min_count={self.config.min_count} leaves no known word of the training pairs' "
                 f"{'code' if known.query.words else 'queries'}: lower it"
             )
+
+    def query_ids(self, words: Sequence[str]) -> Int32[np.ndarray, " words"]:
+        """The ids of one query's words, as :meth:`encode` has them."""
+        return self.prose_ids(words[: self.config.query_length])
+
+    def prose_ids(self, words: Sequence[str]) -> Int32[np.ndarray, " words"]:
+        """The ids of words as queries are read, however many."""
+        stemmed = Stemmer.Stemmer("english").stemWords(list(words)) if self.config.stem else words
+        return self.vocabularies.query.ids(stemmed)
 
     def encode(self, split: Split) -> TokenizedPairs:
         """``split`` as ids, each field truncated to its configured length."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Int, Int32
 
 from data_prep.config import MOST_BUCKETS
 from data_prep.files.atomic import write_atomically
@@ -48,7 +48,7 @@ class Vocabulary:
         known = self._index.get(word)
         return FIRST_UNKNOWN + zlib.crc32(word.encode()) % self.unknown_buckets if known is None else known
 
-    def ids(self, words: Iterable[str]) -> Int[np.ndarray, " words"]:
+    def ids(self, words: Iterable[str]) -> Int32[np.ndarray, " words"]:
         """The ids of ``words``, in order."""
         return np.fromiter((self.id(word) for word in words), dtype=np.int32)
 

@@ -7,6 +7,7 @@ find candidates; all of them rescore the candidates with the same sums over the 
 """
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from importlib import import_module
 from types import ModuleType
 from typing import Final, Protocol, runtime_checkable
@@ -14,14 +15,14 @@ from typing import Final, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float, Float32, Int64
 
-HELD: Final = 1 << 28
-"""Bytes of float32 vectors that :class:`ExactVectors` holds in memory; beyond that, it converts block by block."""
+from retrieval.ann.rounded import LONGEST, RoundedVectors, blocks, can_round
+
+HELD: Final = 1 << 29
+"""Bytes of rounded vectors that :class:`ExactVectors` holds in memory."""
 SLACK: Final = 1e-4
 """Tolerance for float32 sums in a different order: candidates may score this much below the last wanted row."""
 _BLOCK: Final = 16_384
 """Rows converted at a time."""
-_LONGEST: Final = 1.01
-"""Vectors have length 1, or 0 if nothing could be encoded; rounding to float16 may increase the length."""
 
 
 @runtime_checkable
@@ -57,11 +58,11 @@ class Settled(ABC):
         Raises:
             ValueError: they are not finite, or longer than 1.
         """
-        for start in range(0, len(vectors), _BLOCK):
-            lengths = np.linalg.norm(vectors[start : start + _BLOCK].astype(np.float32), axis=1)
-            if not np.all(lengths <= _LONGEST):  # also true for NaN
-                row = start + int(np.flatnonzero(~(lengths <= _LONGEST))[0])
-                raise ValueError(f"expected vectors of length 1 or 0, row {row:,} has {lengths[row - start]}")
+        for rows, block in blocks(vectors, _BLOCK):
+            lengths = np.linalg.norm(block, axis=1)
+            if not np.all(lengths <= LONGEST):  # also true for NaN
+                place = int(np.flatnonzero(~(lengths <= LONGEST))[0])
+                raise ValueError(f"expected vectors of length 1 or 0, row {rows.start + place:,} has {lengths[place]}")
         self.vectors = vectors
 
     @abstractmethod
@@ -110,27 +111,42 @@ class Settled(ABC):
 
 
 class ExactVectors(Settled):
-    """Exact search that scans every row."""
+    """Exact search that scans every row; from the second query on rounded to 8 bits, with the same results.
+
+    Rounding takes as long as several scans, which a single question does not need.
+    """
 
     def __init__(self, vectors: Float[np.ndarray, "rows dim"], *, held: int = HELD) -> None:
-        """``held``: maximum size in bytes of float32 vectors to hold in memory.
+        """``held``: maximum size in bytes of rounded vectors to hold in memory.
 
         Raises:
             ValueError: the vectors are not finite, or longer than 1.
         """
         super().__init__(vectors)
-        self._step = len(vectors) if 4 * vectors.size <= held else _BLOCK
-        self._held = vectors.astype(np.float32, copy=False) if self._step == len(vectors) else vectors
+        self._may_round = vectors.size <= held and can_round()
+        self._asked = False
 
     def candidates(self, query: Float32[np.ndarray, " dim"], count: int) -> Int64[np.ndarray, " some"]:
-        """All rows whose score is at least that of the last wanted row."""
-        scores = np.empty(len(self._held), np.float32)
-        for start in range(0, len(scores), self._step):
-            block = self._held[start : start + self._step].astype(np.float32, copy=False)
+        """All rows whose score may be at least that of the last wanted row."""
+        if self._may_round and self._asked:
+            scores, errors = self._rounded.products(query)
+            least, most = scores - errors, scores + errors
+        else:
+            least = most = self._scanned(query)
+        self._asked = True
+        last = np.partition(least, len(least) - count)[len(least) - count]
+        return np.flatnonzero(most >= last - SLACK)
+
+    @cached_property
+    def _rounded(self) -> RoundedVectors:
+        return RoundedVectors(self.vectors)
+
+    def _scanned(self, query: Float32[np.ndarray, " dim"]) -> Float32[np.ndarray, " rows"]:
+        scores = np.empty(len(self.vectors), np.float32)
+        for rows, block in blocks(self.vectors, _BLOCK):
             # not matmul, whose threads would compete with the model's
-            np.einsum("rd,d->r", block, query, out=scores[start : start + self._step])
-        last = np.partition(scores, len(scores) - count)[len(scores) - count]
-        return np.flatnonzero(scores >= last - SLACK)
+            np.einsum("rd,d->r", block, query, out=scores[rows])
+        return scores
 
 
 def extra(library: str, what: str) -> ModuleType:

@@ -56,5 +56,5 @@ class RowWords:
 
     def query_ids(self, words: Sequence[str]) -> list[int]:
         """The ids of a query's words."""
-        found: list[int] = self._tokenizer.encode(query_split(words)).fields["query"][0].tolist()
+        found: list[int] = self._tokenizer.query_ids(words).tolist()
         return found

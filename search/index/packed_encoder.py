@@ -11,7 +11,6 @@ from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged
 from data_prep.store.tokenizing import TokenizedPairs
 from recipes.stored_options import stored_configuration
-from search.engine.query_words import query_split
 from search.models.folder import CONFIG, is_packed, model_hash
 from search.models.packed_arrays import read_packed
 
@@ -65,7 +64,7 @@ class PackedEncoder:
 
     def query(self, words: Sequence[str], context: Sequence[str] = ()) -> Float32[np.ndarray, "1 dim"]:  # noqa: ARG002
         """The vector of a query: the mean of its words' vectors, with norm 1; this model reads no context."""
-        ids = self._tokenizer.encode(query_split(words)).fields["query"].values
+        ids = self._tokenizer.query_ids(words)
         return normalised(self._tables["query"][ids].sum(0, keepdims=True) / max(1, len(ids)))
 
     def ids(self, rows: Split) -> TokenizedPairs:

@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import Stemmer
-from jaxtyping import Float16, Float32, Int, Int64
+from jaxtyping import Float16, Float32, Int32, Int64
 
 from data_prep.corpus.contexts import CONTEXT_FIELD
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged
 from data_prep.store.tokenizing import TokenizedPairs
 from recipes.stored_options import stored_configuration
-from search.engine.query_words import query_split
 from search.index.packed_encoder import normalised
 from search.models.folder import CONFIG, DEFAULT_BI_ENCODER, is_packed, model_hash
 from search.models.packed_arrays import read_packed
@@ -67,15 +65,15 @@ class PackedLight:
         self._states = stored.pop(_SHARED)
         self._weights = {name: table.rows(np.arange(len(known)))[:, 0] for name, table in stored.items()}
         self._gains, self._context_gain = packed.weights["gains"], packed.weights.get("context_gain", np.float32(0))
-        self._tokenizer, self._known = packed.tokenizer, known
+        self._tokenizer = packed.tokenizer
         self.run, self.model, self.dim = str(run or ""), model_hash(folder), dim
 
     def query(self, words: Sequence[str], context: Sequence[str] = ()) -> Float32[np.ndarray, "1 dim"]:
         """The vector of a query under the words above a cursor, nearest last, with norm 1."""
-        found = self._sums("query", self._tokenizer.encode(query_split(words)).fields["query"])
+        found = self._sums("query", _one_list(self._tokenizer.query_ids(words)))
         if context and self._context_words:
-            ids = Ragged.of([self._context_ids(context[-self._context_words :]).tolist()])
-            found = found + self._context_gain * self._sums(CONTEXT_FIELD, ids)
+            near = self._tokenizer.prose_ids(context[-self._context_words :])
+            found = found + self._context_gain * self._sums(CONTEXT_FIELD, _one_list(near))
         return normalised(found)
 
     def ids(self, rows: Split) -> TokenizedPairs:
@@ -101,9 +99,9 @@ class PackedLight:
             found[full] = np.add.reduceat(states, lists.offsets[:-1][full], axis=0)
         return normalised(found)
 
-    def _context_ids(self, words: Sequence[str]) -> Int[np.ndarray, " words"]:
-        stemmed = Stemmer.Stemmer("english").stemWords(list(words)) if self._tokenizer.config.stem else list(words)
-        return self._known.ids(stemmed)
+
+def _one_list(ids: Int32[np.ndarray, " words"]) -> Ragged:
+    return Ragged(ids, np.array([0, len(ids)]))
 
 
 def _name(table: str) -> str:
