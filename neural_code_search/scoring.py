@@ -14,7 +14,7 @@ from data_prep.store.tokenizing import WordTokenizer
 from modeling.contract import NeuralRanker
 from modeling.row_scores import AT_ONCE
 from neural_code_search.snippets import read_codes, read_pairs
-from search.engine.engine import words_of
+from search.engine.question import words_of
 from search.engine.reranker import ModelReranker
 from search.models.folder import DEFAULT_MODEL
 from search.models.packed_model import load_model as load_saved

@@ -6,7 +6,7 @@ from typing import Final
 
 from data_prep.bounds import shown
 from data_prep.records import Pair, SourceFile
-from search.engine.engine import words_of
+from search.engine.question import words_of
 from search.files.java import read_java
 
 _TYPE: Final = "_"

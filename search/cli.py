@@ -136,7 +136,7 @@ def search(arguments: Sequence[str]) -> None:
             'expected one question: bash run.sh search "read all lines of a file", a comment that asks, by '
             "--at=FILE:LINE, or code, by - or --snippet=FILE"
         )
-    from search.engine.engine import words_of
+    from search.engine.question import words_of
     from search.engine.show import as_json, as_text
     from search.files.languages import chosen_languages
     from search.opening import check_answers

@@ -11,7 +11,7 @@ from search.files.languages import language_name
 from terminal import console
 
 if TYPE_CHECKING:
-    from search.engine.engine import Reranker, Retriever
+    from search.engine.signals import Reranker, Retriever
     from search.index.code_index import Index
 
 

@@ -22,7 +22,8 @@ from data_prep.files.atomic import naming, write_atomically
 from evaluation.json_records import to_json
 from evaluation.provenance import Machine, code_version, machine, peak_memory_mb
 from recipes.config import REPOSITORY
-from search.engine.engine import Engine, Reranker
+from search.engine.engine import Engine
+from search.engine.signals import Reranker
 from search.index.build import refresh
 from search.index.code_index import Index, open_index, read_head
 from search.index.dense_retriever import DenseRetriever, near_rows

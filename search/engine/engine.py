@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, Literal, Protocol, runtime_checkable
+from typing import Final, Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int64
@@ -19,7 +19,9 @@ from retrieval.score_scales import weighted, z_scores
 from search.engine.context_signal import context_scores
 from search.engine.file_ranking import DEFAULT, FileRanking, FileWeights
 from search.engine.names import Names, Spelt
+from search.engine.question import asks_for_tests, words_of
 from search.engine.settings import RankingSettings
+from search.engine.signals import FileScorer, Reranker, Retriever
 from search.files.languages import language_name
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
 
@@ -29,53 +31,6 @@ code is the question (search/snippets): it is a copy; it is like it."""
 
 FILES: Final = 20
 """Files whose best row becomes a candidate."""
-LONGEST_QUERY: Final = 2000
-"""Maximum number of characters of a query."""
-
-
-@dataclass(frozen=True, slots=True)
-class Alignment:
-    """The attention of the words of a query to those of a method (GALM, eq. 7)."""
-
-    query: Sequence[str]
-    code: Sequence[str]
-    fields: Sequence[str]  # of each code word
-    weights: Float32[np.ndarray, "querywords codewords"]  # rows sum to 1
-    agreement: Float32[np.ndarray, " querywords"]  # cosine of each query word and what it attended to
-
-
-@runtime_checkable
-class Reranker(Protocol):
-    """A trained model over the rows of an index: :class:`search.engine.reranker.ModelReranker`, which needs torch."""
-
-    def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
-        """The score of each of ``rows`` for the words of a query."""
-
-    def alignment(self, query: Sequence[str], row: int) -> Alignment | None:
-        """What each word of a query attended to in a row; None if the model does not align words."""
-
-
-@runtime_checkable
-class Retriever(Protocol):
-    """Vectors of the rows of an index: :class:`search.index.dense_retriever.DenseRetriever`, which needs torch."""
-
-    def nearest(self, query: Sequence[str], context: Sequence[str] = ()) -> Int64[np.ndarray, " found"]:
-        """The distinct rows whose vectors are nearest to that of a query under a context."""
-
-    def scores(
-        self, query: Sequence[str], rows: Int64[np.ndarray, " found"], context: Sequence[str] = ()
-    ) -> Float32[np.ndarray, " found"]:
-        """The similarity of each of ``rows`` to a query under a context."""
-
-
-@runtime_checkable
-class FileScorer(Protocol):
-    """Scores of the files of an index: :class:`search.engine.file_ranking.FileRanking`."""
-
-    def scores(
-        self, words: Sequence[str], query: str, *, for_tests: bool, comments: bool = True
-    ) -> Float[np.ndarray, " files"]:
-        """The score of each file, 0 or more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,24 +45,6 @@ class Hit:
     near: float | None  # the cosine of its vector and the query's; None if there are no vectors
     of_file: float  # the score of its whole file
     stage: Stage
-
-
-class QueryError(ValueError):
-    """A query that cannot be answered; the message says why."""
-
-
-def words_of(query: str) -> tuple[str, ...]:
-    """The words of a query.
-
-    Raises:
-        QueryError: it is empty, too long or has no words.
-    """
-    if len(query) > LONGEST_QUERY:
-        raise QueryError(f"a query has at most {LONGEST_QUERY:,} characters, this one has {len(query):,}")
-    words = query_words(query)
-    if not words:
-        raise QueryError(f"expected a question in words or a name, got {query.strip()[:40]!r}")
-    return words
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -371,15 +308,6 @@ class Engine:
 
     def _file_of(self, rows: Int64[np.ndarray, " found"]) -> Int64[np.ndarray, " found"]:
         return np.searchsorted(self.index.file_edges, rows, side="right") - 1
-
-
-_TESTS: Final = frozenset(("test", "tests", "testing"))
-"""Words by which a query asks for tests."""
-
-
-def asks_for_tests(words: Sequence[str]) -> bool:
-    """Whether the words of a query ask for tests."""
-    return not _TESTS.isdisjoint(words)
 
 
 def file_ranking(index: Index, weights: FileWeights = DEFAULT) -> FileRanking:

@@ -12,8 +12,8 @@ from data_prep.store.prepared_data import Split
 from galm.config import GalmConfig
 from galm.query_scorer import QueryScorer, WordLists, covers, shapes
 from recipes.stored_options import stored_configuration
-from search.engine.engine import Alignment
 from search.engine.query_words import RowWords, read_words
+from search.engine.signals import Alignment
 from search.models.folder import CONFIG, is_packed
 from search.models.packed_arrays import PackedArrays, read_packed, section_of
 
@@ -61,7 +61,7 @@ class PackedModel:
 
 
 class PackedReranker:
-    """A :class:`search.engine.engine.Reranker` by numpy and the kernels."""
+    """A :class:`search.engine.signals.Reranker` by numpy and the kernels."""
 
     def __init__(self, model: PackedModel, rows: Split, *, for_many: bool = False) -> None:
         """``rows``: of the index; ``for_many``: their words are looked up at once, since many queries will come."""

@@ -13,8 +13,8 @@ from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import WordTokenizer
 from modeling.contract import NeuralRanker
 from modeling.row_scores import RowScores
-from search.engine.engine import Alignment
 from search.engine.query_words import query_split, read_words
+from search.engine.signals import Alignment
 
 
 class ModelReranker:

@@ -15,7 +15,7 @@ from jaxtyping import Float32, Int64
 from data_prep.store.prepared_data import Split
 from modeling.transformers.pretrained import model_folder
 from modeling.transformers.sentence_encoder import load_sentence_model
-from search.engine.engine import Alignment
+from search.engine.signals import Alignment
 
 _MARK: Final = "modules.json"
 """A file that every folder of a sentence-transformers model has."""

@@ -20,7 +20,7 @@ COUNT: Final = 100
 
 
 class DenseRetriever:
-    """A :class:`search.engine.engine.Retriever`: a bi-encoder, and its vectors of the rows."""
+    """A :class:`search.engine.signals.Retriever`: a bi-encoder, and its vectors of the rows."""
 
     def __init__(self, encoder: RowEncoder, vectors: VectorIndex, count: int = COUNT) -> None:
         """``vectors``: by ``encoder``; ``count``: rows per query."""

@@ -10,7 +10,7 @@ from jaxtyping import Float32, Int64
 
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import edges
-from search.engine.engine import Alignment, Reranker
+from search.engine.signals import Alignment, Reranker
 from search.index.dense_retriever import COUNT, DenseRetriever
 
 
@@ -32,7 +32,7 @@ class _Rows:
 
 
 class JointReranker:
-    """A :class:`search.engine.engine.Reranker` over the rows of several."""
+    """A :class:`search.engine.signals.Reranker` over the rows of several."""
 
     def __init__(self, rerankers: Sequence[Reranker], sizes: Sequence[int]) -> None:
         """``sizes``: the number of rows of each."""
@@ -52,7 +52,7 @@ class JointReranker:
 
 
 class JointRetriever:
-    """A :class:`search.engine.engine.Retriever` over the rows of several, whose vectors are by one bi-encoder."""
+    """A :class:`search.engine.signals.Retriever` over the rows of several, whose vectors are by one bi-encoder."""
 
     def __init__(self, retrievers: Sequence[DenseRetriever], sizes: Sequence[int], count: int = COUNT) -> None:
         """``sizes``: the number of rows of each; ``count``: rows per query."""

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from search.engine.engine import Engine, Reranker
+from search.engine.engine import Engine
+from search.engine.signals import Reranker
 from search.index.code_index import Index, UnusableIndexError, open_index, read_head
 from search.index.dense_retriever import DenseRetriever, near_rows
 from search.index.vector_file import vectors_path

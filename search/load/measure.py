@@ -24,7 +24,7 @@ from evaluation.json_records import to_json
 from evaluation.provenance import code_version, machine
 from recipes.config import REPOSITORY
 from search.cursor.above import nearest
-from search.engine.engine import LONGEST_QUERY
+from search.engine.question import LONGEST_QUERY
 from search.files.languages import language_name
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index, open_index
 from search.joint.joint_index import JointIndex

@@ -17,7 +17,7 @@ from terminal import console
 from terminal.options import parsed
 
 if TYPE_CHECKING:
-    from search.engine.engine import Reranker, Retriever
+    from search.engine.signals import Reranker, Retriever
     from search.index.code_index import Index
     from search.quality.query_file import QueryFile
     from search.quality.questions import Questions

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from data_prep.files.atomic import write_atomically
 from data_prep.files.folder_lock import sole_holder
-from search.engine.engine import words_of
+from search.engine.question import words_of
 from search.quality.query_file import LARGEST, checked_queries, read_json
 
 MOST: Final = 10_000

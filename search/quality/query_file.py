@@ -18,7 +18,7 @@ from typing import Any, Final
 from data_prep.bounds import shown
 from data_prep.files.json_text import parse_json
 from data_prep.files.reading import read_regular, reason
-from search.engine.engine import words_of
+from search.engine.question import words_of
 
 FEWEST: Final = 2
 """Minimum number of queries: fewer have no interval."""

@@ -11,8 +11,8 @@ import numpy as np
 from jaxtyping import Float
 
 from evaluation.significance import Difference
-from search.engine.engine import words_of
 from search.engine.file_ranking import stemmed
+from search.engine.question import words_of
 from search.index.code_index import Index
 from search.quality.query_file import TypedQuery
 from search.quality.typed_queries import DEPTH, MeasuredQueries, interval, of_categories, same_file, seen

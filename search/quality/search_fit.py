@@ -13,9 +13,10 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float, Float32, Int64
 
-from search.engine.engine import Alignment, Engine, FileScorer, Reranker, Retriever, file_ranking
+from search.engine.engine import Engine, file_ranking
 from search.engine.file_ranking import DEFAULT, FileWeights
 from search.engine.settings import RankingSettings
+from search.engine.signals import Alignment, FileScorer, Reranker, Retriever
 from search.index.code_index import Index
 from search.quality import file_fit
 from search.quality.query_file import QueryFile
@@ -101,7 +102,7 @@ class SearchProject:
 
 
 class _ScoredOnce:
-    """A :class:`search.engine.engine.Reranker`, or the scores of a retriever: each row is scored once per query."""
+    """A :class:`search.engine.signals.Reranker`, or the scores of a retriever: each row is scored once per query."""
 
     def __init__(self, scorer: Reranker | Retriever, size: int) -> None:
         """``size``: of the index."""
@@ -125,7 +126,7 @@ class _ScoredOnce:
 
 
 class _LookedUpOnce(_ScoredOnce):
-    """A :class:`search.engine.engine.Retriever` that looks each query up once."""
+    """A :class:`search.engine.signals.Retriever` that looks each query up once."""
 
     def __init__(self, retriever: Retriever, size: int) -> None:
         super().__init__(retriever, size)

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from search.engine.engine import Engine, Reranker, Retriever
+from search.engine.engine import Engine
 from search.engine.settings import RankingSettings
+from search.engine.signals import Reranker, Retriever
 from search.index.code_index import Index
 
 

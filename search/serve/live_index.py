@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from search import opening
-from search.engine.engine import Engine, Reranker
+from search.engine.engine import Engine
+from search.engine.signals import Reranker
 from search.index.code_index import Head, Index, UnusableIndexError, open_index, read_head
 from search.index.dense_retriever import DenseRetriever, near_rows
 from search.index.vector_file import vectors_path

@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from data_prep.files.json_text import parse_json
-from search.engine.engine import words_of
+from search.engine.question import words_of
 from search.files.languages import chosen_languages
 
 LONGEST_PATTERN: Final = 500

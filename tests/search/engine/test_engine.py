@@ -9,9 +9,10 @@ from experiments.run.stages import build_model
 from modeling.row_scores import RowScores
 from recipes.config import resolve
 from retrieval.bm25_index import Bm25Index
-from search.engine.engine import FILES, LONGEST_QUERY, Engine, QueryError, best_beside
+from search.engine.engine import FILES, Engine, best_beside
 from search.engine.names import Names
 from search.engine.query_words import query_split
+from search.engine.question import LONGEST_QUERY, QueryError
 from search.engine.reranker import ModelReranker
 from search.engine.settings import RankingSettings
 from search.index.build import refresh

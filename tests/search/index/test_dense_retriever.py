@@ -22,9 +22,10 @@ from recipes.models import class_of
 from recipes.run_folder import RunFolder
 from retrieval.ann.exact import ExactVectors
 from retrieval.ann.faiss_index import FaissVectors, clusters_path
-from search.engine.engine import Engine, Retriever
+from search.engine.engine import Engine
 from search.engine.reranker import ModelReranker
 from search.engine.settings import RankingSettings
+from search.engine.signals import Retriever
 from search.index import vector_encoding
 from search.index.build import refresh
 from search.index.code_index import open_index, read_head

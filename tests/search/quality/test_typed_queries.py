@@ -12,8 +12,9 @@ from repositories import write
 
 from cli.main import main
 from evaluation.metrics import ndcg_of_several
-from search.engine.engine import Engine, words_of
+from search.engine.engine import Engine
 from search.engine.file_ranking import stemmed
+from search.engine.question import words_of
 from search.engine.settings import RankingSettings
 from search.index.build import refresh
 from search.index.code_index import open_index
