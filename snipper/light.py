@@ -42,7 +42,9 @@ class LightTokenizer:
     @classmethod
     def of(cls, texts: Sequence[str], config: LightConfig) -> "LightTokenizer":
         """A tokenizer whose words are those of ``texts``, training queries and documents."""
-        holders = Counter(word for text in texts for word in {*code_words(text)})
+        holders = Counter(
+            word for text in texts for word in dict.fromkeys(code_words(text))
+        )  # equal ones in this order
         known = [word for word, count in holders.most_common(config.words) if count >= config.min_count]
         vocabulary = Vocabulary(tuple(known), config.buckets)
         counts = np.ones(len(vocabulary), np.float64)

@@ -85,7 +85,7 @@ class Loop:
             KeyboardInterrupt: Ctrl-C, after a checkpoint.
         """
         stages: list[Stage] = []
-        key = self._key("start", "", {"model": asdict(self.plan.model), "seed": self.plan.train.seed})
+        key = self._key("start", "", {"seed": self.plan.train.seed, "words": self._known_words})
         if self.plan.loop.docstrings:
             pairs = docstring_pairs(named_path(self.plan.loop.docstrings))
             stages.append(self._trained("docstrings", key, pairs, None, self.plan.loop.docstring_epochs))
@@ -130,6 +130,12 @@ class Loop:
             texts = [text for query, document in self._training_pairs for text in (query.text, document)]
             return LightTokenizer.of(texts, self.plan.model)
         return SnippetSubwords.of(self.plan.model)
+
+    @property
+    def _known_words(self) -> str:
+        """A checksum of the words whose vectors are trained: weights mean nothing without their order."""
+        known = self.tokenizer.vocabulary.words if isinstance(self.tokenizer, LightTokenizer) else ()
+        return hashlib.sha256("\n".join(known).encode("utf-8", "surrogatepass")).hexdigest()
 
     @cached_property
     def _training_rows(self) -> tuple[int, ...]:

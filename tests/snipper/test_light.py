@@ -1,11 +1,16 @@
 """The light encoder against its equation, and as the contract of all models demands."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
 
 from data_prep.store.batching import pad
 from data_prep.store.ragged_lists import Ragged
+from recipes.config import REPOSITORY
 from snipper.config import LightConfig
 from snipper.encoder import DOCUMENT, QUERY
 from snipper.light import LightEncoder, LightTokenizer, WordTower
@@ -75,6 +80,23 @@ def test_the_middle_of_a_query_and_the_end_of_a_document_are_cut():
     query, document = tokenizer.queries([QueryText("aa bb cc", "dd ee ff")]), tokenizer.documents([words])
     shown = [[tokenizer.vocabulary.word(number) for number in ids.tolist()] for ids in (query[0], document[0])]
     assert shown == [["aa", "bb", "ff"], ["aa", "bb", "cc"]]
+
+
+def test_equally_frequent_words_have_the_same_ids_in_every_process():
+    """A stage of an earlier process is used in a later one, whose sets have another order."""
+    program = (
+        "from snipper.light import LightTokenizer as T, LightConfig as C;"
+        "print(*T.of(['alpha beta gamma delta', 'delta gamma epsilon zeta'], C(min_count=1)).vocabulary.words)"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": str(REPOSITORY)},
+            capture_output=True, text=True, check=True,
+        ).stdout
+        for seed in (1, 2, 3)
+    }  # fmt: skip
+    assert found == {"gamma delta alpha beta epsilon zeta\n"}
 
 
 def test_saved_and_loaded(tokenizer, tmp_path):
