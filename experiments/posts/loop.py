@@ -14,7 +14,8 @@ command that was stopped continues where it was, and variants share the stages t
 import hashlib
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +25,7 @@ import numpy as np
 from jaxtyping import Int64
 
 from data_prep.files.atomic import write_atomically
-from data_prep.files.folder_lock import sole_writer
+from data_prep.files.folder_lock import sole_holder
 from data_prep.files.json_text import parse_json
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import read_whole
@@ -193,7 +194,7 @@ class Loop:
         }
         key = self._key(name, start, about)
         folder = self._stage_folder(key)
-        with sole_writer(folder):
+        with self._sole_maker(folder):
             if not (folder / RECORD).exists():
                 self._train(folder, name, start, pairs, mined[1] if mined else None, config)
         record = _record(folder)
@@ -260,7 +261,7 @@ class Loop:
         count, own = self.plan.loop.mined, self._key(name, key, {"mined": self.plan.loop.mined})
         folder = self._stage_folder(own)
         path = folder / _NEGATIVES
-        with sole_writer(folder):
+        with self._sole_maker(folder):
             if not path.exists():
                 before = self._stage_folder(key)
                 ranker = self.ranker(Stage("", key, before, {}))
@@ -294,6 +295,17 @@ class Loop:
         if start and (folder := self._stage_folder(start)).is_dir():
             load_weights(model, folder / WEIGHTS)
         return model.to(best_device())
+
+    @contextmanager
+    def _sole_maker(self, folder: Path) -> Iterator[None]:
+        """Lock the folder of a stage, which is created; wait until another process that makes it has ended."""
+
+        def tell() -> None:
+            self.say(f"waiting for another process that makes {folder.name}")
+
+        with sole_holder(folder.with_name(f"{folder.name}.lock"), tell):
+            folder.mkdir(parents=True, exist_ok=True)
+            yield
 
     def _key(self, name: str, before: str, about: Mapping[str, Any]) -> str:
         content = {"before": before, "model": asdict(self.plan.model), "kind": self.plan.kind, **about}

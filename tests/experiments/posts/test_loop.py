@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from data_prep.files.folder_lock import sole_holder
 from data_prep.posts.sets import PostSets
 from data_prep.posts.store import prepare_posts
 from data_prep.records import Method, Pair
@@ -71,6 +72,24 @@ def test_stages_are_cached_by_their_content(light):
     pool = loop_of(light, []).pools[0]
     scores = [next(each.over(pool).blocks()) for each in (ranker, other)]
     np.testing.assert_array_equal(*scores)
+
+
+def test_a_stage_that_another_process_makes_is_waited_for(light):
+    _, stages = loop_of(light, []).run()
+    place = stages[0].folder
+    other = sole_holder(place.with_name(f"{place.name}.lock"))
+    assert other.__enter__()
+    said = []
+
+    def say(line):
+        said.append(line)
+        if line.startswith("waiting"):
+            other.__exit__(None, None, None)
+
+    posts = prepare_posts(light.data, command="", say=lambda _: None).posts
+    _, again = Loop(light, PostSets(posts, light.data), say).run()
+    assert said[0] == f"waiting for another process that makes {place.name}"
+    assert [each.key for each in again] == [each.key for each in stages]
 
 
 def test_a_lost_stage_is_trained_to_the_same_weights(light):
