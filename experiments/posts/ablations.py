@@ -4,6 +4,7 @@ Every variant is trained with three seeds; stages that variants have in common a
 round on the ``full`` corpus, by the mean over seeds of each query's hits in the top 10.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -99,7 +100,7 @@ def run_ablation(name: str, typed: Mapping[str, str], command: str, say: Callabl
     found: dict[str, list[PostsResult]] = {}
     for label, settings in {BASE: {}, **ablation.variants}.items():
         for seed in range(SEEDS):
-            own = {"train.seed": str(seed), "evaluate.save": str(out / name / label)}
+            own = {"train.seed": str(seed), "evaluate.save": str(out / name / folder_name(label))}
             plan = resolve_plan(BASE, {**typed, **settings, **_LAST_ROUND, **own})
             say(f"{name}: {label}, seed {seed}")
             results = [each for each in run_posts(plan, command, say).results if each.pool == "full"]
@@ -107,6 +108,11 @@ def run_ablation(name: str, typed: Mapping[str, str], command: str, say: Callabl
     page = ablation_page(ablation.question, found)
     write_atomically(out / f"{name}.md", page)
     return f"{page}\n{out / f'{name}.md'}"
+
+
+def folder_name(label: str) -> str:
+    """The name of the folder of a variant's results."""
+    return re.sub(r"[^\w.-]+", "_", label)
 
 
 def ablation_page(question: str, found: Mapping[str, Sequence[PostsResult]]) -> str:

@@ -13,6 +13,7 @@ from data_prep.files.reading import read_whole
 from evaluation.metrics import mrr
 from evaluation.relevance import recall_at
 from evaluation.significance import compare, holm
+from experiments.posts.ablations import ABLATIONS, BASE, ablation_page, folder_name
 from experiments.posts.results import DEPTHS, PostsResult
 from recipes.config import REPOSITORY
 
@@ -27,7 +28,7 @@ Grouped = dict[tuple[str, str], list[PostsResult]]
 
 
 def write_summaries(folder: Path = RESULTS) -> list[Path]:
-    """Write ``NAME.md`` for every folder of results in ``folder``; returns the files.
+    """Write ``NAME.md`` for every folder of results in ``folder``, and ``NAME-ablations.md``; returns the files.
 
     Raises:
         ValueError: there are no results, or one is damaged.
@@ -41,7 +42,31 @@ def write_summaries(folder: Path = RESULTS) -> list[Path]:
         page = folder / f"{each.name}.md"
         write_atomically(page, summary(each.name, grouped(each)))
         pages.append(page)
+        if ablated := ablation_pages(each / "ablations"):
+            pages.append(folder / f"{each.name}-ablations.md")
+            write_atomically(pages[-1], f"# {each.name}: ablations\n\n{ablated}")
     return pages
+
+
+def ablation_pages(folder: Path) -> str:
+    """The tables of the ablations that were saved in ``folder``, one after the other; "" if there are none.
+
+    Raises:
+        ValueError: one is damaged.
+    """
+    pages = []
+    for name, ablation in ABLATIONS.items():
+        found = {label: list(_of_full(folder / name / folder_name(label))) for label in (BASE, *ablation.variants)}
+        found = {label: results for label, results in found.items() if results}
+        if BASE in found and len(found) > 1:
+            pages.append(f"## {name}\n\n{ablation_page(ablation.question, found)}")
+    return "\n".join(pages)
+
+
+def _of_full(folder: Path) -> Iterator[PostsResult]:
+    """The result of the last round of each seed on the full corpus."""
+    for path in sorted(folder.glob("*.json")):
+        yield [each for each in _results(path) if each.pool == "full"][-1]
 
 
 def grouped(folder: Path) -> Grouped:

@@ -8,11 +8,9 @@ from experiments.posts.config import resolve_plan
 from experiments.posts.results import PostsResult, difference, table
 
 
-def result(ranks, queries=None, ranker="a"):
+def result(ranks, queries=None, ranker="a", pool="full"):
     keys = queries or [str(number) for number in range(len(ranks))]
-    return PostsResult(
-        ranker, "full", 100, tuple(keys), tuple(ranks), {"5": 0, "10": 0, "20": 0, "50": 0}, {"code": [0]}
-    )
+    return PostsResult(ranker, pool, 100, tuple(keys), tuple(ranks), {"5": 0, "10": 0, "20": 0, "50": 0}, {"code": [0]})
 
 
 @pytest.mark.parametrize("name", [*ABLATIONS])

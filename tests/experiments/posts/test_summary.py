@@ -28,6 +28,22 @@ def test_seeds_are_averaged_and_the_control_is_counted_once(tmp_path):
     assert written.read_text() == page
 
 
+def test_saved_ablations_have_a_page(tmp_path):
+    write_results(tmp_path / "site")
+    place = tmp_path / "site" / "ablations" / "snipper_rounds"
+    for label, ranks in (("snipper_light", BAD), ("3_rounds", GOOD)):
+        for seed in range(2):
+            rows = [result(BAD), result(ranks), result(ranks, pool="closed")]
+            save_results(place / label, f"snipper_light-seed{seed}", rows, {})
+    _, page = write_summaries(tmp_path)
+    assert page.name == "site-ablations.md"
+    lines = page.read_text().splitlines()
+    assert lines[0] == "# site: ablations"
+    assert [line for line in lines if line.startswith("## ")] == ["## snipper_rounds"]
+    assert any(line.startswith("| 3 rounds | 40 | 0.750 ± 0.000 | +0.500 (+0.3") for line in lines)
+    assert not any("1 round" in line for line in lines)  # not run
+
+
 def test_damaged_and_missing_results(tmp_path):
     with pytest.raises(ValueError, match="there are none"):
         write_summaries(tmp_path)
