@@ -226,8 +226,8 @@ class _Worker:
         assert self.child.stdin is not None
         assert self.child.stdout is not None
         try:
-            pickle.dump(item, self.child.stdin, pickle.HIGHEST_PROTOCOL)
-            self.child.stdin.flush()
+            self.child.stdin.write(pickle.dumps(item, pickle.HIGHEST_PROTOCOL))  # at once: dump() writes many parts,
+            self.child.stdin.flush()  # and after each this thread waits for Python's lock
             failure, result = pickle.load(self.child.stdout)
         except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:
             ended = _EndedByItemError if -self.child.wait() in _BY_THE_ITEM else ChildProcessError

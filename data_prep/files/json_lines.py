@@ -15,6 +15,7 @@ from data_prep.sources.archives import MAX_RATIO
 
 _LONGEST_LINE: Final = 64 << 20  # bytes
 _RATIO_FROM: Final = 64 << 20  # bytes; smaller outputs are never bombs
+_BUFFER: Final = 1 << 16
 _GZIP: Final = b"\x1f\x8b"  # JSON never begins with it
 
 
@@ -24,12 +25,13 @@ def numbered_lines(name: str, file: io.BufferedIOBase | IO[bytes], packed: int) 
     Raises:
         ValueError: the stream is damaged or its decompressed size is suspicious.
     """
-    number = 0
+    number, unpacked, most = 0, 0, max(_RATIO_FROM, MAX_RATIO * packed)
     try:
-        with gzip.GzipFile(fileobj=file) as lines:
+        with io.BufferedReader(gzip.GzipFile(fileobj=file), _BUFFER) as lines:  # GzipFile's own readline is slow
             while line := lines.readline(_LONGEST_LINE):
                 number += 1
-                if len(line) == _LONGEST_LINE or lines.tell() > max(_RATIO_FROM, MAX_RATIO * packed):
+                unpacked += len(line)
+                if len(line) == _LONGEST_LINE or unpacked > most:
                     raise ValueError(f"{name}:{number} is refused: such a file does not unpack to that much")
                 yield number, line
     except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile) as error:

@@ -51,7 +51,7 @@ class PostsConfig:
 
     def has_tag(self, tags: tuple[str, ...]) -> bool:
         """Whether a question with these tags is kept."""
-        return not self.tag or any(each == self.tag or each.startswith(f"{self.tag}-") for each in tags)
+        return not self.tag or self.tag in tags or any(each.startswith(f"{self.tag}-") for each in tags)
 
     def in_time(self, created: str) -> bool:
         """Whether a question created at this ISO time is kept."""

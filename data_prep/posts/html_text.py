@@ -1,9 +1,9 @@
 """The HTML of a post as plain text, and its code elements (lxml, which reads broken HTML as browsers do)."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from lxml import etree
 
@@ -12,16 +12,14 @@ _BLOCKS: Final = re.compile(r"<(?=/?(?:p|li|ul|ol|pre|br|div|h\d|tr|blockquote|h
 _BLANK_LINES: Final = re.compile(r"\n\s*\n+")
 
 
-@dataclass(frozen=True, slots=True)
-class CodeElement:
+class CodeElement(NamedTuple):
     """A ``code`` element of a post."""
 
     text: str
     block: bool  # inside ``pre``; otherwise part of a sentence
 
 
-@dataclass(frozen=True, slots=True)
-class PostText:
+class PostText(NamedTuple):
     """A post without its markup."""
 
     text: str  # including code
@@ -37,7 +35,7 @@ def read_html(body: str) -> PostText:
     root = _parsed(spaced)
     if root is None:  # nothing but a comment or white space
         return PostText("", "", ())
-    codes = tuple(CodeElement(_text(each), _in(each, "pre")) for each in root.iter("code") if not _in(each, "code"))
+    codes = tuple(_codes(root))
     text = _tidy(_text(root))
     if "<pre" not in spaced:
         return PostText(text, text, codes)
@@ -66,5 +64,8 @@ def _parser() -> etree.HTMLParser:
     return etree.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True)
 
 
-def _in(element: etree._Element, tag: str) -> bool:
-    return next(element.iterancestors(tag), None) is not None
+def _codes(root: etree._Element) -> Iterator[CodeElement]:
+    for element in root.iter("code"):
+        around = [outer.tag for outer in element.iterancestors("code", "pre")]
+        if "code" not in around:
+            yield CodeElement(_text(element), bool(around))

@@ -7,7 +7,7 @@ import gzip
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from data_prep.posts.blocks import snippets_of
 from data_prep.posts.config import ErrorRule
@@ -16,8 +16,7 @@ from data_prep.posts.records import author_of, licence_of
 from data_prep.posts.xml_rows import Row
 
 
-@dataclass(frozen=True, slots=True)
-class KeptPost:
+class KeptPost(NamedTuple):
     """A row that is kept: a question, or the accepted answer of one."""
 
     row: Row

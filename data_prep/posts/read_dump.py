@@ -82,13 +82,14 @@ class _PostsReader:
             self._question(number, row)
         elif kind == ANSWER:
             counts["answers"] += 1
-            self.late_answer(row)
+            if number in self.found.accepted:
+                self._accepted(number, row)
 
     def _question(self, number: int, row: Row) -> None:
         found, config = self.found, self.config
         found.counts["questions"] += 1
         tags = tags_of(row.get("Tags", ""))
-        if len(found.tags) < _TAGS_COUNTED:
+        if not found.kept and len(found.tags) < _TAGS_COUNTED:  # they are named if nothing is kept
             found.tags.update(tags)
         if not config.has_tag(tags):
             found.counts["questions without the tag"] += 1
@@ -100,12 +101,15 @@ class _PostsReader:
             found.kept.add(number)
             if accepted := _number(row, "AcceptedAnswerId"):
                 found.accepted[accepted] = number
-            self.keep(KeptPost(row, number, tags, accepted=accepted))
+            self.keep(KeptPost(row, number, tags, None, accepted))
 
     def late_answer(self, row: Row) -> None:
+        """A row of the second pass."""
         number = _number(row, "Id")
-        if row.get("PostTypeId") != ANSWER or number not in self.found.accepted:
-            return
+        if number in self.found.accepted and row.get("PostTypeId") == ANSWER:
+            self._accepted(number, row)
+
+    def _accepted(self, number: int, row: Row) -> None:
         question = self.found.accepted.pop(number)
         self.found.counts["accepted answers"] += 1
         self.keep(KeptPost(row, question, answer=number))

@@ -76,8 +76,10 @@ NOBODY: Final = Attribution("", "", "")
 
 def licence_of(row: Mapping[str, str], site_licence: str) -> str:
     """The licence of a post of a dump."""
-    by_date = next(name for day, name in _LICENCES if row.get("CreationDate", "") >= day)
-    return row.get("ContentLicense") or site_licence or by_date
+    if stated := row.get("ContentLicense") or site_licence:
+        return stated
+    created = row.get("CreationDate", "")
+    return next(name for day, name in _LICENCES if created >= day)
 
 
 def author_of(row: Mapping[str, str]) -> str:

@@ -241,6 +241,7 @@ def test_several_processes_write_the_same_lines_as_one(tmp_path, monkeypatch):
     path = write_dump(tmp_path, [*rows, *(answer(2 * n + 2, 2 * n + 1, f"<p>{n}</p>") for n in range(450))], [])
     one = prepared(path, tmp_path / "one")
     monkeypatch.setattr("data_prep.posts.store._LARGE", 0)
+    monkeypatch.setattr("data_prep.posts.store._BATCH", 20_000)
     monkeypatch.setattr("data_prep.posts.store.processors", lambda: 2)
     several = prepared(path, tmp_path / "several")
     assert one.posts == several.posts
