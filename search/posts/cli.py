@@ -72,7 +72,8 @@ def search(arguments: Sequence[str]) -> None:
     text = data.decode("utf-8", "replace")
     query = read_snippet(text)
     if len(text) > (kept := len(query.text)) + 1000:
-        say(f"of {len(text):,} characters the middle is left out; {kept:,} are read")
+        tell = complain if options.json else say
+        tell(f"of {len(text):,} characters the middle is left out; {kept:,} are read")
     found = PostIndex(named_path(options.index), options.nearest)
     started = time.perf_counter()
     hits = found.search(query, options.top)

@@ -9,7 +9,7 @@ from snipper.texts import QueryText
 LONGEST: Final = 1 << 18
 """Characters that are read of a part, half from each end; longer ones lose their middle."""
 _ERROR_STARTS: Final = re.compile(
-    r"^.*Traceback \(most recent call last\)|^\s*File \"[^\"\n]+\", line \d+"
+    r"^.*Traceback \(most recent call last\)|^[^\S\n]*File \"[^\"\n]+\", line \d+"
     r"|^(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Interrupt|Exit|Iteration)\s*(?::|$)",
     re.MULTILINE,
 )

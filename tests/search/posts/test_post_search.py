@@ -112,6 +112,18 @@ def test_megabytes_lose_their_middle():
     found = read_snippet("a" * 10_000_000 + "\nKeyError: 'x'")
     assert len(found.code) == LONGEST + 1
     assert keyword_of(found) == "KeyError"
+    assert read_snippet("\n" * 1_000_000 + "x").code == "x"  # in no time
+
+
+def test_output_as_json_is_json_alone_also_for_megabytes(index, monkeypatch, tmp_path):
+    (tmp_path / "log.txt").write_text("open(name3)\n" * 50_000)
+    output: list[str] = []
+    errors: list[str] = []
+    for name, to in (("show", output), ("say", output), ("complain", errors)):
+        monkeypatch.setattr(cli, name, to.append)
+    cli.search([f"--index={index}", f"--snippet={tmp_path / 'log.txt'}", "--json"])
+    assert json.loads("".join(output))["results"]
+    assert "the middle is left out" in errors[0]
 
 
 def test_the_speed_is_measured_over_as_many_posts_as_asked_for(monkeypatch, tmp_path):
