@@ -93,8 +93,9 @@ class TestConfig:
     """Whether titles are tested as queries too, in a row of their own: no model is trained on them."""
     fusion: bool = True
     """Whether a trained model is also fused with tuned BM25, by a weight from the development sets."""
-    stages: Literal["all", "last"] = "all"
-    """Stages of a trained model that are tested: all, or the last round alone."""
+    stages: Literal["all", "last", "none"] = "all"
+    """Stages of a trained model that are tested: all, or the last round alone; none: nothing is trained, and the
+    encoder is tested as it begins."""
     depth: int = 50
     """Documents per query in the saved results."""
     save: str = ""

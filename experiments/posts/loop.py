@@ -12,10 +12,8 @@ command that was stopped continues where it was, and variants share the stages t
 """
 
 import hashlib
-import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -25,45 +23,37 @@ import numpy as np
 from jaxtyping import Int64
 
 from data_prep.files.atomic import write_atomically
-from data_prep.files.folder_lock import sole_holder
-from data_prep.files.json_text import parse_json
 from data_prep.files.named_paths import named_path
-from data_prep.files.reading import read_whole
 from data_prep.posts.sets import PostSets
 from data_prep.store.ragged_lists import Ragged
 from data_prep.store.tokenizing import TokenizedPairs
 from evaluation.metrics import mrr, top_at_k
 from experiments.posts.config import PostsPlan
 from experiments.posts.docstrings import docstring_pairs
+from experiments.posts.loop_pairs import LoopPairs, TextPair, checksum
 from experiments.posts.pools import Pool, duplicate_pool, same_post_pool
 from experiments.posts.rankers import EncoderRanker, PerCorpus, VectorScores
+from experiments.posts.stage_files import (
+    NEGATIVES,
+    Stage,
+    load_negatives,
+    read_record,
+    save_negatives,
+    sole_maker,
+)
 from modeling.contract import NeuralRanker
 from modeling.device import best_device
+from recipes.snippet_encoder import RECORD, TOKENIZER, WEIGHTS
 from snipper.encoder import SnippetEncoder, SnippetTokenizer
 from snipper.light import LightEncoder, LightTokenizer
 from snipper.loss import NegativeLogLikelihood
 from snipper.mining import hard_negatives
-from snipper.texts import QueryText, document_text
+from snipper.texts import QueryText
 from snipper.transformer import SnippetSubwords, TransformerSnippetEncoder
 from training.checkpoint import load_weights, save_weights
 from training.pair_task import PairTask
 from training.seeding import seed_everything
 from training.trainer import CHECKPOINT, train
-
-WEIGHTS: Final = "weights.safetensors"
-RECORD: Final = "record.json"
-TOKENIZER: Final = "tokenizer.json"
-_NEGATIVES: Final = "negatives.npy"
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """A finished stage."""
-
-    name: str
-    key: str
-    folder: Path
-    record: Mapping[str, Any]
 
 
 @dataclass
@@ -75,6 +65,7 @@ class Loop:
     say: Callable[[str], None]
 
     def __post_init__(self) -> None:
+        self.pairs = LoopPairs(self.plan.loop, self.sets)
         self._tokenized = PerCorpus(lambda documents: self.tokenizer.documents(documents))
 
     def run(self) -> tuple[EncoderRanker, list[Stage]]:
@@ -91,7 +82,7 @@ class Loop:
             pairs = docstring_pairs(named_path(self.plan.loop.docstrings))
             stages.append(self._trained("docstrings", key, pairs, None, self.plan.loop.docstring_epochs))
             key = stages[-1].key
-        pairs = self._pretraining_pairs()
+        pairs = self.pairs.pretraining()
         if len(pairs) >= 2:
             stages.append(self._trained("pretrain", key, pairs, None, self.plan.loop.pretrain_epochs))
             key = stages[-1].key
@@ -101,7 +92,7 @@ class Loop:
         for number in range(1, self.plan.loop.rounds + 1):
             mined = None if number == 1 else self._mined(f"mine-{number - 1}", key)
             key = start if self.plan.loop.restart == "pretrained" else key
-            stages.append(self._trained(f"round-{number}", key, self._training_pairs, mined, self.plan.train.epochs))
+            stages.append(self._trained(f"round-{number}", key, self.pairs.training, mined, self.plan.train.epochs))
             key = stages[-1].key
         return self.ranker(stages[-1]), stages
 
@@ -110,6 +101,11 @@ class Loop:
         model = self._model(None)
         load_weights(model, stage.folder / WEIGHTS)
         return EncoderRanker(model.eval(), self.tokenizer, self._tokenized)
+
+    def untrained(self) -> EncoderRanker:
+        """The encoder before any training, such as a pretrained transformer out of the box."""
+        seed_everything(self.plan.train.seed, self.plan.train.threads)
+        return EncoderRanker(self._model("").eval(), self.tokenizer, self._tokenized)
 
     @cached_property
     def pools(self) -> list[Pool]:
@@ -122,13 +118,13 @@ class Loop:
     @cached_property
     def _development_key(self) -> str:
         texts = [(query, "") for pool in self.pools for query in pool.queries]
-        return _checksum([*texts, *((_NO_QUERY, document) for pool in self.pools for document in pool.documents)])
+        return checksum([*texts, *((_NO_QUERY, document) for pool in self.pools for document in pool.documents)])
 
     @cached_property
     def tokenizer(self) -> SnippetTokenizer:
         """The tokenizer, built from the training pairs."""
         if self.plan.kind == "light":
-            texts = [text for query, document in self._training_pairs for text in (query.text, document)]
+            texts = [text for query, document in self.pairs.training for text in (query.text, document)]
             return LightTokenizer.of(texts, self.plan.model)
         return SnippetSubwords.of(self.plan.model)
 
@@ -139,45 +135,18 @@ class Loop:
         return hashlib.sha256("\n".join(known).encode("utf-8", "surrogatepass")).hexdigest()
 
     @cached_property
-    def _training_rows(self) -> tuple[int, ...]:
-        parts, limit = self.plan.loop.parts, self.plan.loop.train_limit
-        rows = [row for row in self.sets.training if QueryText.of(self.sets.posts[row], parts).text]
-        if 0 < limit < len(rows):
-            chosen = np.random.default_rng(self.sets.config.seed).permutation(len(rows))[:limit]
-            rows = [rows[place] for place in sorted(chosen.tolist())]
-        return tuple(rows)
-
-    @cached_property
-    def _training_pairs(self) -> list[tuple[QueryText, str]]:
-        posts, parts = self.sets.posts, self.plan.loop.parts
-        found = []
-        for row in self._training_rows:
-            post = posts[row]
-            between = post.prose if self.plan.loop.document == "prose" else ""
-            document = "\n".join(filter(None, (post.title, between, post.best_answer)))
-            found.append((QueryText.of(post, parts), document))
-        return found
-
-    @cached_property
     def _training_ids(self) -> tuple[Ragged, Ragged]:
-        return self._ids(self._training_pairs)
+        return self._ids(self.pairs.training)
 
-    def _ids(self, pairs: Sequence[tuple[QueryText, str]]) -> tuple[Ragged, Ragged]:
+    def _ids(self, pairs: Sequence[TextPair]) -> tuple[Ragged, Ragged]:
         queries, documents = [query for query, _ in pairs], [document for _, document in pairs]
         return self.tokenizer.queries(queries), self.tokenizer.documents(documents)
-
-    def _pretraining_pairs(self) -> list[tuple[QueryText, str]]:
-        kind, posts, parts = self.plan.loop.pretrain, self.sets.posts, self.plan.loop.parts
-        pairs = [*self.sets.pretraining] if kind in ("duplicates", "both") else []
-        pairs += [*self.sets.linked_pretraining] if kind in ("linked", "both") else []
-        found = [(QueryText.of(posts[one], parts), document_text(posts[other], body=True)) for one, other in pairs]
-        return [pair for pair in found if pair[0].text]
 
     def _trained(
         self,
         name: str,
         start: str,
-        pairs: Sequence[tuple[QueryText, str]],
+        pairs: Sequence[TextPair],
         mined: tuple[str, Int64[np.ndarray, "pairs mined"]] | None,
         epochs: int,
     ) -> Stage:
@@ -186,7 +155,7 @@ class Loop:
         config = replace(own, epochs=epochs, validate_every=min(own.validate_every, epochs))
         about = {
             "stage": "train",
-            "pairs": _checksum(pairs),
+            "pairs": checksum(pairs),
             "train": {name: value for name, value in asdict(config).items() if name not in _FREE},
             "mined": mined[0] if mined else "",
             "negatives": loop.negatives if mined else 0,
@@ -194,10 +163,10 @@ class Loop:
         }
         key = self._key(name, start, about)
         folder = self._stage_folder(key)
-        with self._sole_maker(folder):
+        with sole_maker(folder, self.say):
             if not (folder / RECORD).exists():
                 self._train(folder, name, start, pairs, mined[1] if mined else None, config)
-        record = _record(folder)
+        record = read_record(folder)
         best = ", ".join(f"{what} {value:.4f}" for what, value in record["best"].items())
         self.say(f"{name}: {len(pairs):,} pairs, best of {record['epochs']} epochs on development: {best} ({folder})")
         return Stage(name, key, folder, record)
@@ -207,13 +176,13 @@ class Loop:
         folder: Path,
         name: str,
         start: str,
-        pairs: Sequence[tuple[QueryText, str]],
+        pairs: Sequence[TextPair],
         mined: Int64[np.ndarray, "pairs mined"] | None,
         config: Any,
     ) -> None:
         seed_everything(config.seed, config.threads)
         model = self._model(start)
-        queries, documents = self._training_ids if pairs is self._training_pairs else self._ids(pairs)
+        queries, documents = self._training_ids if pairs is self.pairs.training else self._ids(pairs)
         fields = {"query": queries, "code": documents}
         resume = str(folder) if (folder / CHECKPOINT).exists() else ""
         config = replace(config, resume=resume)
@@ -260,24 +229,18 @@ class Loop:
         """The hard negatives that the model of the stage with ``key`` finds, cached."""
         count, own = self.plan.loop.mined, self._key(name, key, {"mined": self.plan.loop.mined})
         folder = self._stage_folder(own)
-        path = folder / _NEGATIVES
-        with self._sole_maker(folder):
+        path = folder / NEGATIVES
+        with sole_maker(folder, self.say):
             if not path.exists():
                 before = self._stage_folder(key)
                 ranker = self.ranker(Stage("", key, before, {}))
                 queries, documents = self._training_ids
                 scores = VectorScores(ranker.queries(queries), ranker.documents(documents))
-                found = hard_negatives(scores.blocks(), self._forbidden(), count)
-                _save_array(path, found)
-        found = _load_array(path, len(self._training_rows), count)
+                found = hard_negatives(scores.blocks(), self.pairs.duplicates(), count)
+                save_negatives(path, found)
+        found = load_negatives(path, len(self.pairs.rows), count)
         self.say(f"{name}: {count} negatives per query ({folder})")
         return own, found
-
-    def _forbidden(self) -> list[frozenset[int]]:
-        """For each training pair, the places of the duplicates of its question."""
-        place = {row: number for number, row in enumerate(self._training_rows)}
-        others = (self.sets.duplicates_of.get(row, frozenset()) for row in self._training_rows)
-        return [frozenset(place[other] for other in rows if other in place) for rows in others]
 
     def _model(self, start: str | None) -> SnippetEncoder:
         """A model with the weights of the stage ``start``; if that is no stage, its first ones; None: any weights."""
@@ -296,17 +259,6 @@ class Loop:
             load_weights(model, folder / WEIGHTS)
         return model.to(best_device())
 
-    @contextmanager
-    def _sole_maker(self, folder: Path) -> Iterator[None]:
-        """Lock the folder of a stage, which is created; wait until another process that makes it has ended."""
-
-        def tell() -> None:
-            self.say(f"waiting for another process that makes {folder.name}")
-
-        with sole_holder(folder.with_name(f"{folder.name}.lock"), tell):
-            folder.mkdir(parents=True, exist_ok=True)
-            yield
-
     def _key(self, name: str, before: str, about: Mapping[str, Any]) -> str:
         content = {"before": before, "model": asdict(self.plan.model), "kind": self.plan.kind, **about}
         key = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
@@ -322,40 +274,3 @@ _FREE: Final = ("resume", "checkpoint_minutes", "checkpoint_epochs", "threads", 
 
 def _mean(measures: Mapping[str, float], ending: str) -> float:
     return float(np.mean([value for name, value in measures.items() if name.endswith(ending)] or [0.0]))
-
-
-def _checksum(pairs: Sequence[tuple[QueryText, str]]) -> str:
-    digest = hashlib.sha256()
-    for query, document in pairs:
-        for text in (query.code, query.error, document):
-            data = text.encode("utf-8", "surrogatepass")
-            digest.update(len(data).to_bytes(8, "little") + data)
-    return digest.hexdigest()
-
-
-def _record(folder: Path) -> dict[str, Any]:
-    try:
-        record = parse_json(read_whole(folder / RECORD))
-        if not isinstance(record, dict) or not isinstance(record.get("best"), dict):
-            raise ValueError("it is no record of a stage")
-    except ValueError as error:
-        raise ValueError(
-            f"{folder / RECORD} is damaged ({error}): remove the folder, the stage is trained again"
-        ) from error
-    return record
-
-
-def _save_array(path: Path, values: Int64[np.ndarray, "pairs mined"]) -> None:
-    buffer = io.BytesIO()
-    np.save(buffer, values, allow_pickle=False)
-    write_atomically(path, buffer.getvalue())
-
-
-def _load_array(path: Path, rows: int, count: int) -> Int64[np.ndarray, "pairs mined"]:
-    try:
-        values = np.load(path, allow_pickle=False)
-        if values.shape != (rows, count) or values.dtype != np.int64 or not ((values >= 0) & (values < rows)).all():
-            raise ValueError("its rows do not fit the training pairs")
-    except (OSError, ValueError, EOFError) as error:
-        raise ValueError(f"{path} is damaged ({error}): remove it, it is made again") from error
-    return np.asarray(values)

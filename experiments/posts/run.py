@@ -14,10 +14,11 @@ from data_prep.posts.store import PreparedPosts, prepare_posts
 from evaluation.provenance import code_version, machine, without_paths
 from evaluation.relevance import best_ranks
 from experiments.posts.config import PostsPlan, resolve_plan
-from experiments.posts.loop import Loop, Stage
+from experiments.posts.loop import Loop
 from experiments.posts.pools import Pool, duplicate_pool, evaluation_pool, query_kinds, same_post_pool
 from experiments.posts.rankers import Bm25Ranker, PostRanker
 from experiments.posts.results import DEPTHS, PostsResult, difference_line, save_results, table
+from experiments.posts.stage_files import Stage
 from modeling.ranker import Scores
 from recipes.config import REPOSITORY
 from retrieval.fusion import FusedScores, best_weight_of
@@ -68,11 +69,11 @@ class PostsTest:
         stages: list[Stage] = []
         if self.plan.kind in ("light", "transformer"):
             loop = Loop(self.plan, self.sets, self.say)
-            _, stages = loop.run()
-            tested = stages if self.plan.evaluate.stages == "all" else stages[-1:]
-            rankers: dict[str, MakeRanker] = {
-                f"{self.plan.name} {each.name}": partial(loop.ranker, each) for each in tested
-            }
+            rankers: dict[str, MakeRanker] = {f"{self.plan.name} untrained": loop.untrained}
+            if self.plan.evaluate.stages != "none":
+                _, stages = loop.run()
+                tested = stages if self.plan.evaluate.stages == "all" else stages[-1:]
+                rankers = {f"{self.plan.name} {each.name}": partial(loop.ranker, each) for each in tested}
         elif self.plan.kind == "zero_shot":
             from experiments.posts.zero_shot import ZeroShotRanker
 
@@ -83,7 +84,8 @@ class PostsTest:
         lines = [table(full, KINDS), "", table(closed)]
         if len(full) > len(rankers) and self.plan.kind != "bm25":
             lines += ["", difference_line(full[-1], full[-2])]
-        name = f"{self.plan.name}-seed{self.plan.train.seed}"
+        begun = "-untrained" if self.plan.kind in ("light", "transformer") and not stages else ""
+        name = f"{self.plan.name}{begun}-seed{self.plan.train.seed}"
         path = save_results(self._folder(), name, full + closed, self._about(stages))
         return Tested(full + closed, "\n".join([*lines, "", f"results: {path}"]))
 

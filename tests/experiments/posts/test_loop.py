@@ -160,7 +160,7 @@ def test_mined_negatives_are_neither_gold_nor_its_duplicates(light):
     loop = loop_of(light, [])
     _, stages = loop.run()
     _, mined = loop._mined("mine-1", stages[1].key)
-    rows = loop._training_rows
+    rows = loop.pairs.rows
     for place, negatives in enumerate(mined.tolist()):
         own = {place} | {rows.index(each) for each in loop.sets.duplicates_of.get(rows[place], ()) if each in rows}
         assert not own & {*negatives}
@@ -201,6 +201,14 @@ def test_the_transformer_goes_through_the_same_loop(typed, tmp_path):
     }  # fmt: skip
     tested = run_posts(resolve_plan("snipper", typed | options), "bash run.sh posts snipper", lambda _: None)
     assert len(tested.results) == 6
+    alone = {"evaluate.stages": "none", "loop.out": str(tmp_path / "alone")}
+    begun = run_posts(resolve_plan("snipper", typed | options | alone), "", lambda _: None)
+    assert [(each.ranker, each.pool) for each in begun.results] == [
+        ("snipper untrained", "full"), ("snipper untrained", "closed")
+    ]  # fmt: skip
+    assert begun.results[0].ranks == tested.results[0].ranks  # one step of the warm-up from the same weights
+    assert [each.name for each in (tmp_path / "alone").iterdir()] == ["results"]  # nothing is trained
+    assert "snipper-untrained-seed" in begun.page
 
 
 def test_bm25_finds_the_originals(typed):
