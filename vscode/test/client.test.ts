@@ -145,14 +145,14 @@ test("no server, one that ends, one that is late, and a cancelled search", async
   );
   await asked(
     (request) => void request.socket.destroy(),
-    (client) => fails(client, "broken", /ended before it had answered/),
+    (client) => fails(client, "ended", /ended before it had answered/),
   );
   const half: Handler = (request, _body, response) => {
     response.writeHead(200, { "content-length": 100 }).write("{", () => request.socket.destroy());
   };
-  await asked(half, (client) => fails(client, "broken", /ended before it had answered/));
+  await asked(half, (client) => fails(client, "ended", /ended before it had answered/));
   const silent: Handler = () => undefined;
-  await asked(silent, (client) => fails(client, "broken", /did not answer within 0\.2 seconds\.$/), 200);
+  await asked(silent, (client) => fails(client, "late", /did not answer within 0\.2 seconds\.$/), 200);
   await asked(silent, async (client) => {
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 50);
@@ -167,7 +167,7 @@ test("a server that drips is late as well", async () => {
     const timer = setInterval(() => response.write(" "), 20);
     response.on("close", () => clearInterval(timer));
   };
-  await asked(drips, (client) => fails(client, "broken", /did not answer within/), 300);
+  await asked(drips, (client) => fails(client, "late", /did not answer within/), 300);
 });
 
 test("an answer without end is not read to its end", async () => {
@@ -188,6 +188,15 @@ test("whether a server is ready", async () => {
         .on("close", () => resolve())
         .resume(),
     );
+  });
+  const ended: Handler = (request) => void request.socket.destroy();
+  await asked(ended, async (client) => assert.equal(await client.ready(), false));
+  const silent: Handler = () => undefined;
+  await asked(silent, async (client) => assert.equal(await client.ready(), false), 200);
+  await asked(silent, async (client) => {
+    const abort = new AbortController();
+    setTimeout(() => abort.abort(), 50);
+    await assert.rejects(client.ready(abort.signal), /cancelled/);
   });
   await asked(answers(200, "hello"), (client) => assert.rejects(client.ready(), /is not this search's server/));
 });

@@ -13,9 +13,12 @@ const LARGEST_ANSWER = 32 * 1024 * 1024;
 /** What went wrong, as the user is told. */
 export class ServerError extends Error {
   override readonly name = "ServerError";
-  readonly kind: "absent" | "busy" | "cancelled" | "refused" | "broken";
+  readonly kind: "absent" | "busy" | "ended" | "late" | "cancelled" | "refused" | "broken";
 
-  /** `kind`: absent: no server; busy: it opens its index; refused: it has answered with an error. */
+  /**
+   * `kind`: absent: no server; busy: it opens its index; ended, late: it has ended before its answer, or takes too
+   * long; refused: it has answered with an error.
+   */
   constructor(kind: ServerError["kind"], message: string) {
     super(message);
     this.kind = kind;
@@ -63,13 +66,16 @@ export class Client {
     await this.ask("POST", "/api/judgements", { query: wellFormed(query), ...place, relevant });
   }
 
-  /** Whether a server is ready there; as {@link search} if what answers is none. */
+  /**
+   * Whether a server is ready there; as {@link search} if what answers is none. A server accepts connections before it
+   * has opened its index, so one that then ends, or takes long, is not ready.
+   */
   async ready(signal?: AbortSignal): Promise<boolean> {
     try {
       await this.ask("GET", "/health", undefined, signal);
       return true;
     } catch (error) {
-      if (error instanceof ServerError && (error.kind === "absent" || error.kind === "busy")) return false;
+      if (error instanceof ServerError && NOT_READY.has(error.kind)) return false;
       throw error;
     }
   }
@@ -131,14 +137,14 @@ export class Client {
     if (signal?.aborted) return new ServerError("cancelled", "The search was cancelled.");
     if (error.message === LATE) {
       return new ServerError(
-        "broken",
+        "late",
         `The server at ${there} did not answer within ${this.milliseconds / 1000} seconds.`,
       );
     }
     if (ABSENT.has(error.code ?? "")) return new ServerError("absent", `No search server answers at ${there}.`);
     if (ENDED.has(error.code ?? ""))
       return new ServerError(
-        "broken",
+        "ended",
         `The server at ${there} ended before it had answered: start it again, then search again.`,
       );
     return new ServerError("broken", `The server at ${there} cannot be asked: ${oneLine(error.message)}.`);
@@ -157,6 +163,7 @@ export class Client {
 }
 
 const LATE = "late";
+const NOT_READY: ReadonlySet<ServerError["kind"]> = new Set(["absent", "busy", "ended", "late"]);
 const ABSENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"]);
 const ENDED = new Set(["ECONNRESET", "EPIPE", "ECONNABORTED"]);
 
