@@ -137,6 +137,12 @@ class ExactVectors(Settled):
         last = np.partition(least, len(least) - count)[len(least) - count]
         return np.flatnonzero(most >= last - SLACK)
 
+    def close(self) -> None:
+        """Release the vectors, rounded ones too."""
+        super().close()
+        self.__dict__.pop("_rounded", None)
+        self._may_round = False
+
     @cached_property
     def _rounded(self) -> RoundedVectors:
         return RoundedVectors(self.vectors)
