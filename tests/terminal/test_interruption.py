@@ -79,7 +79,8 @@ def test_while_the_program_is_imported_it_ends_without_a_word(module):
 def test_while_a_command_imports_it_strikes_after_that(tmp_path):
     told = struck("numpy", "folder", "bm25", f"--data.path={tmp_path / 'nothing'}")
     assert (told.returncode, told.stdout) in ((130, ""), (2, ""))  # the latter where the mistake is found first
-    assert told.stderr.count("\n") == 1
+    lines = told.stderr.count("\n")
+    assert lines == 1 or (told.returncode, lines) == (130, 0)  # none where it strikes while the mistake is told
 
 
 def test_twice_while_a_command_imports_ends_at_once(tmp_path):
