@@ -4,12 +4,13 @@ Comments, docstrings and blank lines are removed by the parser of the language, 
 complete; of a word that occurs more than once the last occurrence counts. Nothing is left of a text that says nothing.
 """
 
+from contextlib import suppress
 from typing import Final
 
 from data_prep.corpus.contexts import context_words
-from data_prep.corpus.extraction import disjoint
-from data_prep.corpus.records import CorpusFile
-from data_prep.languages.registry import language as language_named
+from data_prep.limited_calls import CALLS
+from data_prep.worker_process import EndedByItemError
+from search.files.languages import language_names
 
 LONGEST: Final = 1 << 16
 """Characters of a text; more are the nearest of a longer one."""
@@ -20,14 +21,22 @@ WORDS: Final = 1000
 def words_above(text: str, language: str) -> tuple[str, ...]:
     """The distinct words of the identifiers of ``text``, lower-case, nearest last.
 
+    Text that costs a parser too much is read without one: the words of comments count too.
+
     Args:
         text: from the start of a file, or from somewhere in it, to the line before the cursor.
         language: its language.
 
     Raises:
         ValueError: there is no such language.
+        ChildProcessError: no process could be started that parses.
     """
-    return context_words(cleaned(nearest(text), language), WORDS)
+    if language not in language_names():
+        raise ValueError(f"there is no language {language!r}; there are {', '.join(language_names())}")
+    text = nearest(text)
+    with suppress(EndedByItemError):
+        text = CALLS.call("data_prep.corpus.plain_code:plain_code", text, language)
+    return context_words(text, WORDS)
 
 
 def nearest(text: str) -> str:
@@ -36,16 +45,3 @@ def nearest(text: str) -> str:
         return text
     end = text[-LONGEST:]
     return end[end.find("\n") + 1 :]
-
-
-def cleaned(text: str, language: str) -> str:
-    """``text`` without comments, docstrings and blank lines, as :meth:`CorpusFile.context` has it.
-
-    Raises:
-        ValueError: there is no such language.
-    """
-    found = language_named(language)
-    data = text.encode("utf-8", "replace").replace(b"\r\n", b"\n")
-    parsed = found.parse(data, f"above{found.suffixes[0]}")
-    file = CorpusFile("", language, "", data, disjoint(parsed.comments), ())
-    return file.stripped(0, len(data)).decode("utf-8", "replace")

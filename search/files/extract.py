@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from data_prep.item_limits import allowed_seconds, limited
+from data_prep.item_limits import FILE, limited
 from data_prep.licences.licences import Licences
 from data_prep.records import SourceFile
 from search.files.file_words import FileWords, file_words
@@ -55,7 +55,7 @@ def _read(task: Task, found: Found, licences: Licences) -> ReadFile:
             with limited(len(data)):
                 found_units = read_file(file)
         else:
-            found_units = unparsed(file, _NOT_PARSED.format(allowed_seconds(len(data))))
+            found_units = unparsed(file, _NOT_PARSED.format(FILE.allowed_seconds(len(data))))
     except (OSError, ValueError) as error:
         return ReadFile(found, [], "", "", trouble=getattr(error, "strerror", None) or str(error))
     licence, words = licences.of(found.path, data), found_units.words or file_words(data)

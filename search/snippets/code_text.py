@@ -6,10 +6,9 @@ A new language is a line in :data:`GRAMMARS`, and its kinds of nodes in :data:`K
 
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, islice
 from pkgutil import resolve_name
 from typing import Final
 
@@ -17,6 +16,8 @@ from tree_sitter import Language, Node, Parser, Tree
 
 from data_prep.languages.fields import LONGEST, FieldKinds, code_fields
 from data_prep.languages.identifiers import split_identifier
+from data_prep.limited_calls import CALLS
+from data_prep.worker_process import EndedByItemError
 
 GRAMMARS: Final[Mapping[str, str]] = {
     "python": "tree_sitter_python:language",
@@ -62,10 +63,8 @@ _MARKS: Final[Mapping[str, re.Pattern[str]]] = {
     "go": re.compile(r":=|\bfunc\b|\berr != nil|\bdefer\b|\bchan\b|\bpackage\b"),
 }
 """What is typical of a line of a language, for pieces that several parsers accept."""
-PARSED_AT_ONCE: Final = 1 << 12
-"""Characters that are parsed together; the language is recognised by the first of them. What hostile text costs a
-parser grows with the square of its length (``a<a<a<`` in Java, ``lambda a:lambda a:`` in JavaScript), so that the cost
-of a long text is bounded by the number of its parts."""
+_START: Final = 1 << 12
+"""Characters by which a language is recognised."""
 _WEIGHT: Final = 0.5
 """What the share of typical lines counts against the share of skipped text."""
 _BROKEN: Final = 0.1
@@ -88,34 +87,43 @@ class CodeText:
 
 
 def read_code(text: str, language: str = "") -> CodeText:
-    """The words of a piece of code; ``language``: if it is known."""
+    """The words of a piece of code.
+
+    Text that costs a parser too much is read without one, as text of no language.
+
+    Args:
+        text: at most some 65,536 characters.
+        language: if it is known.
+
+    Raises:
+        ChildProcessError: no process could be started that parses.
+    """
     code = textwrap.dedent(_PROMPT.sub("", found[1] if (found := _FENCE.match(text)) else text)).strip("\n")
+    try:
+        read: CodeText = CALLS.call(f"{__name__}:parsed_code", code, language)
+    except EndedByItemError:
+        return _without_parser(code)
+    return read
+
+
+def parsed_code(code: str, language: str) -> CodeText:
+    """The same in this process, for code that is free of prompts and fences."""
     language = language if language in GRAMMARS else language_of(code)
     if not language:
-        words = dict.fromkeys(part for name in _WORD.findall(code) for part in split_identifier(name))
-        return CodeText(code, "", tuple(word for word in words if len(word) > 1)[:LONGEST], (), ())
-    roots = [_parse(part, language).root_node for part in _parts(code)]
-    fields = [code_fields("", "", (root, root, None), KINDS) for root in roots]
-    tokens = dict.fromkeys(chain.from_iterable(each["tokens"] for each in fields))
-    api = islice(chain.from_iterable(each["api"] for each in fields), LONGEST)
-    defined = dict.fromkeys(chain.from_iterable(map(_defined, roots)))
-    return CodeText(code, language, tuple(tokens)[:LONGEST], tuple(api), tuple(defined)[:LONGEST])
+        return _without_parser(code)
+    root = _parse(code, language).root_node
+    fields = code_fields("", "", (root, root, None), KINDS)
+    return CodeText(code, language, fields["tokens"], fields["api"], _defined(root))
 
 
-def _parts(code: str) -> Iterator[str]:
-    """A text in parts of at most ``PARSED_AT_ONCE`` characters, that end with a line if it is not too long."""
-    start = 0
-    while len(code) - start > PARSED_AT_ONCE:
-        end = code.rfind("\n", start, start + PARSED_AT_ONCE) + 1
-        end = end if end > start else start + PARSED_AT_ONCE
-        yield code[start:end]
-        start = end
-    yield code[start:]
+def _without_parser(code: str) -> CodeText:
+    words = dict.fromkeys(part for name in _WORD.findall(code) for part in split_identifier(name))
+    return CodeText(code, "", tuple(word for word in words if len(word) > 1)[:LONGEST], (), ())
 
 
 def language_of(text: str) -> str:
     """The language of a piece of code; "" if it is of none of GRAMMARS."""
-    part = text[:PARSED_AT_ONCE]
+    part = text[:_START]
     lines = [line for line in part.splitlines() if line.strip()]
     doubt = {name: _skipped(part, name) - _WEIGHT * _typical(lines, name) for name in GRAMMARS}
     best = min(doubt, key=lambda name: doubt[name])

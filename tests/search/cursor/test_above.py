@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from data_prep.corpus.extraction import disjoint
+from data_prep.corpus.plain_code import plain_code
 from data_prep.corpus.records import CorpusFile
 from data_prep.languages.registry import LANGUAGES, language_of
-from search.cursor.above import LONGEST, WORDS, cleaned, nearest, words_above
+from search.cursor.above import LONGEST, WORDS, nearest, words_above
 
 STANDARD = Path(sysconfig.get_path("stdlib"))
 
@@ -23,7 +24,7 @@ def test_what_stands_above_a_function_is_its_context_in_the_corpus(name):
     assert len(parsed.functions) > 5
     for function in parsed.functions:
         line = data.rfind(b"\n", 0, function.start) + 1
-        assert cleaned(data[:line].decode(), language.name) == file.stripped(0, line).decode()
+        assert plain_code(data[:line].decode(), language.name) == file.stripped(0, line).decode()
 
 
 def test_comments_and_docstrings_say_nothing():
@@ -47,6 +48,13 @@ def test_the_nearest_of_a_long_text_counts():
     assert nearest("y" * (LONGEST + 1)) == "y" * LONGEST
     many = [f"{chr(97 + n // 676)}{chr(97 + n // 26 % 26)}{chr(97 + n % 26)}" for n in range(2 * WORDS)]
     assert words_above(" ".join(many), "go") == tuple(many[-WORDS:])
+
+
+@pytest.mark.parametrize(("language", "costly"), [("java", "a=>" * 20_000), ("javascript", "lambda a:" * 7_000)])
+def test_text_that_costs_a_parser_too_much_is_read_without_one(language, costly):
+    """For the first, all memory of a machine is not enough; the second takes minutes."""
+    assert words_above(f"// comment\n{costly}", language)[0] == "comment"
+    assert words_above("// comment\ncode", language) == ("code",)
 
 
 def test_an_unknown_language_is_refused():

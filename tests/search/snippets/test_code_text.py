@@ -2,9 +2,7 @@
 
 import pytest
 
-from search.snippets import code_text
-from search.snippets.answer import LONGEST_CODE
-from search.snippets.code_text import GRAMMARS, PARSED_AT_ONCE, language_of, read_code
+from search.snippets.code_text import language_of, read_code
 
 PIECES = {
     "python": "    value = json.loads(text)\n    for part in self.parts:\n        part.run(value",
@@ -54,20 +52,8 @@ def test_odd_texts_are_read(text):
     assert len(found.text) <= len(text)
 
 
-@pytest.mark.parametrize("text", ["a<" * 20_000, "lambda a:" * 9_000, "x = (\n" * 9_000, "read(a)\n" * 5_000])
-def test_no_more_than_a_part_is_parsed_at_once_and_nothing_twice(monkeypatch, text):
-    lengths, parse = [], code_text._parse
-    monkeypatch.setattr(code_text, "_parse", lambda part, name: lengths.append(len(part)) or parse(part, name))
-    code_text._skipped.cache_clear()
-    read_code(text[:LONGEST_CODE])
-    assert max(lengths) <= PARSED_AT_ONCE
-    assert sum(lengths) <= len(GRAMMARS) * PARSED_AT_ONCE + LONGEST_CODE
-
-
-def test_parts_together_have_the_words_of_the_whole():
-    names = [f"load{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(400)]
-    code = "".join(f"def {name}(path):\n    return self.reader.{name}(path)\n" for name in names)
-    assert len(code) > 4 * PARSED_AT_ONCE
-    found = read_code(code, "python")
-    assert found.defined == tuple(names)
-    assert set(found.api) == {"reader", *names}
+@pytest.mark.parametrize(("language", "costly"), [("java", "a=>" * 10_000), ("javascript", "lambda a:" * 3_500)])
+def test_text_that_costs_a_parser_too_much_is_read_without_one(language, costly):
+    found = read_code(f"readAll\n{costly}", language)
+    assert (found.language, found.tokens[:2]) == ("", ("read", "all"))
+    assert read_code("readAll(1)", language).language == language

@@ -1,0 +1,67 @@
+"""Calls with what anyone may send, which may cost this process neither its time nor its memory.
+
+The function is called in another process, which is kept for the next calls and ended by the kernel if one costs more
+than :data:`data_prep.item_limits.TEXT` allows: a parser cannot be stopped from inside of the process that calls it.
+"""
+
+import atexit
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import Any, Final
+
+from data_prep.item_limits import TEXT, limited
+from data_prep.worker_process import EndedByItemError, WorkerProcess, resolve
+
+PROCESSES: Final = 2
+"""Most calls at a time; others wait."""
+_CALL: Final = f"{__name__}:_called"
+
+
+class LimitedCalls:
+    """Processes that are started by the first calls, and end with this one or by :meth:`close`."""
+
+    def __init__(self) -> None:
+        self._free: SimpleQueue[WorkerProcess | None] = SimpleQueue()  # None: to be started
+        for _ in range(PROCESSES):
+            self._free.put(None)
+
+    def call(self, function: str, *arguments: Any) -> Any:
+        """The result of a function ("package.module:name") for arguments that may be hostile.
+
+        Raises:
+            EndedByItemError: it cost too much time or memory, or a parser failed on it.
+            ChildProcessError: no process could be started, it was killed, or the function raised an error.
+        """
+        process, kept = self._free.get(), False
+        try:
+            process = process or WorkerProcess(_CALL, TEXT)
+            result = process.run((function, arguments))
+            kept = True
+            return result
+        except EndedByItemError as error:
+            raise EndedByItemError(f"a text costs more than {TEXT.seconds} s or too much memory to read") from error
+        finally:
+            if process and not kept:
+                process.end()
+            self._free.put(process if kept else None)
+
+    def close(self) -> None:
+        """End the processes; a later call starts others."""
+        with suppress(Empty):  # those that are in use end when this process does
+            for _ in range(PROCESSES):
+                process = self._free.get_nowait()
+                self._free.put(None)
+                if process:
+                    process.end()
+
+
+CALLS: Final = LimitedCalls()
+"""Those of this program."""
+atexit.register(CALLS.close)
+
+
+def _called(item: tuple[str, tuple[Any, ...]]) -> Any:
+    name, arguments = item
+    function = resolve(name)
+    with limited(0):
+        return function(*arguments)

@@ -1,0 +1,160 @@
+"""A fresh interpreter that applies one function to items, and the pipes to it.
+
+It imports only the function's module (never the program's main module, which may load torch). It reads from a pipe, so
+it exits silently and at once when its parent ends for any reason. With :class:`data_prep.item_limits.Limits` an item
+that costs more ends it.
+"""
+
+import gc
+import os
+import pickle  # only between this program's processes: external data is never unpickled
+import pkgutil
+import signal
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import astuple
+from queue import SimpleQueue
+from typing import IO, Any, Final, NoReturn
+
+from data_prep import item_limits
+from data_prep.installation import IMPORT_ROOT
+from data_prep.item_limits import Limits
+
+_PROGRAM: Final = f"import sys; sys.path.insert(0, sys.argv[1]); from {__name__} import serve; serve(*sys.argv[2:])"
+_BY_THE_ITEM: Final = (signal.SIGPROF, signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)
+"""How a process ends if its item costs too much time or memory, or if a parser fails on it."""
+
+
+class EndedByItemError(ChildProcessError):
+    """A process was ended by its item."""
+
+
+class WorkerProcess:
+    """One process and the pipes to it."""
+
+    def __init__(self, function: str, limits: Limits | None = None) -> None:
+        """``function``: "package.module:name".
+
+        Raises:
+            OSError: no process can be started.
+        """
+        costs = [str(each) for each in astuple(limits)] if limits else []
+        self.child = subprocess.Popen(
+            [sys.executable, "-P", "-c", _PROGRAM, str(IMPORT_ROOT), function, *costs],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            process_group=0,  # Ctrl-C goes only to the parent, which ends its children
+        )
+
+    def run(self, item: Any) -> Any:
+        """The function's result for an item.
+
+        Raises:
+            EndedByItemError: the item cost more than the limits, or the process failed on it.
+            ChildProcessError: the process was killed, or the function raised an error.
+        """
+        assert self.child.stdin is not None
+        assert self.child.stdout is not None
+        try:
+            self.child.stdin.write(pickle.dumps(item, pickle.HIGHEST_PROTOCOL))  # at once: dump() writes many parts,
+            self.child.stdin.flush()  # and after each this thread waits for Python's lock
+            failure, result = pickle.load(self.child.stdout)
+        except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:
+            ended = EndedByItemError if -self.child.wait() in _BY_THE_ITEM else ChildProcessError
+            raise ended(f"a process that prepares data ended {self._ending()}; run the same again") from error
+        if failure:
+            raise ChildProcessError(f"a process that prepares data failed: {failure}")
+        return result
+
+    def _ending(self) -> str:
+        code = self.child.wait()
+        return f"by signal {-code} (killed, or memory is full)" if code < 0 else f"with exit code {code}"
+
+    def end(self) -> None:
+        """End the process if it has not ended, and close the pipes to it."""
+        self.child.kill()
+        self.close()
+
+    def close(self) -> None:
+        """Wait for the ended process and close the pipes to it."""
+        self.child.wait()
+        for pipe in (self.child.stdin, self.child.stdout):
+            if pipe is not None:
+                with suppress(OSError):  # the reader of unwritten data is gone
+                    pipe.close()
+
+
+def serve(function: str, *limits: str) -> NoReturn:
+    """Process items from standard input to standard output until the input ends, even in the middle of an item.
+
+    Args:
+        function: "package.module:name".
+        limits: the fields of the :class:`Limits` of an item; none: it has no limits.
+    """
+    try:
+        call = resolve(function)
+        if limits:
+            seconds, seconds_per_mib, memory = limits
+            item_limits.begin(Limits(float(seconds), float(seconds_per_mib), int(memory)))
+        _answer(call, sys.stdin.buffer, sys.stdout.buffer, limited=bool(limits))
+    except BaseException:  # not Python's exit, which would wait for the reading thread
+        _leave(1, traced=True)
+
+
+def _answer(call: Callable[[Any], Any], source: IO[bytes], results: IO[bytes], *, limited: bool) -> NoReturn:
+    gc.disable()  # collecting garbage within an item costs a tenth of the time
+    gc.freeze()
+    sys.stdout = sys.stderr  # a stray print must not end up among the results
+    items: SimpleQueue[Any] = SimpleQueue()
+    threading.Thread(target=_receive, args=(source, items), daemon=True).start()
+    while True:
+        item = items.get()
+        answer = pickle.dumps(_outcome(call, item, limited=limited), pickle.HIGHEST_PROTOCOL)
+        try:
+            results.write(answer)
+            results.flush()
+        except OSError:  # the parent is gone
+            _leave(0)
+        del item, answer
+        gc.collect()
+
+
+def _outcome(call: Callable[[Any], Any], item: Any, *, limited: bool) -> tuple[str, Any]:
+    """An error message, or "", and the result."""
+    try:
+        return "", call(item)
+    except (MemoryError, RecursionError) as error:
+        if limited:
+            os.abort()  # as a parser does that gets no memory
+        return f"{type(error).__name__}: {error}", None
+    except Exception as error:
+        return f"{type(error).__name__}: {error}", None
+
+
+def _receive(source: IO[bytes], items: SimpleQueue[Any]) -> NoReturn:
+    """Receive items from the parent, and exit at once when it is gone."""
+    try:
+        while True:
+            items.put(pickle.load(source))
+    except (EOFError, OSError, pickle.UnpicklingError):
+        _leave(0)
+    except BaseException:
+        _leave(1, traced=True)
+
+
+def _leave(code: int, *, traced: bool = False) -> NoReturn:
+    """End this process at once, from any thread; with ``traced``, print the current traceback."""
+    if traced:
+        traceback.print_exc()
+        sys.stderr.flush()
+    os._exit(code)
+
+
+def resolve(function: str) -> Callable[[Any], Any]:
+    """The function that "package.module:name" names."""
+    found: Callable[[Any], Any] = pkgutil.resolve_name(function)
+    return found
