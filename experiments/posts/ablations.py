@@ -20,7 +20,12 @@ from experiments.posts.run import run_posts
 
 SEEDS: Final = 3
 BASE: Final = "snipper_light"
-_LAST_ROUND: Final = {"evaluate.stages": "last", "evaluate.fusion": "false"}
+_LAST_ROUND: Final = {
+    "evaluate.stages": "last",
+    "evaluate.fusion": "false",
+    "evaluate.titles": "false",
+    "evaluate.first_link": "false",
+}
 _DEPTH: Final = 10
 
 

@@ -91,6 +91,8 @@ class TestConfig:
     """Whether a document of the test has the question's body, besides title and accepted answer."""
     titles: bool = False
     """Whether titles are tested as queries too, in a row of their own: no model is trained on them."""
+    first_link: bool = False
+    """Whether recall is also reported with the post of the first link alone as relevant, in a row of its own."""
     fusion: bool = True
     """Whether a trained model is also fused with tuned BM25, by a weight from the development sets."""
     stages: Literal["all", "last", "none"] = "all"

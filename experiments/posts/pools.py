@@ -34,6 +34,10 @@ class Pool:
         """The rank of each query's best relevant document."""
         return best_ranks(scores.blocks(), self.relevant, self.ignored)
 
+    def of_first_link(self) -> "Pool":
+        """The same where a query's first link alone leads to what is sought."""
+        return replace(self, relevant=[places[:1] for places in self.relevant])
+
     def part(self, size: int, seed: int) -> "Pool":
         """The same queries over their relevant documents and random others, ``size`` together; 0: all."""
         sought = {place for places in self.relevant for place in places}

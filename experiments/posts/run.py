@@ -82,7 +82,7 @@ class PostsTest:
             rankers = {self.plan.name: lambda: Bm25Ranker(self.plan.model)}
         full, closed = self._tested(rankers)
         lines = [table(full, KINDS), "", table(closed)]
-        if len(full) > len(rankers) and self.plan.kind != "bm25":
+        if self.plan.kind != "bm25" and self.plan.evaluate.fusion:
             lines += ["", difference_line(full[-1], full[-2])]
         begun = "-untrained" if self.plan.kind in ("light", "transformer") and not stages else ""
         name = f"{self.plan.name}{begun}-seed{self.plan.train.seed}"
@@ -93,11 +93,13 @@ class PostsTest:
         full, closed = [], []
         for name, make in rankers.items():  # one in memory at a time
             ranker = make()
-            full.append(self._result(name, self.full, ranker.over(self.full)))
+            scores = ranker.over(self.full)
+            full.append(self._result(name, self.full, scores))
+            if self.plan.evaluate.first_link:
+                full.append(self._result(f"{name}, first link only", self.full.of_first_link(), scores))
             closed.append(self._result(name, self.closed, ranker.over(self.closed)))
         if self.plan.evaluate.titles:
-            scores = ranker.over(self.titles)
-            full.append(self._result(f"{name}, titles as queries", self.titles, scores))
+            full.append(self._result(f"{name}, titles as queries", self.titles, ranker.over(self.titles)))
         if self.plan.kind != "bm25" and self.plan.evaluate.fusion:
             full += self._fused(name, ranker)
         return full, closed

@@ -15,9 +15,11 @@ from data_prep.store.prepared_data import write_prepared
 from experiments.posts.config import MODELS, resolve_plan
 from experiments.posts.docstrings import docstring_pairs
 from experiments.posts.loop import Loop
+from experiments.posts.pools import Pool
 from experiments.posts.run import run_posts
 from snipper.texts import QueryText
 from tests.data_prep.posts.dumps import TRACEBACK, answer, code, link, question, write_dump
+from tests.evaluation.rankers import ChosenScores
 from tests.tiny_models import tiny_bert
 
 WORDS = ["file", "list", "tree", "sum", "path", "name", "value", "index", "key", "read", "write", "open", "close"]
@@ -212,9 +214,17 @@ def test_the_transformer_goes_through_the_same_loop(typed, tmp_path):
 
 
 def test_bm25_finds_the_originals(typed):
-    tested = run_posts(resolve_plan("bm25", typed | {"evaluate.titles": "true"}), "a command", lambda _: None)
+    rows = {"evaluate.titles": "true", "evaluate.first_link": "true"}
+    tested = run_posts(resolve_plan("bm25", typed | rows), "a command", lambda _: None)
     assert tested.results[0].hits(5).mean() > 0.5
-    assert [result.ranker for result in tested.results] == ["bm25", "bm25, titles as queries", "bm25"]
+    names = ["bm25", "bm25, first link only", "bm25, titles as queries", "bm25"]
+    assert [result.ranker for result in tested.results] == names
+
+
+def test_of_the_first_link_the_others_count_as_wrong():
+    pool = Pool("full", [QueryText("a", "")], ["x", "y", "z"], [0, 1, 2], [(2, 0)], [(1,)], [1])
+    scores = ChosenScores(np.array([[3.0, 5.0, 2.0]]), 1)
+    assert (pool.ranks(scores).tolist(), pool.of_first_link().ranks(scores).tolist()) == ([1], [2])
 
 
 def test_a_dump_without_duplicates_has_nothing_to_test_on(tmp_path):
