@@ -11,6 +11,7 @@ from torch.overrides import TorchFunctionMode
 from modeling.contract import NeuralRanker, PairTokenizer
 from recipes.config import Configuration
 from recipes.models import class_of
+from recipes.packed_files import check_is_run
 from recipes.run_folder import RunFolder
 from training.checkpoint import check_weights, put_weights, saved_weights
 
@@ -41,9 +42,10 @@ def check_finished(folder: RunFolder) -> None:
     """Check that the run of a trained model has weights.
 
     Raises:
-        ValueError: it has none yet; the message states how to resume it.
+        ValueError: it has none yet, and the message states how to resume it; or the folder has a packed model.
     """
     if not folder.weights.exists():
+        check_is_run(folder.path)
         raise ValueError(f"the run in {folder.path} is not finished: resume it with --train.resume={folder.path}")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from recipes.config import Configuration, parse_options
+from recipes.packed_files import check_is_run
 from recipes.run_folder import RunFolder
 
 _FREE = ("train.resume", "out")
@@ -15,6 +16,7 @@ def resumed(plan: Configuration, typed: Mapping[str, str], folder: RunFolder) ->
     Raises:
         ValueError: the folder has no run, or a typed option contradicts its configuration.
     """
+    check_is_run(folder.path)
     saved = Configuration.load(folder.config)
     if (plan.dataset, plan.model_name) != (saved.dataset, saved.model_name):
         raise ValueError(

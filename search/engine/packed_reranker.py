@@ -11,10 +11,11 @@ from jaxtyping import Float32, Int64
 from data_prep.store.prepared_data import Split
 from galm.config import GalmConfig
 from galm.query_scorer import QueryScorer, WordLists, covers, shapes
+from recipes.packed_files import is_packed
 from recipes.stored_options import stored_configuration
 from search.engine.query_words import RowWords, read_words
 from search.engine.signals import Alignment
-from search.models.folder import CONFIG, is_packed
+from search.models.folder import CONFIG
 from search.models.packed_arrays import PackedArrays, read_packed, section_of
 
 _NAMES: Final = ("galm", "galm_plus")

@@ -14,9 +14,10 @@ from data_prep.corpus.contexts import CONTEXT_FIELD
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged
 from data_prep.store.tokenizing import TokenizedPairs
+from recipes.packed_files import is_packed
 from recipes.stored_options import stored_configuration
 from search.index.packed_encoder import normalised
-from search.models.folder import CONFIG, DEFAULT_BI_ENCODER, is_packed, model_hash
+from search.models.folder import CONFIG, DEFAULT_BI_ENCODER, model_hash
 from search.models.packed_arrays import read_packed
 
 _NAMES: Final = ("scotch_light", "scotch_light_no_context")

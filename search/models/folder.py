@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.store.manifest import file_sha256
+from recipes.packed_files import PACKED, is_packed
 from recipes.stored_options import stored_configuration
 
 DEFAULT_MODEL: Final = Path(__file__).with_name("default")
@@ -14,15 +15,8 @@ DEFAULT_BI_ENCODER: Final = DEFAULT_MODEL / "bi_encoder"
 """The shipped packed bi-encoder."""
 
 CONFIG: Final = "config.json"
-PACKED: Final = ("words.json", "model.safetensors")
-"""Files of a packed model beside its configuration."""
 RUN: Final = ("vocabulary.json", "weights.safetensors")
 """Files of a run that make up its model, beside its configuration."""
-
-
-def is_packed(folder: Path) -> bool:
-    """Whether a folder has a packed model, possibly a damaged one, rather than a run."""
-    return any((folder / name).exists() for name in PACKED)
 
 
 def no_model(folder: Path, missing: str) -> ValueError:

@@ -33,8 +33,9 @@ from evaluation.config import EvaluateConfig
 from modeling.contract import NeuralRanker
 from recipes.config import Configuration
 from recipes.models import class_of
+from recipes.packed_files import PACKED, is_packed
 from recipes.trained_run import load_run, weights_of, without_weights
-from search.models.folder import CONFIG, PACKED, is_packed, no_model
+from search.models.folder import CONFIG, no_model
 from search.models.packed_arrays import ABOUT, FORMAT_VERSION, LARGEST
 from training.checkpoint import check_finite, check_weights, weights_copy
 from training.weights_file import is_sealed, read_weights, sealed_weights

@@ -15,6 +15,7 @@ from recipes.config import resolve
 from recipes.models import class_of
 from recipes.run_folder import RunFolder
 from recipes.trained_run import load_run
+from search.models.folder import DEFAULT_MODEL
 from training.checkpoint import save_weights
 from training.weights_file import sealed_weights
 
@@ -168,3 +169,16 @@ def test_a_pipe_or_a_device_is_one_line_at_once(run, capsys, name):
             assert capsys.readouterr().err.count("\n") == 1
         with pytest.raises((ValueError, OSError), match="not a regular file"):
             load_run(run.path)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["context", "{}"], ["evaluate", "{}"], ["folder", "galm", "--train.resume={}"]],
+    ids=lambda each: each[0],
+)
+def test_a_packed_model_is_no_run(capsys, command):
+    assert main([word.format(DEFAULT_MODEL) for word in command]) == 2
+    said = capsys.readouterr().err
+    assert said.endswith("which can only search: name the folder of the run that it was packed from\n")
+    assert f"{DEFAULT_MODEL} has a packed model, " in said
+    assert said.count("\n") == 1
