@@ -10,7 +10,7 @@ import resource
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +30,8 @@ class Limits:
 
 FILE: Final = Limits(seconds=2.0, seconds_per_mib=20.0, memory=2 << 30)
 """Of a source file; real files take .6 s for each MiB."""
+TREE: Final = replace(FILE, memory=8 << 30)
+"""Of each file of a source tree, whose functions stay in memory together."""
 TEXT: Final = Limits(seconds=1.0, seconds_per_mib=0.0, memory=1 << 29)
 """Of a text that anyone may send, which has at most 65,536 characters; real ones take .05 s."""
 _STATUS: Final = Path("/proc/self/statm")

@@ -1,7 +1,7 @@
-"""Calls with what anyone may send, which may cost this process neither its time nor its memory.
+"""Calls with hostile input, which may cost this process neither its time nor its memory.
 
 The function is called in another process, which is kept for the next calls and ended by the kernel if one costs more
-than :data:`data_prep.item_limits.TEXT` allows: a parser cannot be stopped from inside of the process that calls it.
+than :mod:`data_prep.item_limits` allow: a parser cannot be stopped from inside of the process that calls it.
 """
 
 import atexit
@@ -9,20 +9,22 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any, Final
 
-from data_prep.item_limits import TEXT, limited
+from data_prep.item_limits import TEXT, Limits, limited
 from data_prep.worker_process import EndedByItemError, WorkerProcess, resolve
 
 PROCESSES: Final = 2
-"""Most calls at a time; others wait."""
+"""Most calls at a time, if not said; others wait."""
 _CALL: Final = f"{__name__}:_called"
 
 
 class LimitedCalls:
     """Processes that are started by the first calls, and end with this one or by :meth:`close`."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits = TEXT, processes: int = PROCESSES) -> None:
+        """``limits``: of a call; ``processes``: the most at a time."""
+        self._limits, self._processes = limits, processes
         self._free: SimpleQueue[WorkerProcess | None] = SimpleQueue()  # None: to be started
-        for _ in range(PROCESSES):
+        for _ in range(processes):
             self._free.put(None)
 
     def call(self, function: str, *arguments: Any) -> Any:
@@ -34,12 +36,12 @@ class LimitedCalls:
         """
         process, kept = self._free.get(), False
         try:
-            process = process or WorkerProcess(_CALL, TEXT)
+            process = process or WorkerProcess(_CALL, self._limits)
             result = process.run((function, arguments))
             kept = True
             return result
         except EndedByItemError as error:
-            raise EndedByItemError(f"a text costs more than {TEXT.seconds} s or too much memory to read") from error
+            raise EndedByItemError("it costs too much time or memory") from error
         finally:
             if process and not kept:
                 process.end()
@@ -48,7 +50,7 @@ class LimitedCalls:
     def close(self) -> None:
         """End the processes; a later call starts others."""
         with suppress(Empty):  # those that are in use end when this process does
-            for _ in range(PROCESSES):
+            for _ in range(self._processes):
                 process = self._free.get_nowait()
                 self._free.put(None)
                 if process:
@@ -56,12 +58,13 @@ class LimitedCalls:
 
 
 CALLS: Final = LimitedCalls()
-"""Those of this program."""
+"""For texts that anyone may send."""
 atexit.register(CALLS.close)
 
 
 def _called(item: tuple[str, tuple[Any, ...]]) -> Any:
     name, arguments = item
     function = resolve(name)
-    with limited(0):
+    size = sum(len(each) for each in arguments if isinstance(each, str | bytes))
+    with limited(size):
         return function(*arguments)

@@ -17,7 +17,7 @@ from queue import SimpleQueue
 from typing import Any, Final
 
 from data_prep.files.reading import reason
-from data_prep.item_limits import FILE
+from data_prep.item_limits import FILE, Limits
 from data_prep.worker_process import EndedByItemError, WorkerProcess, resolve
 
 _AHEAD: Final = 2
@@ -33,6 +33,7 @@ class Guard:
     divided: Callable[[Any], Sequence[Any]]  # into the least items, which are tried one by one
     joined: Callable[[Sequence[Any]], Any]  # their results as that of the whole item
     refused: Callable[[Any], Any]  # the result of a least item that ends its process again
+    limits: Limits = FILE
 
 
 def processors() -> int:
@@ -158,7 +159,7 @@ class _Pool:
             if self._closed:
                 return None
             try:
-                self._workers.append(WorkerProcess(self._function, FILE if self._guard else None))
+                self._workers.append(WorkerProcess(self._function, self._guard.limits if self._guard else None))
             except OSError as error:
                 self._trouble = reason(error)
                 return None

@@ -2,12 +2,20 @@
 
 import os
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from data_prep.corpus.worker import MadeShard, TreeTask
-from data_prep.worker_pool import map_ordered, processors
+from data_prep.item_limits import TREE
+from data_prep.worker_pool import Guard, map_ordered, processors
 
 _MAKE: Final = "data_prep.corpus.worker:make_shard"
+_GUARD: Final = Guard(
+    divided=lambda task: [replace(task, apart=True)],
+    joined=lambda made: made[0],
+    refused=lambda _: MadeShard(b"", {}, "it costs too much time or memory to extract"),
+    limits=TREE,
+)
 _AHEAD: Final = 4
 """Trees in progress or waiting, per processor of a cluster."""
 _TRIES: Final = 3
@@ -22,7 +30,7 @@ def map_trees(tasks: Sequence[TreeTask], processes: int, cluster: str) -> Genera
         OSError: a process was killed.
     """
     if not cluster:
-        return map_ordered(_MAKE, tasks, min(processes or processors(), max(1, len(tasks))))
+        return map_ordered(_MAKE, tasks, min(processes or processors(), max(1, len(tasks))), _GUARD)
     if cluster != "ray" and not cluster.startswith("ray://"):
         raise ValueError(f"--data.cluster takes ray or ray://HOST:PORT, not {cluster!r}")
     return _map_by_ray(tasks, processes, cluster)
@@ -45,7 +53,7 @@ def _map_by_ray(tasks: Sequence[TreeTask], processes: int, cluster: str) -> Gene
         ahead = _AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
         waiting = []
         for task in tasks:
-            waiting.append(remote.remote(task))
+            waiting.append(remote.remote(replace(task, apart=True)))
             if len(waiting) >= ahead:
                 yield ray.get(waiting.pop(0))
         while waiting:

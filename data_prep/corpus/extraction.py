@@ -7,14 +7,20 @@ from typing import Any, Final
 
 from data_prep.corpus.filters import IDENTICAL, LARGEST_FILE, function_reason, is_generated, path_reason, text_reason
 from data_prep.corpus.records import CorpusFile, CorpusFunction, alphanumeric_runs
+from data_prep.item_limits import limited
+from data_prep.languages.registry import language as language_named
 from data_prep.languages.registry import language_of
 from data_prep.languages.source_language import FoundFunction, ParsedSource, SourceLanguage
 from data_prep.licences.licences import TreeLicences, states_licence
 from data_prep.licences.permissive import permitted
+from data_prep.limited_calls import LimitedCalls
 from data_prep.sources.source_tree import Entry, SourceTree
+from data_prep.worker_process import EndedByItemError
 
 UNKNOWN_LICENCE: Final = "licence not recognised"
 OTHER_LICENCE: Final = "licence not permitted"
+COSTLY: Final = "too costly to parse"
+_EXTRACT: Final = f"{__name__}:extract_file"
 
 
 @dataclass(slots=True)
@@ -27,14 +33,32 @@ class Counts:
     bytes: int = 0  # of files that were parsed
     broken: int = 0  # functions left out with broken text
 
+    def add(self, other: "Counts") -> None:
+        """Count what the other has counted too."""
+        self.files.update(other.files)
+        self.functions.update(other.functions)
+        self.licences.update(other.licences)
+        self.bytes += other.bytes
+        self.broken += other.broken
+
     def as_dict(self) -> dict[str, Any]:
         """For a shard's first line."""
         counters = {name: dict(sorted(getattr(self, name).items())) for name in ("files", "functions", "licences")}
         return {**counters, "bytes": self.bytes, "broken": self.broken}
 
 
-def extract_tree(tree: SourceTree, languages: Sequence[str], counts: dict[str, Counts]) -> Iterator[CorpusFile]:
-    """The files with functions of a tree in ``languages``, sorted by path; ``counts`` is filled."""
+def extract_tree(
+    tree: SourceTree, languages: Sequence[str], counts: dict[str, Counts], apart: LimitedCalls | None = None
+) -> Iterator[CorpusFile]:
+    """The files with functions of a tree in ``languages``, sorted by path.
+
+    Args:
+        tree: the tree.
+        languages: their names.
+        counts: is filled.
+        apart: parses each file, and leaves out what costs too much; None: this process parses, which a file ends that
+            costs more than its limits, if it has any.
+    """
     counts.update({name: Counts() for name in sorted(languages)})
     entries = tree.entries()
     licences = TreeLicences(dict(tree.read([each.path for each in entries if _states_licence(each)])))
@@ -49,44 +73,61 @@ def extract_tree(tree: SourceTree, languages: Sequence[str], counts: dict[str, C
             else:
                 wanted[entry.path] = language
     for path, data in tree.read([*wanted]):
-        found = extract_file(path, data, wanted[path], licences, counts[wanted[path].name])
+        found, counted = _extracted(path, data, wanted[path], licences.of(path, data), apart)
+        counts[wanted[path].name].add(counted)
         if found is not None:
             yield found
+
+
+def _extracted(
+    path: str, data: bytes, language: SourceLanguage, stated: str, apart: LimitedCalls | None
+) -> tuple[CorpusFile | None, Counts]:
+    if apart is None:
+        with limited(len(data)):
+            return extract_file(path, data, language.name, stated)
+    try:
+        found: tuple[CorpusFile | None, Counts] = apart.call(_EXTRACT, path, data, language.name, stated)
+    except EndedByItemError:
+        return None, Counts(Counter({COSTLY: 1}))
+    return found
 
 
 def _states_licence(entry: Entry) -> bool:
     return not entry.reason and entry.size <= LARGEST_FILE and states_licence(entry.path)
 
 
-def extract_file(
-    path: str, data: bytes, language: SourceLanguage, licences: TreeLicences, counts: Counts
-) -> CorpusFile | None:
-    """The functions of a file; None if it is left out or has none."""
+def extract_file(path: str, data: bytes, language_name: str, stated: str) -> tuple[CorpusFile | None, Counts]:
+    """The functions of a file, None if it is left out or has none; and what was counted.
+
+    Args:
+        path: in its tree.
+        data: the file.
+        language_name: as in ``--data.language``.
+        stated: its licence, as the tree states it.
+    """
+    language, counts = language_named(language_name), Counts()
     data = data.replace(b"\r\n", b"\n").removeprefix(b"\xef\xbb\xbf")
-    reason, licence = text_reason(data), ""
-    if not reason:
-        stated = licences.of(path, data)
-        licence = permitted(stated)
-        reason = "" if licence else OTHER_LICENCE if stated else UNKNOWN_LICENCE
+    licence = permitted(stated)
+    reason = text_reason(data) or ("" if licence else OTHER_LICENCE if stated else UNKNOWN_LICENCE)
     if reason:
         counts.files[reason] += 1
-        return None
+        return None, counts
     try:
         parsed = language.parse(data, path)
     except ValueError:
         counts.files["not parsed"] += 1
-        return None
+        return None, counts
     counts.bytes += len(data)
     counts.broken += parsed.left_out
     if is_generated(data, parsed.code_start):
         counts.files["generated"] += 1
-        return None
+        return None, counts
     file = CorpusFile(path, language.name, licence, data, disjoint(parsed.comments), ())
     functions = _functions(file, parsed, language)
     counts.files["" if functions else "without functions"] += 1
     counts.functions.update(function.reason for function in functions)
     counts.licences += Counter({licence: sum(not function.reason for function in functions)})
-    return replace(file, functions=functions) if functions else None
+    return replace(file, functions=functions) if functions else None, counts
 
 
 def _functions(file: CorpusFile, parsed: ParsedSource, language: SourceLanguage) -> list[CorpusFunction]:

@@ -8,8 +8,10 @@ from typing import Any, Literal
 from data_prep.corpus.extraction import Counts, extract_tree
 from data_prep.corpus.records import TreeName
 from data_prep.corpus.shards import shard_bytes
+from data_prep.item_limits import FILE
 from data_prep.languages.registry import language
 from data_prep.licences.licences import states_licence
+from data_prep.limited_calls import LimitedCalls
 from data_prep.sources.git_repository import bare_repository, fetched_commit
 from data_prep.sources.git_tree import GitTree
 from data_prep.sources.own_git import GitError
@@ -26,6 +28,7 @@ class TreeTask:
     kind: Literal["clone", "fetch", "archive"]
     place: str  # the folder of a clone, the address to fetch from, or an archive
     program: str  # checksum of the program that extracts, for the shard
+    apart: bool = False  # whether each file is parsed in a process of its own, for a tree that has ended the common one
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,11 @@ def _may_state_licence(path: str) -> bool:
 def _made(task: TreeTask, tree: SourceTree) -> MadeShard:
     counts: dict[str, Counts] = {}
     head: dict[str, Any] = {"tree": asdict(task.tree), "program": task.program}
-    files = list(extract_tree(tree, task.languages, counts))
+    apart = LimitedCalls(FILE, 1) if task.apart else None
+    try:
+        files = list(extract_tree(tree, task.languages, counts, apart))
+    finally:
+        if apart:
+            apart.close()
     head["languages"] = {name: each.as_dict() for name, each in counts.items()}
     return MadeShard(shard_bytes(head, files), head)

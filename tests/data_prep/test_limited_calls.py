@@ -25,7 +25,7 @@ def calls():
     "costly", ["while True: pass", "[0] * (1 << 30)", "(lambda f: f(f))(lambda f: f(f))", "import os; os.abort()"]
 )
 def test_what_costs_too_much_ends_alone(calls, costly):
-    with pytest.raises(EndedByItemError, match=r"costs more than 1\.0 s"):
+    with pytest.raises(EndedByItemError, match="costs too much"):
         calls.call("builtins:exec", costly)
     assert calls.call("math:sqrt", 4.0) == 2.0
 

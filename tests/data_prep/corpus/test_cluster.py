@@ -1,4 +1,4 @@
-"""Extraction by Ray: the same bytes as in one process, also after a worker was killed."""
+"""Extraction by processes and by Ray: the same bytes as in one process, whatever became of the workers."""
 
 import importlib.util
 import os
@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.data_prep.datasets.corpus_trees import clones
+from data_prep.corpus.cluster import map_trees
+from data_prep.corpus.extraction import COSTLY
+from data_prep.corpus.records import TreeName
+from data_prep.corpus.shards import read_files
+from data_prep.corpus.worker import TreeTask
+from tests.data_prep.datasets.corpus_trees import LICENCE, clones, head_of
+from tests.search.repositories import commit
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 PROGRAM = """
@@ -56,3 +62,16 @@ def test_ray_gives_the_same_bytes_after_the_death_of_a_worker(tmp_path):
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.split()[-3:] == ["True", "True", "9"]
+
+
+def test_a_file_that_costs_too_much_costs_itself_alone(tmp_path):
+    """Its tree is extracted anew, each file apart."""
+    kept = (REPOSITORY / "evaluation" / "metrics.py").read_text()
+    costly = "class A {\n" + "a=>a=>a=>a=>a=>a=>a=>a=>a=>a=>\n" * 4_000
+    clone = commit(tmp_path / "tree", {"LICENSE": LICENCE, "a.py": kept, "A.java": costly})
+    task = TreeTask(TreeName("o/tree", head_of(clone), ""), ("java", "python"), "clone", str(clone), "p")
+    (made,) = map_trees([task], 1, "")
+    assert made.head["languages"]["java"]["files"] == {COSTLY: 1}
+    assert made.head["languages"]["python"]["files"] == {"": 1}
+    (tmp_path / "shard").write_bytes(made.data)
+    assert [file.path for file in read_files(tmp_path / "shard")] == ["a.py"]
