@@ -30,6 +30,8 @@ class Limits:
 
 FILE: Final = Limits(seconds=2.0, seconds_per_mib=20.0, memory=2 << 30)
 """Of a source file; real files take .6 s for each MiB."""
+PAIRS: Final = Limits(seconds=20.0, seconds_per_mib=200.0, memory=4 << 30)
+"""Of a file whose pairs are extracted, which javalang reads too, ten times slower."""
 TREE: Final = replace(FILE, memory=8 << 30)
 """Of each file of a source tree, whose functions stay in memory together."""
 TEXT: Final = Limits(seconds=1.0, seconds_per_mib=0.0, memory=1 << 29)

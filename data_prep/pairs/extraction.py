@@ -3,14 +3,18 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from data_prep.config import DataConfig
+from data_prep.item_limits import limited
 from data_prep.languages.java.code_fields import clean_fields
-from data_prep.languages.java.declarations import FoundMethod, LeftOut, ParsedFile, find_methods, parse_java
+from data_prep.languages.java.declarations import FoundMethod, LeftOut, find_methods, parse_java
 from data_prep.languages.java.javadoc import first_sentence, query_words
 from data_prep.languages.java.types import text
 from data_prep.pairs.filters import NOT_PARSED, Candidate, generated_header, reason_to_drop
 from data_prep.records import Method, Pair, SourceFile
+
+COSTLY: Final = "takes too much processor time or memory to parse"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +23,14 @@ class Chunk:
 
     files: Sequence[SourceFile]
     config: DataConfig
+
+    def divided(self) -> "list[Chunk]":
+        """One chunk a file."""
+        return [Chunk([file], self.config) for file in self.files]
+
+    def refused(self) -> "Extracted":
+        """The result where the files cost too much to parse."""
+        return Extracted(files=len(self.files), broken=[(file.path, COSTLY) for file in self.files])
 
 
 @dataclass(slots=True)
@@ -32,25 +44,42 @@ class Extracted:
     broken: list[tuple[str, str]] = field(default_factory=list)  # path, error
     not_parsed: list[tuple[str, str]] = field(default_factory=list)  # path:line of a method, javalang's error
 
+    def add(self, part: "Extracted") -> None:
+        """Append the results of another chunk."""
+        self.pairs += part.pairs
+        self.files += part.files
+        self.methods += part.methods
+        self.dropped.update(part.dropped)
+        self.broken += part.broken
+        self.not_parsed += part.not_parsed
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Extracted]") -> "Extracted":
+        """The results of all parts, in order."""
+        whole = cls()
+        for part in parts:
+            whole.add(part)
+        return whole
+
 
 def extract(chunk: Chunk) -> Extracted:
     """The pairs of a chunk's files; broken files are recorded and skipped."""
     found = Extracted()
     for file in chunk.files:
         found.files += 1
-        try:
-            parsed = parse_java(file.data)
-        except ValueError as error:
-            found.broken.append((file.path, str(error)))
-            continue
-        trouble = parsed.trouble()
-        if trouble:
-            found.broken.append((file.path, trouble))
-        _extract_file(file, parsed, chunk.config, found)
+        with limited(len(file.data)):
+            _extract_file(file, chunk.config, found)
     return found
 
 
-def _extract_file(file: SourceFile, parsed: ParsedFile, config: DataConfig, found: Extracted) -> None:
+def _extract_file(file: SourceFile, config: DataConfig, found: Extracted) -> None:
+    try:
+        parsed = parse_java(file.data)
+    except ValueError as error:
+        found.broken.append((file.path, str(error)))
+        return
+    if trouble := parsed.trouble():
+        found.broken.append((file.path, trouble))
     generated, left_out = generated_header(file.data, parsed.code_start), LeftOut()
     for method in find_methods(parsed, left_out=left_out):
         if file.excerpt is not None and "." in method.type_name:

@@ -10,15 +10,17 @@ from typing import Any, Final, Protocol, runtime_checkable
 from tqdm import tqdm
 
 from data_prep.config import DataConfig
+from data_prep.item_limits import PAIRS
 from data_prep.pairs.duplicates import drop_duplicates
 from data_prep.pairs.extraction import Chunk, Extracted
 from data_prep.pairs.filters import FILTERS, NOT_PARSED
 from data_prep.pairs.made import MadePairs, Stopwatch, listed
 from data_prep.pairs.splits import BY_FILE, SplitRule, project_of, split_pairs
 from data_prep.records import Pair, SourceFile
-from data_prep.worker_pool import map_ordered, processors
+from data_prep.worker_pool import Guard, map_ordered, processors
 
 _EXTRACT: Final = "data_prep.pairs.extraction:extract"
+_GUARD: Final = Guard(Chunk.divided, Extracted.joined, Chunk.refused, PAIRS)
 _CHUNK_BYTES: Final = 1 << 20
 
 
@@ -87,15 +89,11 @@ def _of_projects(pairs: Sequence[Pair]) -> dict[str, int]:
 
 def _extract_all(files: Iterable[SourceFile], config: DataConfig, progress: bool) -> Extracted:
     whole = Extracted()
-    parts = map_ordered(_EXTRACT, _chunks(files, config), config.processes or processors())
+    parts = map_ordered(_EXTRACT, _chunks(files, config), config.processes or processors(), _GUARD)
     with closing(parts), tqdm(desc="files", unit=" files", disable=None if progress else True) as bar:
         for part in parts:
-            whole.pairs += map(interned, part.pairs)
-            whole.files += part.files
-            whole.methods += part.methods
-            whole.dropped += Counter(part.dropped)
-            whole.broken += part.broken
-            whole.not_parsed += part.not_parsed
+            part.pairs = [*map(interned, part.pairs)]
+            whole.add(part)
             bar.update(part.files)
     return whole
 

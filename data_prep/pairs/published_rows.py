@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
 from tqdm import tqdm
 
 from data_prep.config import DataConfig
+from data_prep.item_limits import PAIRS, limited
 from data_prep.languages.identifiers import split_identifier
 from data_prep.languages.java.code_fields import LONGEST, clean_fields
 from data_prep.languages.java.declarations import find_methods, parse_java
@@ -17,7 +19,7 @@ from data_prep.languages.java.parsed_fields import profile_fields
 from data_prep.pairs.excerpt import wrap
 from data_prep.pairs.extraction import record
 from data_prep.records import UNKNOWN, Method, Pair, SourceFile, SplitName
-from data_prep.worker_pool import map_ordered, processors
+from data_prep.worker_pool import Guard, map_ordered, processors
 
 _EXTRACT: Final = "data_prep.pairs.published_rows:pairs_of_chunk"
 _CHUNK: Final = 500  # rows
@@ -40,13 +42,18 @@ class RowChunk:
     rows: Sequence[PublishedRow]
     origin: str
     config: DataConfig
+    parsed: bool = True  # else each method is read word by word, as one that cannot be parsed
+
+    def divided(self) -> "list[RowChunk]":
+        """One chunk a row."""
+        return [replace(self, rows=[row]) for row in self.rows]
 
 
 def pairs_of_rows(
     rows: Iterable[PublishedRow], origin: str, config: DataConfig, *, progress: bool
 ) -> Iterator[tuple[SplitName, Pair, bool]]:
     """The split and pair of each row, in order, and whether its code could be parsed."""
-    parts = map_ordered(_EXTRACT, _chunks(rows, origin, config), config.processes or processors())
+    parts = map_ordered(_EXTRACT, _chunks(rows, origin, config), config.processes or processors(), _GUARD)
     with closing(parts), tqdm(desc="rows", unit=" rows", disable=None if progress else True) as bar:
         for part in parts:
             bar.update(len(part))
@@ -56,6 +63,14 @@ def pairs_of_rows(
 def pairs_of_chunk(chunk: RowChunk) -> list[tuple[SplitName, Pair, bool]]:
     """The same of a chunk, in one process."""
     return [(row.split, *_pair(row, chunk)) for row in chunk.rows]
+
+
+_GUARD: Final = Guard(
+    divided=RowChunk.divided,
+    joined=lambda parts: [*chain.from_iterable(parts)],
+    refused=lambda chunk: pairs_of_chunk(replace(chunk, parsed=False)),
+    limits=PAIRS,
+)
 
 
 def summary(docstring: str) -> str:
@@ -68,7 +83,8 @@ def summary(docstring: str) -> str:
 
 def _pair(row: PublishedRow, chunk: RowChunk) -> tuple[Pair, bool]:
     file = wrap(row.fields, row.split, chunk.origin)
-    method = _parsed(file, chunk.config)
+    with limited(len(file.data)):
+        method = _parsed(file, chunk.config) if chunk.parsed else None
     text = " ".join(summary(row.fields["docstring"]).split())
     query = query_words(text)[:LONGEST] or (UNKNOWN,) if row.is_query else ()
     return Pair(method or _spelled(file, row), text, query), method is not None
