@@ -6,7 +6,7 @@ than :mod:`data_prep.item_limits` allow: a parser cannot be stopped from inside 
 
 import atexit
 from contextlib import suppress
-from queue import Empty, SimpleQueue
+from queue import Empty, LifoQueue
 from typing import Any, Final
 
 from data_prep.item_limits import TEXT, Limits, limited
@@ -22,8 +22,8 @@ class LimitedCalls:
 
     def __init__(self, limits: Limits = TEXT, processes: int = PROCESSES) -> None:
         """``limits``: of a call; ``processes``: the most at a time."""
-        self._limits, self._processes = limits, processes
-        self._free: SimpleQueue[WorkerProcess | None] = SimpleQueue()  # None: to be started
+        self._limits = limits
+        self._free: LifoQueue[WorkerProcess | None] = LifoQueue()  # None: to be started; the last one used is first
         for _ in range(processes):
             self._free.put(None)
 
@@ -49,12 +49,14 @@ class LimitedCalls:
 
     def close(self) -> None:
         """End the processes; a later call starts others."""
+        found: list[WorkerProcess | None] = []
         with suppress(Empty):  # those that are in use end when this process does
-            for _ in range(self._processes):
-                process = self._free.get_nowait()
-                self._free.put(None)
-                if process:
-                    process.end()
+            while True:
+                found.append(self._free.get_nowait())
+        for process in found:
+            self._free.put(None)
+            if process:
+                process.end()
 
 
 CALLS: Final = LimitedCalls()
