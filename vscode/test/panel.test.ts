@@ -57,6 +57,12 @@ test("what was judged is pressed", () => {
   assert.match(panelPage(answer([]), new Map(), FILES), /Nothing was found/);
 });
 
+test("the score is short", () => {
+  const page = panelPage(answer([result({ score: 0.67110825 }), result({ score: undefined })]), new Map(), FILES);
+  assert.match(page, / · score 0\.671<\/p>/);
+  assert.match(page, / · score not known, since the index has no vectors<\/p>/);
+});
+
 test("only wishes about results that there are", () => {
   for (const action of ACTIONS) assert.deepEqual(wishOf({ action, result: 1 }, 2), { action, result: 1 });
   for (const message of [

@@ -63,7 +63,7 @@ ${results || "<p>Nothing was found.</p>"}
 
 function article(result: Result, at: number, relevant: boolean | undefined): string {
   const from = safeUrl(result.url) || place(result);
-  const about = [oneLine(from, 2000), oneLine(result.license) || "licence not known", `score ${scoreOf(result)}`];
+  const about = [oneLine(from, 2000), oneLine(result.license) || "licence not known", `score ${scoreOf(result, 3)}`];
   const buttons = ACTIONS.map((action) => {
     const judges = action === "relevant" || action === "irrelevant";
     const pressed = judges ? ` aria-pressed="${relevant === (action === "relevant") && relevant !== undefined}"` : "";

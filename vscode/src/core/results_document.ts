@@ -38,9 +38,9 @@ function head({ query, results, model, milliseconds }: Answer, language: Languag
   ];
 }
 
-/** Where a result is from, under which licence, and its score. */
+/** Where a result is from, under which licence, and its score, with eight digits as Scotch's document has it. */
 export function attribution(result: Result): string[] {
-  return [sourceLine(result), `License: ${oneLine(result.license) || "not known"}`, `Score: ${scoreOf(result)}`];
+  return [sourceLine(result), `License: ${oneLine(result.license) || "not known"}`, `Score: ${scoreOf(result, 8)}`];
 }
 
 /** Where a result is from: its permanent link, or else its place in the indexed folder. */
@@ -49,9 +49,9 @@ export function sourceLine(result: Result): string {
   return url ? `Source URL: ${oneLine(url, 2000)}` : `Source: ${place(result) || "not known"}`;
 }
 
-/** The score of a result with eight digits. */
-export function scoreOf({ score }: Result): string {
-  return score === undefined ? "not known, since the index has no vectors" : score.toFixed(8);
+/** The score of a result with so many digits after the point. */
+export function scoreOf({ score }: Result, digits: number): string {
+  return score === undefined ? "not known, since the index has no vectors" : score.toFixed(digits);
 }
 
 /** The place of a result in the indexed folder, such as src/lines.py:8-12. */
