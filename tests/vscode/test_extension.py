@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from search.files.languages import indexed_suffixes, language_name
+
 EXTENSION = Path(__file__).resolve().parents[2] / "vscode"
 CANNOT_RUN = 77
 
@@ -22,3 +24,12 @@ def test_the_core_without_an_editor():
         pytest.skip(done.stderr.strip())
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     assert re.search(r"pass [4-9][0-9]$", done.stdout, re.MULTILINE), done.stdout
+
+
+def test_a_language_has_the_suffixes_that_are_indexed():
+    told = (EXTENSION / "src" / "core" / "languages.ts").read_text()
+    found = dict(re.findall(r'name: "(\w+)",[^}]*?suffixes: \[([^]]*)\]', told))
+    for name, suffixes in found.items():
+        indexed = {suffix for suffix in indexed_suffixes(documents=False) if language_name(f"a{suffix}") == name}
+        assert set(re.findall(r'"([^"]+)"', suffixes)) == indexed, name
+    assert {*found} == {language_name(f"a{suffix}") for suffix in indexed_suffixes(documents=False)}

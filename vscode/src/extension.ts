@@ -24,6 +24,7 @@ export function activate(context: vscode.ExtensionContext): void {
       void vscode.window.showInformationMessage(told);
     },
     index: () => index(process, near()),
+    showLog: () => log.show(true),
     ...actions.commands(),
   };
   context.subscriptions.push(

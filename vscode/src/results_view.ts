@@ -32,7 +32,7 @@ export class ResultsView implements vscode.TextDocumentContentProvider, vscode.C
 
   /** Show an answer beside the editor, which keeps the focus; it replaces the last one of its language. */
   async show(shown: Shown): Promise<void> {
-    const uri = vscode.Uri.from({ scheme: SCHEME, path: `/Search${shown.language.suffix}` });
+    const uri = vscode.Uri.from({ scheme: SCHEME, path: `/Search${shown.language.suffixes[0]}` });
     this.all.set(uri.toString(), shown);
     this.changed.fire(uri);
     this.refresh();

@@ -3,11 +3,14 @@
 import * as vscode from "vscode";
 
 import type { Answer } from "./core/answers.ts";
+import { ServerError } from "./core/client.ts";
 import { contextOf } from "./core/context.ts";
+import { lackingFailure } from "./core/failure.ts";
+import { hasOtherFile } from "./core/folder_files.ts";
 import { type Language, languageOf, LANGUAGES } from "./core/languages.ts";
 import { isEnter, queryBelow, queryOf } from "./core/trigger.ts";
 import { ResultsView, SCHEME, shownOf } from "./results_view.ts";
-import type { Server } from "./server.ts";
+import { folderNear, type Server } from "./server.ts";
 import * as settings from "./settings.ts";
 import { withProgress } from "./telling.ts";
 
@@ -58,10 +61,22 @@ export async function searchByCommand(searching: Searching): Promise<void> {
 async function search({ server, view }: Searching, { query, language, context, from }: Wanted): Promise<void> {
   const near = contextOf(context, settings.contextBytes());
   const question = { query, context: near, language: language.name, top: settings.numberOfResults() };
-  const answer = await withProgress("Searching for code", (signal): Promise<Answer> =>
-    server.ask((client) => client.search(question, signal), from, signal),
-  );
-  await view.show(shownOf(answer, language, from));
+  try {
+    const answer = await withProgress("Searching for code", (signal): Promise<Answer> =>
+      server.ask((client) => client.search(question, signal), from, signal),
+    );
+    await view.show(shownOf(answer, language, from));
+  } catch (error) {
+    if (!(error instanceof ServerError) || error.kind !== "lacking") throw error;
+    throw lackingFailure(error.message, language.title, await hasOthers(language, from));
+  }
+}
+
+/** Whether the folder that can be indexed has files of a language beside `from`; undefined: it is not known. */
+async function hasOthers({ suffixes }: Language, from: vscode.Uri | undefined): Promise<boolean | undefined> {
+  const folder = folderNear(from);
+  if (!settings.address().local || !vscode.workspace.isTrusted || folder?.scheme !== "file") return undefined;
+  return hasOtherFile(folder.fsPath, suffixes, from?.fsPath ?? "");
 }
 
 /** The text above a line. */

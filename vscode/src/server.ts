@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 
 import { Client, ServerError } from "./core/client.ts";
+import { Failure } from "./core/failure.ts";
 import type { ServerProcess } from "./server_process.ts";
 import * as settings from "./settings.ts";
 
@@ -24,6 +25,20 @@ export class Server {
    * @throws Error: with one sentence for the user; Declined: without
    */
   async ask<T>(ask: (client: Client) => Promise<T>, near: vscode.Uri | undefined, signal: AbortSignal): Promise<T> {
+    try {
+      return await this.askOrStart(ask, near, signal);
+    } catch (error) {
+      if (error instanceof ServerError && error.kind === "ended" && this.process.hasStarted())
+        throw new Failure(error.message, "Show Log");
+      throw error;
+    }
+  }
+
+  private async askOrStart<T>(
+    ask: (client: Client) => Promise<T>,
+    near: vscode.Uri | undefined,
+    signal: AbortSignal,
+  ): Promise<T> {
     const client = this.client();
     try {
       return await ask(client);
@@ -59,7 +74,7 @@ export class Server {
 }
 
 /**
- * The folder of the workspace that has a file, or else its own folder: where a program may be started.
+ * As {@link folderNear}, where a program may be started.
  *
  * @throws Error: the workspace is not trusted, or there is no such folder on this machine
  */
@@ -69,9 +84,14 @@ export function folderOf(near: vscode.Uri | undefined): string {
       "No server runs, and none is started since this workspace is not trusted: trust it, or start `serve` yourself.",
     );
   }
-  const folder = near && vscode.workspace.getWorkspaceFolder(near)?.uri;
-  const found = folder ?? vscode.workspace.workspaceFolders?.[0]?.uri ?? (near && vscode.Uri.joinPath(near, ".."));
+  const found = folderNear(near);
   if (found?.scheme !== "file")
     throw new Error("Open a folder of this machine: the server reads the index of a folder.");
   return found.fsPath;
+}
+
+/** The folder of the workspace that has a file, or else its own folder. */
+export function folderNear(near: vscode.Uri | undefined): vscode.Uri | undefined {
+  const folder = near && vscode.workspace.getWorkspaceFolder(near)?.uri;
+  return folder ?? vscode.workspace.workspaceFolders?.[0]?.uri ?? (near && vscode.Uri.joinPath(near, ".."));
 }

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import * as vscode from "vscode";
 
 import type { Client } from "./core/client.ts";
+import { Failure, programFailure } from "./core/failure.ts";
 import { oneLine } from "./core/plain.ts";
 import * as settings from "./settings.ts";
 
@@ -32,9 +33,9 @@ export class ServerProcess implements vscode.Disposable {
     for (const end = Date.now() + START_MILLISECONDS; Date.now() < end; await pause(POLL_MILLISECONDS)) {
       if (await client.ready(signal)) return;
       if (signal.aborted) throw new Error("The search was cancelled.");
-      if (!isRunning(child)) throw new Error(`The server ended: ${this.lastLine || "it said nothing"}`);
+      if (!isRunning(child)) throw programFailure("The server ended", this.lastLine);
     }
-    throw new Error(`The server did not get ready within ${START_MILLISECONDS / 1000} seconds.`);
+    throw new Failure(`The server did not get ready within ${START_MILLISECONDS / 1000} seconds.`, "Show Log");
   }
 
   /** Index `folder`; the message is the last line of the program. As {@link start}, if it fails. */
@@ -42,8 +43,14 @@ export class ServerProcess implements vscode.Disposable {
     const child = this.launch(["index", folder], folder);
     signal.addEventListener("abort", () => child.kill());
     const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
-    if (code !== 0) throw new Error(signal.aborted ? "Indexing was cancelled." : `Indexing failed: ${this.lastLine}`);
+    if (code !== 0)
+      throw signal.aborted ? new Error("Indexing was cancelled.") : programFailure("Indexing failed", this.lastLine);
     return this.lastLine;
+  }
+
+  /** Whether this extension has started a server, which it has not stopped. */
+  hasStarted(): boolean {
+    return this.child !== undefined;
   }
 
   /** The server that this extension has started and that runs. */
@@ -82,6 +89,7 @@ export class ServerProcess implements vscode.Disposable {
     child.on("error", (error: NodeJS.ErrnoException) => {
       this.lastLine =
         error.code === "ENOENT" ? `there is no program ${program}: set neuralCodeSearch.command` : error.message;
+      this.log.appendLine(this.lastLine);
     });
     return child;
   }

@@ -3,10 +3,9 @@
 import * as vscode from "vscode";
 
 import { ServerError } from "./core/client.ts";
+import { Failure, HELPS } from "./core/failure.ts";
 import { oneLine } from "./core/plain.ts";
 import { Declined } from "./server.ts";
-
-const INDEX = "Index This Folder";
 
 /** Run something; what goes wrong is shown as one sentence, with what helps where that is known. */
 export async function reported(run: () => Promise<unknown>): Promise<void> {
@@ -15,9 +14,9 @@ export async function reported(run: () => Promise<unknown>): Promise<void> {
   } catch (error) {
     if (error instanceof Declined || (error instanceof ServerError && error.kind === "cancelled")) return;
     const said = oneLine(error instanceof Error ? error.message : String(error), 1000);
-    const helps = /there is no index of|the index .* is empty|the index has no /.test(said) ? [INDEX] : [];
+    const helps = error instanceof Failure ? error.helps : [];
     const chosen = await vscode.window.showErrorMessage(said, ...helps);
-    if (chosen === INDEX) await vscode.commands.executeCommand("neuralCodeSearch.index");
+    if (chosen) await vscode.commands.executeCommand(`neuralCodeSearch.${HELPS[chosen]}`);
   }
 }
 

@@ -119,6 +119,10 @@ test("each status is one sentence", async () => {
   for (const [status, kind, said] of STATUSES) {
     await asked(answers(status, { error: "why" }), (client) => fails(client, kind, said));
   }
+  const lacking = { error: "the index has no go, but java, javascript, markdown" };
+  await asked(answers(400, lacking), (client) =>
+    fails(client, "lacking", /^The index has no Go, but Java, JavaScript, markdown\.$/),
+  );
   await asked(answers(400, { error: "two\nlines \u202e" }), (client) => fails(client, "refused", /: two lines\.$/));
 });
 
@@ -145,12 +149,12 @@ test("no server, one that ends, one that is late, and a cancelled search", async
   );
   await asked(
     (request) => void request.socket.destroy(),
-    (client) => fails(client, "ended", /ended before it had answered/),
+    (client) => fails(client, "ended", /^The server ended before it answered: search again\.$/),
   );
   const half: Handler = (request, _body, response) => {
     response.writeHead(200, { "content-length": 100 }).write("{", () => request.socket.destroy());
   };
-  await asked(half, (client) => fails(client, "ended", /ended before it had answered/));
+  await asked(half, (client) => fails(client, "ended", /ended before it answered/));
   const silent: Handler = () => undefined;
   await asked(silent, (client) => fails(client, "late", /did not answer within 0\.2 seconds\.$/), 200);
   await asked(silent, async (client) => {

@@ -19,10 +19,12 @@ for (const [name, codes] of Object.entries(CODE)) {
   test(`the document of ${name} is as its golden file`, () => {
     const language = named(name);
     const results = codes.map((code, at) =>
-      at ? result({ code, license: "", score: undefined }) : result({ code, url: `${URL}${language.suffix}#L8-L9` }),
+      at
+        ? result({ code, license: "", score: undefined })
+        : result({ code, url: `${URL}${language.suffixes[0]}#L8-L9` }),
     );
     const { text, headings } = resultsDocument(answer(results, { language: name }), language);
-    const golden = join("test", "golden", `Search${language.suffix}`);
+    const golden = join("test", "golden", `Search${language.suffixes[0]}`);
     if (process.env["WRITE_GOLDEN"]) writeFileSync(golden, text);
     assert.equal(text, readFileSync(golden, "utf8"));
     const lines = text.split("\n");

@@ -5,6 +5,7 @@ import * as https from "node:https";
 
 import { type Address, shown } from "./address.ts";
 import { type Answer, answerOf, type Explanation, explanationOf, type Result } from "./answers.ts";
+import { titleOf } from "./languages.ts";
 import { oneLine, wellFormed } from "./plain.ts";
 
 /** Bytes of an answer, at most. */
@@ -13,11 +14,11 @@ const LARGEST_ANSWER = 32 * 1024 * 1024;
 /** What went wrong, as the user is told. */
 export class ServerError extends Error {
   override readonly name = "ServerError";
-  readonly kind: "absent" | "busy" | "ended" | "late" | "cancelled" | "refused" | "broken";
+  readonly kind: "absent" | "busy" | "ended" | "late" | "cancelled" | "lacking" | "refused" | "broken";
 
   /**
    * `kind`: absent: no server; busy: it opens its index; ended, late: it has ended before its answer, or takes too
-   * long; refused: it has answered with an error.
+   * long; lacking: its index has no code of the language; refused: it has answered with another error.
    */
   constructor(kind: ServerError["kind"], message: string) {
     super(message);
@@ -143,10 +144,7 @@ export class Client {
     }
     if (ABSENT.has(error.code ?? "")) return new ServerError("absent", `No search server answers at ${there}.`);
     if (ENDED.has(error.code ?? ""))
-      return new ServerError(
-        "ended",
-        `The server at ${there} ended before it had answered: start it again, then search again.`,
-      );
+      return new ServerError("ended", "The server ended before it answered: search again.");
     return new ServerError("broken", `The server at ${there} cannot be asked: ${oneLine(error.message)}.`);
   }
 
@@ -175,6 +173,9 @@ function messageOf(body: unknown): string {
 
 function refusal(status: number, message: string, there: string): ServerError {
   const said = message && `: ${message}`;
+  const lacking = /^the index has (no \w+, but .+)$/.exec(message)?.[1];
+  if (status === 400 && lacking)
+    return new ServerError("lacking", `The index has ${lacking.replace(/\w+/g, titleOf)}.`);
   if (status === 400) return new ServerError("refused", `The server refused the search${said}.`);
   if (status === 404 || status === 405)
     return new ServerError(

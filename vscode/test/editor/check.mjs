@@ -217,7 +217,7 @@ async function withServers(person, base, serve, set) {
     await person.typeLine("# search: open a session");
     await person.notification(/Searching for code/);
     server.stop();
-    await person.notification(/ended before it had answered: start it again/);
+    await person.notification(/The server ended before it answered: search again/);
     await person.shot("died");
   });
   await person.check("nothing is sent to another host that is not allowed", async () => {
@@ -236,7 +236,7 @@ async function inOther(person, folder) {
     await person.command("Code Search: Stop the Server"); // so that the extension of the new window is active
     await person.notification(/has not started a search server/, 90_000);
     await person.typeLine(ASKED.python[2]);
-    await person.notification(/The server ended: .*there is no index of/, 60_000 * SLOWER);
+    await person.notification(/There is no index of .* or of a folder above it\./, 60_000 * SLOWER);
     await person.shot("no-index");
     await person.answer("Index This Folder");
     await person.notification(/functions, types and files|vectors beside it/, 60_000 * SLOWER);
@@ -247,7 +247,13 @@ async function inOther(person, folder) {
     writeFileSync(join(folder, ASKED.go[0]), ASKED.go[1]); // which the index does not have
     await person.open(ASKED.go[0]);
     await person.typeLine(ASKED.go[2]);
-    await person.notification(/the index has no go, but python/);
+    await person.notification(/The index has no Go, but Python\. This folder has no other Go file/);
     await person.shot("no-language");
+    await person.dismiss();
+    writeFileSync(join(folder, "other.go"), "package main\n\nfunc other() {}\n");
+    await person.typeLine(ASKED.go[2], " now");
+    await person.notification(/This folder has Go files: index it to find them/);
+    await person.answer("Index This Folder");
+    await person.notification(/functions, types and files|vectors beside it/, 60_000 * SLOWER);
   });
 }
