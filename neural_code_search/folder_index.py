@@ -9,7 +9,7 @@ from typing import Final
 
 from data_prep.files.named_paths import check_file_place, named_path
 from neural_code_search.scoring import CodeModel, check_top, load_model
-from search.engine.engine import Stage
+from search.engine.hits import Stage
 from search.engine.reranker import ModelReranker
 from search.engine.show import result
 from search.index.build import refresh

@@ -33,7 +33,7 @@ from retrieval.ann.faiss_index import FaissVectors
 from retrieval.ann.milvus import MilvusVectors
 from search.ann_options import AnnSpeedOptions
 from search.index.build import refresh
-from search.index.code_index import open_index
+from search.index.index_file import open_index
 from search.index.vector_encoding import refresh_vectors, row_encoder
 from search.index.vector_file import open_vectors, vectors_path
 from search.quality.questions import of_comments

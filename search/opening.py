@@ -53,7 +53,7 @@ def opened(path: Path, how: str, *, mapped: bool = False) -> "tuple[Index, Retri
 
     Vectors that cannot be used are reported; this is an error only if ``how`` asks for them.
     """
-    from search.index.code_index import UnusableIndexError, open_index, read_head
+    from search.index.index_file import UnusableIndexError, open_index, read_head
     from search.index.vector_file import vectors_path
 
     there = vectors_path(path).exists()

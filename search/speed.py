@@ -25,8 +25,9 @@ from recipes.config import REPOSITORY
 from search.engine.engine import Engine
 from search.engine.signals import Reranker
 from search.index.build import refresh
-from search.index.code_index import Index, open_index, read_head
+from search.index.code_index import Index
 from search.index.dense_retriever import DenseRetriever, near_rows
+from search.index.index_file import open_index, read_head
 from search.index.vector_encoding import refresh_vectors, row_encoder
 from search.index.vector_file import up_to_date, vectors_path
 from search.opening import reranker_maker

@@ -90,7 +90,7 @@ def _prepared(java_folder: Path, root: Path, *, statements: bool = False):
 def index(java_folder, tmp_path_factory):
     """The folder's index."""
     from search.index.build import refresh
-    from search.index.code_index import open_index
+    from search.index.index_file import open_index
 
     path = tmp_path_factory.mktemp("index") / "index"
     done = refresh(java_folder, path, processes=1, tell=lambda path, trouble: pytest.fail(f"{path}: {trouble}"))

@@ -7,9 +7,9 @@ import fnmatch
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int64
@@ -17,7 +17,8 @@ from jaxtyping import Bool, Float, Float32, Int64
 from data_prep.languages.java.javadoc import query_words
 from retrieval.score_scales import weighted, z_scores
 from search.engine.context_signal import context_scores
-from search.engine.file_ranking import DEFAULT, FileRanking, FileWeights
+from search.engine.file_ranking import FileRanking, file_ranking
+from search.engine.hits import Candidates, Hit, Stage, best_beside
 from search.engine.names import Names, Spelt
 from search.engine.question import asks_for_tests, words_of
 from search.engine.settings import RankingSettings
@@ -25,43 +26,8 @@ from search.engine.signals import FileScorer, Reranker, Retriever
 from search.files.languages import language_name
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
 
-Stage = Literal["name", "model", "words", "copy", "code"]
-"""What determined a hit's rank: its name was asked for; the model scored it; BM25 alone, if there is no model. Where
-code is the question (search/snippets): it is a copy; it is like it."""
-
 FILES: Final = 20
 """Files whose best row becomes a candidate."""
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A row that answers a query."""
-
-    rank: int  # 1-based
-    row: int
-    score: float  # higher is better, within this query only
-    lexical: float  # by BM25
-    neural: float | None  # by the model; None if it has not scored the row
-    near: float | None  # the cosine of its vector and the query's; None if there are no vectors
-    of_file: float  # the score of its whole file
-    stage: Stage
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class _Looked:
-    """The candidates of a query, as ascending rows."""
-
-    rows: Int64[np.ndarray, " found"]
-    scores: Float[np.ndarray, " found"]
-    lexical: Float32[np.ndarray, " found"]
-    neural: Float32[np.ndarray, " found"] | None
-    near: Float32[np.ndarray, " found"] | None
-    of_file: Float[np.ndarray, " found"]
-
-    @property
-    def order(self) -> Int64[np.ndarray, " found"]:
-        """Positions of the rows, best first."""
-        return np.lexsort((self.rows, -self.scores))
 
 
 class Engine:
@@ -178,7 +144,7 @@ class Engine:
         *,
         by_file: bool = False,
         context: Sequence[str] = (),
-    ) -> "_Looked":
+    ) -> Candidates:
         """The candidates and their scores, with ``by_file`` those that order files."""
         ranking = self.ranking
         if by_file:
@@ -204,7 +170,7 @@ class Engine:
         scores += ranking.files * of_file
         if spelt.own or spelt.inside:
             scores += np.array([spelt.gain(row) for row in rows.tolist()])
-        return _Looked(rows, scores, lexical[rows], neural, near, of_file)
+        return Candidates(rows, scores, lexical[rows], neural, near, of_file)
 
     def _of_files(self, words: Sequence[str], query: str, weight: float) -> Float[np.ndarray, " files"]:
         """The score of each whole file for the words of a query, and for the query as typed if that is known.
@@ -308,26 +274,6 @@ class Engine:
 
     def _file_of(self, rows: Int64[np.ndarray, " found"]) -> Int64[np.ndarray, " found"]:
         return np.searchsorted(self.index.file_edges, rows, side="right") - 1
-
-
-def file_ranking(index: Index, weights: FileWeights = DEFAULT) -> FileRanking:
-    """The ranking of the files of an index."""
-    tests = np.array([each.test for each in index.files], np.bool_)
-    return FileRanking(index.whole, [each.path for each in index.files], tests, weights)
-
-
-def best_beside(scores: Float[np.ndarray, " found"], files: Int64[np.ndarray, " found"]) -> Float[np.ndarray, " found"]:
-    """The best score of another row of the same file, for each row; 0 if none is above 0."""
-    order = np.lexsort((-scores, files))
-    ordered, of_file = scores[order], files[order]
-    starts = np.r_[True, of_file[1:] != of_file[:-1]] if len(order) else np.empty(0, np.bool_)
-    first = np.maximum.accumulate(np.where(starts, np.arange(len(order)), 0))
-    best = ordered[first]
-    alone = np.append(starts[1:], True) & starts
-    second = np.where(alone, 0.0, ordered[np.minimum(first + 1, max(len(order) - 1, 0))])
-    found = np.empty(len(order))
-    found[order] = np.maximum(np.where(starts, second, best), 0.0)
-    return found
 
 
 def _stage(named: bool, read: bool) -> Stage:

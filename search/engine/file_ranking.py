@@ -26,6 +26,7 @@ from jaxtyping import Bool, Float, Float32
 from retrieval.bm25_formula import gains, idf
 from retrieval.stop_words import STOP_WORDS
 from search.files.file_words import path_stems
+from search.index.code_index import Index
 from search.index.file_index import FileIndex
 
 _GATHERING: Final = frozenset(
@@ -138,3 +139,9 @@ class FileRanking:
     @cached_property
     def _gathering(self) -> Bool[np.ndarray, " files"]:
         return np.array([path.rpartition("/")[2] in _GATHERING for path in self._paths], np.bool_)
+
+
+def file_ranking(index: Index, weights: FileWeights = DEFAULT) -> FileRanking:
+    """The ranking of the files of an index."""
+    tests = np.array([each.test for each in index.files], np.bool_)
+    return FileRanking(index.whole, [each.path for each in index.files], tests, weights)

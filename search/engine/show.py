@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from data_prep.files.printable import one_line
-from search.engine.engine import Engine, Hit
+from search.engine.engine import Engine
+from search.engine.hits import Hit
 from search.engine.signals import Alignment
 from search.engine.signature import signature
 from search.index.code_index import IndexedFile

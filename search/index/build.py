@@ -22,10 +22,9 @@ from search.files.links import committed_blobs, origin_of
 from search.files.origin import Origin
 from search.files.source import Found
 from search.files.tree import checkout_of, found_files
-from search.index.code_index import (
+from search.index.code_index import Index, IndexedFile
+from search.index.index_file import (
     Head,
-    Index,
-    IndexedFile,
     UnusableIndexError,
     open_index,
     read_head,

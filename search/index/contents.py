@@ -10,7 +10,8 @@ import numpy as np
 
 from search.files.languages import language_name
 from search.index.build import Refreshed
-from search.index.code_index import UNIT_KINDS, Index, open_index, rows_of_files
+from search.index.code_index import UNIT_KINDS, Index, rows_of_files
+from search.index.index_file import open_index
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import TokenizedPairs
-from search.index.code_index import open_index, read_head
+from search.index.index_file import open_index, read_head
 from search.index.packed_encoder import PackedEncoder, is_packed_unif
 from search.index.packed_light import PackedLight, is_packed_light
 from search.index.vector_file import (

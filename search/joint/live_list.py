@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from search.index.code_index import Head, UnusableIndexError
+from search.index.index_file import Head, UnusableIndexError
 from search.index.vector_file import vectors_path
 from search.joint.opening import OpenedMember, RerankerOf, joined, open_member
 from search.joint.repository_list import Repository, read_list

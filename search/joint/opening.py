@@ -6,8 +6,9 @@ from pathlib import Path
 
 from search.engine.engine import Engine
 from search.engine.signals import Reranker
-from search.index.code_index import Index, UnusableIndexError, open_index, read_head
+from search.index.code_index import Index
 from search.index.dense_retriever import DenseRetriever, near_rows
+from search.index.index_file import UnusableIndexError, open_index, read_head
 from search.index.vector_file import vectors_path
 from search.joint.joint_index import JointIndex, Member
 from search.joint.joint_models import JointReranker, JointRetriever
@@ -33,7 +34,7 @@ def open_member(
     Args:
         repository: a line of the list.
         reranker_of: makes the reranker over the rows of an index; None: BM25 alone.
-        mapped: as :func:`search.index.code_index.open_index` takes it.
+        mapped: as :func:`search.index.index_file.open_index` takes it.
         near: whether to use its vectors, if there are any that fit it.
 
     Raises:

@@ -26,7 +26,8 @@ from recipes.config import REPOSITORY
 from search.cursor.above import nearest
 from search.engine.question import LONGEST_QUERY
 from search.files.languages import language_name
-from search.index.code_index import CONSTANT, WHOLE_FILE, Index, open_index
+from search.index.code_index import CONSTANT, WHOLE_FILE, Index
+from search.index.index_file import open_index
 from search.joint.joint_index import JointIndex
 from search.joint.opening import opened_list
 from search.load.clients import Body, ask_together

@@ -49,7 +49,7 @@ def _labels(names: Sequence[str]) -> dict[str, str]:
 
 def _by_comments(root: Path, path: Path, run: str, options: QualityOptions, models: Mapping[str, str]) -> None:
     from search.index.build import refresh
-    from search.index.code_index import open_index
+    from search.index.index_file import open_index
     from search.quality.measure import measure_quality, quality_lines, with_comments
     from search.quality.questions import asked
 

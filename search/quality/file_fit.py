@@ -9,8 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from search.engine.engine import file_ranking
-from search.engine.file_ranking import DEFAULT, FileWeights
+from search.engine.file_ranking import DEFAULT, FileWeights, file_ranking
 from search.engine.question import asks_for_tests, words_of
 from search.index.code_index import Index
 from search.quality.query_file import QueryFile

@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float, Float32, Int64
 
-from search.engine.engine import Engine, file_ranking
-from search.engine.file_ranking import DEFAULT, FileWeights
+from search.engine.engine import Engine
+from search.engine.file_ranking import DEFAULT, FileWeights, file_ranking
 from search.engine.settings import RankingSettings
 from search.engine.signals import Alignment, FileScorer, Reranker, Retriever
 from search.index.code_index import Index

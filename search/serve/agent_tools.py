@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 from data_prep.bounds import shown
-from search.engine.engine import Engine, Hit
+from search.engine.engine import Engine
+from search.engine.hits import Hit
 from search.engine.show import aligned, explained, result
 from search.files.languages import chosen_languages
 from search.index.code_index import Index

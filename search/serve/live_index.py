@@ -10,8 +10,9 @@ from typing import Final
 from search import opening
 from search.engine.engine import Engine
 from search.engine.signals import Reranker
-from search.index.code_index import Head, Index, UnusableIndexError, open_index, read_head
+from search.index.code_index import Index
 from search.index.dense_retriever import DenseRetriever, near_rows
+from search.index.index_file import Head, UnusableIndexError, open_index, read_head
 from search.index.vector_file import vectors_path
 
 _ATTEMPTS: Final = 5

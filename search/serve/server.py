@@ -37,7 +37,8 @@ def serve(arguments: Sequence[str]) -> None:
 
 def _of_index(options: ServeOptions, failures: list[Exception]) -> "ASGIApp":
     """The application over one index, which is opened meanwhile; a failure of that is added to ``failures``."""
-    from search.index.code_index import read_head, rows_of_files
+    from search.index.code_index import rows_of_files
+    from search.index.index_file import read_head
     from search.index.places import index_place, judgements_place
     from search.opening import index_path, indexed_folder
     from search.quality.judgements import Judgements

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from data_prep.files.printable import one_line
-from search.engine.engine import Engine, Hit, Stage
+from search.engine.engine import Engine
+from search.engine.hits import Hit, Stage
 from search.engine.show import painter, result
 from search.engine.signature import signature
 from search.snippets.answer import CodeAnswer

@@ -28,7 +28,7 @@ from recipes.trained_run import load_run
 from retrieval.ann.exact import ExactVectors
 from search.engine.engine import Engine
 from search.engine.show import as_json
-from search.index.code_index import FORMAT, Head, _sum, open_index, read_head, read_whole_head
+from search.index.index_file import FORMAT, Head, _sum, open_index, read_head, read_whole_head
 from search.index.vector_file import FORMAT as VECTORS
 from search.index.vector_file import open_vectors, vectors_of, vectors_path
 from training import checkpoint

@@ -8,7 +8,7 @@ from damages import bounded
 from cli.main import main
 from evaluation.results import load_result
 from evaluation.saved_counts import SavedCounts
-from search.index.code_index import open_index, read_head, read_whole_head
+from search.index.index_file import open_index, read_head, read_whole_head
 from search.index.vector_file import open_vectors, read_vector_head
 from training.checkpoint import load_checkpoint, saved_weights
 

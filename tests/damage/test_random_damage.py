@@ -30,7 +30,7 @@ from data_prep.store.prepared_data import open_prepared, write_prepared
 from data_prep.store.tokenizing import WordTokenizer
 from recipes.run_folder import RunFolder
 from search.index.build import refresh
-from search.index.code_index import UnusableIndexError, read_whole_head
+from search.index.index_file import UnusableIndexError, read_whole_head
 from search.index.vector_encoding import refresh_vectors, row_encoder
 from training.checkpoint import save_weights
 

@@ -19,7 +19,7 @@ from recipes.config import REPOSITORY
 from search.engine.engine import Engine
 from search.engine.show import as_json, as_text
 from search.files.origin import Origin
-from search.index.code_index import open_index
+from search.index.index_file import open_index
 from search.index.places import index_place
 from search.models.folder import DEFAULT_MODEL
 

@@ -9,14 +9,15 @@ from experiments.run.stages import build_model
 from modeling.row_scores import RowScores
 from recipes.config import resolve
 from retrieval.bm25_index import Bm25Index
-from search.engine.engine import FILES, Engine, best_beside
+from search.engine.engine import FILES, Engine
+from search.engine.hits import best_beside
 from search.engine.names import Names
 from search.engine.query_words import query_split
 from search.engine.question import LONGEST_QUERY, QueryError
 from search.engine.reranker import ModelReranker
 from search.engine.settings import RankingSettings
 from search.index.build import refresh
-from search.index.code_index import open_index
+from search.index.index_file import open_index
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from repositories import commit, run_git, write
 from data_prep.sources import own_git
 from recipes.config import REPOSITORY
 from search.index.build import refresh
-from search.index.code_index import open_index
+from search.index.index_file import open_index
 
 
 @pytest.fixture

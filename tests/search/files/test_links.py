@@ -11,7 +11,7 @@ from search.files.links import origin_of as origin_of_checkout
 from search.files.origin import Origin, link
 from search.files.tree import checkout_of
 from search.index.build import refresh
-from search.index.code_index import open_index
+from search.index.index_file import open_index
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 FILES = {"A.java": "a\n", "src/B.java": "b\n", "src/c/C.java": "c\n"}

@@ -28,8 +28,8 @@ from search.engine.settings import RankingSettings
 from search.engine.signals import Retriever
 from search.index import vector_encoding
 from search.index.build import refresh
-from search.index.code_index import open_index, read_head
 from search.index.dense_retriever import DenseRetriever, near_rows
+from search.index.index_file import open_index, read_head
 from search.index.places import index_place
 from search.index.vector_encoding import BATCH, refresh_vectors, row_encoder
 from search.index.vector_file import (

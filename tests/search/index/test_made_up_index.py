@@ -13,7 +13,7 @@ from serving import ask, running
 
 from cli.main import main
 from search.index.build import refresh
-from search.index.code_index import FORMAT, Head, UnusableIndexError, _sum, open_index, read_head, read_whole_head
+from search.index.index_file import FORMAT, Head, UnusableIndexError, _sum, open_index, read_head, read_whole_head
 from search.serve.live_index import LiveIndex
 
 SOURCE = "class A { /** Drains the marsh. */ void drainMarsh() { pump(); } void fillPond() { pour(); } }"

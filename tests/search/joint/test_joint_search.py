@@ -17,8 +17,8 @@ from retrieval.bm25_formula import counts_by_norm, gains, idf
 from retrieval.bm25_index import WEIGHTS, Bm25Index, terms_of
 from search.engine.engine import Engine
 from search.engine.settings import RankingSettings
-from search.index.code_index import open_index, read_head
 from search.index.dense_retriever import near_rows
+from search.index.index_file import open_index, read_head
 from search.index.update import update_vectors
 from search.joint.joint_index import JointBm25
 from search.joint.opening import joined, open_member

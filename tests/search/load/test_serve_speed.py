@@ -10,7 +10,7 @@ from serving import index_of
 
 from cli.main import main
 from search.cursor.above import LONGEST
-from search.index.code_index import open_index
+from search.index.index_file import open_index
 from search.index.places import index_place
 from search.joint.joint_index import JointIndex
 from search.joint.opening import opened_list

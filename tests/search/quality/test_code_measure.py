@@ -12,7 +12,7 @@ from serving import index_of
 from cli.main import main
 from search.engine.engine import Engine
 from search.engine.signature import body
-from search.index.code_index import open_index
+from search.index.index_file import open_index
 from search.quality.code_measure import _rank, _rank_by, frames_found, measure_code
 from search.quality.code_questions import FEWEST, of_halves, of_namesakes
 from search.quality.made_traces import PRINTED, Call, TraceQuestion, of_traces

@@ -10,7 +10,7 @@ from cli.main import main
 from search.engine.engine import Engine
 from search.engine.file_ranking import FileWeights
 from search.index.build import refresh
-from search.index.code_index import open_index
+from search.index.index_file import open_index
 from search.quality.file_fit import PLAN, FileProject
 from search.quality.query_file import read_query_files
 from search.quality.typed_queries import measure_queries

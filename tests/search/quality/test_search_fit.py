@@ -11,7 +11,7 @@ from cli.main import main
 from search.engine.engine import Engine
 from search.engine.settings import RankingSettings
 from search.index.build import refresh
-from search.index.code_index import open_index
+from search.index.index_file import open_index
 from search.quality.query_file import checked_queries
 from search.quality.search_fit import PLAN, SearchProject, SearchWeights
 from search.quality.typed_queries import measure_queries

@@ -17,7 +17,7 @@ from search.engine.file_ranking import stemmed
 from search.engine.question import words_of
 from search.engine.settings import RankingSettings
 from search.index.build import refresh
-from search.index.code_index import open_index
+from search.index.index_file import open_index
 from search.quality.query_file import QueryFile, TypedQuery, read_query_file
 from search.quality.records import words_in
 from search.quality.typed_queries import answered, measure_queries, ndcg_by_file, query_lines, same_file

@@ -7,7 +7,7 @@ import pytest
 from repositories import commit, run_git, write
 from serving import ask, index_of, running
 
-from search.index.code_index import open_index
+from search.index.index_file import open_index
 from search.serve.file_api import MOST_UNITS
 from search.serve.live_index import LiveIndex
 from search.serve.source_files import LONGEST_LINE, MOST_LINES, ChangedFileError, around, read_indexed

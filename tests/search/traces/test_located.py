@@ -7,7 +7,7 @@ from failing_programs import GO, GO_TRACE, JAVA, JAVASCRIPT, PYTHON, java_trace,
 from repositories import write
 from serving import index_of
 
-from search.index.code_index import open_index
+from search.index.index_file import open_index
 from search.traces.located import FrameLocator
 from search.traces.trace import Frame, read_trace
 
