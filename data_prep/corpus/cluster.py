@@ -10,7 +10,7 @@ from data_prep.item_limits import TREE
 from data_prep.worker_pool import Guard, map_ordered, processors
 
 _MAKE: Final = "data_prep.corpus.worker:make_shard"
-_GUARD: Final = Guard(
+_GUARD: Final[Guard | None] = Guard(
     divided=lambda task: [replace(task, apart=True)],
     joined=lambda made: made[0],
     refused=lambda _: MadeShard(b"", {}, "it costs too much time or memory to extract"),

@@ -228,7 +228,8 @@ def test_no_program_of_a_clone_is_run(tmp_path):
 
 @pytest.fixture
 def origin(tmp_path, monkeypatch) -> Path:
-    """A list of two repositories that are fetched, by files in place of the network."""
+    """A list of two repositories that are fetched, in this process, by files in place of the network."""
+    monkeypatch.setattr("data_prep.corpus.cluster._GUARD", None)
     monkeypatch.setattr(git_repository, "_TRANSPORT", "file")
     monkeypatch.setattr("data_prep.datasets.repositories._HOST", f"file://{tmp_path}/")
     found = []
