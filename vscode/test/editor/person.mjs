@@ -29,9 +29,15 @@ export class Person {
     const tab = this.page.locator(".tab", { hasText: name }).first();
     if (await tab.count()) await tab.click();
     else {
-      await this.press("Control+1", "Control+P");
-      await this.typeText(name);
-      await this.page.locator(".quick-input-list .monaco-list-row", { hasText: name }).first().waitFor();
+      const found = this.page.locator(".quick-input-list .monaco-list-row", { hasText: name }).first();
+      for (let left = 3; left; left -= 1) {
+        await this.press("Control+1", "Control+P");
+        await this.typeText(name);
+        const last = left === 1; // a file that was just written may be missed at first
+        if (await found.waitFor({ timeout: last ? 30_000 : 5000 }).then(() => true, last ? undefined : () => false))
+          break;
+        await this.press("Escape");
+      }
       await this.press("Enter");
     }
     await this.tab(name, { selected: true });
