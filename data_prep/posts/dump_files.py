@@ -20,6 +20,8 @@ Feed = Callable[[bytes], None]
 SITE: Final = "site.json"
 """Optional file beside the tables: name, address of a question with {id}, and licence of a site that is not of Stack
 Exchange."""
+UNKNOWN_LICENCE: Final = "licence not known"
+"""Of a described site whose description names none."""
 _CHUNK: Final = 1 << 20
 _RATIO_FROM: Final = 64 << 20  # bytes; smaller outputs are never bombs
 _ARCHIVE: Final = re.compile(r"(?P<site>.+?)(?:-(?P<table>Posts|PostLinks))?\.7z", re.IGNORECASE)
@@ -69,7 +71,7 @@ class Dump:
     posts: Table
     links: Table | None
     question_url: str  # with {id}
-    licence: str  # "" for Stack Exchange: of each post by its date
+    licence: str  # "": each post by its date, as on Stack Exchange
 
     @property
     def files(self) -> list[Path]:
@@ -88,10 +90,12 @@ def find_dump(path: Path) -> Dump:
     site, tables = _tables(path)
     if "Posts" not in tables:
         raise ValueError(f"expected Posts.xml, Posts.xml.gz or a .7z archive of it in {path}: it has none")
-    own = _site_of(path if path.is_dir() else path.parent)
+    described = _site_of(path if path.is_dir() else path.parent)
+    own = described or {}
     name = own.get("site", site)
     url = own.get("question_url", f"https://{name}/questions/{{id}}" if "." in name else "")
-    return Dump(name, tables["Posts"], tables.get("PostLinks"), url, own.get("licence", ""))
+    licence = own.get("licence", "" if described is None else UNKNOWN_LICENCE)
+    return Dump(name, tables["Posts"], tables.get("PostLinks"), url, licence)
 
 
 def _tables(path: Path) -> tuple[str, dict[str, Table]]:
@@ -111,9 +115,10 @@ def _tables(path: Path) -> tuple[str, dict[str, Table]]:
     return site, tables
 
 
-def _site_of(folder: Path) -> dict[str, str]:
+def _site_of(folder: Path) -> dict[str, str] | None:
+    """What the description says; None without one: the site is of Stack Exchange."""
     if not (folder / SITE).is_file():
-        return {}
+        return None
     try:
         content = parse_json(read_whole(folder / SITE))
     except ValueError as error:

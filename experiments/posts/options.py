@@ -21,4 +21,4 @@ class TrackerOptions:
     question_url: str = ""
     """Address of a ticket, with {id} for its number."""
     licence: str = ""
-    """Licence of its texts, shown with each result."""
+    """Licence of its texts, shown with each result; empty: not known."""

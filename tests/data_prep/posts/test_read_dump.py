@@ -214,6 +214,9 @@ def test_a_description_of_the_site(tmp_path):
     assert first.key == "tracker/1"
     assert first.answer_by.url == "https://t.example/1"
     assert first.answer_by.licence == "MIT"
+    del about["licence"]
+    (path / "site.json").write_text(json.dumps(about))
+    assert prepared(path, tmp_path).posts[0].answer_by.licence == "licence not known"  # not that of Stack Exchange
     (path / "site.json").write_text("[]")
     with pytest.raises(ValueError, match=r"site\.json takes texts"):
         prepared(path, tmp_path)
