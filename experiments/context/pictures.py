@@ -51,7 +51,7 @@ def length_picture(results: Mapping[str, Seeds], pool: int) -> bytes:
         axes.plot([0, *LENGTHS, CONTEXT_WORDS], values, marker=".", label=language)
     axes.set(xlabel="nearest words of the context", ylabel=f"MRR, pools of {pool:,}")
     axes.grid(color="0.9")
-    axes.legend(fontsize=9)
+    figure.legend(fontsize=9, loc="outside right upper")
     return as_png(figure)
 
 
