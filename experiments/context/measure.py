@@ -89,7 +89,7 @@ class Tested:
     @classmethod
     def of(cls, run: LoadedRun, options: ContextOptions) -> "Tested":
         """Encode the pairs of a run in all ways."""
-        split, contexts = run.split, _plain_contexts(run)
+        split, contexts = run.split, plain_contexts(run)
         of_queries = model_scores(run.ranker, split)
         ways = [*asked_ways(split, options.seed)]
         if options.ablate and CONTEXT_FIELD in split.words and hasattr(run.plan.model, "context_words"):
@@ -149,9 +149,10 @@ def overlap_classes(split: Split) -> Int64[np.ndarray, " pairs"]:
     return np.searchsorted(np.array(OVERLAPS), shares, side="right") - 1
 
 
-def _plain_contexts(run: LoadedRun) -> Split:
-    """The tested pairs with contexts, also if the model reads none; without, if the data set has none."""
-    if run.corpus is None or CONTEXT_FIELD in run.split.words:
+def plain_contexts(run: LoadedRun) -> Split:
+    """The tested pairs with the words of their contexts, however the model reads them; without, if there are none."""
+    words, part = (getattr(run.plan.model, f"context_{name}", None) for name in ("words", "part"))
+    if run.corpus is None or (words, part) == (_WORDS, "all"):
         return run.split
     found = with_contexts(run.plain, run.corpus.shard_folder, longest=_WORDS, splits=[run.split_name])
     return found.splits[run.split_name]

@@ -3,16 +3,17 @@
 import csv
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from cli.main import main
-from data_prep.corpus.contexts import CONTEXT_FIELD, without_contexts
+from data_prep.corpus.contexts import CONTEXT_FIELD, nearest_words, without_contexts
 from data_prep.store.held_out import tree_of
 from experiments.context.encoded_pairs import model_scores, query_vectors
 from experiments.context.loaded_runs import LoadedRun, rows_of_languages, same_pairs, url_of
-from experiments.context.measure import measured, page_of
+from experiments.context.measure import measured, page_of, plain_contexts
 from experiments.context.options import ContextOptions
 from experiments.context.pools import Pool, pool_ranks, pools, ranker_scores
 from experiments.context.systems import BM25, BM25_TUNED, FUSED, FUSED_TUNED
@@ -93,6 +94,22 @@ def test_what_a_run_is_compared_with(runs, loaded):
     assert 0 <= found.tuned_fusion_weight <= 1
     line = next(line for line in page_of(found).splitlines() if BM25_TUNED in line)
     assert f"{found.mrr(BM25_TUNED):.4f}" in line
+
+
+def test_what_a_run_is_compared_with_reads_the_same_contexts_however_the_run_reads_them(loaded):
+    run = loaded[0]
+    model, asked = replace(run.plan.model, context_words=3), nearest_words(run.split, 3)
+    fewer = replace(
+        run,
+        plan=replace(run.plan, model=model),
+        asked=replace(run.asked, splits={**run.asked.splits, run.split_name: asked}),
+    )
+    for each in (run, fewer, loaded[1]):
+        found, whole = plain_contexts(each), run.split
+        for row in range(len(whole)):
+            words = [whole.lexicon[word] for word in whole.words[CONTEXT_FIELD][row]]
+            assert [found.lexicon[word] for word in found.words[CONTEXT_FIELD][row]] == words
+    assert max(asked.words[CONTEXT_FIELD].lengths) == 3
 
 
 @pytest.fixture(scope="module")
