@@ -20,6 +20,7 @@ MEASURED: Final = {
     "search": "search.speed:measure_search",
     "question": "search.question_speed:measure_question",
     "rows": "experiments.speed.row_updates:measure_rows",
+    "selected": "experiments.speed.selected_scores:measure_selected",
 }
 """What ``speed`` measures by itself."""
 MEASURED_WITH_OPTIONS: Final = {

@@ -134,6 +134,11 @@ class NeuralRanker(nn.Module, ABC):
         """Pairs to score together, for a model that reads a pair as one; None: sides are worth encoding once."""
         return None
 
+    @property
+    def scores_are_dear(self) -> bool:
+        """Whether training is faster if a loss that reads few scores has only these computed with their gradients."""
+        return False
+
     def start_from(self, train: TokenizedPairs) -> None:
         """Initialise weights from statistics of the training split; by default this does nothing."""
 

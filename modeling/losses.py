@@ -77,10 +77,15 @@ class Loss:
         if self.config.kind == "cross_entropy":
             both = self.config.directions == "both"
             return cross_entropy(scores, negatives, self.config.temperature, both=both)
+        return ranking_loss(scores, negatives, self.config.margin, self._negatives(epoch))
+
+    def selects(self, epoch: float) -> bool:
+        """Whether the loss at ``epoch`` depends on a few scores only: those of the golds, and of one negative each."""
+        return self.config.kind == "ranking" and self._negatives(epoch) not in ("average", "sum")
+
+    def _negatives(self, epoch: float) -> Negatives:
         kind = self.config.negatives
-        if kind == "hardest" and epoch < self.config.warmup_epochs:
-            kind = "average"
-        return ranking_loss(scores, negatives, self.config.margin, kind)
+        return "average" if kind == "hardest" and epoch < self.config.warmup_epochs else kind
 
 
 def build_loss(config: LossConfig) -> Loss:

@@ -13,7 +13,7 @@ from torch import Tensor
 from data_prep.store.batching import Batch
 from data_prep.store.tokenizing import TokenizedPairs
 from modeling import distributed as processes
-from modeling.contract import NeuralRanker
+from modeling.contract import Encoded, NeuralRanker
 from training.batches import batch_count, epoch_batches, negatives_mask
 from training.config import TrainConfig
 from training.task import Rows
@@ -42,6 +42,8 @@ class PairTask:
     hard_negatives: Int[np.ndarray, "pairs negatives"] | None = None  # by row of ``pairs``
     negatives_per_query: int = 0
     """Hard negatives of each query in a batch, drawn anew in every epoch; 0: all of them."""
+    selects: Callable[[float], bool] = lambda _: False
+    """Epochs so far -> whether the loss depends on a few of the scores only."""
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -65,12 +67,16 @@ class PairTask:
 
     def loss(self, rows: Rows, epochs: float, step: int) -> Float[Tensor, ""]:
         codes = self._codes_of(rows, int(epochs))
-        scores = self._scores(rows, codes, step).float()  # [queries, codes]
-        negatives = negatives_mask(
+        queries, encoded = self._encoded(rows, codes, step)
+        mask = negatives_mask(
             self.pairs.query_keys[rows], self.pairs.code_keys[rows],
             self.pairs.query_keys[codes], self.pairs.code_keys[codes],
         )  # fmt: skip
-        return self.compute_loss(scores, torch.from_numpy(negatives).to(self.device), epochs)
+        negatives = torch.from_numpy(mask).to(self.device)
+        if self.selects(epochs) and self.model.scores_are_dear and self._plain_gradients:
+            return self._loss_of_selected(queries, encoded, negatives, epochs)
+        scores = processes.all_rows(self.model.score_matrix(queries, encoded)).float()  # [queries, codes]
+        return self.compute_loss(scores, negatives, epochs)
 
     def validate(self) -> Mapping[str, float]:
         return self.measure(self.model)
@@ -86,15 +92,37 @@ class PairTask:
             mined = np.take_along_axis(mined, places, axis=1)
         return np.concatenate([rows, mined.ravel()])
 
-    def _scores(self, rows: Rows, codes: Int[np.ndarray, " codes"], step: int) -> Float[Tensor, "rows codes"]:
-        """Every query of the batch against every code; each process encodes its share and scores its own queries."""
+    def _encoded(self, rows: Rows, codes: Int[np.ndarray, " codes"], step: int) -> tuple[Encoded, Encoded]:
+        """The queries and codes of a batch; each process encodes its share, and scores its own queries."""
         if processes.count() > 1:  # dropout depends only on step and process, so a run can resume
             seed = self.config.seed * 1_000_003 + step
             torch.manual_seed(seed * processes.count() + processes.rank())
         own, own_codes = rows[processes.share(len(rows))], codes[processes.share(len(codes))]
         queries = self.model.encode_query(self._moved(self.pairs.queries(own)))
-        encoded = processes.all_encoded(self.model.encode_code(self._moved(self.pairs.codes(own_codes))))
-        return processes.all_rows(self.model.score_matrix(queries, encoded))
+        return queries, processes.all_encoded(self.model.encode_code(self._moved(self.pairs.codes(own_codes))))
+
+    @property
+    def _plain_gradients(self) -> bool:
+        """Whether this process has all queries, and a pair's score is rounded alike however it is computed."""
+        return processes.count() == 1 and self.config.precision == "float32"
+
+    def _loss_of_selected(
+        self, queries: Encoded, codes: Encoded, negatives: Bool[Tensor, "queries codes"], epochs: float
+    ) -> Float[Tensor, ""]:
+        """The loss over all scores, with the same gradient at less cost.
+
+        All pairs are scored without a gradient; those few whose score changes the loss are scored again with one.
+        """
+        with torch.no_grad():
+            scores = self.model.score_matrix(queries, codes)
+        scores.requires_grad_()
+        loss = self.compute_loss(scores, negatives, epochs)
+        (slopes,) = torch.autograd.grad(loss, scores)  # of the loss by each score
+        query, code = slopes.nonzero(as_tuple=True)
+        if not len(query):  # a gradient of zeros
+            query = code = query.new_zeros(1)
+        selected = (self.model.score_pairs(queries.rows(query), codes.rows(code)) * slopes[query, code]).sum()
+        return loss.detach() + selected - selected.detach()
 
     def _moved(self, batch: Batch) -> Batch:
         return {name: words.to(self.device) for name, words in batch.items()}

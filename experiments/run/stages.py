@@ -69,13 +69,15 @@ def train_stage(
     model.start_from(ids)
     valid = data.splits["valid"]
     diagnosed = tokenizer.encode(valid.take(np.arange(min(len(valid), DIAGNOSED))))
+    loss = build_loss(plan.loss)
     task = PairTask(
         model,
-        build_loss(plan.loss),
+        loss,
         ids,
         _validation(plan, tokenizer, valid, diagnosed, pages),
         plan.train,
         best_device(),
+        selects=loss.selects,
     )
     seed_everything(plan.train.seed, plan.train.threads)
     report = train(task, plan.train, folder.path, board=pages.board if pages else None, say=say)

@@ -89,6 +89,7 @@ def test_hardest_negatives_wait_for_the_warm_up(example: tuple) -> None:
     assert loss(scores, negatives, 1.0).item() == pytest.approx(
         ranking_loss(scores, negatives, MARGIN, "hardest").item()
     )
+    assert [loss.selects(epoch) for epoch in (0.0, 0.99, 1.0, 7.0)] == [False, False, True, True]
 
 
 @pytest.mark.parametrize("wrong", [{"margin": 0.0}, {"temperature": -1.0}, {"warmup_epochs": -1.0}], ids=str)

@@ -1,17 +1,36 @@
 """Batches with hard negatives, steps over several batches, and bfloat16."""
 
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
 import torch
-from training_runs import SMALL, MeanConfig, hinge
+from training_runs import SMALL, MeanConfig, MeanPool, hinge
 
+from galm.config import GalmConfig
+from galm.model import Galm
 from modeling.config import LossConfig
 from modeling.losses import build_loss
 from training.pair_task import PairTask
 
 ROWS = np.arange(6)
+
+
+class Undear(Galm):
+    """GALM in the plain way."""
+
+    scores_are_dear = False
+
+
+class NoLoss:
+    """Content with every batch."""
+
+    def __call__(self, scores, _negatives, _epoch):
+        return (scores * 0).sum()
+
+    def selects(self, _epoch):
+        return True
 
 
 def hard_of(setting, count: int) -> np.ndarray:
@@ -117,3 +136,83 @@ def test_bfloat16_computes_about_the_same_and_keeps_weights_in_float32(setting, 
     assert set(seen) == {torch.float32}
     assert {weight.dtype for weight in model.parameters()} == {torch.float32}
     assert rounded.history[0]["loss"] == pytest.approx(exact.history[0]["loss"], rel=0.02)
+
+
+class DearPool(MeanPool):
+    """Scored without gradients first."""
+
+    with_gradient: ClassVar[list[bool]] = []
+    scores_are_dear = True
+
+    def score_matrix(self, queries, codes, **options):
+        self.with_gradient.append(torch.is_grad_enabled())
+        return super().score_matrix(queries, codes, **options)
+
+
+def gradients_of(setting, model, loss, epochs, hard=None, **settings):
+    """The loss of a batch, and its gradients, with the same dropout and the same random negatives."""
+    torch.manual_seed(3)
+    task = PairTask(model, loss, setting.train, setting.validate, replace(SMALL, **settings), "cpu", hard)
+    task = replace(task, selects=loss.selects)
+    model.zero_grad()
+    value = task.loss(ROWS, epochs, 0)
+    value.backward()
+    return value.item(), [weight.grad.clone() for weight in model.parameters() if weight.grad is not None]
+
+
+@pytest.mark.parametrize("negatives", ["hardest", "random", "random_query"])
+@pytest.mark.parametrize("mined", [0, 2])
+def test_gradients_of_the_selected_scores_are_those_of_all(setting, negatives, mined):
+    loss = build_loss(LossConfig(negatives=negatives))
+    hard = hard_of(setting, mined) if mined else None
+    plain, dear = setting.model(), setting.model()
+    dear.__class__ = DearPool
+    DearPool.with_gradient.clear()
+    (value, gradients), (same, selected) = (gradients_of(setting, each, loss, 1.0, hard) for each in (plain, dear))
+    assert DearPool.with_gradient == [False]
+    assert same == pytest.approx(value, rel=1e-6)
+    assert any(each.abs().sum() > 0 for each in gradients)
+    for one, other in zip(gradients, selected, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-7, rtol=1e-4)
+
+
+def test_a_batch_that_the_loss_is_content_with_has_gradients_of_zero(setting):
+    model = setting.model()
+    model.__class__ = DearPool
+    value, gradients = gradients_of(setting, model, NoLoss(), 1.0)
+    assert value == 0
+    assert gradients
+    assert all(each.abs().sum() == 0 for each in gradients)
+
+
+@pytest.mark.parametrize(
+    ("config", "epochs", "precision"),
+    [
+        (LossConfig(), 0.5, "float32"),
+        (LossConfig(negatives="sum"), 1.0, "float32"),
+        (LossConfig(kind="cross_entropy"), 1.0, "float32"),
+        (LossConfig(), 1.0, "bfloat16"),
+    ],
+)
+def test_all_scores_have_gradients_where_the_loss_reads_all_or_rounding_differs(setting, config, epochs, precision):
+    model = setting.model()
+    model.__class__ = DearPool
+    DearPool.with_gradient.clear()
+    gradients_of(setting, model, build_loss(config), epochs, precision=precision)
+    assert DearPool.with_gradient == [True]
+
+
+@pytest.mark.parametrize(
+    "settings", [{"layers": 2, "graph_width": 48}, {"layers": 1, "graph_width": 96, "dropout": 0.3}]
+)
+def test_a_wide_galm_has_the_gradients_of_all_scores(setting, settings):
+    model = Galm(GalmConfig(dim=32, blocks=8, **settings), setting.tokenizer.vocabularies).train()
+    model.start_from(setting.train)
+    assert model.scores_are_dear
+    loss = build_loss(LossConfig())
+    value, gradients = gradients_of(setting, model, loss, 1.0)
+    model.__class__ = Undear
+    same, plain = gradients_of(setting, model, loss, 1.0)
+    assert same == pytest.approx(value, rel=1e-6)
+    for one, other in zip(gradients, plain, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-6, rtol=1e-3)

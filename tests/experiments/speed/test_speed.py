@@ -14,7 +14,7 @@ from data_prep.config import DataConfig
 from data_prep.records import SourceFile
 from data_prep.store.tokenizing import WordTokenizer
 from evaluation.config import EvaluateConfig
-from experiments.speed import measure, row_updates
+from experiments.speed import measure, paired_steps, row_updates, selected_scores
 from experiments.speed import pools as speed_pools
 from experiments.speed import rounding as speed_rounding
 from experiments.speed import scoring as speed_scoring
@@ -29,6 +29,7 @@ from experiments.speed.timing import Growth, Spread, in_turn
 from experiments.speed.training import Epoch, Reached
 from experiments.tables.write import RESULTS
 from galm.config import GalmConfig
+from recipes import config
 
 JAVA = """class %s {
     %s() { }
@@ -271,14 +272,24 @@ def test_mistakes_are_one_line(arguments, message, capsys):
     assert error.count("\n") == 1
 
 
-def test_row_updates_are_measured_in_both_ways(small_data, monkeypatch, tmp_path):
-    monkeypatch.setattr(row_updates, "_STEPS", 1)
-    monkeypatch.setattr(row_updates, "BUCKETS", ("1", "8"))
-    monkeypatch.setattr(row_updates, "REPOSITORY", tmp_path)
-    monkeypatch.setattr(row_updates, "prepare_stage", lambda *_: small_data)
-    found = row_updates.measure_rows(repeats=1)
-    assert [each.parameters for each in found.models] == sorted(each.parameters for each in found.models)
-    assert all(each.speedup.median == pytest.approx(each.waiting.median / each.every.median) for each in found.models)
-    page = (tmp_path / "experiments" / "results" / "row-updates.md").read_text(encoding="utf-8")
-    assert page == row_updates.markdown(found)
+@pytest.mark.parametrize(
+    ("module", "measure", "name", "what", "few"),
+    [
+        (row_updates, "measure_rows", "row-updates", "BUCKETS", ("1", "8")),
+        (
+            selected_scores, "measure_selected", "selected-scores", "SIZES",
+            {"small": ("galm", {}), "wide": ("galm_paper", {"model.graph_width": "64"})},
+        ),
+    ],
+)  # fmt: skip
+def test_steps_are_measured_in_both_ways(small_data, monkeypatch, tmp_path, module, measure, name, what, few):
+    monkeypatch.setattr(paired_steps, "STEPS", 1)
+    monkeypatch.setattr(config, "REPOSITORY", tmp_path)
+    monkeypatch.setattr(module, what, few)
+    monkeypatch.setattr(module, "prepare_stage", lambda *_: small_data)
+    found = getattr(module, measure)(repeats=1)
+    assert len(found.models) == 2
+    assert all(each.speedup.median == pytest.approx(each.fast.median / each.plain.median) for each in found.models)
+    page = (tmp_path / "experiments" / "results" / f"{name}.md").read_text(encoding="utf-8")
+    assert page == paired_steps.markdown(found)
     assert f"{found.models[1].parameters:,}" in page
