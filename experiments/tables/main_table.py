@@ -35,6 +35,8 @@ _NODE_KINDS: Final = Cell(
     "jdk", "fcarcs", 0, "fcarcs, node kinds", {"data.statements": "false", "model.structure": "ast"}
 )
 """FcarCS with TabCS's syntax-tree field in place of its statement trees."""
+_TO_THE_LETTER: Final = Cell("jdk", "galm_paper", 0, "galm_paper")
+"""The paper's own settings: hours."""
 _TWO_LAYERS: Final = tuple(
     Cell(
         "jdk",
@@ -98,7 +100,14 @@ _TRANSFER: Final = tuple(
 )
 
 CELLS: Final[dict[str, tuple[Cell, ...]]] = {
-    "jdk": (*_JDK, *_TWO_LAYERS, _NODE_KINDS, *_WITH_COPIES, *_mixtures(_JDK, ("galm", "galm_plus", "tabcs"))),
+    "jdk": (
+        *_JDK,
+        *_TWO_LAYERS,
+        _NODE_KINDS,
+        _TO_THE_LETTER,
+        *_WITH_COPIES,
+        *_mixtures(_JDK, ("galm", "galm_plus", "tabcs")),
+    ),
     "debian_sample": (*_DEBIAN, *_mixtures(_DEBIAN, ("galm", "galm_plus", "tabcs"))),
     "transfer": (
         *_cells("csn_tabcs", _CONTROLS),
