@@ -125,7 +125,7 @@ ABLATIONS: Final[dict[str, Ablation]] = {
         level=tuple(_WIDTHS),
     ),
     "plus": Ablation(
-        "Each thing in which galm_plus differs from the paper's model is worth its place.",
+        "Each thing in which galm_plus differs from the paper's model is worth its place; as there, the AST is not.",
         {
             "the graph, L = 1": {"model.layers": "1"},
             "the graph, L = 2": {"model.layers": "2"},
@@ -136,8 +136,10 @@ ABLATIONS: Final[dict[str, Ablation]] = {
             "unknown words as one": {"words.unknown_buckets": "1"},
             "tables apart, shared start": {"model.code_tables": "per_field", "model.start": "shared"},
             "ranking loss": {"loss.kind": "ranking", "loss.temperature": "1"},
+            "the AST too": {"model.fields": "name,tokens,api,ast"},
         },
         base="galm_plus",
+        level=("the AST too",),
     ),
 }
 """Name -> ablation. A new one is an entry here."""
