@@ -25,6 +25,13 @@ _ON_TEST: Final = {"data.limit": "12000", "data.clean_splits": "false", "model.g
 _FORM_ON_TEST: Final = {"galm": {"model.layers": "2", "model.start_range": "0.1"}}
 """Model -> settings of the form that the earlier results are of, where it is not the recipe's."""
 _WIDTHS: Final = {f"width {width}": {"model.graph_width": str(width)} for width in (16, 64, 256)}
+_AST: Final = {"model.fields": "name,tokens,api,ast"}
+_WIDE: Final = {
+    "vectors of 512": {"model.dim": "512"},
+    "vectors of 1,024": {"model.dim": "1024"},
+    "the AST too": _AST,
+    "vectors of 512 and the AST": {"model.dim": "512", **_AST},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +94,7 @@ ABLATIONS: Final[dict[str, Ablation]] = {
             "without name": {"model.fields": "tokens,api"},
             "without tokens": {"model.fields": "name,api"},
             "without api": {"model.fields": "name,tokens"},
-            "with ast": {"model.fields": "name,tokens,api,ast"},
+            "with ast": _AST,
         },
         level=("with ast",),
     ),
@@ -125,7 +132,7 @@ ABLATIONS: Final[dict[str, Ablation]] = {
         level=tuple(_WIDTHS),
     ),
     "plus": Ablation(
-        "Each thing in which galm_plus differs from the paper's model is worth its place; as there, the AST is not.",
+        "Each thing in which galm_plus differs from the paper's model is worth its place.",
         {
             "the graph, L = 1": {"model.layers": "1"},
             "the graph, L = 2": {"model.layers": "2"},
@@ -136,10 +143,15 @@ ABLATIONS: Final[dict[str, Ablation]] = {
             "unknown words as one": {"words.unknown_buckets": "1"},
             "tables apart, shared start": {"model.code_tables": "per_field", "model.start": "shared"},
             "ranking loss": {"loss.kind": "ranking", "loss.temperature": "1"},
-            "the AST too": {"model.fields": "name,tokens,api,ast"},
         },
         base="galm_plus",
-        level=("the AST too",),
+    ),
+    "wide": Ablation(
+        "The paper's word vectors of 256 are wide enough, and three fields are enough without the AST.",
+        _WIDE,
+        base="galm_plus",
+        level=tuple(_WIDE),
+        on_test=False,
     ),
 }
 """Name -> ablation. A new one is an entry here."""

@@ -48,7 +48,6 @@ _TWO_LAYERS: Final = tuple(
     for seed in range(3)
 )
 """GALM as it was before a reading was chosen on validation: with it the edges are uniform, and its nodes all alike."""
-
 _MORE: Final = {"data.extra": "repositories,open_java", "evaluate.also": "csn_tabcs,jcg_tabcs"}
 """The Java of hundreds of repositories and of open data in addition to the JDK's pairs, without pairs, and without
 repositories, that are in the published tests."""
@@ -58,6 +57,13 @@ def _cells(dataset: str, models: tuple[str, ...]) -> tuple[Cell, ...]:
     """Every model's first seed, then the other seeds, so that a table with all rows is available early."""
     wanted = [(seed, model) for model in models for seed in range(_SEEDS.get(model, 1))]
     return tuple(Cell(dataset, model, seed, model) for seed, model in sorted(wanted, key=lambda each: each[0]))
+
+
+def _wide(dataset: str) -> tuple[Cell, ...]:
+    """galm_plus with word vectors twice as wide, in twice the time: better by ``bash run.sh ablate wide``."""
+    return tuple(
+        Cell(dataset, "galm_plus", seed, "galm_plus, vectors of 512", {"model.dim": "512"}) for seed in range(3)
+    )
 
 
 def _mixtures(cells: tuple[Cell, ...], models: tuple[str, ...], tuned_on: str = "") -> tuple[Cell, ...]:
@@ -76,13 +82,17 @@ def _mixtures(cells: tuple[Cell, ...], models: tuple[str, ...], tuned_on: str = 
 
 
 _JDK: Final = _cells("jdk", _ALL)
+_JDK_WIDE: Final = _wide("jdk")
 _WITH_COPIES: Final = tuple(
     replace(cell, label=f"{cell.label}, copies left in", settings={**cell.settings, "data.clean_splits": "false"})
     for cell in (*_JDK, *_TWO_LAYERS, _NODE_KINDS)
     if cell.model not in _CONTROLS
 )
 """With the training pairs that copy a test or validation pair: how much of a lead would be memory?"""
-_DEBIAN: Final = _cells("debian_sample", (*_CONTROLS, "galm", "galm_plus", "unif", "tabcs"))
+_DEBIAN: Final = (
+    *_cells("debian_sample", (*_CONTROLS, "galm", "galm_plus", "unif", "tabcs")),
+    *_wide("debian_sample"),
+)
 _TRANSFERRED: Final[dict[str, tuple[str, dict[str, str], int]]] = {
     "galm_plus": (", start 0.2", {"model.start_range": "0.2"}, 3),
     "scotch_light_no_context": ("", {}, 3),
@@ -102,11 +112,12 @@ _TRANSFER: Final = tuple(
 CELLS: Final[dict[str, tuple[Cell, ...]]] = {
     "jdk": (
         *_JDK,
+        *_JDK_WIDE,
         *_TWO_LAYERS,
         _NODE_KINDS,
         _TO_THE_LETTER,
         *_WITH_COPIES,
-        *_mixtures(_JDK, ("galm", "galm_plus", "tabcs")),
+        *_mixtures((*_JDK, *_JDK_WIDE), ("galm", "galm_plus", "tabcs")),
     ),
     "debian_sample": (*_DEBIAN, *_mixtures(_DEBIAN, ("galm", "galm_plus", "tabcs"))),
     "transfer": (
