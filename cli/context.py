@@ -11,7 +11,7 @@ from terminal.options import parsed
 OTHERS: Final = {
     "annotate": "experiments.context.annotate:annotate",
     "ndcg": "experiments.context.judge:judge",
-    "study": "experiments.context.study:study",
+    "study": "experiments.context.study_command:study",
     "table": "experiments.context.summary:table",
     "turns": "experiments.context.turns:turns",
 }

@@ -15,13 +15,10 @@ import numpy as np
 from scipy.stats import binomtest
 
 from data_prep.files.atomic import write_atomically
-from data_prep.files.named_paths import named_path
 from evaluation.json_records import load_record, to_json
 from experiments.context.annotate import CONTEXT_LINES, first_rows, sampled
-from experiments.context.loaded_runs import LoadedRun, rows_of_languages, same_pairs, url_of
+from experiments.context.loaded_runs import LoadedRun, rows_of_languages, url_of
 from experiments.context.options import StudyOptions
-from terminal.console import say, show
-from terminal.options import parsed
 
 ANSWERS: Final = ("left", "right", "tie", "incoherent")
 
@@ -88,35 +85,6 @@ class Study:
             OSError: it cannot be written.
         """
         write_atomically(path, json.dumps(to_json(self), indent=1, ensure_ascii=False) + "\n")
-
-
-def study(arguments: Sequence[str]) -> None:
-    """Make a study of two runs, or show one that is made: the page while answers are missing, then the outcome.
-
-    Raises:
-        ValueError: two runs are named and the file exists, or none is and it does not, or it is damaged.
-    """
-    words, options = parsed(arguments, StudyOptions)
-    if len(words) not in (0, 2) or not options.out:
-        raise ValueError(
-            "expected two runs for a new study, or none to go on: bash run.sh context study [RUN_DIR RUN_DIR] "
-            "--out=FILE.json"
-        )
-    path = named_path(options.out)
-    if words and path.exists():
-        raise ValueError(f"--out={path} exists, perhaps with answers: leave out the runs to go on, or name a new file")
-    if words:
-        runs = same_pairs([LoadedRun.of(Path(word), "valid") for word in words])
-        made = Study(runs[0].path.name, runs[1].path.name, [*comparisons(runs, options)])
-        made.save(path)
-        say(f"{path}: {len(made.comparisons)} comparisons, {sum(1 for _ in made.open)} to be answered")
-    found = load_study(path)
-    if any(True for _ in found.open):
-        from experiments.context.study_page import serve_study
-
-        serve_study(path, options.port)
-        found = load_study(path)
-    show(outcome_page(found))
 
 
 def load_study(path: Path) -> Study:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import reason
-from search.cli import checked_run, make_index
 from search.joint.repository_list import Repository, read_list
+from search.making import checked_run, make_index
 from search.options import IndexOptions
 from terminal import console
 from terminal.console import say

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from data_prep.files.named_paths import named_path
 from data_prep.files.printable import one_line
-from search.cli import build_vectors, checked_run, complain_about
+from search.making import build_vectors, checked_run, complain_about
 from search.opening import check_model, opened, reranker_maker
 from search.options import QualityOptions
 from terminal import console
