@@ -9,14 +9,14 @@ from experiments.tables.comparison_tables import markdown_table
 
 ROWS: Final = (
     "galm_plus, start 0.2 (JDK + repositories + open Java) + BM25, fusion weight tuned on repositories",
-    "galm_plus + BM25",
     "galm_plus, start 0.2 (JDK + repositories + open Java)",
+    "galm_plus, vectors of 512 + BM25",
+    "galm_plus, vectors of 512",
     "galm_plus",
     "tabcs + BM25",
     "galm",
     "tabcs",
     "bm25_tuned",
-    "unif",
 )
 """At most nine labels of the main table."""
 _ALIASES: Final = ((" + bm25_tuned", " + BM25"),)
