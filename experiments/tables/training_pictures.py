@@ -23,7 +23,7 @@ def pictures(results: Iterable[tuple[str, Result]]) -> dict[str, bytes]:
 
 
 def _picture(title: str, entries: Sequence[Entry]) -> bytes:
-    figure = Figure(figsize=(14, 5), dpi=110, layout="constrained")
+    figure = Figure(figsize=(14, max(5, 0.9 + 0.22 * len(entries))), dpi=110, layout="constrained")
     by_epoch, by_time = figure.subplots(1, 2, sharey=True)
     for number, entry in enumerate(entries):
         _draw((by_epoch, by_time), entry.validations(), number, entry.label)
@@ -39,7 +39,7 @@ def _picture(title: str, entries: Sequence[Entry]) -> bytes:
         axes.grid(color="0.9")
     figure.legend(*by_time.get_legend_handles_labels(), loc="outside right upper", fontsize=9, handlelength=4)
     several = "; thick: the mean over seeds, thin: each seed" if any(entry.seeds > 1 for entry in entries) else ""
-    figure.suptitle(title + several)
+    figure.suptitle(title + several, x=0.01, ha="left")  # not above the legend, which may be as high as the figure
     return as_png(figure)
 
 
