@@ -11,7 +11,6 @@ Words have no position: a score does not depend on the order of the words on eit
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
 
 import torch
 from jaxtyping import Float, Int
@@ -29,9 +28,6 @@ from galm.diagnostics import degenerate_parts, relative_entropy, share_inside
 from galm.word_tables import WordTables
 from modeling.contract import Encoded, NeuralRanker
 from modeling.layers import masked_softmax
-
-DEAR_FLOATS: Final = 64
-"""Floats of a node in all layers together, above which :attr:`Galm.scores_are_dear`."""
 
 
 class Galm(NeuralRanker):
@@ -61,8 +57,8 @@ class Galm(NeuralRanker):
 
     @property
     def scores_are_dear(self) -> bool:
-        """From graphs of some width on, by measurement (``bash run.sh speed selected``)."""
-        return self.config.layers * self.config.graph_width > DEAR_FLOATS
+        """With a graph, by measurement (``bash run.sh speed selected``)."""
+        return self.config.layers > 0
 
     def start_from(self, train: TokenizedPairs) -> None:
         """Initialise the word vectors as ``--model.start`` selects."""

@@ -10,7 +10,6 @@ from typing import Final
 
 from experiments.run.data import prepare_stage
 from experiments.speed.paired_steps import PairedReport, TrainingSteps, in_both_ways, plan_of, save
-from galm.model import Galm
 from recipes.config import resolve
 
 SIZES: Final[Mapping[str, tuple[str, dict[str, str]]]] = {
@@ -23,14 +22,6 @@ SIZES: Final[Mapping[str, tuple[str, dict[str, str]]]] = {
 """Name -> model and settings."""
 
 
-class _Dear(Galm):
-    """GALM that is always trained in the fast way, to see from where on it is."""
-
-    @property
-    def scores_are_dear(self) -> bool:
-        return True
-
-
 def measure_selected(repeats: int = 5) -> PairedReport:
     """Measure both ways, show the report, and write it to ``experiments/results/``."""
     data = prepare_stage("jdk", resolve("jdk", "galm", {}).data, "bash run.sh speed selected")
@@ -39,7 +30,6 @@ def measure_selected(repeats: int = 5) -> PairedReport:
         plan = plan_of(model, settings)
         after = plan.loss.warmup_epochs
         fast, plain = (TrainingSteps(plan, data, after, selects=selects) for selects in (True, False))
-        fast.model.__class__ = _Dear
         models.append(in_both_ways(name, fast, plain, repeats))
     title, ways = "Gradients of the scores that the loss reads", ("those alone", "all scores")
     return save(title, ways, data.manifest["origin"], models, "selected-scores")

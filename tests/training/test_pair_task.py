@@ -203,9 +203,9 @@ def test_all_scores_have_gradients_where_the_loss_reads_all_or_rounding_differs(
 
 
 @pytest.mark.parametrize(
-    "settings", [{"layers": 2, "graph_width": 48}, {"layers": 1, "graph_width": 96, "dropout": 0.3}]
+    "settings", [{"layers": 2, "graph_width": 48}, {"layers": 1, "graph_width": 8, "dropout": 0.3}]
 )
-def test_a_wide_galm_has_the_gradients_of_all_scores(setting, settings):
+def test_a_galm_with_a_graph_has_the_gradients_of_all_scores(setting, settings):
     model = Galm(GalmConfig(dim=32, blocks=8, **settings), setting.tokenizer.vocabularies).train()
     model.start_from(setting.train)
     assert model.scores_are_dear
