@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from dataclasses import replace
+from queue import SimpleQueue
 
 import pytest
 from repositories import run_git, write
@@ -56,19 +57,16 @@ def test_a_question_is_answered_after_an_index_is_made(tree):
     assert "GPL-2.0-only WITH Classpath-exception-2.0" in told.stdout
 
 
-def test_an_index_that_another_process_makes_is_waited_for(tree, capsys):
-    place = index_place(tree)
+def test_an_index_that_another_process_makes_is_waited_for(tree, monkeypatch):
+    place, said = index_place(tree), SimpleQueue()
+    monkeypatch.setattr("search.making.say", said.put)
     with sole_holder(place.with_name(".index.lock")):
         waiting = threading.Thread(target=main, args=[["index", str(tree)]])
         waiting.start()
-        told = ""
-        while "\n" not in told:
-            assert waiting.is_alive()
-            told += capsys.readouterr().out
-        assert told == f"waiting for another process that makes {place}\n"
+        assert said.get(timeout=120) == f"waiting for another process that makes {place}"
         assert not place.exists()
     waiting.join(120)
-    assert "12 files" in capsys.readouterr().out
+    assert "12 files" in said.get(timeout=120)
     assert [path.name for path in place.parent.iterdir() if "vectors" not in path.name] == ["index"]
 
 
