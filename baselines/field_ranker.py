@@ -53,6 +53,11 @@ class CoAttentionRanker(FieldRanker):
         super().__init__(config, vocabularies)
         self.co_attention = CoAttention(width)
 
+    @property
+    def scores_are_dear(self) -> bool:
+        """By measurement (``bash run.sh speed selected``)."""
+        return True
+
     def score_pairs(self, queries: Encoded, codes: Encoded) -> Float[Tensor, " pairs"]:
         """Score query i against code i: the cosine of both sides, each weighted by the other's words."""
         return self.co_attention.pairs(queries.states, queries.mask, codes.states, codes.mask)

@@ -1,8 +1,8 @@
 """Training in which only the scores that the loss reads have a gradient, beside training in which all have one.
 
-``bash run.sh speed selected`` trains GALM on the JDK in both ways in turn, after the warm-up of its loss, with graphs
-of several sizes, and writes ``selected-scores.json`` and ``selected-scores.md`` to ``experiments/results/``. Both ways
-have the same gradients (``tests/training/test_pair_task.py``).
+``bash run.sh speed selected`` trains GALM, with graphs of several sizes, and CARLCS on the JDK in both ways in turn,
+after the warm-up of their loss, and writes ``selected-scores.json`` and ``selected-scores.md`` to
+``experiments/results/``. Both ways have the same gradients (``tests/training/test_pair_task.py``).
 """
 
 from collections.abc import Mapping
@@ -18,6 +18,8 @@ SIZES: Final[Mapping[str, tuple[str, dict[str, str]]]] = {
     "galm, L = 2, width 64": ("galm", {"model.layers": "2", "model.graph_width": "64"}),
     "galm, L = 1, width 256": ("galm", {"model.graph_width": "256"}),
     "galm_paper, L = 2, width 256": ("galm_paper", {}),
+    "carlcs_cnn": ("carlcs_cnn", {}),
+    "carlcs_ts": ("carlcs_ts", {}),
 }
 """Name -> model and settings."""
 

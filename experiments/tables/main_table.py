@@ -14,7 +14,7 @@ REFERENCES: Final = ("galm", "bm25_tuned")
 
 MIXED_WITH: Final = "bm25_tuned"
 
-_SEEDS: Final = {"galm": 3, "galm_plus": 3, "tabcs": 3, "unif": 3, "deepcs": 3}
+_SEEDS: Final = {"galm": 3, "galm_plus": 3, "tabcs": 3, "unif": 3, "deepcs": 3, "fcarcs": 3, "carlcs_ts": 3}
 """Number of seeds of a model; one if not given."""
 
 _CONTROLS: Final = ("bm25_tuned", "bm25", "bm25_no_stems")
@@ -83,10 +83,11 @@ def _mixtures(cells: tuple[Cell, ...], models: tuple[str, ...], tuned_on: str = 
 
 _JDK: Final = _cells("jdk", _ALL)
 _JDK_WIDE: Final = _wide("jdk")
+_COPIES_OVER_SEEDS: Final = ("galm_plus", "tabcs", "unif", _TWO_LAYERS[0].label)
 _WITH_COPIES: Final = tuple(
     replace(cell, label=f"{cell.label}, copies left in", settings={**cell.settings, "data.clean_splits": "false"})
     for cell in (*_JDK, *_TWO_LAYERS, _NODE_KINDS)
-    if cell.model not in _CONTROLS
+    if cell.model not in _CONTROLS and (cell.seed == 0 or cell.label in _COPIES_OVER_SEEDS)
 )
 """With the training pairs that copy a test or validation pair: how much of a lead would be memory?"""
 _DEBIAN: Final = (

@@ -8,6 +8,8 @@ import pytest
 import torch
 from training_runs import SMALL, MeanConfig, MeanPool, hinge
 
+from baselines.carlcs import Carlcs, CarlcsConfig
+from baselines.tabcs import Tabcs, TabcsConfig
 from galm.config import GalmConfig
 from galm.model import Galm
 from modeling.config import LossConfig
@@ -15,12 +17,6 @@ from modeling.losses import build_loss
 from training.pair_task import PairTask
 
 ROWS = np.arange(6)
-
-
-class Undear(Galm):
-    """GALM in the plain way."""
-
-    scores_are_dear = False
 
 
 class NoLoss:
@@ -203,16 +199,23 @@ def test_all_scores_have_gradients_where_the_loss_reads_all_or_rounding_differs(
 
 
 @pytest.mark.parametrize(
-    "settings", [{"layers": 2, "graph_width": 48}, {"layers": 1, "graph_width": 8, "dropout": 0.3}]
+    ("kind", "config"),
+    [
+        (Galm, GalmConfig(dim=32, blocks=8, layers=2, graph_width=48)),
+        (Galm, GalmConfig(dim=32, blocks=8, layers=1, graph_width=8, dropout=0.3)),
+        (Carlcs, CarlcsConfig(dim=32, filters=12)),
+        (Tabcs, TabcsConfig(dim=32)),
+    ],
 )
-def test_a_galm_with_a_graph_has_the_gradients_of_all_scores(setting, settings):
-    model = Galm(GalmConfig(dim=32, blocks=8, **settings), setting.tokenizer.vocabularies).train()
+def test_a_model_with_dear_scores_has_the_gradients_of_all_scores(setting, kind, config, monkeypatch):
+    model = kind(config, setting.tokenizer.vocabularies).train()
     model.start_from(setting.train)
     assert model.scores_are_dear
     loss = build_loss(LossConfig())
     value, gradients = gradients_of(setting, model, loss, 1.0)
-    model.__class__ = Undear
+    monkeypatch.setattr(kind, "scores_are_dear", False)
     same, plain = gradients_of(setting, model, loss, 1.0)
     assert same == pytest.approx(value, rel=1e-6)
+    assert any(each.abs().sum() > 0 for each in plain)
     for one, other in zip(gradients, plain, strict=True):
         torch.testing.assert_close(one, other, atol=1e-6, rtol=1e-3)
