@@ -15,7 +15,7 @@ from dataclasses import replace
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn.functional import normalize
+from torch.nn.functional import embedding, normalize
 
 from data_prep.store.batching import Batch
 from data_prep.store.tokenizing import TokenizedPairs
@@ -67,13 +67,11 @@ class Galm(NeuralRanker):
     def encode_query(self, queries: Batch) -> EncodedWords:
         """The query's word vectors, eq. 6."""
         words = queries["query"]
-        states = self.words("query", words.ids)
-        return EncodedWords(self._finished(states, words.ids), words.mask, words.ids, words.mask)
+        return EncodedWords(self._states(queries, ("query",)), words.mask, words.ids, words.mask)
 
     def encode_code(self, codes: Batch) -> EncodedWords:
         """The method's word vectors, eq. 5: its fields concatenated along the length."""
         fields = self.code_fields
-        states = torch.cat([self.words(field, codes[field].ids) for field in fields], dim=1)
         keys = torch.cat([self.words.keys(field, codes[field].ids) for field in fields], dim=1)
         mask = torch.cat([codes[field].mask for field in fields], dim=1)
         if self.training and self.config.word_dropout:
@@ -83,12 +81,21 @@ class Galm(NeuralRanker):
         if self.config.nodes == "query_and_name":
             of_name = [torch.full_like(codes[field].mask[0], field == "name") for field in fields]
             nodes = mask & torch.cat(of_name)
-        return EncodedWords(self._finished(states, keys), mask, keys, nodes)
+        return EncodedWords(self._states(codes, fields), mask, keys, nodes)
 
-    def _finished(
-        self, states: Float[Tensor, "batch words dim"], keys: Int[Tensor, "batch words"]
-    ) -> Float[Tensor, "batch words dim"]:
-        """Normalisation and dropout, with one mask for equal words of a batch, so that their vectors remain equal."""
+    def _states(self, batch: Batch, fields: Sequence[str]) -> Float[Tensor, "batch words dim"]:
+        """Vectors of the words of fields, normalised and with dropout, which are computed once for equal words."""
+        vectors, places, keys, count = [], [], [], 0
+        for field in fields:
+            distinct, rows = torch.unique(batch[field].ids, return_inverse=True)
+            vectors.append(self.words(field, distinct))
+            keys.append(distinct if field == "query" else self.words.keys(field, distinct))
+            places.append(rows + count)
+            count += len(distinct)
+        return embedding(torch.cat(places, dim=1), self._finished(torch.cat(vectors), torch.cat(keys)))
+
+    def _finished(self, states: Float[Tensor, "words dim"], keys: Int[Tensor, " words"]) -> Float[Tensor, "words dim"]:
+        """Normalisation and dropout, with one mask for equal keys: of words that are in several fields of a table."""
         if self.config.normalise:
             states = normalize(states, dim=-1)
         if self.training and self.config.dropout:

@@ -55,7 +55,7 @@ class WordTables(nn.Module):
             whole = ("shared", *STRUCTURE_FIELDS)
             starting_vectors.zero([table for name, table in tables.items() if name not in whole])
 
-    def forward(self, field: str, ids: Int[Tensor, "batch words"]) -> Float[Tensor, "batch words dim"]:
+    def forward(self, field: str, ids: Int[Tensor, " words"]) -> Float[Tensor, "words dim"]:
         """Vectors of the words of a field."""
         vectors: Tensor
         if field in STRUCTURE_FIELDS:
@@ -73,7 +73,7 @@ class WordTables(nn.Module):
         assert isinstance(table, nn.Embedding)
         return table
 
-    def keys(self, field: str, ids: Int[Tensor, "batch words"]) -> Int[Tensor, "batch words"]:
+    def keys(self, field: str, ids: Int[Tensor, "*words"]) -> Int[Tensor, "*words"]:
         """A key for each word of a code field; equal keys have equal vectors."""
         tables = list(dict.fromkeys(self.table_of[field] for field in self.config.code_fields))
         most = max(len(self.vocabularies.of(field)) for field in CODE_FIELDS)
@@ -97,5 +97,5 @@ class WordTables(nn.Module):
             first = len(vocabulary) - len(vocabulary.words)
             ids = torch.arange(first, len(vocabulary), device=self.query_rows.device)
             if field != "query" or not self.config.tied:
-                found[f"{table} words"] = (self(field, ids[None])[0], vocabulary.words)
+                found[f"{table} words"] = (self(field, ids), vocabulary.words)
         return found

@@ -79,13 +79,14 @@ class RowAdam:
         if not len(rows):
             return
         seen = table.seen[rows]
-        mean, square = table.mean[rows], table.square[rows]
+        mean, square, weight = (each.index_select(0, rows) for each in (table.mean, table.square, table.module.weight))
         missed = (self.steps - seen).double()
         reach, with_epsilon = self._sums.to(seen.device)[seen].unbind(1)
         small = EPSILON * with_epsilon / reach.clamp(min=torch.finfo(reach.dtype).tiny)
-        table.module.weight[rows] -= reach.to(mean)[:, None] * mean / (square.sqrt() + small.to(mean)[:, None])
-        table.mean[rows] = mean * (self._beta1**missed).to(mean)[:, None]
-        table.square[rows] = square * (self._beta2**missed).to(mean)[:, None]
+        moved = reach.to(mean)[:, None] * mean / (square.sqrt() + small.to(mean)[:, None])
+        table.module.weight[rows] = weight.sub_(moved)
+        table.mean[rows] = mean.mul_((self._beta1**missed).to(mean)[:, None])
+        table.square[rows] = square.mul_((self._beta2**missed).to(mean)[:, None])
         table.seen[rows] = self.steps
 
     def gradients(self) -> list[Tensor]:
@@ -108,9 +109,10 @@ class RowAdam:
             if weight.grad is None:
                 continue
             rows, gradient = weight.grad.indices()[0], weight.grad.values()
-            mean = table.mean[rows].lerp_(gradient, 1 - self._beta1)
-            square = table.square[rows].mul_(self._beta2).addcmul_(gradient, gradient, value=1 - self._beta2)
-            weight[rows] -= rate / first * mean / ((square / second).sqrt_() + EPSILON)
+            mean, square, own = (each.index_select(0, rows) for each in (table.mean, table.square, weight))
+            mean.lerp_(gradient, 1 - self._beta1)
+            square.mul_(self._beta2).addcmul_(gradient, gradient, value=1 - self._beta2)
+            weight[rows] = own.sub_(rate / first * mean / ((square / second).sqrt_() + EPSILON))
             table.mean[rows], table.square[rows], table.seen[rows] = mean, square, self.steps
         self._sums = torch.cat([self._sums, self._sums.new_zeros(1, 2)])
         missed = torch.arange(min(WINDOW, self.steps), 0, -1, dtype=torch.float64)

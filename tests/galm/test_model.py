@@ -198,7 +198,7 @@ def test_offsets_start_at_one_vector_a_word_and_move_it_on_both_sides() -> None:
     )
 
     def vectors() -> list[torch.Tensor]:
-        return [model.words(field, batch[field].ids)[0, 0] for batch in (query, code) for field in batch]
+        return [model.words(field, batch[field].ids[0])[0] for batch in (query, code) for field in batch]
 
     start = vectors()[0].detach().clone()
     assert torch.equal(*vectors())
