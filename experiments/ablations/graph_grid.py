@@ -122,7 +122,7 @@ def grid_page(grid: Grid) -> str:
         "number of seeds if it is not three. °: the graph is degenerate in a seed, its edges uniform or the nodes of a "
         "graph all alike, so that the cell says nothing of a graph. The epoch of each run was chosen on the same "
         f"queries. Forms of edges start from {START}; code words have a table per field, unless said otherwise.\n\n"
-        f"{markdown_table(('', *forms), rows)}\n\n{_answer(grid)}\n\n"
+        f"{markdown_table(('', *forms), rows)}\n\n{_answer(grid)}\n\n{_of_tables(grid)}"
         "## Inside the graphs\n\nAfter the last epoch, first seed: entropy of the attention and of each layer's edges, "
         "relative to the uniform distribution's, and the share of the nodes' variance that lies inside graphs, of the "
         f"block cosines (V) and after each layer.\n\n{_inside(grid)}\n"
@@ -160,6 +160,17 @@ def _answer_of(grid: Grid, head: str) -> str:
         f"{_interval(lead)}, over seeds and the queries of each file. Both were chosen by these numbers, among more "
         "cells with a graph than without."
     )
+
+
+def _of_tables(grid: Grid) -> str:
+    """Fewer tables against a table per field from the same start, in galm's form; a paragraph, or nothing yet."""
+    form, said = "L = 1, perceptron", []
+    for row in TABLES:
+        one, apart = grid.entry(row, form), grid.entry(row.rpartition(", ")[2], form)
+        if one and apart and min(one.seeds, apart.seeds) >= 2:
+            lead = leads([one, apart], apart.label, grid.clusters.get(grid.pool.fingerprint))[one.label]
+            said.append(f"{row}, {_interval(lead)}")
+    return f"Minus a table per field from the same start, {form}: {'; '.join(said)}.\n\n" if said else ""
 
 
 def _interval(lead: Lead) -> str:

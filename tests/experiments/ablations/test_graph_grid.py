@@ -49,6 +49,17 @@ def test_a_degenerate_graph_is_marked_and_does_not_count_as_the_best():
     assert "| start 0.3, L = 2, perceptron |  | 0.700 |" in text
 
 
+def test_fewer_tables_are_compared_with_a_table_per_field_from_the_same_start():
+    text = page(
+        cell("start 0.15, L = 1, perceptron", 2),
+        cell("one code table, start 0.15, L = 1, perceptron", 4),
+        cell("one code table, start 0.2, L = 1, perceptron", 4),
+        cell("one table for both sides, start 0.15, L = 1, perceptron", 4, seeds=1),
+    )
+    assert "L = 1, perceptron: one code table, start 0.15, -0.250 (-0.250 to -0.250).\n" in text
+    assert "Minus a table per field" not in page(cell("start 0.15, L = 1, perceptron", 2))
+
+
 def test_one_seed_gives_no_answer_and_is_said():
     text = page(cell("start 0.1, no graph, mean", 4, seeds=1), cell("start 0.3, L = 2, mean", 2, seeds=1))
     assert "0.250 (1)" in text
