@@ -153,5 +153,12 @@ ABLATIONS: Final[dict[str, Ablation]] = {
         level=tuple(_WIDE),
         on_test=False,
     ),
+    "rows": Ablation(
+        "Rows of word tables that wait until a batch reads them cost no quality.",
+        {"every row moves": {"train.lazy_rows": "false"}},
+        base="galm_plus",
+        level=("every row moves",),
+        on_test=False,
+    ),
 }
 """Name -> ablation. A new one is an entry here."""
