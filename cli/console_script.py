@@ -1,6 +1,6 @@
 """The command ``galm`` of an installed wheel, which corresponds to ``run.sh`` in a checkout."""
 
-from terminal.interruption import end_silently, run_interruptibly
+from experiments.terminal.interruption import end_silently, run_interruptibly
 
 
 def run() -> int:

@@ -6,7 +6,7 @@ from pkgutil import resolve_name
 from typing import Final
 
 from experiments.context.options import ContextOptions
-from terminal.options import parsed
+from experiments.terminal.options import parsed
 
 OTHERS: Final = {
     "annotate": "experiments.context.annotate:annotate",

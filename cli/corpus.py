@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from recipes import config
-from terminal import console
-from terminal.options import split_arguments
+from experiments.recipes import config
+from experiments.terminal import console
+from experiments.terminal.options import split_arguments
 
 CORPORA = ("repositories", "installed")
 

@@ -10,9 +10,9 @@ from typing import Final
 
 from cli.commands import COMMANDS, TRAIN, Command, usage_lines
 from data_prep.registry import DATASETS
-from recipes.config import OUT, SECTIONS, section_types
-from recipes.models import MODELS, recipe_of
-from terminal.options import Option, named_options, options_of, unknown
+from experiments.recipes.config import OUT, SECTIONS, section_types
+from experiments.recipes.models import MODELS, recipe_of
+from experiments.terminal.options import Option, named_options, options_of, unknown
 
 _WIDTH: Final = 104
 _SECTIONS: Final = {

@@ -3,7 +3,7 @@
 Nothing heavy is imported before the command line has been checked.
 """
 
-from terminal.interruption import end_silently, run_interruptibly
+from experiments.terminal.interruption import end_silently, run_interruptibly
 
 if __name__ == "__main__":
     end_silently()  # nothing has started yet that Ctrl-C could break
@@ -19,8 +19,8 @@ from cli.commands import COMMANDS, TRAIN
 from data_prep.files.atomic import FULL
 from data_prep.files.named_paths import named_path
 from data_prep.registry import DATASETS
-from terminal import console
-from terminal.options import unknown
+from experiments.terminal import console
+from experiments.terminal.options import unknown
 
 
 def main(arguments: Sequence[str]) -> int:

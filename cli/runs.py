@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from data_prep.files.named_paths import named_path
 from data_prep.registry import DATASETS
-from recipes import config
-from terminal import console
-from terminal.options import split_arguments, unknown
+from experiments.recipes import config
+from experiments.terminal import console
+from experiments.terminal.options import split_arguments, unknown
 
 
 def train(arguments: Sequence[str]) -> None:

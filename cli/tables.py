@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Final
 
-from terminal import console
-from terminal.options import split_arguments
+from experiments.terminal import console
+from experiments.terminal.options import split_arguments
 
 if TYPE_CHECKING:
     from evaluation.results import Result

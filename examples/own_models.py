@@ -1,6 +1,6 @@
 """Two custom models: a bi-encoder over word lists, and one over a transformer's subwords.
 
-A model is a class like these and an entry in ``recipes/models.py``:
+A model is a class like these and an entry in ``experiments/recipes/models.py``:
 
     "mean_words": Recipe("examples.own_models:MeanWords", "examples.own_models:MeanWordsConfig", "means of words"),
 

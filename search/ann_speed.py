@@ -27,18 +27,18 @@ from data_prep.files.atomic import naming, write_atomically
 from data_prep.files.named_paths import named_path
 from evaluation.json_records import to_json
 from evaluation.provenance import Machine, code_version, machine, peak_memory_mb
-from recipes.config import REPOSITORY
-from retrieval.ann.exact import ExactVectors, VectorIndex
-from retrieval.ann.faiss_index import FaissVectors
-from retrieval.ann.milvus import MilvusVectors
+from experiments.recipes.config import REPOSITORY
+from experiments.terminal.console import say, show
+from experiments.terminal.options import parsed
 from search.ann_options import AnnSpeedOptions
 from search.index.build import refresh
 from search.index.index_file import open_index
 from search.index.vector_encoding import refresh_vectors, row_encoder
 from search.index.vector_file import open_vectors, vectors_path
 from search.quality.questions import of_comments
-from terminal.console import say, show
-from terminal.options import parsed
+from search.retrieval.ann.exact import ExactVectors, VectorIndex
+from search.retrieval.ann.faiss_index import FaissVectors
+from search.retrieval.ann.milvus import MilvusVectors
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

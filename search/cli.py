@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from data_prep.files.named_paths import check_file_place, named_path
+from experiments.terminal import console
+from experiments.terminal.options import parsed
 from search.making import checked_run, complain_about, make_index
 from search.options import IndexOptions, SearchOptions
-from terminal import console
-from terminal.options import parsed
 
 if TYPE_CHECKING:
     from search.cursor.place import Cursor

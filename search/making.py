@@ -7,9 +7,9 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from data_prep.files.named_paths import named_path
+from experiments.terminal import console
+from experiments.terminal.console import say
 from search.options import IndexOptions
-from terminal import console
-from terminal.console import say
 
 
 def make_index(root: Path, path: Path, run: str, options: IndexOptions) -> None:
@@ -26,11 +26,11 @@ def make_index(root: Path, path: Path, run: str, options: IndexOptions) -> None:
         OSError: the index cannot be written.
     """
     from galm.kernel_library import one_thread_kernels
-    from retrieval.ann.rounded import can_round
     from search.index.build import refresh
     from search.index.contents import Made, as_json
     from search.index.places import check_way
     from search.index.update import sole_maker
+    from search.retrieval.ann.rounded import can_round
 
     check_way(root, path)
     told: list[tuple[str, str]] = []

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from data_prep.files.named_paths import named_path
+from experiments.terminal import console
 from search.files.languages import language_name
-from terminal import console
 
 if TYPE_CHECKING:
     from search.engine.signals import Reranker, Retriever

@@ -4,8 +4,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 from data_prep.bounds import COUNT, SEED, WORKERS, check_bounds, shown, whole
+from experiments.terminal.options import named_options, parse
 from search.engine.settings import RankingSettings
-from terminal.options import named_options, parse
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,9 @@ from data_prep.datasets.jdk import Jdk
 from data_prep.files.atomic import naming, write_atomically
 from evaluation.json_records import to_json
 from evaluation.provenance import Machine, code_version, machine
-from recipes.config import REPOSITORY
+from experiments.recipes.config import REPOSITORY
+from experiments.terminal.console import say, show
 from search.files.languages import read_file
-from terminal.console import say, show
 
 ROWS: Final = 10_000
 """Methods and types of the index, at least."""

@@ -21,7 +21,8 @@ from data_prep.datasets.jdk import Jdk
 from data_prep.files.atomic import naming, write_atomically
 from evaluation.json_records import to_json
 from evaluation.provenance import Machine, code_version, machine, peak_memory_mb
-from recipes.config import REPOSITORY
+from experiments.recipes.config import REPOSITORY
+from experiments.terminal.console import say, show
 from search.engine.engine import Engine
 from search.engine.signals import Reranker
 from search.index.build import refresh
@@ -32,7 +33,6 @@ from search.index.vector_encoding import refresh_vectors, row_encoder
 from search.index.vector_file import up_to_date, vectors_path
 from search.opening import reranker_maker
 from search.quality.questions import of_comments
-from terminal.console import say, show
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,9 @@ from evaluation.json_records import load_if_saved
 from evaluation.provenance import code_version
 from evaluation.results import Result
 from evaluation.run_comparison import Runs, compare_runs
+from experiments.recipes.config import REPOSITORY
 from experiments.tables.cells import Cell
 from experiments.tables.comparison_tables import markdown_table
-from recipes.config import REPOSITORY
 
 FILE: Final = "calibration.json"
 SEEDS: Final = 12

@@ -23,12 +23,12 @@ from torch import Tensor
 from data_prep.files.atomic import write_atomically
 from evaluation.json_records import load_if_saved
 from evaluation.provenance import Machine, code_version, machine
+from experiments.recipes.config import REPOSITORY
 from experiments.tables.comparison_tables import markdown_table
+from experiments.terminal.console import say
 from galm.alignment_graph import fixed_edges
 from galm.config import GalmConfig
 from galm.dense_gcn import GlobalAlignment
-from recipes.config import REPOSITORY
-from terminal.console import say
 from training.seeding import seed_everything
 
 FILE: Final = "positive_control.json"

@@ -2,7 +2,7 @@
 
 ``bash run.sh tune MODEL`` trains every setting that has no saved result on 12,000 pairs of the JDK (half a minute to a
 few minutes each on 2 cores) and ranks the validation split; the test split is never used. ``bash run.sh table`` writes
-``experiments/results/tuning.md``, and the recipes in ``recipes/models.py`` follow from it.
+``experiments/results/tuning.md``, and the recipes in ``experiments/recipes/models.py`` follow from it.
 """
 
 from collections.abc import Iterable, Mapping

@@ -20,8 +20,8 @@ from experiments.context.encoded_pairs import model_scores
 from experiments.context.loaded_runs import LoadedRun, rows_of_languages, same_pairs, url_of
 from experiments.context.options import AnnotateOptions
 from experiments.context.pools import Pool
-from terminal.console import say
-from terminal.options import parsed
+from experiments.terminal.console import say
+from experiments.terminal.options import parsed
 
 CONTEXT_LINES: Final = 40
 """Lines of a context that are shown, its last."""

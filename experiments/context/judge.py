@@ -28,9 +28,9 @@ from experiments.context.encoded_pairs import code_vectors, query_vectors
 from experiments.context.loaded_runs import LoadedRun, rows_of_languages, same_pairs, url_of
 from experiments.context.options import JudgeOptions
 from experiments.context.systems import LENGTHS
+from experiments.terminal.console import say, show
+from experiments.terminal.options import parsed
 from modeling.bi_encoder import BiEncoder
-from terminal.console import say, show
-from terminal.options import parsed
 
 _OWN: Final = "its context"
 

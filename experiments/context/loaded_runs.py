@@ -15,13 +15,13 @@ from data_prep.records import SplitName
 from data_prep.registry import data_set
 from data_prep.store.checksum import words_sha256
 from data_prep.store.prepared_data import PairText, PreparedData, Split
+from experiments.recipes.config import REPOSITORY, Configuration
+from experiments.recipes.run_folder import RunFolder
+from experiments.recipes.trained_run import load_run
 from experiments.run.data import contexts_stage, prepare_stage
 from experiments.run.run import command_line
 from modeling.device import best_device
 from modeling.pool_ranker import PoolRanker
-from recipes.config import REPOSITORY, Configuration
-from recipes.run_folder import RunFolder
-from recipes.trained_run import load_run
 
 ALL = "all"
 

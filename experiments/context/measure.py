@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Int64
 
+from baselines.bm25.ranker import Bm25, Bm25Config
 from data_prep.corpus.context_parts import PARTS
 from data_prep.corpus.contexts import CONTEXT_FIELD, with_contexts
 from data_prep.store.held_out import tree_of
@@ -32,8 +33,7 @@ from experiments.context.systems import (
     tuned_bm25,
 )
 from experiments.run.run import command_line
-from retrieval.bm25 import Bm25, Bm25Config
-from terminal.console import say, show
+from experiments.terminal.console import say, show
 
 _WORDS: Final = 100
 """Words of the contexts of BM25 and of a pair's class."""

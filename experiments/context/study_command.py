@@ -8,8 +8,8 @@ from experiments.context.loaded_runs import LoadedRun, same_pairs
 from experiments.context.options import StudyOptions
 from experiments.context.study import Study, comparisons, load_study, outcome_page
 from experiments.context.study_page import serve_study
-from terminal.console import say, show
-from terminal.options import parsed
+from experiments.terminal.console import say, show
+from experiments.terminal.options import parsed
 
 
 def study(arguments: Sequence[str]) -> None:

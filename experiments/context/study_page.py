@@ -9,7 +9,7 @@ from typing import Any, Final
 from urllib.parse import parse_qs
 
 from experiments.context.study import ANSWERS, Study, load_study
-from terminal.console import say
+from experiments.terminal.console import say
 
 _HOST: Final = "127.0.0.1"
 _LONGEST: Final = 4096

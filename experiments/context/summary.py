@@ -10,8 +10,8 @@ from experiments.context.paired import paired
 from experiments.context.pictures import length_picture, recall_picture
 from experiments.context.results import ContextResult, load_results
 from experiments.context.systems import LENGTHS, shortened
-from recipes.config import REPOSITORY
-from terminal.console import say
+from experiments.recipes.config import REPOSITORY
+from experiments.terminal.console import say
 
 RESULTS: Final = REPOSITORY / "experiments" / "results"
 FOLDER: Final = "context"

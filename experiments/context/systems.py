@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float
 
+from baselines.bm25.ranker import Bm25, Bm25Config
 from data_prep.corpus.context_parts import Part
 from data_prep.corpus.contexts import (
     CONTEXT_FIELD,
@@ -21,13 +22,12 @@ from data_prep.corpus.contexts import (
     without_contexts,
 )
 from data_prep.store.prepared_data import Split
+from evaluation.fusion import best_weight
 from evaluation.metrics import count_better_and_tied
+from evaluation.score_scales import weighted, z_scores
 from experiments.context.pools import Pool, PoolScores, ranker_scores
+from experiments.recipes.config import resolve
 from modeling.ranker import Ranker
-from recipes.config import resolve
-from retrieval.bm25 import Bm25, Bm25Config
-from retrieval.fusion import best_weight
-from retrieval.score_scales import weighted, z_scores
 
 OWN: Final = "model"
 OTHERS: Final = "model, contexts of other queries"

@@ -13,13 +13,13 @@ from experiments.context.options import ContextOptions
 from experiments.context.paired import WITHOUT
 from experiments.context.results import save_result
 from experiments.context.summary import FOLDER, RESULTS
+from experiments.recipes.config import REPOSITORY, Configuration, resolve
+from experiments.recipes.models import MODELS
+from experiments.recipes.run_folder import RunFolder
 from experiments.run.data import prepare_stage
 from experiments.run.run import command_line, run
-from recipes.config import REPOSITORY, Configuration, resolve
-from recipes.models import MODELS
-from recipes.run_folder import RunFolder
-from terminal.console import say
-from terminal.options import split_arguments, unknown
+from experiments.terminal.console import say
+from experiments.terminal.options import split_arguments, unknown
 
 LEAST: Final = 200
 """Pairs from which a source tree is left out: fewer say little."""

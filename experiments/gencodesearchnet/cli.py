@@ -12,8 +12,8 @@ from experiments.gencodesearchnet.config import (
     SampleOptions,
     StatisticsOptions,
 )
-from terminal.console import say, show
-from terminal.options import parsed
+from experiments.terminal.console import say, show
+from experiments.terminal.options import parsed
 
 
 def benchmark(arguments: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from data_prep.gencodesearchnet.statistics_table import statistics_table
 from data_prep.gencodesearchnet.subsets import find_subsets
 from evaluation.benchmark import COSQA
 from experiments.gencodesearchnet.pictures import distance_picture
-from terminal.console import say
+from experiments.terminal.console import say
 
 
 def measured(path: Path) -> tuple[str, bytes]:

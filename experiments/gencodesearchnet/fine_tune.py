@@ -34,6 +34,8 @@ from data_prep.store.tokenizing import TokenizedPairs
 from evaluation.provenance import code_version, machine
 from experiments.gencodesearchnet.fine_tune_options import FineTuneOptions
 from experiments.gencodesearchnet.training_rows import TrainingRows, Validation, fingerprint
+from experiments.recipes.config import REPOSITORY
+from experiments.terminal.console import say
 from modeling.device import best_device
 from modeling.pool_ranker import PoolRanker
 from modeling.transformers.cross_encoder import (
@@ -44,8 +46,6 @@ from modeling.transformers.cross_encoder import (
     save_tokenizer,
 )
 from modeling.transformers.subword_pairs import subwords_in
-from recipes.config import REPOSITORY
-from terminal.console import say
 from training.checkpoint import load_checkpoint, weights_copy
 from training.seeding import seed_everything
 from training.trainer import CHECKPOINT

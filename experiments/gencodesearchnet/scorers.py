@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float32, Int64
 
+from baselines.bm25.text_bm25 import TextBm25
 from baselines.prompted_model import PromptedModel, PromptedModelConfig, TextKind
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import read_whole
@@ -18,16 +19,15 @@ from data_prep.store.prepared_data import Split
 from experiments.gencodesearchnet.config import BenchmarkOptions
 from experiments.gencodesearchnet.fine_tune import RECORD
 from experiments.gencodesearchnet.fused_scorer import FusedScorer
+from experiments.recipes.config import REPOSITORY
+from experiments.recipes.models import MODELS
+from experiments.recipes.trained_run import load_run
+from experiments.terminal.console import say
 from modeling.device import best_device
 from modeling.pool_ranker import PoolRanker
 from modeling.ranker import Ranker, Scores
 from modeling.transformers.cross_encoder import load_cross_encoder
 from modeling.transformers.sentence_encoder import SentenceEncoder, SentenceEncoderConfig
-from recipes.config import REPOSITORY
-from recipes.models import MODELS
-from recipes.trained_run import load_run
-from retrieval.text_bm25 import TextBm25
-from terminal.console import say
 
 PROMPTED: Final = "prompted:"
 """Prefix of the name of a model at ``--endpoint``."""

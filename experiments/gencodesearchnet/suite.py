@@ -42,12 +42,12 @@ from experiments.gencodesearchnet.tasks import (
     match,
     rank,
 )
+from experiments.recipes.config import REPOSITORY
+from experiments.terminal.console import say
+from experiments.terminal.options import unknown
 from modeling.pool_ranker import NeuralScores
 from modeling.ranker import Ranker, Scores
 from modeling.transformers.cross_encoder import CrossEncoder
-from recipes.config import REPOSITORY
-from terminal.console import say
-from terminal.options import unknown
 
 RESULT: Final = "result.json"
 Found = TypeVar("Found")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from data_prep.files.named_paths import check_folder_place, check_replaceable_folder, named_path
 from experiments.posts.config import MODELS, resolve_plan
 from experiments.posts.options import TrackerOptions
-from terminal.console import say, show
-from terminal.options import parsed, split_arguments, unknown
+from experiments.terminal.console import say, show
+from experiments.terminal.options import parsed, split_arguments, unknown
 
 
 def test_model(arguments: Sequence[str], others: Sequence[str]) -> None:

@@ -7,8 +7,8 @@ document.
 
 from pathlib import Path
 
+from baselines.snipper.texts import QueryText
 from data_prep.store.prepared_data import open_prepared
-from snipper.texts import QueryText
 
 
 def docstring_pairs(folder: Path) -> list[tuple[QueryText, str]]:

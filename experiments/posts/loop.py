@@ -22,6 +22,12 @@ from typing import Any, Final
 import numpy as np
 from jaxtyping import Int64
 
+from baselines.snipper.encoder import SnippetEncoder, SnippetTokenizer
+from baselines.snipper.light import LightEncoder, LightTokenizer
+from baselines.snipper.loss import NegativeLogLikelihood
+from baselines.snipper.mining import hard_negatives
+from baselines.snipper.texts import QueryText
+from baselines.snipper.transformer import SnippetSubwords, TransformerSnippetEncoder
 from data_prep.files.atomic import write_atomically
 from data_prep.files.named_paths import named_path
 from data_prep.posts.sets import PostSets
@@ -41,15 +47,9 @@ from experiments.posts.stage_files import (
     save_negatives,
     sole_maker,
 )
+from experiments.recipes.snippet_encoder import RECORD, TOKENIZER, WEIGHTS
 from modeling.contract import NeuralRanker
 from modeling.device import best_device
-from recipes.snippet_encoder import RECORD, TOKENIZER, WEIGHTS
-from snipper.encoder import SnippetEncoder, SnippetTokenizer
-from snipper.light import LightEncoder, LightTokenizer
-from snipper.loss import NegativeLogLikelihood
-from snipper.mining import hard_negatives
-from snipper.texts import QueryText
-from snipper.transformer import SnippetSubwords, TransformerSnippetEncoder
 from training.checkpoint import load_weights, save_weights
 from training.pair_task import PairTask
 from training.seeding import seed_everything

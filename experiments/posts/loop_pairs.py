@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 import numpy as np
 
+from baselines.snipper.texts import QueryText, document_text
 from data_prep.posts.sets import PostSets
 from experiments.posts.config import LoopConfig
-from snipper.texts import QueryText, document_text
 
 TextPair: TypeAlias = tuple[QueryText, str]
 

@@ -8,11 +8,11 @@ from typing import Final, Literal
 import numpy as np
 from jaxtyping import Int64
 
+from baselines.snipper.texts import QueryParts, QueryText, document_text
 from data_prep.posts.records import Post
 from data_prep.posts.sets import PostSets, Query
 from evaluation.relevance import best_ranks
 from modeling.ranker import Scores
-from snipper.texts import QueryParts, QueryText, document_text
 
 SAME_TEXT: Final = 0.8
 """Jaccard similarity of the words of two questions from which they count as the same text posted twice."""

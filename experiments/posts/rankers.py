@@ -7,14 +7,14 @@ from typing import Final, Generic, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from jaxtyping import Float32, Int64
 
+from baselines.bm25.token_bm25 import TokenBm25
+from baselines.snipper.encoder import SnippetEncoder, SnippetTokenizer
+from baselines.snipper.encoding import encode_texts
+from baselines.snipper.texts import code_words, cut_middle, okapi_words, part_words
 from data_prep.store.ragged_lists import Ragged
 from experiments.posts.config import PostsBm25Config
 from experiments.posts.pools import Pool
 from modeling.ranker import SCORES_PER_BLOCK, Scores
-from retrieval.token_bm25 import TokenBm25
-from snipper.encoder import SnippetEncoder, SnippetTokenizer
-from snipper.encoding import encode_texts
-from snipper.texts import code_words, cut_middle, okapi_words, part_words
 
 Made = TypeVar("Made")
 WORDS: Final[dict[str, Callable[[str], list[str]]]] = {

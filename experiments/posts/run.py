@@ -11,6 +11,7 @@ import numpy as np
 from data_prep.files.named_paths import named_path
 from data_prep.posts.sets import PostSets
 from data_prep.posts.store import PreparedPosts, prepare_posts
+from evaluation.fusion import FusedScores, best_weight_of
 from evaluation.provenance import code_version, machine, without_paths
 from evaluation.relevance import best_ranks
 from experiments.posts.config import PostsPlan, resolve_plan
@@ -19,9 +20,8 @@ from experiments.posts.pools import Pool, duplicate_pool, evaluation_pool, query
 from experiments.posts.rankers import Bm25Ranker, PostRanker
 from experiments.posts.results import DEPTHS, PostsResult, difference_line, save_results, table
 from experiments.posts.stage_files import Stage
+from experiments.recipes.config import REPOSITORY
 from modeling.ranker import Scores
-from recipes.config import REPOSITORY
-from retrieval.fusion import FusedScores, best_weight_of
 
 MakeRanker = Callable[[], PostRanker]
 KINDS: Final = ("code", "error", "both", "other_text")

@@ -14,7 +14,7 @@ from data_prep.files.atomic import write_atomically
 from data_prep.files.folder_lock import sole_holder
 from data_prep.files.json_text import parse_json
 from data_prep.files.reading import read_whole
-from recipes.snippet_encoder import RECORD
+from experiments.recipes.snippet_encoder import RECORD
 
 NEGATIVES: Final = "negatives.npy"
 

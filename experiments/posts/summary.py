@@ -15,7 +15,7 @@ from evaluation.relevance import recall_at
 from evaluation.significance import compare, holm
 from experiments.posts.ablations import ABLATIONS, BASE, ablation_page, folder_name
 from experiments.posts.results import DEPTHS, PostsResult
-from recipes.config import REPOSITORY
+from experiments.recipes.config import REPOSITORY
 
 RESULTS: Final = REPOSITORY / "experiments" / "results" / "posts"
 """Results that are published; its name for the corpus is the folder below."""

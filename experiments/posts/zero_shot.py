@@ -7,12 +7,12 @@ import numpy as np
 from jaxtyping import Float32
 from tqdm import tqdm
 
+from baselines.snipper.texts import cut_middle
 from experiments.posts.config import ZeroShotConfig
 from experiments.posts.pools import Pool
 from experiments.posts.rankers import VectorScores
 from modeling.device import best_device
 from modeling.transformers.sentence_encoder import load_sentence_model
-from snipper.texts import cut_middle
 
 _CHARACTERS_PER_TOKEN = 16
 

@@ -20,11 +20,11 @@ from data_prep.store.concatenation import joined
 from data_prep.store.held_out import held_out
 from data_prep.store.prepared_data import PreparedData, Split, limit_training
 from evaluation.reading import asked
+from experiments.recipes.config import REPOSITORY, Configuration
+from experiments.recipes.models import is_trained
+from experiments.terminal.console import say
 from modeling import distributed as processes
 from modeling.contract import NeuralRanker, PairTokenizer
-from recipes.config import REPOSITORY, Configuration
-from recipes.models import is_trained
-from terminal.console import say
 
 _TRAINED: Final[tuple[SplitName, ...]] = ("train", "valid")
 """Splits used in training."""

@@ -12,6 +12,10 @@ from data_prep.store.checksum import words_sha256
 from data_prep.store.prepared_data import PreparedData
 from evaluation.results import Result, Seconds, load_result, save_result
 from evaluation.tables import render_table
+from experiments.recipes.config import CHANGEABLE, Configuration, change
+from experiments.recipes.models import class_of, is_trained
+from experiments.recipes.run_folder import RunFolder
+from experiments.recipes.trained_run import check_finished, load_run
 from experiments.run.data import (
     contexts_stage,
     prepare_others,
@@ -22,15 +26,11 @@ from experiments.run.launch import together
 from experiments.run.named_parts import check_named
 from experiments.run.run import command_line, parameters_of, result_from, saved_counts
 from experiments.run.stages import also_stage, mixed, test_stage
+from experiments.terminal.console import logged_to, show
 from modeling import distributed as processes
 from modeling.device import best_device
 from modeling.pool_ranker import PoolRanker
 from modeling.ranker import Ranker
-from recipes.config import CHANGEABLE, Configuration, change
-from recipes.models import class_of, is_trained
-from recipes.run_folder import RunFolder
-from recipes.trained_run import check_finished, load_run
-from terminal.console import logged_to, show
 
 _log = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ import torch
 import torch.distributed as dist
 
 from data_prep.installation import IMPORT_ROOT
-from terminal import console
+from experiments.terminal import console
 
 _MEMBER: Final = "GALM_MEMBER"
 """Environment variable of a copy: its number, how many there are, and the folder of their store."""

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from data_prep.registry import DATASETS, data_set
+from experiments.recipes.config import Configuration
+from experiments.recipes.models import is_trained, recipe_of
 from experiments.run.data import config_of_other
 from experiments.run.stages import CONTROLS
-from recipes.config import Configuration
-from recipes.models import is_trained, recipe_of
-from terminal.console import say
-from terminal.options import unknown
+from experiments.terminal.console import say
+from experiments.terminal.options import unknown
 
 _OF_TRAINING: Final = ("data.extra", "data.apart", "words.", "loss.", "train.")
 """Prefixes of the options that only trained models use."""

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from recipes.config import Configuration, parse_options
-from recipes.packed_files import check_is_run
-from recipes.run_folder import RunFolder
+from experiments.recipes.config import Configuration, parse_options
+from experiments.recipes.packed_files import check_is_run
+from experiments.recipes.run_folder import RunFolder
 
 _FREE = ("train.resume", "out")
 

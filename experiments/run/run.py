@@ -16,6 +16,9 @@ from evaluation.results import Fusion, Result, Seconds, load_result, result_of, 
 from evaluation.saved_counts import SavedCounts
 from evaluation.tables import render_table
 from evaluation.trec import write_trec
+from experiments.recipes.config import REPOSITORY, SECTIONS, Configuration, as_lines
+from experiments.recipes.models import class_of, is_trained
+from experiments.recipes.run_folder import RunFolder, named_folder, new_run_folder
 from experiments.run.board_pages import Pages
 from experiments.run.data import (
     check_fields,
@@ -28,15 +31,12 @@ from experiments.run.data import (
 from experiments.run.named_parts import check_named, tell_without_part
 from experiments.run.resume import resumed
 from experiments.run.stages import Outcome, also_stage, build_model, mixed, test_stage, train_stage
+from experiments.terminal.console import complain, logged_to, say, show
 from modeling import distributed as processes
 from modeling.contract import NeuralRanker, PairTokenizer
 from modeling.device import best_device
 from modeling.pool_ranker import PoolRanker
 from modeling.ranker import Ranker
-from recipes.config import REPOSITORY, SECTIONS, Configuration, as_lines
-from recipes.models import class_of, is_trained
-from recipes.run_folder import RunFolder, named_folder, new_run_folder
-from terminal.console import complain, logged_to, say, show
 from training.board import Board
 from training.checkpoint import save_weights
 from training.trainer import CHECKPOINT, TrainingReport

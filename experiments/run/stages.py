@@ -14,22 +14,22 @@ from data_prep.store.prepared_data import PreparedData, Split
 from data_prep.store.tokenizing import TokenizedPairs
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import Evaluation, evaluate, pool_rows
+from evaluation.fusion import FusedRanker, best_weight
 from evaluation.metrics import count_better_and_tied, exact
 from evaluation.reading import WHOLE, TestReading, asked
 from evaluation.results import DataSource, Fusion, Tested, measure
 from evaluation.saved_counts import SavedCounts
+from experiments.recipes.config import Configuration, resolve
+from experiments.recipes.models import class_of, is_trained
+from experiments.recipes.run_folder import RunFolder
 from experiments.run.board_pages import Pages
 from experiments.run.data import fusion_pairs, tests_beside
+from experiments.terminal.console import say
 from modeling.contract import NeuralRanker, PairTokenizer
 from modeling.device import best_device
 from modeling.losses import build_loss
 from modeling.pool_ranker import PoolRanker, scoring
 from modeling.ranker import Ranker
-from recipes.config import Configuration, resolve
-from recipes.models import class_of, is_trained
-from recipes.run_folder import RunFolder
-from retrieval.fusion import FusedRanker, best_weight
-from terminal.console import say
 from training.pair_task import PairTask
 from training.seeding import seed_everything
 from training.trainer import TrainingReport, train

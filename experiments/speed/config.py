@@ -8,8 +8,8 @@ from typing import Final
 from data_prep.bounds import check_bounds, shown, whole
 from data_prep.config import DataConfig
 from data_prep.files.named_paths import named_path
-from recipes import config
-from terminal.options import options_of, parse, unknown
+from experiments.recipes import config
+from experiments.terminal.options import options_of, parse, unknown
 
 _LARGEST_POOL: Final = 1_000_000
 

@@ -31,7 +31,7 @@ from data_prep.sources.git_repository import GitRepository, bare_repository
 from data_prep.sources.git_tree import GitTree
 from data_prep.sources.own_git import GitError
 from data_prep.worker_pool import map_ordered
-from terminal.console import say
+from experiments.terminal.console import say
 
 _ROWS: Final = "experiments.speed.csn_from_clones:rows_of_clone"
 _ORDER: Final[tuple[SplitName, ...]] = ("test", "valid", "train")

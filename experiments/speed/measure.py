@@ -23,6 +23,7 @@ from data_prep.store.tokenizing import WordTokenizer
 from evaluation.json_records import to_json
 from evaluation.provenance import code_version, machine, without_paths
 from evaluation.results import DataSource
+from experiments.recipes.config import REPOSITORY
 from experiments.run.data import prepare_stage
 from experiments.run.run import command_line
 from experiments.speed.config import SpeedConfig
@@ -40,9 +41,8 @@ from experiments.speed.pools import (
 from experiments.speed.report import SpeedReport, markdown
 from experiments.speed.scoring import WIDTHS, measure_scoring, plan_of_width
 from experiments.speed.training import Reached, measure_reached, measure_training
+from experiments.terminal.console import say, show
 from galm.native import kernels
-from recipes.config import REPOSITORY
-from terminal.console import say, show
 
 _TEN_THOUSAND = 10_000
 

@@ -13,16 +13,16 @@ from data_prep.files.atomic import write_atomically
 from data_prep.store.prepared_data import PreparedData
 from evaluation.json_records import to_json
 from evaluation.provenance import Machine, code_version, machine
+from experiments.recipes import config
+from experiments.recipes.config import Configuration, resolve
+from experiments.recipes.models import class_of
 from experiments.run.data import training_data
 from experiments.run.stages import build_model
 from experiments.speed.report import shown
 from experiments.speed.timing import Spread, in_turn, timed
 from experiments.tables.comparison_tables import markdown_table
+from experiments.terminal.console import say, show
 from modeling.losses import build_loss
-from recipes import config
-from recipes.config import Configuration, resolve
-from recipes.models import class_of
-from terminal.console import say, show
 from training.pair_task import PairTask
 from training.seeding import seed_everything
 from training.state import RunState

@@ -26,8 +26,8 @@ from evaluation.evaluator import evaluate
 from evaluation.json_records import from_json, to_json
 from experiments.speed.scoring import galm_of_width, plan_of_width
 from experiments.speed.timing import Growth, Spread
+from experiments.terminal.console import open_terminal
 from modeling.pool_ranker import PoolRanker
-from terminal.console import open_terminal
 
 WIDTH: Final = 32
 LENGTHS: Final = (10, 20, 40, 80)

@@ -8,9 +8,9 @@ as the JDK, repositories and open Java together make them (by more vectors for u
 
 from typing import Final
 
+from experiments.recipes.config import resolve
 from experiments.run.data import prepare_stage
 from experiments.speed.paired_steps import PairedReport, TrainingSteps, in_both_ways, plan_of, save
-from recipes.config import resolve
 
 BUCKETS: Final = ("256", "19553")
 """Vectors for unknown words: the recipe's, and as many as make galm_plus as large as it is with the JDK, repositories

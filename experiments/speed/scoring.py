@@ -23,12 +23,12 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
+from experiments.recipes.config import Configuration, resolve
 from experiments.speed.timing import Spread, in_turn, timed
 from galm.all_pairs import EncodedWords, distinct_words
 from galm.config import GalmConfig
 from galm.model import Galm
 from modeling.contract import NeuralRanker
-from recipes.config import Configuration, resolve
 from training.seeding import seed_everything
 
 WIDTHS: Final = (32, 256)

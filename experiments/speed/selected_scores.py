@@ -8,9 +8,9 @@ after the warm-up of their loss, and writes ``selected-scores.json`` and ``selec
 from collections.abc import Mapping
 from typing import Final
 
+from experiments.recipes.config import resolve
 from experiments.run.data import prepare_stage
 from experiments.speed.paired_steps import PairedReport, TrainingSteps, in_both_ways, plan_of, save
-from recipes.config import resolve
 
 SIZES: Final[Mapping[str, tuple[str, dict[str, str]]]] = {
     "galm, L = 1, width 32": ("galm", {}),

@@ -13,22 +13,22 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from baselines.bm25.ranker import Bm25, Bm25Config
 from data_prep.store.prepared_data import PreparedData
 from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.metrics import exact
+from experiments.recipes.config import resolve
 from experiments.speed.rounding import Rounding, measure_rounding
 from experiments.speed.scoring import WIDTHS, galm_of_width, plan_of_width
 from experiments.speed.timing import Spread, in_turn
+from experiments.terminal.console import say
 from galm.all_pairs import EncodedWords
 from galm.model import Galm
 from modeling.contract import NeuralRanker
 from modeling.losses import build_loss
 from modeling.pool_ranker import PoolRanker
-from recipes.config import resolve
-from retrieval.bm25 import Bm25, Bm25Config
-from terminal.console import say
 from training.batches import epoch_batches, negatives_mask
 from training.pair_task import PairTask
 from training.seeding import seed_everything

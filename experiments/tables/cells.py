@@ -22,11 +22,11 @@ from data_prep.installation import IMPORT_ROOT
 from evaluation.json_records import to_json
 from evaluation.provenance import without_paths
 from evaluation.results import Result, load_result
-from recipes.config import CHANGEABLE, REPOSITORY, SECTIONS, Configuration, resolve, section_types
-from recipes.run_folder import RunFolder
-from recipes.stored_options import with_present_names
-from terminal.console import say
-from terminal.options import options_of
+from experiments.recipes.config import CHANGEABLE, REPOSITORY, SECTIONS, Configuration, resolve, section_types
+from experiments.recipes.run_folder import RunFolder
+from experiments.recipes.stored_options import with_present_names
+from experiments.terminal.console import say
+from experiments.terminal.options import options_of
 
 _PLACES = {
     "data": ("path", "root", "processes", "mirror", "mirrors", "cluster"),

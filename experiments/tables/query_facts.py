@@ -9,9 +9,9 @@ from data_prep.files.named_paths import named_path
 from evaluation.comparison import Entry, Pool, by_pool
 from evaluation.queries import QueryFacts, load_query_facts, query_facts, save_query_facts
 from evaluation.results import Result
+from experiments.recipes.config import Configuration
 from experiments.tables.cells import Cell, finished
-from recipes.config import Configuration
-from terminal.console import say
+from experiments.terminal.console import say
 
 _Tested = Literal["test", "valid"]
 

@@ -24,6 +24,7 @@ from experiments.ablations.positive_control import control_section, load_control
 from experiments.ablations.tuning import TUNED, tuning_cells, tuning_page
 from experiments.gencodesearchnet.report import benchmark_page, kept_benchmarks
 from experiments.gencodesearchnet.subset_pictures import subset_picture
+from experiments.recipes.config import REPOSITORY
 from experiments.tables import class_pictures, comparison_pictures, training_pictures
 from experiments.tables.cells import Cell, finished
 from experiments.tables.class_tables import class_table
@@ -34,8 +35,7 @@ from experiments.tables.language_table import language_page
 from experiments.tables.main_table import CELLS, REFERENCES
 from experiments.tables.query_facts import known_pools, saved_facts
 from experiments.tables.summary import shown, summary
-from recipes.config import REPOSITORY
-from terminal.console import say
+from experiments.terminal.console import say
 
 RESULTS: Final = REPOSITORY / "experiments" / "results"
 README: Final = REPOSITORY / "README.md"

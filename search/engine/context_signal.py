@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float32
 
-from retrieval.bm25_index import Bm25Index, terms_of
+from search.retrieval.bm25_index import Bm25Index, terms_of
 
 RAREST: Final = 10
 """Words of a context that count."""

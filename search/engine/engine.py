@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Float32, Int64
 
 from data_prep.languages.java.javadoc import query_words
-from retrieval.score_scales import weighted, z_scores
+from evaluation.score_scales import weighted, z_scores
 from search.engine.context_signal import context_scores
 from search.engine.file_ranking import FileRanking, file_ranking
 from search.engine.hits import Candidates, Hit, Stage, best_beside

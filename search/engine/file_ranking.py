@@ -2,7 +2,7 @@
 
 The score of a file is the sum of (names: :class:`FileWeights`)
 
-- BM25 (:mod:`retrieval.bm25_formula`) over its text, with each word of its name and folders counted several times,
+- BM25 (:mod:`baselines.bm25.formula`) over its text, with each word of its name and folders counted several times,
   divided by the best file's;
 - ``stem`` times sqrt(c) f, where c is the share of the question's words, by their idf, that its name has, and f is the
   share of its name's words that the question has;
@@ -23,11 +23,11 @@ import numpy as np
 import Stemmer
 from jaxtyping import Bool, Float, Float32
 
-from retrieval.bm25_formula import gains, idf
-from retrieval.stop_words import STOP_WORDS
+from baselines.bm25.formula import gains, idf
 from search.files.file_words import path_stems
 from search.index.code_index import Index
 from search.index.file_index import FileIndex
+from search.retrieval.stop_words import STOP_WORDS
 
 _GATHERING: Final = frozenset(
     ("__init__.py", "index.js", "index.ts", "package-info.java", "module-info.java", "doc.go")

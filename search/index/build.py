@@ -15,7 +15,6 @@ from data_prep.store.concatenation import joined_texts
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged
 from data_prep.worker_pool import Guard, map_ordered
-from retrieval.bm25_index import Bm25Index
 from search.files.extract import Task
 from search.files.languages import indexed_suffixes
 from search.files.links import committed_blobs, origin_of
@@ -33,6 +32,7 @@ from search.index.index_file import (
     tree_sha256,
 )
 from search.index.read_part import Part, read_part
+from search.retrieval.bm25_index import Bm25Index
 
 _CHUNK: Final = 32
 """Files per task of a worker process."""

@@ -9,11 +9,11 @@ import numpy as np
 from jaxtyping import Float32, Int64
 
 from data_prep.store.prepared_data import Split
-from retrieval.ann.exact import VectorIndex
-from retrieval.ann.opening import vector_index
 from search.index.vector_encoding import RowEncoder, row_encoder
 from search.index.vector_file import StoredVectors, open_vectors, vectors_of, vectors_path
 from search.models.folder import DEFAULT_BI_ENCODER, model_hash
+from search.retrieval.ann.exact import VectorIndex
+from search.retrieval.ann.opening import vector_index
 
 COUNT: Final = 100
 """Maximum number of rows that vectors add to the shortlist of a query."""

@@ -24,11 +24,11 @@ from data_prep.files.reading import open_regular, reason
 from data_prep.records import WORD_FIELDS
 from data_prep.store.prepared_data import Split, Texts
 from data_prep.store.ragged_lists import Ragged, checked_edges
-from retrieval.bm25_index import Bm25Index
 from search.files.origin import Origin
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile
 from search.index.file_index import FileIndex
 from search.index.stored_arrays import StoredArrays, checked_origin, mapped_arrays
+from search.retrieval.bm25_index import Bm25Index
 
 FORMAT: Final = "galm index 6"
 """Incremented when the layout, or what is read of a file, changes."""

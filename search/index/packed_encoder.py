@@ -10,8 +10,8 @@ from jaxtyping import Float16, Float32, Int64
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged
 from data_prep.store.tokenizing import TokenizedPairs
-from recipes.packed_files import is_packed
-from recipes.stored_options import stored_configuration
+from experiments.recipes.packed_files import is_packed
+from experiments.recipes.stored_options import stored_configuration
 from search.models.folder import CONFIG, model_hash
 from search.models.packed_arrays import read_packed
 

@@ -1,6 +1,6 @@
 """A packed light pair of Scotch, without torch: its vectors and those of questions under a context.
 
-:mod:`scotch.light` has its equations; the sums are the same within rounding.
+:mod:`baselines.scotch.light` has its equations; the sums are the same within rounding.
 """
 
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ from data_prep.corpus.contexts import CONTEXT_FIELD
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged
 from data_prep.store.tokenizing import TokenizedPairs
-from recipes.packed_files import is_packed
-from recipes.stored_options import stored_configuration
+from experiments.recipes.packed_files import is_packed
+from experiments.recipes.stored_options import stored_configuration
 from search.index.packed_encoder import normalised
 from search.models.folder import CONFIG, DEFAULT_BI_ENCODER, model_hash
 from search.models.packed_arrays import read_packed

@@ -82,9 +82,9 @@ def check_bi_encoder(folder: Path) -> None:
     model_hash(folder)
     if is_packed_unif(folder) or is_packed_light(folder):
         return
+    from experiments.recipes.config import Configuration
+    from experiments.recipes.models import class_of
     from modeling.bi_encoder import BiEncoder
-    from recipes.config import Configuration
-    from recipes.models import class_of
 
     name = Configuration.load(folder / CONFIG).model_name
     kind = class_of(name)

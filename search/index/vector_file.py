@@ -13,9 +13,9 @@ from jaxtyping import Float16, UInt8
 
 from data_prep.files.json_text import checked_record
 from data_prep.files.sealed import read_sealed, read_sealed_head, write_sealed
-from retrieval.ann.faiss_index import are_kept, clusters_path
 from search.index.index_file import read_head
 from search.models.folder import DEFAULT_BI_ENCODER, model_hash
+from search.retrieval.ann.faiss_index import are_kept, clusters_path
 
 FORMAT: Final = "galm vectors 1"
 """Incremented when the layout changes, or how a row is encoded."""

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import reason
+from experiments.terminal import console
+from experiments.terminal.console import say
 from search.joint.repository_list import Repository, read_list
 from search.making import checked_run, make_index
 from search.options import IndexOptions
-from terminal import console
-from terminal.console import say
 
 
 def index_listed(words: Sequence[str], options: IndexOptions) -> None:

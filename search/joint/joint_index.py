@@ -6,7 +6,7 @@ mean length of its own rows in what it stores; both are replaced by those of all
 - the number of rows with a term is the sum over the indexes;
 - a stored gain is idf * c / (c + norm), from which c / norm follows; the norm of a row is K1 * length / mean length
   (B is 1), so that another mean multiplies c / norm by the quotient of the means
-  (:attr:`retrieval.bm25_index.Bm25Index.average_length`).
+  (:attr:`search.retrieval.bm25_index.Bm25Index.average_length`).
 
 Counts in whole files are stored as they are. So nothing of an index that takes no part influences an answer.
 """
@@ -21,13 +21,13 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float32, Int, Int32, Int64, UInt16
 
+from baselines.bm25.formula import counts_by_norm, idf
 from data_prep.store.prepared_data import PairText, Split, Texts
 from data_prep.store.ragged_lists import edges
-from retrieval.bm25_formula import counts_by_norm, idf
-from retrieval.bm25_index import Bm25Index
 from search.index.code_index import Index, IndexedFile
 from search.index.file_index import KINDS, FileIndex
 from search.joint.repository_list import Repository
+from search.retrieval.bm25_index import Bm25Index
 
 _NONE = np.empty(0, np.int32)
 

@@ -22,7 +22,9 @@ from data_prep.files.reading import read_regular
 from data_prep.languages.java.declarations import LARGEST_FILE
 from evaluation.json_records import to_json
 from evaluation.provenance import code_version, machine
-from recipes.config import REPOSITORY
+from experiments.recipes.config import REPOSITORY
+from experiments.terminal.console import complain, say, show
+from experiments.terminal.options import parsed
 from search.cursor.above import nearest
 from search.engine.question import LONGEST_QUERY
 from search.files.languages import language_name
@@ -37,8 +39,6 @@ from search.load.server_process import running
 from search.opening import index_path
 from search.quality.questions import of_comments
 from search.serve.context_api import USUAL
-from terminal.console import complain, say, show
-from terminal.options import parsed
 
 _WARM_UP: Final = 20
 """Questions before anything is measured."""

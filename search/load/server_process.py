@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from recipes.config import REPOSITORY
+from experiments.recipes.config import REPOSITORY
 
 _OPENED: Final = 300.0
 """Seconds within which the server must have opened its index."""

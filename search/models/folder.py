@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.store.manifest import file_sha256
-from recipes.packed_files import PACKED, is_packed
-from recipes.stored_options import stored_configuration
+from experiments.recipes.packed_files import PACKED, is_packed
+from experiments.recipes.stored_options import stored_configuration
 
 DEFAULT_MODEL: Final = Path(__file__).with_name("default")
 """The shipped packed model."""

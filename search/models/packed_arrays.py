@@ -21,10 +21,10 @@ from data_prep.files.reading import read_whole
 from data_prep.store.manifest import file_sha256
 from data_prep.store.tokenizing import WordTokenizer
 from data_prep.store.vocabulary import Vocabularies, Vocabulary
-from recipes.packed_files import PACKED
-from recipes.stored_options import fitted, stored_configuration
+from experiments.recipes.packed_files import PACKED
+from experiments.recipes.stored_options import fitted, stored_configuration
+from experiments.terminal.options import options_of
 from search.models.folder import CONFIG
-from terminal.options import options_of
 
 Options = TypeVar("Options")
 

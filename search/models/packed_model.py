@@ -30,11 +30,11 @@ from data_prep.store.manifest import file_sha256
 from data_prep.store.tokenizing import WordTokenizer
 from data_prep.store.vocabulary import Vocabularies, Vocabulary
 from evaluation.config import EvaluateConfig
+from experiments.recipes.config import Configuration
+from experiments.recipes.models import class_of
+from experiments.recipes.packed_files import PACKED, is_packed
+from experiments.recipes.trained_run import load_run, weights_of, without_weights
 from modeling.contract import NeuralRanker
-from recipes.config import Configuration
-from recipes.models import class_of
-from recipes.packed_files import PACKED, is_packed
-from recipes.trained_run import load_run, weights_of, without_weights
 from search.models.folder import CONFIG, no_model
 from search.models.packed_arrays import ABOUT, FORMAT_VERSION, LARGEST
 from training.checkpoint import check_finite, check_weights, weights_copy

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from data_prep.files.named_paths import check_replaceable_folder, named_path
 from data_prep.files.printable import one_line
 from data_prep.files.reading import read_whole
+from experiments.terminal.console import complain, say, show
+from experiments.terminal.options import parsed
 from search.posts.options import PostsIndexOptions, PostsSearchOptions
-from terminal.console import complain, say, show
-from terminal.options import parsed
 
 if TYPE_CHECKING:
     from search.posts.post_index import PostHit
@@ -34,7 +34,7 @@ def index(arguments: Sequence[str]) -> None:
     check_replaceable_folder(out, "--out", "index.json")
     from data_prep.files.folder_lock import sole_holder
     from data_prep.posts.store import prepare_posts
-    from recipes.snippet_encoder import load_snippet_encoder
+    from experiments.recipes.snippet_encoder import load_snippet_encoder
     from search.posts.post_index import write_index
 
     model = named_path(options.model) if options.model else None

@@ -15,16 +15,16 @@ from typing import Any, Final
 import numpy as np
 from jaxtyping import Float32, Int64
 
+from baselines.bm25.token_bm25 import TokenBm25
+from baselines.snipper.encoding import encode_texts
+from baselines.snipper.texts import QueryText, code_words, document_text
 from data_prep.files.atomic import atomic_folder
 from data_prep.files.json_text import checked_words, parse_json
 from data_prep.files.reading import read_whole
 from data_prep.posts.records import Post
-from recipes.snippet_encoder import FILES, load_snippet_encoder
-from retrieval.ann.opening import vector_index
-from retrieval.score_scales import weighted, z_scores
-from retrieval.token_bm25 import TokenBm25
-from snipper.encoding import encode_texts
-from snipper.texts import QueryText, code_words, document_text
+from evaluation.score_scales import weighted, z_scores
+from experiments.recipes.snippet_encoder import FILES, load_snippet_encoder
+from search.retrieval.ann.opening import vector_index
 
 K1: Final = 1.2
 B: Final = 0.75
@@ -91,7 +91,7 @@ class PostIndex:
     """An index that was written before."""
 
     def __init__(self, folder: Path, nearest: str = "") -> None:
-        """``nearest``: how vectors are searched, as in :func:`retrieval.ann.opening.vector_index`.
+        """``nearest``: how vectors are searched, as in :func:`search.retrieval.ann.opening.vector_index`.
 
         Raises:
             ValueError: there is none, it is damaged, or ``nearest`` is something else.

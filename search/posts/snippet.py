@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
+from baselines.snipper.texts import QueryText
 from data_prep.posts.blocks import error_type
-from snipper.texts import QueryText
 
 LONGEST: Final = 1 << 18
 """Characters that are read of a part, half from each end; longer ones lose their middle."""

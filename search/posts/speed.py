@@ -20,22 +20,22 @@ from typing import Final
 import numpy as np
 import torch
 
+from baselines.snipper.config import LightConfig
+from baselines.snipper.light import LightEncoder, LightTokenizer
+from baselines.snipper.texts import QueryText, document_text
 from data_prep.files.atomic import naming, write_atomically
 from data_prep.files.named_paths import named_path
 from data_prep.posts.records import Post
 from data_prep.posts.store import prepare_posts
 from evaluation.json_records import to_json
 from evaluation.provenance import Machine, code_version, machine
-from recipes.config import REPOSITORY
-from recipes.snippet_encoder import RECORD, TOKENIZER, WEIGHTS
-from retrieval.ann.faiss_index import installed
+from experiments.recipes.config import REPOSITORY
+from experiments.recipes.snippet_encoder import RECORD, TOKENIZER, WEIGHTS
+from experiments.terminal.console import say, show
+from experiments.terminal.options import parsed
 from search.posts.options import PostsSpeedOptions
 from search.posts.post_index import CANDIDATES, PostIndex, write_index
-from snipper.config import LightConfig
-from snipper.light import LightEncoder, LightTokenizer
-from snipper.texts import QueryText, document_text
-from terminal.console import say, show
-from terminal.options import parsed
+from search.retrieval.ann.faiss_index import installed
 from training.checkpoint import save_weights
 
 TOP: Final = 5

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from data_prep.files.named_paths import named_path
 from data_prep.files.printable import one_line
+from experiments.terminal import console
+from experiments.terminal.options import parsed
 from search.making import build_vectors, checked_run, complain_about
 from search.opening import check_model, opened, reranker_maker
 from search.options import QualityOptions
-from terminal import console
-from terminal.options import parsed
 
 if TYPE_CHECKING:
     from search.engine.signals import Reranker, Retriever

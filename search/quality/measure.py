@@ -14,12 +14,12 @@ from tqdm import tqdm
 
 from evaluation.metrics import Measures, exact
 from evaluation.significance import Difference, compare
-from retrieval.bm25_index import WEIGHTS, Bm25Index
 from search.engine.engine import Engine
 from search.engine.settings import RankingSettings
 from search.engine.signals import Reranker, Retriever
 from search.index.code_index import Index
 from search.quality.questions import Asked, Questions
+from search.retrieval.bm25_index import WEIGHTS, Bm25Index
 
 BASE: Final = "bm25"
 

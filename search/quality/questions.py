@@ -13,8 +13,8 @@ from data_prep.config import DataConfig
 from data_prep.files.reading import read_regular
 from data_prep.languages.java.declarations import LARGEST_FILE, find_declarations, parse_java
 from data_prep.languages.java.javadoc import query_words, returned
-from retrieval.bm25_index import terms_of
 from search.index.code_index import Index
+from search.retrieval.bm25_index import terms_of
 
 Asked = Literal["comment", "return", "member", "name"]
 """A comment's first sentence; the text of its tag @return; the type's name and the sentence; the name alone."""

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from data_prep.files.named_paths import named_path
-from recipes.config import REPOSITORY
+from experiments.recipes.config import REPOSITORY
+from experiments.terminal import console
+from experiments.terminal.options import parsed
 from search.options import McpOptions
-from terminal import console
-from terminal.options import parsed
 
 if TYPE_CHECKING:
     from search.serve.agent_tools import AgentTools

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from data_prep.files.named_paths import named_path
+from experiments.terminal import console
+from experiments.terminal.console import say
+from experiments.terminal.options import parsed
 from search.options import ServeOptions
-from terminal import console
-from terminal.console import say
-from terminal.options import parsed
 
 if TYPE_CHECKING:
     import uvicorn
@@ -125,7 +125,7 @@ def _posts(typed: str) -> Path | None:
     """The index of posts that ``--posts`` names; one in an indexed folder is used only if it is named."""
     if typed:
         return None if typed == "none" else named_path(typed)
-    from recipes.config import REPOSITORY
+    from experiments.recipes.config import REPOSITORY
 
     own = REPOSITORY / "data" / "posts-index"
     return own if (own / "index.json").is_file() else None

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 from data_prep.bounds import shown
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import read_whole
+from experiments.terminal import console
+from experiments.terminal.options import parsed
 from search.options import RelatedOptions, SearchOptions
-from terminal import console
-from terminal.options import parsed
 
 if TYPE_CHECKING:
     from search.engine.engine import Engine

@@ -22,7 +22,7 @@ from data_prep.gencodesearchnet.records import example, write_raw
 from data_prep.store.prepared_data import open_prepared
 from experiments.gencodesearchnet import fine_tune
 from experiments.gencodesearchnet.fine_tune import RECORD, WEIGHTS
-from terminal import console
+from experiments.terminal import console
 from tests.experiments.gencodesearchnet.fine_tuning_runs import SMALL, TRAIN, VALID
 from tests.tiny_models import tiny_bert
 from training.board import Board

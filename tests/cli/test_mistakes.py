@@ -20,10 +20,10 @@ from cli.commands import COMMANDS
 from cli.main import main
 from data_prep.config import DataConfig
 from data_prep.prepare import prepare
+from experiments.recipes.config import REPOSITORY, SECTIONS, resolve, section_types
+from experiments.recipes.models import MODELS
 from experiments.speed.config import SpeedConfig, resolve_speed
-from recipes.config import REPOSITORY, SECTIONS, resolve, section_types
-from recipes.models import MODELS
-from terminal.options import parsed
+from experiments.terminal.options import parsed
 
 FOREWORDS = ("preparing ", "ruby: ", "missing: ", "thresholds cannot be chosen: ", "27 pairs to train on, ")
 """How lines begin that are no results, and may come before a mistake is seen."""

@@ -22,17 +22,17 @@ from experiments.ablations.tuning import TUNED
 from experiments.posts.ablations import ABLATIONS as POSTS_ABLATIONS
 from experiments.posts.config import MODELS as POSTS_MODELS
 from experiments.posts.config import resolve_plan
+from experiments.recipes.config import SECTIONS, all_options, parse_options, resolve
+from experiments.recipes.models import MODELS
 from experiments.tables.language_table import NAME as LANGUAGES
 from experiments.tables.main_table import CELLS
-from recipes.config import SECTIONS, all_options, parse_options, resolve
-from recipes.models import MODELS
+from experiments.terminal.options import parsed, split_arguments
 from search.posts.options import PostsIndexOptions, PostsSearchOptions
-from terminal.options import parsed, split_arguments
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 EXPERIMENTS = (REPOSITORY / "docs" / "experiments.md").read_text(encoding="utf-8")
-SNIPPER = (REPOSITORY / "docs" / "snipper.md").read_text(encoding="utf-8")
+SNIPPER = (REPOSITORY / "docs" / "baselines.snipper.md").read_text(encoding="utf-8")
 README_COMMANDS = [
     line.partition("  #")[0].strip()
     for page in (README, EXPERIMENTS, SNIPPER)

@@ -70,7 +70,7 @@ def test_a_run_keeps_others_out_until_it_ends(options, tmp_path, named, monkeypa
 
     whole = run._run
     monkeypatch.setattr(run, "_run", watched)
-    monkeypatch.setattr("recipes.run_folder.REPOSITORY", tmp_path)
+    monkeypatch.setattr("experiments.recipes.run_folder.REPOSITORY", tmp_path)
     assert main([*options, *([f"--out={tmp_path / 'out'}"] if named else [])]) == 0
     (folder,) = seen
     assert folder.parent == (tmp_path if named else tmp_path / "runs")

@@ -11,10 +11,10 @@ from data_prep.records import CODE_FIELDS
 from data_prep.store.batching import Batch, Words
 from data_prep.store.tokenizing import TokenizedPairs
 from data_prep.store.vocabulary import PAD
+from experiments.recipes.config import Configuration, resolve
+from experiments.recipes.models import MODELS, class_of, is_trained
 from modeling.contract import Encoded, NeuralRanker, PairTokenizer
 from modeling.losses import build_loss
-from recipes.config import Configuration, resolve
-from recipes.models import MODELS, class_of, is_trained
 from tests.tiny_models import smaller
 from training.batches import negatives_mask
 from training.checkpoint import load_weights, save_weights

@@ -7,7 +7,7 @@ import pytest
 from cli.help import help_lines
 from cli.main import main
 from evaluation.results import load_result
-from recipes.models import MODELS, Recipe
+from experiments.recipes.models import MODELS, Recipe
 from tests.tiny_models import tiny_bert
 
 OWN = {

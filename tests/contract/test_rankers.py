@@ -5,10 +5,10 @@ import pytest
 
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
+from experiments.recipes.config import resolve
+from experiments.recipes.models import MODELS, class_of, is_trained
 from experiments.run.stages import build_model
 from modeling.pool_ranker import PoolRanker
-from recipes.config import resolve
-from recipes.models import MODELS, class_of, is_trained
 from tests.tiny_models import smaller
 
 

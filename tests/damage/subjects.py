@@ -19,18 +19,18 @@ from data_prep.store.checksum import words_sha256
 from data_prep.store.manifest import manifest_sha256, sealed_file
 from data_prep.store.prepared_data import open_prepared
 from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
+from experiments.recipes.config import resolve
+from experiments.recipes.models import class_of
+from experiments.recipes.run_folder import RunFolder
+from experiments.recipes.trained_run import load_run
 from modeling.contract import NeuralRanker
 from modeling.losses import build_loss
-from recipes.config import resolve
-from recipes.models import class_of
-from recipes.run_folder import RunFolder
-from recipes.trained_run import load_run
-from retrieval.ann.exact import ExactVectors
 from search.engine.engine import Engine
 from search.engine.show import as_json
 from search.index.index_file import FORMAT, Head, _sum, open_index, read_head, read_whole_head
 from search.index.vector_file import FORMAT as VECTORS
 from search.index.vector_file import open_vectors, vectors_of, vectors_path
+from search.retrieval.ann.exact import ExactVectors
 from training import checkpoint
 from training.checkpoint import save_checkpoint
 from training.config import TrainConfig

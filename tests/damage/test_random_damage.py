@@ -28,7 +28,7 @@ from data_prep.pairs.from_java import pairs_of
 from data_prep.records import SourceFile
 from data_prep.store.prepared_data import open_prepared, write_prepared
 from data_prep.store.tokenizing import WordTokenizer
-from recipes.run_folder import RunFolder
+from experiments.recipes.run_folder import RunFolder
 from search.index.build import refresh
 from search.index.index_file import UnusableIndexError, read_whole_head
 from search.index.vector_encoding import refresh_vectors, row_encoder

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
+from baselines.bm25.ranker import Bm25, Bm25Config
 from evaluation import metrics
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate, pool_rows
 from modeling.ranker import Ranker
-from retrieval.bm25 import Bm25, Bm25Config
 from tests.evaluation.rankers import Chosen, ChosenScores
 from tests.evaluation.real_data import jdk_split
 

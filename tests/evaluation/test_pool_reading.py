@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from baselines.bm25.ranker import Bm25, Bm25Config
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.reading import TestReading
 from evaluation.results import DataSource, measure
 from evaluation.trec import write_trec
-from retrieval.bm25 import Bm25, Bm25Config
 from tests.evaluation.rankers import Chosen
 from tests.evaluation.real_data import jdk_split
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from baselines.bm25.ranker import Bm25, Bm25Config
 from data_prep.records import UNKNOWN, Method, Pair
 from data_prep.store.prepared_data import Split
 from evaluation.comparison import by_pool
@@ -15,7 +16,6 @@ from evaluation.queries import load_query_facts, query_facts, save_query_facts
 from evaluation.results import DataSource, load_result, measure
 from experiments.tables.cells import Cell
 from experiments.tables.write import RESULTS
-from retrieval.bm25 import Bm25, Bm25Config
 from tests.evaluation.real_data import jdk_split
 from tests.evaluation.test_results import result
 

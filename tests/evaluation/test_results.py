@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from baselines.bm25.ranker import Bm25, Bm25Config
 from evaluation import metrics
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.json_records import load_record
 from evaluation.results import DataSource, Result, Seconds, load_result, measure, result_of, save_ranks, save_result
 from evaluation.tables import render_table
-from retrieval.bm25 import Bm25, Bm25Config
 from tests.evaluation.rankers import Chosen
 from tests.evaluation.real_data import jdk_split
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from baselines.bm25.ranker import Bm25, Bm25Config
 from evaluation import saved_counts
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.saved_counts import SavedCounts
 from modeling.ranker import Ranker
-from retrieval.bm25 import Bm25, Bm25Config
 from tests.evaluation.rankers import ChosenScores
 from tests.evaluation.real_data import jdk_split
 from tests.odd_files import KINDS, deadline, odd_thing

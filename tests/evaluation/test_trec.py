@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from ir_measures import RR, Success, nDCG
 
+from baselines.bm25.ranker import Bm25, Bm25Config
 from evaluation import metrics
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import Evaluation, evaluate
 from evaluation.trec import code_ids, strictly_decreasing, write_trec
-from retrieval.bm25 import Bm25, Bm25Config
 from tests.evaluation.rankers import Chosen
 from tests.evaluation.real_data import jdk_split, published_split
 

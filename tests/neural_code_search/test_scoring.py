@@ -6,10 +6,10 @@ import torch
 
 from data_prep.config import WordsConfig
 from data_prep.store.tokenizing import WordTokenizer
+from experiments.recipes.config import resolve
+from experiments.recipes.models import class_of
+from experiments.recipes.run_folder import RunFolder
 from neural_code_search import CodeModel, RankedCodes, load_model
-from recipes.config import resolve
-from recipes.models import class_of
-from recipes.run_folder import RunFolder
 from training.checkpoint import save_weights
 
 CODES = [

@@ -7,8 +7,8 @@ import pytest
 from data_prep.store.ragged_lists import Ragged
 from galm.kernel_library import one_thread_kernels
 from galm.native import kernels
-from retrieval.ann.rounded import can_round
 from search.index.places import cache_folder
+from search.retrieval.ann.rounded import can_round
 
 MODEL = {"model.dim": "32", "model.blocks": "4", "train.epochs": "1", "train.batch_size": "16", "data.limit": "400"}
 

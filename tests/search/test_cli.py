@@ -16,7 +16,7 @@ from serving import index_of
 
 from cli.main import main
 from data_prep.files.folder_lock import sole_holder
-from recipes.config import REPOSITORY
+from experiments.recipes.config import REPOSITORY
 from search.engine.engine import Engine
 from search.engine.show import as_json, as_text
 from search.files.origin import Origin

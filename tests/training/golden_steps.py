@@ -4,9 +4,9 @@ from pathlib import Path
 
 from data_prep.store.prepared_data import open_prepared
 from data_prep.store.tokenizing import WordTokenizer
+from experiments.recipes.config import resolve
+from experiments.recipes.models import class_of
 from modeling.losses import build_loss
-from recipes.config import resolve
-from recipes.models import class_of
 from training.board import Board
 from training.pair_task import PairTask
 from training.seeding import seed_everything

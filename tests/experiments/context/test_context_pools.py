@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from evaluation.score_scales import z_scores
 from experiments.context.pools import pool_ranks, pools, pools_of
 from experiments.context.systems import fused, once
-from retrieval.score_scales import z_scores
 
 SCORES = np.random.default_rng(0).integers(0, 4, (25, 25)).astype(np.float32)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from baselines.bm25.ranker import Bm25
 from cli.main import main
 from data_prep.corpus.contexts import CONTEXT_FIELD, nearest_words, without_contexts
 from data_prep.store.held_out import tree_of
@@ -17,8 +18,7 @@ from experiments.context.measure import measured, page_of, plain_contexts
 from experiments.context.options import ContextOptions
 from experiments.context.pools import Pool, pool_ranks, pools, ranker_scores
 from experiments.context.systems import BM25, BM25_TUNED, FUSED, FUSED_TUNED
-from recipes.config import resolve
-from retrieval.bm25 import Bm25
+from experiments.recipes.config import resolve
 
 
 @pytest.fixture(scope="module")

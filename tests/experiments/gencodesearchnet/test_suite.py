@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from baselines.bm25.text_bm25 import TextBm25
 from cli.main import main
 from data_prep.gencodesearchnet.records import Example, example, write_raw
 from data_prep.gencodesearchnet.sampling import ranking_blocks
@@ -22,11 +23,10 @@ from experiments.gencodesearchnet.config import BenchmarkOptions
 from experiments.gencodesearchnet.fused_scorer import FusedScorer
 from experiments.gencodesearchnet.scorers import Chance
 from experiments.gencodesearchnet.suite import find_data, run_benchmark
+from experiments.recipes.config import resolve
 from experiments.run.stages import build_model
 from experiments.tables.write import RESULTS
 from modeling.pool_ranker import PoolRanker
-from recipes.config import resolve
-from retrieval.text_bm25 import TextBm25
 from tests.raw_pairs import read
 
 ROWS = 150

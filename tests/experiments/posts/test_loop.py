@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from baselines.snipper.texts import QueryText
 from data_prep.files.folder_lock import sole_holder
 from data_prep.posts.sets import PostSets
 from data_prep.posts.store import prepare_posts
@@ -17,7 +18,6 @@ from experiments.posts.docstrings import docstring_pairs
 from experiments.posts.loop import Loop
 from experiments.posts.pools import Pool
 from experiments.posts.run import run_posts
-from snipper.texts import QueryText
 from tests.data_prep.posts.dumps import TRACEBACK, answer, code, link, question, write_dump
 from tests.evaluation.rankers import ChosenScores
 from tests.tiny_models import tiny_bert

@@ -8,9 +8,9 @@ import pytest
 from data_prep.pairs.overlap import crossing
 from data_prep.prepare import prepare
 from data_prep.store.concatenation import joined
+from experiments.recipes.config import resolve
 from experiments.run import data as run_data
 from experiments.run.data import drop_crossing_copies
-from recipes.config import resolve
 
 
 @pytest.fixture

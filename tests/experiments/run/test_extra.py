@@ -15,8 +15,8 @@ from data_prep.config import DataConfig
 from data_prep.records import WORD_FIELDS
 from data_prep.store.prepared_data import PreparedData, Split, limit_pairs
 from data_prep.store.vocabulary import Vocabularies
+from experiments.recipes.config import resolve
 from experiments.run import data as run_data
-from recipes.config import resolve
 
 LIMIT = 240
 

@@ -9,9 +9,9 @@ import pytest
 from cli.main import main
 from data_prep.pairs.overlap import overlap
 from data_prep.store.prepared_data import PreparedData, Split
+from experiments.recipes.config import resolve
 from experiments.run import data as run_data
 from experiments.run import stages
-from recipes.config import resolve
 
 MIX = {"evaluate.mix": "bm25", "evaluate.mix_on": "folder:elsewhere"}
 

@@ -11,8 +11,8 @@ import pytest
 from cli.main import main
 from data_prep.store.vocabulary import Vocabularies
 from evaluation.results import load_result
+from experiments.recipes.config import Configuration
 from experiments.run import stages
-from recipes.config import Configuration
 
 REQUIRED = (
     *("dataset", "model", "seed", "command", "code_version", "split", "pool_size", "queries", "exact"),

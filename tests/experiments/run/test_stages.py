@@ -8,8 +8,8 @@ import pytest
 from data_prep.config import DataConfig
 from data_prep.store.ragged_lists import Ragged
 from data_prep.store.tokenizing import WordTokenizer
+from experiments.recipes.config import resolve
 from experiments.run import data, stages
-from recipes.config import resolve
 
 
 @pytest.mark.parametrize(("model", "options"), [("fcarcs", {}), ("galm", {"model.fields": "name,statements"})])

@@ -10,8 +10,8 @@ import pytest
 from data_prep.config import DataConfig
 from data_prep.datasets.csn import Csn
 from data_prep.sources.codesearchnet_rows import Row, read_rows
+from experiments.recipes.config import REPOSITORY
 from experiments.speed.csn_from_clones import clones_in, main, sizes_of
-from recipes.config import REPOSITORY
 from tests.search.repositories import commit, run_git
 
 

@@ -14,6 +14,7 @@ from data_prep.config import DataConfig
 from data_prep.records import SourceFile
 from data_prep.store.tokenizing import WordTokenizer
 from evaluation.config import EvaluateConfig
+from experiments.recipes import config
 from experiments.speed import measure, paired_steps, row_updates, selected_scores
 from experiments.speed import pools as speed_pools
 from experiments.speed import rounding as speed_rounding
@@ -29,7 +30,6 @@ from experiments.speed.timing import Growth, Spread, in_turn
 from experiments.speed.training import Epoch, Reached
 from experiments.tables.write import RESULTS
 from galm.config import GalmConfig
-from recipes import config
 
 JAVA = """class %s {
     %s() { }

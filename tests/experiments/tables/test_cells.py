@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from experiments.recipes.run_folder import RunFolder
 from experiments.tables import cells
 from experiments.tables.cells import Cell, finished, run_cells
 from experiments.tables.main_table import CELLS
 from experiments.tables.write import RESULTS
-from recipes.run_folder import RunFolder
 
 
 @pytest.fixture(scope="module")

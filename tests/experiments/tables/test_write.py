@@ -6,12 +6,12 @@ import pytest
 
 from experiments.ablations.catalogue import ABLATIONS
 from experiments.ablations.tuning import SETTINGS, TUNED, tuning_cells, tuning_page
+from experiments.recipes.config import resolve
 from experiments.tables.comparison_pictures import pictures
 from experiments.tables.comparison_tables import markdown_table, tables
 from experiments.tables.main_table import CELLS, REFERENCES
 from experiments.tables.summary import ROWS, shown, summary
 from experiments.tables.write import END, README, RESULTS, START, pages, with_tables, write_tables
-from recipes.config import resolve
 from tests.evaluation.test_results import result
 
 

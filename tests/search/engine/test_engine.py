@@ -5,10 +5,9 @@ import pytest
 import torch
 
 from data_prep.store.tokenizing import WordTokenizer
+from experiments.recipes.config import resolve
 from experiments.run.stages import build_model
 from modeling.row_scores import RowScores
-from recipes.config import resolve
-from retrieval.bm25_index import Bm25Index
 from search.engine.engine import FILES, Engine
 from search.engine.hits import best_beside
 from search.engine.names import Names
@@ -18,6 +17,7 @@ from search.engine.reranker import ModelReranker
 from search.engine.settings import RankingSettings
 from search.index.build import refresh
 from search.index.index_file import open_index
+from search.retrieval.bm25_index import Bm25Index
 
 
 @pytest.fixture(scope="module")

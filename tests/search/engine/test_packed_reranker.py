@@ -9,7 +9,6 @@ import pytest
 from bm25s.stopwords import STOPWORDS_EN
 
 from galm.query_scorer import has_kernels
-from retrieval.stop_words import STOP_WORDS
 from search.engine.packed_reranker import PackedModel, PackedReranker, scored_without_torch
 from search.engine.reranker import ModelReranker
 from search.index.packed_encoder import is_packed_unif
@@ -17,6 +16,7 @@ from search.index.packed_light import PackedLight
 from search.index.places import index_place
 from search.models.folder import DEFAULT_BI_ENCODER, DEFAULT_MODEL
 from search.models.packed_model import load_model
+from search.retrieval.stop_words import STOP_WORDS
 
 QUERIES = ["return the next element of the pipeline", "close", "zzqunknown word of nobody here", "a b c d e f g h i j"]
 needs_kernels = pytest.mark.skipif(not has_kernels(), reason="there is no C compiler here (cc)")

@@ -11,7 +11,7 @@ from hostile_git import PLACES, PROGRAMS, in_configuration, in_hooks, make_stale
 from repositories import commit, run_git, write
 
 from data_prep.sources import own_git
-from recipes.config import REPOSITORY
+from experiments.recipes.config import REPOSITORY
 from search.index.build import refresh
 from search.index.index_file import open_index
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from data_prep.languages.java.declarations import find_methods, parse_java
-from recipes.config import REPOSITORY
+from experiments.recipes.config import REPOSITORY
 from search.engine.engine import Engine
 from search.index import build
 from search.index.build import refresh

@@ -17,11 +17,9 @@ import torch
 from cli.main import main
 from data_prep.files.sealed import write_sealed
 from data_prep.store.tokenizing import WordTokenizer
-from recipes.config import REPOSITORY, resolve
-from recipes.models import class_of
-from recipes.run_folder import RunFolder
-from retrieval.ann.exact import ExactVectors
-from retrieval.ann.faiss_index import FaissVectors, clusters_path
+from experiments.recipes.config import REPOSITORY, resolve
+from experiments.recipes.models import class_of
+from experiments.recipes.run_folder import RunFolder
 from search.engine.engine import Engine
 from search.engine.reranker import ModelReranker
 from search.engine.settings import RankingSettings
@@ -46,6 +44,8 @@ from search.index.vector_file import (
 )
 from search.quality.measure import measure_quality
 from search.quality.questions import Questions
+from search.retrieval.ann.exact import ExactVectors
+from search.retrieval.ann.faiss_index import FaissVectors, clusters_path
 from search.serve.live_index import LiveIndex
 from training.checkpoint import save_weights
 
@@ -581,7 +581,7 @@ def test_vectors_of_the_same_model_by_name_but_of_another_width_are_refused(enco
 def test_damaged_clusters_are_made_anew(tree, run, monkeypatch):
     if not find_spec("faiss"):
         pytest.skip("faiss is not installed: pip install -r requirements-vectors.txt")
-    for module in ("retrieval.ann.faiss_index", "retrieval.ann.opening"):
+    for module in ("search.retrieval.ann.faiss_index", "search.retrieval.ann.opening"):
         monkeypatch.setattr(f"{module}.WORTH_IT", 10)
     monkeypatch.setattr(FaissVectors, "_built", lambda index, _, build=FaissVectors._built: build(index, 1))
     path = index_place(tree)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from recipes.config import resolve
-from recipes.models import class_of
+from experiments.recipes.config import resolve
+from experiments.recipes.models import class_of
 from search.index.packed_encoder import PackedEncoder, is_packed_unif
 from search.index.torch_encoder import TorchEncoder
 from search.index.vector_encoding import row_encoder

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from recipes.config import resolve
-from recipes.models import class_of
+from experiments.recipes.config import resolve
+from experiments.recipes.models import class_of
 from search.index.packed_light import PackedLight, is_packed_light
 from search.index.torch_encoder import TorchEncoder
 from search.index.vector_encoding import BATCH, check_bi_encoder, row_encoder

@@ -9,7 +9,7 @@ from repositories import write
 
 from cli.main import main
 from data_prep.files.folder_lock import sole_holder
-from recipes.config import REPOSITORY
+from experiments.recipes.config import REPOSITORY
 from search.index.index_file import open_index, read_head
 from search.index.places import index_place
 from search.index.vector_file import up_to_date

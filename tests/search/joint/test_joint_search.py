@@ -9,12 +9,11 @@ import Stemmer
 from repositories import commit, write
 from serving import index_of
 
+from baselines.bm25.formula import counts_by_norm, gains, idf
 from cli.main import main
 from data_prep.files.reading import read_whole
 from data_prep.languages.identifiers import split_identifier
-from recipes.config import REPOSITORY
-from retrieval.bm25_formula import counts_by_norm, gains, idf
-from retrieval.bm25_index import WEIGHTS, Bm25Index, terms_of
+from experiments.recipes.config import REPOSITORY
 from search.engine.engine import Engine
 from search.engine.settings import RankingSettings
 from search.index.dense_retriever import near_rows
@@ -24,6 +23,7 @@ from search.joint.joint_index import JointBm25
 from search.joint.opening import joined, open_member
 from search.joint.repository_list import read_list
 from search.opening import reranker_maker
+from search.retrieval.bm25_index import WEIGHTS, Bm25Index, terms_of
 
 LICENCE = REPOSITORY / "LICENSE"
 QUESTIONS = (

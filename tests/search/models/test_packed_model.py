@@ -18,12 +18,12 @@ from data_prep.store.manifest import file_sha256
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
 from data_prep.store.vocabulary import FIRST_UNKNOWN
+from experiments.recipes.config import Configuration, resolve
+from experiments.recipes.models import MODELS, class_of, is_trained
+from experiments.recipes.run_folder import RunFolder
 from modeling.contract import NeuralRanker
 from modeling.losses import build_loss
 from modeling.pool_ranker import PoolRanker
-from recipes.config import Configuration, resolve
-from recipes.models import MODELS, class_of, is_trained
-from recipes.run_folder import RunFolder
 from search.models import packed_model
 from search.models.folder import DEFAULT_BI_ENCODER, DEFAULT_MODEL, model_hash
 from search.models.packed_model import PackedTable, load_model, load_packed, pack

@@ -8,14 +8,14 @@ import sys
 import numpy as np
 import pytest
 
+from baselines.snipper.config import LightConfig
+from baselines.snipper.texts import QueryText
 from data_prep.posts.config import PostsConfig
 from data_prep.posts.store import prepare_posts
-from retrieval.ann.faiss_index import FaissVectors
 from search.posts import cli, speed
 from search.posts.post_index import PostIndex, best_rows, write_index
 from search.posts.snippet import LONGEST, keyword_of, read_snippet
-from snipper.config import LightConfig
-from snipper.texts import QueryText
+from search.retrieval.ann.faiss_index import FaissVectors
 from tests.data_prep.posts.dumps import TRACEBACK, small_dump
 
 IPYTHON = "TypeError       Traceback (most recent call last)\nb"

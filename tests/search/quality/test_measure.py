@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from data_prep.languages.java.javadoc import query_words
-from retrieval.bm25_index import terms_of
 from search.engine.settings import RankingSettings
 from search.quality.measure import measure_quality, quality_lines, with_comments
 from search.quality.questions import FEWEST, of_comments, of_members, of_names, of_returns
+from search.retrieval.bm25_index import terms_of
 from tests.odd_files import KINDS, deadline, odd_thing
 
 

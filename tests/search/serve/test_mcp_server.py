@@ -12,7 +12,7 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from cli.main import main
-from recipes.config import REPOSITORY
+from experiments.recipes.config import REPOSITORY
 from search.index.places import index_place
 from search.serve.agent_tools import AgentTools
 from search.serve.fresh_index import FreshIndex

@@ -1,0 +1,121 @@
+"""BM25 over lists of words, for documents and queries of any kind; bm25s computes the weights.
+
+Formula and parameters are those of :mod:`baselines.bm25.formula`. A word that occurs several times in a query counts
+each time, unless the caller removes repetitions.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+import bm25s
+import numpy as np
+from jaxtyping import Float32, Int64
+
+from modeling.ranker import Scores
+
+_BLOCK_BYTES: Final = 1 << 25
+_FREQUENT: Final = 16
+"""A word is frequent if one of this many documents has it."""
+_WIDE_BYTES: Final = 1 << 28
+"""Most memory for the weights of frequent words in all documents."""
+_ARRAYS: Final = ("data", "indices", "indptr")
+
+
+class TokenBm25:
+    """The index of a corpus."""
+
+    _wide: dict[int, Float32[np.ndarray, " documents"]]
+
+    def __init__(self, documents: Iterable[Sequence[str]], *, k1: float = 1.2, b: float = 0.75) -> None:
+        """Index the words of each document.
+
+        Raises:
+            ValueError: there are no documents.
+        """
+        self.terms: dict[str, int] = {"": 0}  # so that there is a term even if all documents are empty
+        ids = [[self.terms.setdefault(word, len(self.terms)) for word in words] for words in documents]
+        if not ids:
+            raise ValueError("BM25 ranks at least one document, but there is none")
+        self.size, self._wide = len(ids), {}
+        scorer = bm25s.BM25(k1=k1, b=b, method="lucene", dtype="float32", auto_compile=False)
+        with np.errstate(invalid="ignore"):  # the average length is 0 if all documents are empty
+            scorer.index((ids, self.terms), create_empty_token=False, show_progress=False)
+        self.arrays: dict[str, np.ndarray] = {name: np.asarray(scorer.scores[name]) for name in _ARRAYS}
+        """The weights of all terms in all documents, as a compressed sparse matrix by columns."""
+
+    @classmethod
+    def restored(cls, terms: Sequence[str], arrays: Mapping[str, np.ndarray], size: int) -> "TokenBm25":
+        """An index of ``size`` documents from its terms in order and :attr:`arrays`, possibly memory-mapped.
+
+        Raises:
+            ValueError: they do not fit each other.
+        """
+        data, indices, indptr = (arrays[name] for name in _ARRAYS)
+        whole = len(indptr) == len(terms) + 1 and indptr[0] == 0 and indptr[-1] == len(data) == len(indices)
+        if (
+            not whole
+            or (np.diff(indptr) < 0).any()
+            or (len(indices) and not 0 <= indices.min() <= indices.max() < size)
+        ):
+            raise ValueError("the arrays of BM25 are damaged")
+        index = cls.__new__(cls)
+        index.terms, index.size = {term: number for number, term in enumerate(terms)}, size
+        index._wide = {}
+        index.arrays = dict(arrays)
+        return index
+
+    def scores(self, words: Sequence[str]) -> Float32[np.ndarray, " documents"]:
+        """The score of each document; 0 if it has no word of the query."""
+        found = np.zeros(self.size, np.float32)
+        data, indices, indptr = (self.arrays[name] for name in _ARRAYS)
+        for word, times in Counter(words).items():
+            if not (number := self.terms.get(word)):
+                continue
+            part = slice(indptr[number], indptr[number + 1])
+            if (wide := self._wide_weights(number, part)) is not None:
+                found += wide if times == 1 else times * wide
+            else:
+                found[indices[part]] += times * data[part]
+        return found
+
+    def _wide_weights(self, number: int, part: slice) -> Float32[np.ndarray, " documents"] | None:
+        """The weights of a frequent word in all documents, which are added several times faster than by document.
+
+        They are retained for further queries; None if the word is not frequent, or no more may be retained.
+        """
+        if number in self._wide:
+            return self._wide[number]
+        if (part.stop - part.start) * _FREQUENT < self.size or 4 * self.size * (len(self._wide) + 1) > _WIDE_BYTES:
+            return None
+        wide = np.zeros(self.size, np.float32)
+        wide[self.arrays["indices"][part]] = self.arrays["data"][part]
+        self._wide[number] = wide
+        return wide
+
+    def over(self, queries: Sequence[Sequence[str]]) -> "TokenBm25Scores":
+        """The scores of queries against all documents."""
+        return TokenBm25Scores(self, queries)
+
+
+class TokenBm25Scores(Scores):
+    """BM25 scores, computed query by query."""
+
+    def __init__(self, index: TokenBm25, queries: Sequence[Sequence[str]]) -> None:
+        """``queries``: their words."""
+        super().__init__(len(queries), index.size)
+        self._index, self._queries = index, queries
+
+    def __call__(
+        self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
+    ) -> Float32[np.ndarray, "block candidates"]:
+        """The score of every candidate of each query."""
+        rows = [self._index.scores(self._queries[query]) for query in queries.tolist()]
+        return np.take_along_axis(np.stack(rows), candidates, axis=1)
+
+    def blocks(self) -> Iterator[Float32[np.ndarray, "block documents"]]:
+        """Every query against every document."""
+        step = max(1, _BLOCK_BYTES // (4 * self.codes))
+        for start in range(0, self.queries, step):
+            part = self._queries[start : start + step]
+            yield np.stack([self._index.scores(words) for words in part])

@@ -1,0 +1,179 @@
+"""The complete configuration of a run: one frozen dataclass per section, from defaults, recipe and command line."""
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, Final
+
+from data_prep.config import DataConfig, WordsConfig
+from data_prep.files.atomic import write_atomically
+from data_prep.files.named_paths import named_path
+from data_prep.installation import workspace
+from evaluation.config import EvaluateConfig
+from experiments.recipes.models import config_type_of, recipe_of
+from experiments.recipes.stored_options import fitted, stored_configuration, with_present_names
+from experiments.terminal.options import Option, options_of, parse, unknown
+from training.config import TrainConfig
+
+if TYPE_CHECKING:
+    from modeling.config import LossConfig
+
+REPOSITORY: Final = workspace()
+"""The folder that contains ``data``, ``runs`` and results."""
+OUT: Final = Option("out", str, "", "Folder of this run; empty: runs/<dataset>-<model>-<time>.")
+_PATHS: Final = (
+    "out",
+    "data.path",
+    "data.root",
+    "train.resume",
+)  # resolved to absolute paths when parsed
+FREE: Final = ("evaluate.", "data.path", "data.root", "data.mirror")
+"""Prefixes of the options on which the weights of a run do not depend."""
+CHANGEABLE: Final = (*FREE, "data.language")
+"""Prefixes of the options that may change when a finished run is evaluated again: also the language tested on."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """All options of a run."""
+
+    dataset: str
+    model_name: str
+    data: DataConfig
+    words: WordsConfig
+    model: Any
+    loss: "LossConfig"
+    train: TrainConfig
+    evaluate: EvaluateConfig
+    out: str = ""
+
+    def section(self, name: str) -> dict[str, Any]:
+        """The fields of a section and their values."""
+        part = getattr(self, name)
+        return {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
+
+    def save(self, path: Path) -> None:
+        """Write the configuration as JSON."""
+        content = {"dataset": self.dataset, "model_name": self.model_name, "out": self.out}
+        sections = {name: self.section(name) for name in SECTIONS}
+        write_atomically(path, json.dumps(content | sections, indent=2) + "\n")
+
+    @classmethod
+    def load(cls, path: Path) -> "Configuration":
+        """Load what :meth:`save` wrote.
+
+        Raises:
+            ValueError: the file is missing, damaged, or from another version.
+        """
+        content = stored_configuration(path)
+        dataset, model, out = (content.pop(key) for key in ("dataset", "model_name", "out"))
+        try:
+            return _build(dataset, model, out, with_present_names(model, content))
+        except ValueError as error:
+            raise ValueError(f"the configuration in {path} cannot be used: {error}") from error
+
+
+SECTIONS: Final = ("data", "words", "model", "loss", "train", "evaluate")
+
+
+def section_types(model: str) -> dict[str, type]:
+    """The dataclass of each section for ``model``."""
+    return {
+        "data": DataConfig,
+        "words": WordsConfig,
+        "model": config_type_of(model),
+        "loss": resolve_name("modeling.config:LossConfig"),
+        "train": TrainConfig,
+        "evaluate": EvaluateConfig,
+    }
+
+
+def all_options(model: str) -> dict[str, Option]:
+    """All options of ``model``, by full name."""
+    found: dict[str, Option] = {}
+    for section, config_type in section_types(model).items():
+        found |= {option.name: option for option in options_of(section, config_type).values()}
+    return found | {"out": OUT}
+
+
+def resolve(dataset: str, model: str, typed: Mapping[str, str]) -> Configuration:
+    """Build a configuration from defaults, the model's recipe, and the user's options (option -> text), in this order.
+
+    Raises:
+        ValueError: an unknown model or option, an invalid value, or an invalid combination of values.
+    """
+    recipe = recipe_of(model)
+    values = parse_options(model, {**recipe.settings, **typed})
+    return _build(dataset, model, values.pop("out", ""), _nested(values))
+
+
+def change(configuration: Configuration, typed: Mapping[str, str]) -> Configuration:
+    """``configuration`` with the user's options changed."""
+    values = parse_options(configuration.model_name, typed)
+    out = values.pop("out", configuration.out)
+    nested = _nested(values)
+    sections = {name: configuration.section(name) | nested.get(name, {}) for name in SECTIONS}
+    return _build(configuration.dataset, configuration.model_name, out, sections)
+
+
+def parse_options(model: str, typed: Mapping[str, str]) -> dict[str, Any]:
+    """Parse the values of options, by full name.
+
+    Raises:
+        ValueError: an option that ``model`` does not have, or an invalid value.
+    """
+    known = all_options(model)
+    for name in typed:
+        if name not in known:
+            raise unknown(f"option of {model}", f"--{name}", [f"--{each}" for each in known], model)
+    return {name: _path(text) if name in _PATHS else parse(text, known[name]) for name, text in typed.items()}
+
+
+def _path(text: str) -> str:
+    return str(named_path(text)) if text else ""
+
+
+def _nested(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    nested: dict[str, dict[str, Any]] = {}
+    for name, value in values.items():
+        section, _, field = name.partition(".")
+        nested.setdefault(section, {})[field] = value
+    return nested
+
+
+def _build(dataset: str, model: str, out: str, sections: Mapping[str, Mapping[str, Any]]) -> Configuration:
+    known = all_options(model)
+    parts = {}
+    for section, config_type in section_types(model).items():
+        values = {}
+        for field, value in sections.get(section, {}).items():
+            if f"{section}.{field}" not in known:
+                raise unknown(f"option of {model}", f"--{section}.{field}", [f"--{each}" for each in known])
+            values[field] = fitted(value, known[f"{section}.{field}"])
+        parts[section] = config_type(**values)
+    return Configuration(dataset, model, out=out, **parts)
+
+
+def as_lines(configuration: Configuration, width: int = 110) -> list[str]:
+    """The configuration for display: one paragraph per section, ``*`` after values that are not the default."""
+    lines = [f"{configuration.dataset} {configuration.model_name}  (* not the default)"]
+    for name, config_type in section_types(configuration.model_name).items():
+        line = f"  {name:<9}"
+        for field, option in options_of(name, config_type).items():
+            value = getattr(getattr(configuration, name), field)
+            word = f" {field}={_show(value)}{'' if value == option.default else '*'}"
+            if len(line) + len(word) > width:
+                lines.append(line)
+                line = " " * 11
+            line += word
+        lines.append(line)
+    return lines
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value) or '""'

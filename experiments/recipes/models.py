@@ -1,0 +1,295 @@
+"""The registry of models by name. A new model needs its module and an entry here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pkgutil import resolve_name
+from typing import Any, Final
+
+from experiments.terminal.options import unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Classes and settings of a named model."""
+
+    target: str
+    """The class: a ``NeuralRanker``, which is trained, or a ``Ranker``, which is not."""
+    config: str
+    """The dataclass of its ``model`` section."""
+    about: str
+    """Description in the help, one line."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Options in command line syntax, which the user's own override."""
+
+
+_GALM: Final = {
+    "words.api": "split",
+    "words.stem": "true",
+    "model.code_tables": "per_field",
+    "model.start": "shared",
+    "train.epochs": "8",
+    "train.batch_size": "64",
+    "train.learning_rate": "1e-3",
+    "train.late_rate": "1.7e-4",
+}
+"""What all forms of the model have. Embedding tables and initial vectors, which the paper does not specify, were chosen
+on validation; words are tokenized as for the BM25 baseline; the learning rate is three times the paper's and falls to a
+sixth as there, since 8 epochs replace its 30."""
+
+_BASELINE: Final = {
+    "words.api": "split",
+    "words.stem": "true",
+    "model.start": "shared",
+    "loss.kind": "cross_entropy",
+    "loss.temperature": "0.1",
+    "train.epochs": "8",
+    "train.batch_size": "64",
+    "train.learning_rate": "1e-3",
+    "train.late_rate": "1.7e-4",
+}
+"""The neural baselines. Words, epochs, batches and learning rates are galm's; initial vectors and loss are those that
+``bash run.sh tune`` found best for each on validation (results/tuning.md). The temperature is galm_plus's, for cosines.
+"""
+
+_SCOTCH_LIGHT: Final = {
+    "words.api": "split",
+    "words.stem": "true",
+    "words.joint": "true",
+    "words.unknown_buckets": "1024",
+    "words.tokens_length": "60",
+    "loss.kind": "cross_entropy",
+    "loss.temperature": "0.05",
+    "train.epochs": "3",
+    "train.batch_size": "128",
+    "train.schedule": "linear",
+    "train.learning_rate": "3e-3",
+    "train.late_rate": "3e-4",
+}
+"""The same settings with and without context; rate, temperature and initial gains were chosen on validation pairs of
+`installed` (docs/scotch.md)."""
+
+_RANKING_LOSS: Final = {"loss.kind": "ranking", "loss.temperature": "1"}
+
+_TRANSFORMER: Final = {
+    "loss.kind": "cross_entropy",
+    "loss.temperature": "0.05",
+    "train.epochs": "1",
+    "train.batch_size": "32",
+    "train.schedule": "linear",
+    "train.learning_rate": "2e-5",
+    "train.late_rate": "0",
+    "train.warmup_steps": "100",
+    "train.weight_decay": "0.01",
+    "train.gradient_clip": "1",
+}
+"""Usual settings for fine-tuning, not tuned here; the temperature corresponds to the scale of 20 of
+MultipleNegativesRankingLoss in sentence-transformers."""
+
+_SCOTCH: Final = {
+    "model.vector": "mean",
+    "loss.kind": "cross_entropy",
+    "loss.directions": "queries",
+    "loss.temperature": "1",
+    "train.epochs": "1",
+    "train.batch_size": "20",
+    "train.schedule": "linear",
+    "train.learning_rate": "2e-5",
+    "train.late_rate": "0",
+    "train.warmup_share": "0.1",
+    "train.gradient_clip": "1",
+}
+"""Scotch's loss and batches for the packaged MiniLM, whose vector is the mean of its states; the rate and the single
+epoch are usual settings for fine-tuning, not tuned here."""
+
+_SCOTCH_PAPER: Final = {
+    **_SCOTCH,
+    "model.base": "microsoft/codebert-base",
+    "model.vector": "pooled",
+    "model.length": "500",
+    "train.epochs": "5",
+    "train.learning_rate": "1e-5",
+    "train.validate_pool": "1000",
+    "train.seed": "69",
+}
+"""The settings of Scotch's released scripts; Adam's epsilon and weight decay are as there, 1e-8 and 0."""
+
+_BM25_TUNED: Final = {
+    "model.k1": "2",
+    "model.b": "1",
+    "model.name_weight": "10",
+    "model.distinct": "true",
+    "model.common_words": "false",
+}
+"""Tuned on the JDK's validation split, one setting after the other: k1, b, the weight of the name, stop words,
+forms of API words and repeated words. MRR is .595 over its 2,243 methods, and .515 with the defaults."""
+
+MODELS: Final[dict[str, Recipe]] = {
+    "galm": Recipe(
+        "galm.model:Galm",
+        "galm.config:GalmConfig",
+        "the paper's model: of the readings that its text allows, the best on validation",
+        {**_GALM, "model.layers": "1", "model.start_range": "0.15", "model.graph_width": "32"},
+    ),
+    "galm_paper": Recipe(
+        "galm.model:Galm",
+        "galm.config:GalmConfig",
+        "the paper to the letter: one table for all fields, width 256, 30 epochs at its rates (hours)",
+        {
+            **_GALM,
+            "model.code_tables": "one",
+            "model.graph_width": "256",
+            "train.epochs": "30",
+            "train.learning_rate": "3e-4",
+            "train.late_rate": "5e-5",
+        },
+    ),
+    "galm_plus": Recipe(
+        "galm.model:Galm",
+        "galm.config:GalmConfig",
+        "improved on validation: no graph, nodes also for the name, one vector plus offsets, cross-entropy",
+        {
+            **_GALM,
+            "words.joint": "true",
+            "words.unknown_buckets": "256",
+            "model.code_tables": "offsets",
+            "model.start": "uniform",
+            "model.layers": "0",
+            "model.nodes": "query_and_name",
+            "model.readout": "weighted",
+            "model.dropout": "0.25",
+            "loss.kind": "cross_entropy",
+            "loss.temperature": "0.1",
+            "train.epochs": "5",
+        },
+    ),
+    "unif": Recipe("baselines.unif:Unif", "baselines.unif:UnifConfig", "UNIF: weighted mean of tokens", _BASELINE),
+    "deepcs": Recipe(
+        "baselines.deepcs:Deepcs",
+        "baselines.deepcs:DeepcsConfig",
+        "DeepCS: recurrent networks",
+        {**_BASELINE, **_RANKING_LOSS},
+    ),
+    "tabcs": Recipe(
+        "baselines.tabcs:Tabcs", "baselines.tabcs:TabcsConfig", "TabCS: attention, then co-attention", _BASELINE
+    ),
+    "tabcs_no_ast": Recipe(
+        "baselines.tabcs:Tabcs",
+        "baselines.tabcs:TabcsConfig",
+        "TabCS without the syntax tree",
+        {**_BASELINE, "model.ast": "false"},
+    ),
+    "carlcs_cnn": Recipe(
+        "baselines.carlcs:Carlcs",
+        "baselines.carlcs:CarlcsConfig",
+        "CARLCS-CNN: convolutions, co-attention",
+        {**_BASELINE, **_RANKING_LOSS},
+    ),
+    "carlcs_ts": Recipe(
+        "baselines.carlcs:Carlcs",
+        "baselines.carlcs:CarlcsConfig",
+        "CARLCS-TS: CARLCS-CNN with the syntax tree as a field",
+        {**_BASELINE, **_RANKING_LOSS, "model.ast": "true"},
+    ),
+    "fcarcs": Recipe(
+        "baselines.fcarcs:Fcarcs",
+        "baselines.fcarcs:FcarcsConfig",
+        "FcarCS: co-attention by convolutions",
+        {**_BASELINE, "data.statements": "true"},
+    ),
+    "fcarcs_no_ast": Recipe(
+        "baselines.fcarcs:Fcarcs",
+        "baselines.fcarcs:FcarcsConfig",
+        "FcarCS without the statement trees",
+        {**_BASELINE, "model.structure": "none"},
+    ),
+    "scotch_light": Recipe(
+        "baselines.scotch.light:ScotchLight",
+        "baselines.scotch.light:ScotchLightConfig",
+        "Scotch in a light form: word vectors, and the text before the function is part of the query",
+        _SCOTCH_LIGHT,
+    ),
+    "scotch_light_no_context": Recipe(
+        "baselines.scotch.light:ScotchLight",
+        "baselines.scotch.light:ScotchLightConfig",
+        "the same from the same initial state, without context",
+        {**_SCOTCH_LIGHT, "model.context_words": "0"},
+    ),
+    "scotch": Recipe(
+        "baselines.scotch.transformer:Scotch",
+        "baselines.scotch.transformer:ScotchConfig",
+        "Scotch: two transformers, query under its context and function, from MiniLM (requirements-sentences.txt)",
+        _SCOTCH,
+    ),
+    "scotch_no_context": Recipe(
+        "baselines.scotch.transformer:Scotch",
+        "baselines.scotch.transformer:ScotchConfig",
+        "the same from the same start, without context",
+        {**_SCOTCH, "model.context": "false"},
+    ),
+    "scotch_paper": Recipe(
+        "baselines.scotch.transformer:Scotch",
+        "baselines.scotch.transformer:ScotchConfig",
+        "Scotch with its paper's settings: CodeBERT, 500 tokens, 5 epochs (a GPU; the Hub)",
+        _SCOTCH_PAPER,
+    ),
+    "minilm": Recipe(
+        "modeling.transformers.bi_encoder:TransformerBiEncoder",
+        "modeling.transformers.bi_encoder:TransformerConfig",
+        "a sentence-transformers model, fine-tuned as a bi-encoder over subwords (requirements-sentences.txt)",
+        _TRANSFORMER,
+    ),
+    "cross_encoder": Recipe(
+        "modeling.transformers.cross_encoder:CrossEncoder",
+        "modeling.transformers.cross_encoder:CrossEncoderConfig",
+        "a pretrained transformer that reads query and code together: for small pools, such as --evaluate.pool=100",
+        {**_TRANSFORMER, "loss.temperature": "1", "train.batch_size": "8", "train.validate_pool": "30"},
+    ),
+    "sentence_encoder": Recipe(
+        "modeling.transformers.sentence_encoder:SentenceEncoder",
+        "modeling.transformers.sentence_encoder:SentenceEncoderConfig",
+        "a pretrained sentence-transformers model: no training",
+    ),
+    "bm25": Recipe(
+        "baselines.bm25.ranker:Bm25", "baselines.bm25.ranker:Bm25Config", "BM25 over split identifiers: no training"
+    ),
+    "bm25_no_stems": Recipe(
+        "baselines.bm25.ranker:Bm25",
+        "baselines.bm25.ranker:Bm25Config",
+        "the variant in most papers",
+        {"model.stem": "false"},
+    ),
+    "bm25_tuned": Recipe(
+        "baselines.bm25.ranker:Bm25",
+        "baselines.bm25.ranker:Bm25Config",
+        "with the settings tuned on validation",
+        _BM25_TUNED,
+    ),
+}
+
+
+def recipe_of(model: str) -> Recipe:
+    """The recipe of a model.
+
+    Raises:
+        ValueError: there is no such model; the message lists all models.
+    """
+    if model not in MODELS:
+        raise unknown("model", model, list(MODELS))
+    return MODELS[model]
+
+
+def config_type_of(model: str) -> type:
+    """The dataclass of a model's ``model`` section."""
+    return resolve_name(recipe_of(model).config)
+
+
+def class_of(model: str) -> Any:
+    """The class of a model; imports its dependencies."""
+    return resolve_name(recipe_of(model).target)
+
+
+def is_trained(model: str) -> bool:
+    """Whether a model is trained, that is, a ``NeuralRanker``; imports its dependencies."""
+    from modeling.contract import NeuralRanker
+
+    return issubclass(class_of(model), NeuralRanker)
