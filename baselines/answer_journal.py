@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from io import RawIOBase
 from pathlib import Path
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import naming
 from data_prep.files.folder_lock import sole_user
 from data_prep.files.reading import append_regular
@@ -24,7 +25,7 @@ class AnswerJournal:
         """Read the journal if it exists; an incomplete last line, left by a killed process, is removed.
 
         Raises:
-            ValueError: another line is damaged.
+            UserError: another line is damaged.
             OSError: the file or its folder cannot be read or written, or it is not a regular file.
         """
         journal = cls(path)
@@ -74,7 +75,7 @@ class AnswerJournal:
         except (ValueError, LookupError, TypeError, RecursionError):
             key = answer = None
         if not isinstance(key, str) or not isinstance(answer, str):
-            raise ValueError(
+            raise UserError(
                 f"{self.path}, line {number}: expected a saved answer; fix the line or name another journal"
             )
         self._answers[key] = answer

@@ -30,6 +30,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from baselines.field_ranker import CoAttentionRanker
 from baselines.word_vectors import BaselineConfig, WordVectors
 from data_prep.bounds import WIDTH, check_bounds
+from data_prep.errors import UserError
 from data_prep.store.batching import Batch
 from data_prep.store.vocabulary import Vocabularies
 from modeling.contract import Encoded
@@ -53,7 +54,7 @@ class CarlcsConfig(BaselineConfig):
         BaselineConfig.__post_init__(self)
         check_bounds(self, {"filters": WIDTH}, "model")
         if self.api_encoder == "bilstm" and self.filters % 2:
-            raise ValueError(
+            raise UserError(
                 f"--model.api_encoder=bilstm has half of the width per direction, so --model.filters must be even, "
                 f"not {self.filters}"
             )

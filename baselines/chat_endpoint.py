@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from data_prep.errors import UserError
+
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 _TRY_AGAIN: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 _LARGEST: Final = 1 << 20  # bytes of an answer
@@ -60,13 +62,13 @@ class ChatEndpoint:
             parts = urlsplit(self.url)
             port = parts.port
         except ValueError:  # its text may contain a password
-            raise ValueError("url takes an address such as https://HOST/v1, with a port of up to 65535") from None
+            raise UserError("url takes an address such as https://HOST/v1, with a port of up to 65535") from None
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or port == 0:
-            raise ValueError(f"url takes an address such as https://HOST/v1, not one of {parts.hostname or 'no host'}")
+            raise UserError(f"url takes an address such as https://HOST/v1, not one of {parts.hostname or 'no host'}")
         if min(self.max_tokens, self.tries, self.timeout) < 1:
-            raise ValueError("max_tokens, tries and timeout take numbers of 1 or more")
+            raise UserError("max_tokens, tries and timeout take numbers of 1 or more")
         if self._key() and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
-            raise ValueError(f"{self.key_variable} is not sent without encryption: write https://{parts.hostname}")
+            raise UserError(f"{self.key_variable} is not sent without encryption: write https://{parts.hostname}")
 
     def answer(self, model: str, prompt: str) -> str:
         """The answer of ``model`` to ``prompt``; empty if it has no content.
@@ -140,7 +142,7 @@ class ChatEndpoint:
     def _key(self) -> str:
         key = os.environ.get(self.key_variable, "").strip()
         if not (key.isascii() and key.isprintable()):
-            raise ValueError(f"{self.key_variable} contains characters that are invalid in a key: set it again")
+            raise UserError(f"{self.key_variable} contains characters that are invalid in a key: set it again")
         return key
 
 

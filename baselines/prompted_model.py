@@ -22,6 +22,7 @@ from tqdm import tqdm
 
 from baselines.answer_journal import AnswerJournal
 from baselines.chat_endpoint import ChatEndpoint, EndpointError, TooLongError
+from data_prep.errors import UserError
 from data_prep.files.printable import one_line
 from data_prep.store.prepared_data import Split
 from modeling.ranker import Ranker, Scores
@@ -63,14 +64,14 @@ class PromptedModelConfig:
 
     def __post_init__(self) -> None:
         if not self.model:
-            raise ValueError("model takes the name of a model at the endpoint, and got none")
+            raise UserError("model takes the name of a model at the endpoint, and got none")
 
     @property
     def endpoint(self) -> ChatEndpoint:
         """The configured endpoint.
 
         Raises:
-            ValueError: the address or a number is invalid, or a key would be sent without encryption.
+            UserError: the address or a number is invalid, or a key would be sent without encryption.
         """
         return ChatEndpoint(self.url, self.key_variable, self.max_tokens, self.tries, self.timeout, self.first_wait)
 
@@ -100,7 +101,7 @@ class PromptedModel(Ranker):
         """Open the journal.
 
         Raises:
-            ValueError: the journal is damaged, or the configuration is invalid.
+            UserError: the journal is damaged, or the configuration is invalid.
             OSError: it cannot be read or written.
         """
         self.config = config

@@ -5,6 +5,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Final
 
+from data_prep.errors import UserError
 from experiments.context.options import ContextOptions
 from experiments.terminal.options import parsed
 
@@ -22,7 +23,7 @@ def context(arguments: Sequence[str]) -> None:
     """Test finished runs with the contexts of their queries and with others, or do what the first word names.
 
     Raises:
-        ValueError: no run is named, a run is not finished, or an option is wrong.
+        UserError: no run is named, a run is not finished, or an option is wrong.
     """
     named = [each for each in arguments if not each.startswith("-")]
     if named and named[0] in OTHERS:
@@ -31,7 +32,7 @@ def context(arguments: Sequence[str]) -> None:
         return
     words, options = parsed(arguments, ContextOptions)
     if not words:
-        raise ValueError(
+        raise UserError(
             f"expected finished runs, or one of {', '.join(OTHERS)}: bash run.sh context RUN_DIR [RUN_DIR ...]"
         )
     from experiments.context.measure import context as measure

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from data_prep.errors import UserError
 from experiments.recipes import config
 from experiments.terminal import console
 from experiments.terminal.options import split_arguments
@@ -14,14 +15,14 @@ def corpus(arguments: Sequence[str]) -> None:
     """Print the statistics of a corpus, and write them as a page and a picture.
 
     Raises:
-        ValueError: there is no such corpus or option, or its source trees are not available.
+        UserError: there is no such corpus or option, or its source trees are not available.
     """
     words, typed = split_arguments(arguments)
     if len(words) != 1 or words[0] not in CORPORA:
-        raise ValueError(f"expected a corpus: bash run.sh corpus {'|'.join(CORPORA)}")
+        raise UserError(f"expected a corpus: bash run.sh corpus {'|'.join(CORPORA)}")
     for name in typed:
         if not name.startswith("data."):
-            raise ValueError(f"bash run.sh corpus takes options of section data, such as --data.mirrors=, not --{name}")
+            raise UserError(f"bash run.sh corpus takes options of section data, such as --data.mirrors=, not --{name}")
     from dataclasses import replace
 
     from data_prep.corpus.statistics import measured_lengths, statistics

@@ -3,6 +3,7 @@
 Nothing heavy is imported before the command line has been checked.
 """
 
+from data_prep.errors import UserError
 from experiments.terminal.interruption import end_silently, run_interruptibly
 
 if __name__ == "__main__":
@@ -58,7 +59,7 @@ def run_command(arguments: Sequence[str]) -> None:
     """Run a command line.
 
     Raises:
-        ValueError: it asks for something that does not exist.
+        UserError: it asks for something that does not exist.
     """
     named_path(".")  # if the current folder was deleted, torch would end the program without a message
     words = [each for each in arguments if not each.startswith("-")]
@@ -68,7 +69,7 @@ def run_command(arguments: Sequence[str]) -> None:
         console.show("\n".join(help_lines(words[1:] if words[:1] == ["help"] else words)))
         return
     if not words:
-        raise ValueError("expected a data set and a model, such as jdk galm, or a command: see `bash run.sh help`")
+        raise UserError("expected a data set and a model, such as jdk galm, or a command: see `bash run.sh help`")
     if words[0] not in DATASETS and words[0] not in COMMANDS:
         raise unknown("data set or command", words[0], [*DATASETS, *COMMANDS])
     run = (TRAIN if words[0] in DATASETS else COMMANDS[words[0]]).run

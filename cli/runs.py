@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Sequence
 
+from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.registry import DATASETS
 from experiments.recipes import config
@@ -14,14 +15,14 @@ def train(arguments: Sequence[str]) -> None:
     """Train a model on a data set and test it.
 
     Raises:
-        ValueError: there is no such data set, model or option, or the data are not available.
+        UserError: there is no such data set, model or option, or the data are not available.
     """
     words, typed = split_arguments(arguments)
     if len(words) != 2:
-        raise ValueError(f"expected a data set and a model, such as {words[0]} galm; got {' '.join(words)}")
+        raise UserError(f"expected a data set and a model, such as {words[0]} galm; got {' '.join(words)}")
     plan = config.resolve(words[0], words[1], typed)
     if plan.evaluate.shards not in (1, plan.train.processes):
-        raise ValueError(
+        raise UserError(
             f"--evaluate.shards={plan.evaluate.shards} is for `bash run.sh evaluate`: a run trains and tests in its "
             "--train.processes"
         )
@@ -37,16 +38,16 @@ def prepare(arguments: Sequence[str]) -> None:
     """Prepare a data set.
 
     Raises:
-        ValueError: there is no such data set or option, or the data are not available.
+        UserError: there is no such data set or option, or the data are not available.
     """
     words, typed = split_arguments(arguments)
     if len(words) != 1:
-        raise ValueError("expected a data set: bash run.sh prepare DATASET")
+        raise UserError("expected a data set: bash run.sh prepare DATASET")
     if words[0] not in DATASETS:
         raise unknown("data set", words[0], list(DATASETS))
     for name in typed:
         if not name.startswith("data."):
-            raise ValueError(f"bash run.sh prepare takes options of section data, such as --data.path=, not --{name}")
+            raise UserError(f"bash run.sh prepare takes options of section data, such as --data.path=, not --{name}")
     plan = config.resolve(words[0], "galm", typed)
     from experiments.run.data import add_training_sets, drop_test_overlap, prepare_stage
     from experiments.run.named_parts import check_named
@@ -63,11 +64,11 @@ def evaluate(arguments: Sequence[str]) -> None:
     """Test a finished run again.
 
     Raises:
-        ValueError: there is no such run, or it cannot be tested with these options.
+        UserError: there is no such run, or it cannot be tested with these options.
     """
     words, typed = split_arguments(arguments)
     if len(words) != 1:
-        raise ValueError("expected the folder of a run: bash run.sh evaluate RUN_DIR")
+        raise UserError("expected the folder of a run: bash run.sh evaluate RUN_DIR")
     from experiments.run.evaluate import evaluate_run
 
     evaluate_run(named_path(words[0]), typed)

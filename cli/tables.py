@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Final
 
+from data_prep.errors import UserError
 from experiments.terminal import console
 from experiments.terminal.options import split_arguments
 
@@ -35,11 +36,11 @@ def _named(arguments: Sequence[str], names: Collection[str], expected: str) -> t
     """The single name on a command line, and its options.
 
     Raises:
-        ValueError: there is not exactly one, or it is not among ``names``.
+        UserError: there is not exactly one, or it is not among ``names``.
     """
     words, typed = split_arguments(arguments)
     if len(words) != 1 or words[0] not in names:
-        raise ValueError(f"{expected} {'|'.join(names)}")
+        raise UserError(f"{expected} {'|'.join(names)}")
     return words[0], typed
 
 
@@ -47,7 +48,7 @@ def compare(arguments: Sequence[str]) -> None:
     """Train the models of a part of the main table, or of the table of languages.
 
     Raises:
-        ValueError: there is no such part or option, or the data are not available.
+        UserError: there is no such part or option, or the data are not available.
     """
     from experiments.tables.language_table import NAME, language_cells, write_query_trees
     from experiments.tables.main_table import CELLS
@@ -71,7 +72,7 @@ def ablate(arguments: Sequence[str]) -> None:
     """Train the variants of an ablation, and show its table.
 
     Raises:
-        ValueError: there is no such ablation or option, or the data are not available.
+        UserError: there is no such ablation or option, or the data are not available.
     """
     from experiments.ablations.catalogue import ABLATIONS
     from experiments.ablations.graph_grid import NAME, grid_cells, grid_page
@@ -127,7 +128,7 @@ def _calibrate(results: Sequence["Result"]) -> None:
 def _control(typed: Mapping[str, str]) -> None:
     """Train the graph on a task that only edges can solve, and show what it reached."""
     if typed:
-        raise ValueError(f"bash run.sh ablate {CONTROL} takes no options")
+        raise UserError(f"bash run.sh ablate {CONTROL} takes no options")
     from experiments.ablations.positive_control import control_section, measure
     from experiments.tables.write import RESULTS
 
@@ -138,7 +139,7 @@ def tune(arguments: Sequence[str]) -> None:
     """Train a model with each of the settings that all models are tuned over, and show the validation results.
 
     Raises:
-        ValueError: there is no such model or option, or the data are not available.
+        UserError: there is no such model or option, or the data are not available.
     """
     from experiments.ablations.tuning import TUNED, tuning_cells
 
@@ -154,10 +155,10 @@ def table(arguments: Sequence[str]) -> None:
     """Write all tables and figures of the saved results.
 
     Raises:
-        ValueError: there are options.
+        UserError: there are options.
     """
     if arguments:
-        raise ValueError("bash run.sh table takes no options")
+        raise UserError("bash run.sh table takes no options")
     from experiments.tables.write import write_tables
 
     write_tables()
@@ -167,7 +168,7 @@ def speed(arguments: Sequence[str]) -> None:
     """Measure the speed.
 
     Raises:
-        ValueError: there is no such option, or the data are not available.
+        UserError: there is no such option, or the data are not available.
     """
     from experiments.speed.config import resolve_speed
 
@@ -179,7 +180,7 @@ def speed(arguments: Sequence[str]) -> None:
         resolve_name(MEASURED[words[0]])()
         return
     if words:
-        raise ValueError(
+        raise UserError(
             f"bash run.sh speed takes options only, not {' '.join(words)}; `bash run.sh speed search`, `speed "
             "question` and `speed rows` take none, `speed ann` its own, `speed serve` an indexed folder, `speed posts` "
             "a dump"

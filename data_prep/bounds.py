@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Final
 
+from data_prep.errors import UserError
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -76,13 +78,13 @@ def check_bounds(options: object, bounds: Mapping[str, Bounds], section: str = "
         section: of the options, as in the command line; empty: no section.
 
     Raises:
-        ValueError: one is outside; the message names the first such option and the accepted values.
+        UserError: one is outside; the message names the first such option and the accepted values.
     """
     for name, allowed in bounds.items():
         value = getattr(options, name)
         if not allowed.hold(value):
             flag = f"--{section}.{name}" if section else f"--{name}"
-            raise ValueError(f"{flag} takes {allowed}, not {shown(value)}")
+            raise UserError(f"{flag} takes {allowed}, not {shown(value)}")
 
 
 def shown(value: object) -> str:

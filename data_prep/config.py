@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from data_prep.bounds import COUNT, LENGTH, SEED, WORKERS, check_bounds, real, whole
+from data_prep.errors import UserError
 from data_prep.records import WORD_FIELDS
 
 MOST_BUCKETS: Final = 65_536
@@ -86,13 +87,13 @@ class DataConfig:
     def __post_init__(self) -> None:
         check_bounds(self, _DATA_BOUNDS, "data")
         if not self.root:
-            raise ValueError("--data.root takes a folder for the prepared data sets, not nothing")
+            raise UserError("--data.root takes a folder for the prepared data sets, not nothing")
         if self.mirror and not self.mirror.startswith(("http://", "https://")):
-            raise ValueError(f"--data.mirror takes an http or https address, not {self.mirror!r:.60}")
+            raise UserError(f"--data.mirror takes an http or https address, not {self.mirror!r:.60}")
         if not re.fullmatch(r"(?:\d{1,4}(?:\.\d{1,4}){0,4})?", self.release, re.ASCII):
-            raise ValueError(f"--data.release takes a release such as 17 or 17.0.19, not {self.release!r:.60}")
+            raise UserError(f"--data.release takes a release such as 17 or 17.0.19, not {self.release!r:.60}")
         if self.hold_out and self.split == "random":
-            raise ValueError("--data.hold_out leaves out a whole source tree: it takes --data.split=repo")
+            raise UserError("--data.hold_out leaves out a whole source tree: it takes --data.split=repo")
         _check_names("extra", self.extra_sets, self.extra)
         _check_names("apart", self.apart_sets, self.apart)
 
@@ -132,7 +133,7 @@ _DATA_BOUNDS: Final = {
 
 def _check_names(flag: str, sets: tuple[tuple[str, str], ...], typed: str) -> None:
     if not all(name for name, _ in sets):
-        raise ValueError(f"--data.{flag} takes comma-separated DATASET or DATASET:PATH, not {typed!r}")
+        raise UserError(f"--data.{flag} takes comma-separated DATASET or DATASET:PATH, not {typed!r}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final, Protocol, runtime_checkable
 
 from data_prep.config import DataConfig
+from data_prep.errors import UserError
 from data_prep.pairs.made import MadePairs
 
 DATASETS: Final[dict[str, str]] = {
@@ -55,11 +56,11 @@ def data_set(name: str, config: DataConfig) -> DataSet:
     """The data set ``name`` under ``config``.
 
     Raises:
-        ValueError: there is no such data set, or it is not available with this configuration.
+        UserError: there is no such data set, or it is not available with this configuration.
     """
     if name not in DATASETS:
-        raise ValueError(f"there is no data set {name!r}; there are {', '.join(DATASETS)}")
+        raise UserError(f"there is no data set {name!r}; there are {', '.join(DATASETS)}")
     found: DataSet = pkgutil.resolve_name(DATASETS[name])(config)
     if config.language != "java" and not isinstance(found, OfLanguages):
-        raise ValueError(f"{name} has Java only, not --data.language={config.language}")
+        raise UserError(f"{name} has Java only, not --data.language={config.language}")
     return found

@@ -21,6 +21,7 @@ from typing import Final, Literal
 
 import numpy as np
 
+from data_prep.errors import UserError
 from data_prep.files.reading import read_whole
 
 MOST_RANKED: Final = 300
@@ -58,7 +59,7 @@ def read_annotations(path: Path) -> AnnotatedSet:
     """The labels of a CSV file.
 
     Raises:
-        ValueError: the file is missing, has other columns or a relevance that is no number from 0 to 3, or no labels;
+        UserError: the file is missing, has other columns or a relevance that is no number from 0 to 3, or no labels;
             the message names the line.
     """
     found: dict[AnnotatedQuery, dict[str, list[float]]] = {}
@@ -72,7 +73,7 @@ def read_annotations(path: Path) -> AnnotatedSet:
         query = AnnotatedQuery(row["Language"].strip().lower(), row["Query"].strip().lower(), row.get(QUERY_URL) or "")
         found.setdefault(query, {}).setdefault(row["GitHubUrl"].strip(), []).append(_relevance(label, path, line))
     if not found:
-        raise ValueError(f"{path} has no labels in its {rows} rows: fill in the column Relevance with 0 to {HIGHEST}")
+        raise UserError(f"{path} has no labels in its {rows} rows: fill in the column Relevance with 0 to {HIGHEST}")
     labels = {query: {url: float(np.mean(each)) for url, each in urls.items()} for query, urls in found.items()}
     return AnnotatedSet(labels, rows, unlabelled)
 
@@ -83,14 +84,14 @@ def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
         reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
         missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
         if missing:
-            raise ValueError(f"it lacks the columns {', '.join(missing)}")
+            raise UserError(f"it lacks the columns {', '.join(missing)}")
         for row in reader:
             if None in row or None in row.values():
-                raise ValueError(f"line {reader.line_num} has another number of columns than the first")
+                raise UserError(f"line {reader.line_num} has another number of columns than the first")
             yield reader.line_num, row
     except (OSError, UnicodeDecodeError, csv.Error, ValueError) as error:
         expected = f"expected annotations, a CSV file with the columns {', '.join(COLUMNS)}"
-        raise ValueError(f"{expected}, in {path}: {error}") from error
+        raise UserError(f"{expected}, in {path}: {error}") from error
 
 
 def _relevance(label: str, path: Path, line: int) -> float:
@@ -99,7 +100,7 @@ def _relevance(label: str, path: Path, line: int) -> float:
     except ValueError:
         value = math.nan
     if not 0 <= value <= HIGHEST:
-        raise ValueError(f"{path}:{line}: expected a relevance from 0 to {HIGHEST}, not {label!r:.40}")
+        raise UserError(f"{path}:{line}: expected a relevance from 0 to {HIGHEST}, not {label!r:.40}")
     return value
 
 

@@ -5,6 +5,7 @@ from typing import Final, Literal
 
 from data_prep.bounds import COUNT, PROCESSES, SEED, check_bounds, whole
 from data_prep.config import named_sets
+from data_prep.errors import UserError
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +38,11 @@ class EvaluateConfig:
     def __post_init__(self) -> None:
         check_bounds(self, _BOUNDS, "evaluate")
         if not all(name for name, _ in self.also_sets):
-            raise ValueError(f"--evaluate.also takes comma-separated DATASET or DATASET:PATH, not {self.also!r}")
+            raise UserError(f"--evaluate.also takes comma-separated DATASET or DATASET:PATH, not {self.also!r}")
         if len(self.mix_sets) > 1 or not all(name for name, _ in self.mix_sets):
-            raise ValueError(f"--evaluate.mix_on takes one DATASET or DATASET:PATH, not {self.mix_on!r}")
+            raise UserError(f"--evaluate.mix_on takes one DATASET or DATASET:PATH, not {self.mix_on!r}")
         if self.mix_sets and not self.mix:
-            raise ValueError(
+            raise UserError(
                 f"--evaluate.mix_on={self.mix_on} names the data that --evaluate.mix is tuned on: name both"
             )
 

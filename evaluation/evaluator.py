@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Float, Float32, Int, Int64
 from tqdm import tqdm
 
+from data_prep.errors import UserError
 from data_prep.store.prepared_data import Split
 from evaluation.config import EvaluateConfig
 from evaluation.metrics import count_better_and_tied
@@ -87,17 +88,17 @@ def evaluate(
     each query is ranked among a group; of groups, ``config.pool`` and ``kept`` are not used.
 
     Raises:
-        ValueError: when the split is empty or a score is NaN.
+        UserError: when the split is empty or a score is NaN.
     """
     if not len(split):
-        raise ValueError(f"split {split.name} has no pairs to test on; prepare more data or raise --data.limit")
+        raise UserError(f"split {split.name} has no pairs to test on; prepare more data or raise --data.limit")
     if reading.group:
         return _grouped(ranker, split, config, reading, progress=progress)
     rows = pool_rows(len(split), config)
     pool = split if len(rows) == len(split) else split.take(rows)
     golds = reading.queries(pool)
     if not len(golds):
-        raise ValueError(f"split {split.name} has no query among its {len(pool)} pairs; raise --data.limit")
+        raise UserError(f"split {split.name} has no query among its {len(pool)} pairs; raise --data.limit")
     mine = processes.share(len(golds))
     done = (kept and kept.load(mine.stop - mine.start, len(pool), min(config.run_depth, len(pool)))) or None
     left = golds[mine.start + (len(done) if done else 0) : mine.stop]

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from data_prep.errors import UserError
 from data_prep.files.json_text import parse_json
 from data_prep.files.reading import read_whole
 
@@ -29,7 +30,7 @@ def from_json(record: type[Record], content: object, where: str) -> Record:
     """Convert ``content``, as parsed by :mod:`json`, to a ``record``; unknown fields are ignored.
 
     Raises:
-        ValueError: a field without a default is missing, or a field has another type or is not finite; ``where`` names
+        UserError: a field without a default is missing, or a field has another type or is not finite; ``where`` names
         the file in the message.
     """
     return _read(record, content, where)
@@ -39,12 +40,12 @@ def load_record(record: type[Record], path: Path, what: str) -> Record:
     """Load a ``record`` from a JSON file; ``what`` names it in messages, like "the result of a run".
 
     Raises:
-        ValueError: the file is missing or invalid; the message is one line.
+        UserError: the file is missing or invalid; the message is one line.
     """
     try:
         content = parse_json(read_whole(path))
     except (OSError, ValueError) as error:
-        raise ValueError(f"expected {what} in {path}, but it cannot be read: {error}") from error
+        raise UserError(f"expected {what} in {path}, but it cannot be read: {error}") from error
     return from_json(record, content, str(path))
 
 
@@ -52,7 +53,7 @@ def load_if_saved(record: type[Record], path: Path, what: str) -> Record | None:
     """The same; None if there is no such file.
 
     Raises:
-        ValueError: the file is damaged.
+        UserError: the file is damaged.
     """
     return load_record(record, path, what) if path.exists() else None
 
@@ -84,12 +85,12 @@ def _read_fields(kind: Any, content: Mapping[str, object], where: str) -> Any:
     needed = (field for field in fields(kind) if field.default is MISSING and field.default_factory is MISSING)
     missing = [field.name for field in needed if field not in given]
     if missing:
-        raise ValueError(f"{where}: field {missing[0]} is missing; was it written by another version?")
+        raise UserError(f"{where}: field {missing[0]} is missing; was it written by another version?")
     values = {f.name: _read(hints[f.name], content[f.name], f"{where}: {f.name}") for f in given}
     try:
         return kind(**values)
     except ValueError as error:
-        raise ValueError(f"{where}: {error}") from error
+        raise UserError(f"{where}: {error}") from error
 
 
 _hints = lru_cache(get_type_hints)
@@ -107,7 +108,7 @@ def _expect(kind: Any, content: object, where: str) -> Any:
     if kind is float and isinstance(content, int) and not isinstance(content, bool) and abs(content) < _LARGEST:
         content = float(content)
     if not isinstance(content, kind) or (kind is not bool and isinstance(content, bool)):
-        raise ValueError(f"{where}: expected {names[kind]}, not {content!r:.80}")
+        raise UserError(f"{where}: expected {names[kind]}, not {content!r:.80}")
     if isinstance(content, float) and not math.isfinite(content):
-        raise ValueError(f"{where}: expected a finite number, not {content}")
+        raise UserError(f"{where}: expected a finite number, not {content}")
     return content

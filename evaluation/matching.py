@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
+from data_prep.errors import UserError
+
 
 @dataclass(frozen=True, slots=True)
 class Matching:
@@ -20,10 +22,10 @@ def matching(said: Bool[np.ndarray, " pairs"], true: Bool[np.ndarray, " pairs"])
     """The measures of the predictions ``said`` against the labels ``true``.
 
     Raises:
-        ValueError: there is no matching pair.
+        UserError: there is no matching pair.
     """
     if not true.any():
-        raise ValueError("matching needs at least one pair that matches, but there is none")
+        raise UserError("matching needs at least one pair that matches, but there is none")
     hits = int((said & true).sum())
     precision = hits / int(said.sum()) if said.any() else 0.0
     recall = hits / int(true.sum())
@@ -35,10 +37,10 @@ def best_threshold(scores: Float[np.ndarray, " pairs"], true: Bool[np.ndarray, "
     """The score threshold for a match with the best accuracy on these pairs; the lowest if several are equal.
 
     Raises:
-        ValueError: a score is NaN, or there is no pair.
+        UserError: a score is NaN, or there is no pair.
     """
     if not len(scores) or np.isnan(scores).any():
-        raise ValueError(f"a threshold needs scores that are numbers, but of {len(scores)} some are not")
+        raise UserError(f"a threshold needs scores that are numbers, but of {len(scores)} some are not")
     order = np.argsort(scores, kind="stable")
     ordered, matches = scores[order], true[order]
     # right[k]: number of correct decisions if the k lowest are predicted not to match

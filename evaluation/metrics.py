@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int, Num
 
+from data_prep.errors import UserError
+
 Ranks = Num[np.ndarray, " queries"]  # 1-based; integers, or halves under the average tie rule
 
 
@@ -30,11 +32,11 @@ def count_better_and_tied(
     """Numbers of codes that score higher than the gold code of each row, and of other codes that score the same.
 
     Raises:
-        ValueError: a score is NaN.
+        UserError: a score is NaN.
     """
     if np.isnan(scores).any():
         row, code = np.argwhere(np.isnan(scores))[0]
-        raise ValueError(f"scores must be numbers, but query {row} of this block scores NaN against code {code}")
+        raise UserError(f"scores must be numbers, but query {row} of this block scores NaN against code {code}")
     of_gold = np.take_along_axis(scores, gold[:, None], axis=1)  # [block, 1]
     return (scores > of_gold).sum(axis=1), (scores == of_gold).sum(axis=1) - 1
 
@@ -66,10 +68,10 @@ def ndcg_of_several(found: Sequence[int], relevant: int, k: int) -> float:
     (Järvelin and Kekäläinen, TOIS 2002, with binary gain).
 
     Raises:
-        ValueError: nothing is relevant, or more was found than is.
+        UserError: nothing is relevant, or more was found than is.
     """
     if not 0 <= len(found) <= relevant or relevant < 1:
-        raise ValueError(f"expected at most as many ranks as relevant items, got {len(found)} of {relevant}")
+        raise UserError(f"expected at most as many ranks as relevant items, got {len(found)} of {relevant}")
     best = np.arange(1, min(k, relevant) + 1)
     ranks = np.array([rank for rank in found if rank <= k], dtype=np.int64)
     return float((1 / np.log2(1 + ranks)).sum() / (1 / np.log2(1 + best)).sum())
@@ -128,7 +130,7 @@ def ceiling_top1(
 
 def _checked(ranks: Ranks) -> Ranks:
     if not len(ranks):
-        raise ValueError("measures need the rank of at least one query, but there is none")
+        raise UserError("measures need the rank of at least one query, but there is none")
     if not (ranks >= 1).all():  # NaN is not
-        raise ValueError(f"ranks are numbers of 1 or more, not {ranks[~(ranks >= 1)][0]}")
+        raise UserError(f"ranks are numbers of 1 or more, not {ranks[~(ranks >= 1)][0]}")
     return ranks

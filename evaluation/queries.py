@@ -12,6 +12,7 @@ import numpy as np
 import Stemmer
 from jaxtyping import Float, Int
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import UNKNOWN
@@ -37,10 +38,10 @@ class QueryFacts:
 
     def __post_init__(self) -> None:
         if not len(self.words) == len(self.distinct) == len(self.shared) == len(self.files) > 0:
-            raise ValueError("the facts of queries are four lists of the same length, of one query or more")
+            raise UserError("the facts of queries are four lists of the same length, of one query or more")
         rows = zip(self.shared, self.distinct, self.words, strict=True)
         if not all(0 <= shared <= distinct <= words for shared, distinct, words in rows):
-            raise ValueError("a query shares at most its distinct words with its method, and has at most its words")
+            raise UserError("a query shares at most its distinct words with its method, and has at most its words")
 
     @property
     def lengths(self) -> Int[np.ndarray, " queries"]:
@@ -61,7 +62,7 @@ def query_facts(split: Split, *, dataset: str, origin: str) -> QueryFacts:
     """The facts of the queries of ``split``, with words read as in BM25: stemmed, and API words split.
 
     Raises:
-        ValueError: the split has no pairs.
+        UserError: the split has no pairs.
     """
     stem = Stemmer.Stemmer("english").stemWord
     rows = range(len(split))
@@ -101,6 +102,6 @@ def load_query_facts(path: Path) -> QueryFacts:
     """Load what :func:`save_query_facts` wrote.
 
     Raises:
-        ValueError: the file is missing or invalid; the message is one line.
+        UserError: the file is missing or invalid; the message is one line.
     """
     return load_record(QueryFacts, path, "the facts of queries")

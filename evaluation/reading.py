@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 from jaxtyping import Int64
 
+from data_prep.errors import UserError
 from data_prep.store.prepared_data import PreparedData, Split
 
 
@@ -27,7 +28,7 @@ class TestReading:
         """The reading that a manifest states.
 
         Raises:
-            ValueError: it states another.
+            UserError: it states another.
         """
         stated = manifest.get("test_reading", {})
         match stated:
@@ -37,7 +38,7 @@ class TestReading:
                 return cls(group=group)
             case {**none} if not none:
                 return cls()
-        raise ValueError(f"the manifest states a test_reading that is not known: {stated!r:.60}")
+        raise UserError(f"the manifest states a test_reading that is not known: {stated!r:.60}")
 
     def queries(self, split: Split) -> Int64[np.ndarray, " queries"]:
         """The rows of ``split`` that are queries."""

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int64
 from scipy.stats import binomtest
 
+from data_prep.errors import UserError
 from evaluation.metrics import top_at_k
 
 Columns = Sequence[int]
@@ -28,16 +29,16 @@ def best_ranks(
         ignored: documents that do not count for each query, such as the query's own post.
 
     Raises:
-        ValueError: a score is NaN, or a query has no relevant document.
+        UserError: a score is NaN, or a query has no relevant document.
     """
     ranks = np.empty(len(relevant), np.int64)
     row = 0
     for block in blocks:
         for scores in block:
             if not relevant[row]:
-                raise ValueError(f"query {row} has no relevant document")
+                raise UserError(f"query {row} has no relevant document")
             if np.isnan(scores).any():
-                raise ValueError(f"scores must be numbers, but query {row} scores NaN")
+                raise UserError(f"scores must be numbers, but query {row} scores NaN")
             best = scores[list(relevant[row])].max()
             at_least = scores >= best
             at_least[[*relevant[row], *ignored[row]]] = False
@@ -61,7 +62,7 @@ def recall_at(ranks: Int64[np.ndarray, " queries"], k: int) -> Recall:
     """The share of queries with a relevant document among the first ``k``.
 
     Raises:
-        ValueError: there are no queries.
+        UserError: there are no queries.
     """
     value = top_at_k(ranks, k)
     ends = binomtest(int((ranks <= k).sum()), len(ranks)).proportion_ci(method="wilson")

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_file, write_atomically
 from data_prep.records import CODE_FIELDS
 from data_prep.store.prepared_data import Split
@@ -84,12 +85,12 @@ class Tested(Ranking):
 
     def __post_init__(self) -> None:
         if self.queries < 1:
-            raise ValueError(f"a result has one query or more, not {self.queries}")
+            raise UserError(f"a result has one query or more, not {self.queries}")
         for measures in (self.exact, self.published_convention, self.chance):
             if not all(0 <= getattr(measures, field.name) <= 1 for field in fields(measures)):
-                raise ValueError(f"measures of a result lie from 0 to 1, not {measures}")
+                raise UserError(f"measures of a result lie from 0 to 1, not {measures}")
         if len(self.ranks) != self.queries or not 1 <= min(self.ranks) <= max(self.ranks) <= self.pool_size:
-            raise ValueError(f"a result has a rank from 1 to {self.pool_size} for each of its {self.queries} queries")
+            raise UserError(f"a result has a rank from 1 to {self.pool_size} for each of its {self.queries} queries")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +135,7 @@ def measure(
     """All measures of an evaluation, with those of other rankers on the same pool.
 
     Raises:
-        ValueError: a control was evaluated on another pool.
+        UserError: a control was evaluated on another pool.
     """
     pool_size = evaluation.candidates
     return Tested(
@@ -200,7 +201,7 @@ def load_result(path: Path) -> Result:
     """Load what :func:`save_result` wrote.
 
     Raises:
-        ValueError: the file is missing or invalid; the message is one line.
+        UserError: the file is missing or invalid; the message is one line.
     """
     return load_record(Result, path, "the result of a run")
 
@@ -246,7 +247,7 @@ def _ranking(evaluation: Evaluation) -> dict[str, Any]:
 
 def _control(name: str, evaluation: Evaluation, other: Evaluation, resamples: int) -> Control:
     if not np.array_equal(evaluation.rows, other.rows):
-        raise ValueError(f"{name} was evaluated on other rows than the model; use one pool and one seed for both")
+        raise UserError(f"{name} was evaluated on other rows than the model; use one pool and one seed for both")
     difference = compare(1 / evaluation.ranks, 1 / other.ranks, resamples=resamples)
     return Control(**_ranking(other), seconds_evaluate=other.seconds, mrr_difference=difference)
 

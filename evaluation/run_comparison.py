@@ -25,6 +25,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.stats import t as student
 
+from data_prep.errors import UserError
+
 Values = Float[np.ndarray, "seeds queries"]
 
 
@@ -64,12 +66,12 @@ def compare_runs(
         clusters: a number for each query, the same for those that belong together; None: each stands for itself.
 
     Raises:
-        ValueError: the queries are not the same, or there are fewer than two clusters.
+        UserError: the queries are not the same, or there are fewer than two clusters.
     """
     queries = first.values.shape[1]
     groups = np.arange(queries) if clusters is None else np.asarray(clusters)
     if second.values.shape[1] != queries or len(groups) != queries:
-        raise ValueError(
+        raise UserError(
             f"expected values and clusters of the same queries, got {queries}, {second.values.shape[1]} and "
             f"{len(groups)}"
         )
@@ -90,7 +92,7 @@ def _of_queries(differences: Float[np.ndarray, " queries"], groups: Int[np.ndarr
     numbers = np.unique(groups, return_inverse=True)[1]
     sums = np.bincount(numbers, weights=differences - differences.mean())
     if len(sums) < 2:
-        raise ValueError(f"expected queries of two clusters or more, got {len(sums)}")
+        raise UserError(f"expected queries of two clusters or more, got {len(sums)}")
     return float(len(sums) / (len(sums) - 1) * (sums**2).sum() / len(differences) ** 2), len(sums) - 1
 
 

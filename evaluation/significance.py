@@ -10,6 +10,8 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float
 
+from data_prep.errors import UserError
+
 _BLOCK: Final = 1 << 21
 """Draws in memory at a time."""
 
@@ -64,7 +66,7 @@ def bootstrap_interval(
     """Percentile bootstrap interval of the mean difference: queries are drawn with replacement, the same for both.
 
     Raises:
-        ValueError: there are no queries, or different numbers of values on both sides.
+        UserError: there are no queries, or different numbers of values on both sides.
     """
     return _intervals([_differences(first, second)], level, resamples, seed)[0]
 
@@ -85,7 +87,7 @@ def sign_flip_test(first: Values, second: Values, *, resamples: int = 10_000, se
     p = (1 + swaps with a mean difference at least as far from 0) / (1 + resamples), hence never 0.
 
     Raises:
-        ValueError: there are no queries, or different numbers of values on both sides.
+        UserError: there are no queries, or different numbers of values on both sides.
     """
     return _p_values([_differences(first, second)], resamples, seed)[0]
 
@@ -106,7 +108,7 @@ def _p_values(differences: Sequence[Values], resamples: int, seed: int) -> list[
 
 def _differences(first: Values, second: Values) -> Values:
     if first.shape != second.shape or not len(first):
-        raise ValueError(f"a paired test needs values of the same queries, but got {len(first)} and {len(second)}")
+        raise UserError(f"a paired test needs values of the same queries, but got {len(first)} and {len(second)}")
     return np.asarray(first - second, dtype=np.float64)
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from data_prep.bounds import SHARE, WIDTH, check_bounds, real, whole
+from data_prep.errors import UserError
 from data_prep.records import CODE_FIELDS, STRUCTURE_FIELDS
 
 Logits = Literal["raw", "scaled", "cosine"]
@@ -74,11 +75,11 @@ class GalmConfig:
     def __post_init__(self) -> None:
         check_bounds(self, _BOUNDS, "model")
         if self.dim % self.blocks:
-            raise ValueError(
+            raise UserError(
                 f"--model.dim must be a multiple of --model.blocks, but {self.dim} is not a multiple of {self.blocks}"
             )
         if self.share_layers and self.graph_width != self.blocks:
-            raise ValueError(
+            raise UserError(
                 f"--model.share_layers=true needs --model.graph_width={self.blocks} (= --model.blocks), "
                 f"not {self.graph_width}"
             )
@@ -93,17 +94,17 @@ class GalmConfig:
     def _check_fields(self) -> None:
         fields = self.code_fields
         if not fields or len(set(fields)) < len(fields) or set(fields) - set(CODE_FIELDS):
-            raise ValueError(f"--model.fields takes some of {','.join(CODE_FIELDS)}, each once, not {self.fields!r}")
+            raise UserError(f"--model.fields takes some of {','.join(CODE_FIELDS)}, each once, not {self.fields!r}")
         if self.nodes == "query_and_name" and "name" not in fields:
-            raise ValueError(f"--model.nodes=query_and_name needs the name among --model.fields, not {self.fields!r}")
+            raise UserError(f"--model.nodes=query_and_name needs the name among --model.fields, not {self.fields!r}")
         if self.start != "uniform" and not set(fields) - set(STRUCTURE_FIELDS):
-            raise ValueError(f"--model.start={self.start} needs a field beside {self.fields}, whose words no query has")
+            raise UserError(f"--model.start={self.start} needs a field beside {self.fields}, whose words no query has")
 
     def _check_tables(self) -> None:
         if self.tied and self.code_tables != "one":
-            raise ValueError(f"--model.tied=true is one table, but --model.code_tables={self.code_tables} are several")
+            raise UserError(f"--model.tied=true is one table, but --model.code_tables={self.code_tables} are several")
         if self.start != "uniform" and (self.tied or self.code_tables == "offsets"):
-            raise ValueError(
+            raise UserError(
                 f"--model.start={self.start} is for separate tables: with --model.tied=true and with "
                 "--model.code_tables=offsets equal words start from one vector anyway, so leave it out"
             )

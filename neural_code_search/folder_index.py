@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final
 
+from data_prep.errors import UserError
 from data_prep.files.named_paths import check_file_place, named_path
 from neural_code_search.scoring import CodeModel, check_top, load_model
 from search.engine.hits import Stage
@@ -84,7 +85,7 @@ class CodeIndex:
             by_file: only the best of each file.
 
         Raises:
-            ValueError: the question is empty, longer than 2,000 characters or without words, or ``top`` is below 1.
+            UserError: the question is empty, longer than 2,000 characters or without words, or ``top`` is below 1.
         """
         check_top(top)
         engine = self._live.opened().engine
@@ -107,14 +108,14 @@ def index_folder(
         processes: processes that read files; 0: one per CPU core.
 
     Raises:
-        ValueError: there is no such folder, no source file in it, or no file can be written to ``out``.
+        UserError: there is no such folder, no source file in it, or no file can be written to ``out``.
         OSError: the index cannot be written; an older one is left unchanged.
     """
     root = named_path(os.fspath(folder))
     if not root.is_dir():
-        raise ValueError(f"there is no folder {root}")
+        raise UserError(f"there is no folder {root}")
     if processes < 0:
-        raise ValueError(f"expected processes to be 0 or more, got {processes}")
+        raise UserError(f"expected processes to be 0 or more, got {processes}")
     path = index_place(root) if out is None else named_path(os.fspath(out))
     check_way(root, path)
     check_file_place(path, "out")
@@ -132,12 +133,12 @@ def open_index(path: _Path, *, model: CodeModel | None = None) -> CodeIndex:
         model: the reranker; None: the shipped model.
 
     Raises:
-        ValueError: there is no index, or it cannot be used.
+        UserError: there is no index, or it cannot be used.
     """
     named = named_path(os.fspath(path))
     found = index_place(named) if named.is_dir() else named
     if not found.exists():
-        raise ValueError(f"there is no index of {named}: make one with index_folder")
+        raise UserError(f"there is no index of {named}: make one with index_folder")
     return CodeIndex(found, model or load_model())
 
 

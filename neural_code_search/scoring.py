@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from jaxtyping import Float32, Int64
 
+from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import WordTokenizer
@@ -36,7 +37,7 @@ def load_model(path: str | os.PathLike[str] | None = None) -> "CodeModel":
         path: the folder of a finished run or of a packed model; None: the shipped model.
 
     Raises:
-        ValueError: there is no model, it is damaged, or its run is not finished.
+        UserError: there is no model, it is damaged, or its run is not finished.
     """
     return CodeModel(*load_saved(DEFAULT_MODEL if path is None else named_path(os.fspath(path))))
 
@@ -58,7 +59,7 @@ class CodeModel:
             codes: Java methods or constructors, with or without comments, which are not read.
 
         Raises:
-            ValueError: the lengths differ, a query has no words, or a code is not one Java method.
+            UserError: the lengths differ, a query has no words, or a code is not one Java method.
         """
         ids = self.tokenizer.encode(Split.of("pairs", read_pairs(queries, codes)))
         order = np.argsort(ids.code_lengths, kind="stable")  # codes of similar length need little padding
@@ -73,7 +74,7 @@ class CodeModel:
         """A pool to be ranked for several queries; its codes are parsed once.
 
         Raises:
-            ValueError: a code is not one Java method.
+            UserError: a code is not one Java method.
         """
         return CodePool(self, codes)
 
@@ -81,7 +82,7 @@ class CodeModel:
         """The best ``top`` of ``codes`` for a query; None: all of them.
 
         Raises:
-            ValueError: the query has no words, a code is not one Java method, or ``top`` is below 1.
+            UserError: the query has no words, a code is not one Java method, or ``top`` is below 1.
         """
         return self.pool(codes).rank(query, top)
 
@@ -100,7 +101,7 @@ class CodePool:
         """The score of each code for a query.
 
         Raises:
-            ValueError: the query has no words.
+            UserError: the query has no words.
         """
         return self._reranker.scores(words_of(query), np.arange(len(self)))
 
@@ -108,7 +109,7 @@ class CodePool:
         """The best ``top`` codes for a query; None: all of them.
 
         Raises:
-            ValueError: the query has no words, or ``top`` is below 1.
+            UserError: the query has no words, or ``top`` is below 1.
         """
         check_top(top)
         scores = self.scores(query)
@@ -120,7 +121,7 @@ def check_top(top: int | None) -> None:
     """Check a number of hits.
 
     Raises:
-        ValueError: it is below 1.
+        UserError: it is below 1.
     """
     if top is not None and top < 1:
-        raise ValueError(f"expected top to be 1 or more, got {top}")
+        raise UserError(f"expected top to be 1 or more, got {top}")

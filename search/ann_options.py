@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from data_prep.bounds import check_bounds, whole
+from data_prep.errors import UserError
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,6 @@ class AnnSpeedOptions:
     def __post_init__(self) -> None:
         check_bounds(self, {"limit": whole(1, 86_400)})
         if not self.sizes or min(self.sizes) < 20 or max(self.sizes) > 100_000_000:
-            raise ValueError(
+            raise UserError(
                 f"--sizes takes numbers from 20 to 100,000,000, comma-separated, not {','.join(map(str, self.sizes))}"
             )

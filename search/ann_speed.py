@@ -23,6 +23,7 @@ from jaxtyping import Float16
 
 from data_prep.config import DataConfig
 from data_prep.datasets.jdk import Jdk
+from data_prep.errors import UserError
 from data_prep.files.atomic import naming, write_atomically
 from data_prep.files.named_paths import named_path
 from evaluation.json_records import to_json
@@ -90,11 +91,11 @@ def measure_ann(arguments: Sequence[str]) -> None:
     """Measure all, print and save it.
 
     Raises:
-        ValueError: a wrong option, or the named index has no vectors or too few comments.
+        UserError: a wrong option, or the named index has no vectors or too few comments.
     """
     words, options = parsed(arguments, AnnSpeedOptions)
     if words:
-        raise ValueError(f"bash run.sh speed ann takes options only, not {' '.join(words)}")
+        raise UserError(f"bash run.sh speed ann takes options only, not {' '.join(words)}")
     results = named_path(options.out) if options.out else REPOSITORY / "experiments" / "results"
     with tempfile.TemporaryDirectory() as name, naming(Path(name)):
         if options.index:
@@ -127,12 +128,12 @@ def measured(index: Path, origin: str, folder: Path, options: AnnSpeedOptions) -
     """All measurements over the vectors beside the file ``index``, shuffled; ``folder``: for what is written.
 
     Raises:
-        ValueError: there are no vectors by the shipped bi-encoder, or too few comments.
+        UserError: there are no vectors by the shipped bi-encoder, or too few comments.
     """
     encoder = row_encoder()
     stored = open_vectors(vectors_path(index))
     if stored.head.model != encoder.model:
-        raise ValueError(f"the vectors beside {index} are not by the shipped model: make them by `bash run.sh index`")
+        raise UserError(f"the vectors beside {index} are not by the shipped model: make them by `bash run.sh index`")
     real = np.random.default_rng(0).permutation(np.array(stored.vectors))
     asked = np.concatenate([encoder.query(words) for words in of_comments(open_index(index), _QUESTIONS, 0).words])
     growth: list[Growth] = []

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from data_prep.errors import UserError
 from data_prep.files.named_paths import check_file_place, named_path
 from experiments.terminal import console
 from experiments.terminal.options import parsed
@@ -25,7 +26,7 @@ def index(arguments: Sequence[str]) -> None:
         index_listed(words, options)
         return
     if len(words) != 1:
-        raise ValueError("expected a folder: bash run.sh index DIR")
+        raise UserError("expected a folder: bash run.sh index DIR")
     from search.index.places import former_index, index_place
 
     root = named_path(words[0])
@@ -46,7 +47,7 @@ def search(arguments: Sequence[str]) -> None:
         search_code(options)
         return
     if (len(words) != 1 and not (options.at and not words)) or options.snippet:
-        raise ValueError(
+        raise UserError(
             'expected one question: bash run.sh search "read all lines of a file", a comment that asks, by '
             "--at=FILE:LINE, or code, by - or --snippet=FILE"
         )

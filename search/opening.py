@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from experiments.terminal import console
 from search.files.languages import language_name
@@ -23,7 +24,7 @@ def index_path(typed: str, folder: Path | None = None) -> Path:
         folder: the folder; None: the current one.
 
     Raises:
-        ValueError: there is none.
+        UserError: there is none.
     """
     from search.index.places import former_index, index_above
 
@@ -34,7 +35,7 @@ def index_path(typed: str, folder: Path | None = None) -> Path:
         return found
     former = former_index(here)
     other = f" ({former} is used only where --index= names it)" if former else ""
-    raise ValueError(
+    raise UserError(
         f"there is no index of {here} or of a folder above it: make one by `bash run.sh index DIR`, or name one by "
         f"--index={other}"
     )
@@ -78,17 +79,17 @@ def check_answers(index: "Index", paths: str, languages: Collection[str] = ()) -
     """Refuse an empty index, or a pattern of paths or languages that none of its files has.
 
     Raises:
-        ValueError: there are no rows, or none in files that match.
+        UserError: there are no rows, or none in files that match.
     """
     if not len(index):
-        raise ValueError("the index is empty: index a folder that has source files, by `bash run.sh index DIR`")
+        raise UserError("the index is empty: index a folder that has source files, by `bash run.sh index DIR`")
     if paths and not any(fnmatch.fnmatchcase(file.path, paths) for file in index.files):
-        raise ValueError(
+        raise UserError(
             f"--path={paths} matches none of the index's {len(index.files):,} files, such as {index.files[0].path}"
         )
     if languages and not any(language_name(file.path) in languages for file in index.files):
         there = sorted({language_name(file.path) for file in index.files})
-        raise ValueError(
+        raise UserError(
             f"--language={','.join(sorted(languages))} matches none of the index's {len(index.files):,} files, "
             f"which are of {', '.join(there)}"
         )
@@ -103,7 +104,7 @@ def check_model(name: str) -> None:
     """Check that a model exists, before anything is read.
 
     Raises:
-        ValueError: the message names what is missing.
+        UserError: the message names what is missing.
     """
     from search.engine.sentence_reranker import sentence_model
     from search.models.folder import model_hash

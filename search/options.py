@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 from data_prep.bounds import COUNT, SEED, WORKERS, check_bounds, shown, whole
+from data_prep.errors import UserError
 from experiments.terminal.options import named_options, parse
 from search.engine.settings import RankingSettings
 
@@ -65,9 +66,9 @@ class SearchOptions:
     def __post_init__(self) -> None:
         check_bounds(self, {"top": whole(1, 100_000)})
         if self.by not in ("method", "file"):
-            raise ValueError(f"--by takes method or file, not {self.by!r}")
+            raise UserError(f"--by takes method or file, not {self.by!r}")
         if self.list and (self.index or self.nearest not in ("", "none")):
-            raise ValueError(
+            raise UserError(
                 "--list names the indexes, each searched with its own vectors: leave out --index, --nearest"
             )
         if self.language:
@@ -99,7 +100,7 @@ class RelatedOptions:
     def __post_init__(self) -> None:
         check_bounds(self, {"top": whole(1, 100_000)})
         if self.model not in ("", "none"):
-            raise ValueError(f"--model takes none or nothing here, since no model scores code, not {self.model!r}")
+            raise UserError(f"--model takes none or nothing here, since no model scores code, not {self.model!r}")
         if self.language:
             from search.files.languages import chosen_languages
 
@@ -144,25 +145,25 @@ class QualityOptions(RankingSettings):
         RankingSettings.__post_init__(self)
         check_bounds(self, {"seed": SEED})
         if not self.query_file and not (self.queries.isascii() and self.queries.isdigit() and COUNT.hold(self.most)):
-            raise ValueError(f"--queries takes a file NAME.json or {COUNT}, not {shown(self.queries)}")
+            raise UserError(f"--queries takes a file NAME.json or {COUNT}, not {shown(self.queries)}")
         for name in ("project", "change", "json", "fit"):
             if getattr(self, name) and not self.query_file:
-                raise ValueError(f"--{name} is for typed queries: --queries=FILE.json")
+                raise UserError(f"--{name} is for typed queries: --queries=FILE.json")
         if self.fit:
             self._check_fit()
         self._check_typed()
         for name in ("model", "against", "under") if self.code_asked else ():
             if getattr(self, name):
-                raise ValueError(f"--{name} has no part where code is the query: leave it out for --ask={self.ask}")
+                raise UserError(f"--{name} has no part where code is the query: leave it out for --ask={self.ask}")
 
     def _check_typed(self) -> None:
         """Queries of a file are asked as they are."""
         if not self.query_file:
             return
         if self.ask != "comment":
-            raise ValueError(f"--ask={self.ask} is for queries made from the code: leave out --queries=FILE.json")
+            raise UserError(f"--ask={self.ask} is for queries made from the code: leave out --queries=FILE.json")
         if self.under:
-            raise ValueError("--under takes the contexts of queries made from the code: leave out --queries=FILE.json")
+            raise UserError("--under takes the contexts of queries made from the code: leave out --queries=FILE.json")
 
     def _check_fit(self) -> None:
         """Whatever else could be changed has no part in a fit."""
@@ -170,7 +171,7 @@ class QualityOptions(RankingSettings):
         what = "fits the weights itself" if self.fit == "search" else "ranks whole files alone"
         for each in fields(self):
             if each.name not in part and getattr(self, each.name) != each.default:
-                raise ValueError(f"--fit={self.fit} {what}, of all projects: leave out --{each.name}")
+                raise UserError(f"--fit={self.fit} {what}, of all projects: leave out --{each.name}")
 
     @property
     def words_asked(self) -> Literal["comment", "return", "member", "name"]:
@@ -210,14 +211,14 @@ class QualityOptions(RankingSettings):
         """The ranking settings with those of ``--change``.
 
         Raises:
-            ValueError: there is no such setting, or its value is not accepted.
+            UserError: there is no such setting, or its value is not accepted.
         """
         known = named_options(RankingSettings)
         values = {}
         for part in filter(None, self.change.split(",")):
             name, equals, text = part.partition("=")
             if name not in known or not equals:
-                raise ValueError(
+                raise UserError(
                     f"--change takes settings such as weight=.5,near=0, of {', '.join(known)}, not {shown(part)}"
                 )
             values[name] = parse(text, known[name])
@@ -267,24 +268,24 @@ class ServeOptions:
 
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65535:
-            raise ValueError(f"--port takes a whole number from 0 to 65535, not {shown(self.port)}")
+            raise UserError(f"--port takes a whole number from 0 to 65535, not {shown(self.port)}")
         if self.list and (self.index or self.folder):
-            raise ValueError("--list names the folders and their indexes: leave out --index and --folder")
+            raise UserError("--list names the folders and their indexes: leave out --index and --folder")
         if self.feedback and not self.feedback.startswith("https://"):
-            raise ValueError(f"--feedback takes an address that begins https://, not {shown(self.feedback)}")
+            raise UserError(f"--feedback takes an address that begins https://, not {shown(self.feedback)}")
         if self.shared:
             self._check_shared()
         defaults = {each.name: each.default for each in fields(self)}
         for name in ("host", "secret", "user_header", "groups_header"):
             if not self.shared and getattr(self, name) != defaults[name]:
-                raise ValueError(f"--{name} is for --shared: without it the server is for this machine only")
+                raise UserError(f"--{name} is for --shared: without it the server is for this machine only")
 
     def _check_shared(self) -> None:
         """A shared server needs what tells its users apart."""
         if not self.list or not self.secret:
-            raise ValueError(
+            raise UserError(
                 "--shared needs --list=FILE, which says who may see what, and --secret=FILE, by which the proxy that "
                 "authenticates users is known"
             )
         if self.posts not in ("", "none"):
-            raise ValueError("--posts is not for --shared: who may see posts is not known")
+            raise UserError("--posts is not for --shared: who may see posts is not known")

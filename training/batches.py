@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Bool, Int
 
+from data_prep.errors import UserError
 from data_prep.store.tokenizing import TokenizedPairs
 
 CHUNK: Final = 64
@@ -22,11 +23,11 @@ def epoch_batches(
     differs by epoch. Each batch has at least two pairs, and one per process: a smaller remainder joins another batch.
 
     Raises:
-        ValueError: there are fewer than two pairs, so that no pair has a negative, or fewer pairs than processes.
+        UserError: there are fewer than two pairs, so that no pair has a negative, or fewer pairs than processes.
     """
     least = max(2, processes)
     if len(pairs) < least:
-        raise ValueError(
+        raise UserError(
             f"training takes {least} pairs or more, because pairs are each other's negatives and each process needs "
             f"one, but got {len(pairs)}"
         )

@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.utils.tensorboard import SummaryWriter
 from torch.utils.tensorboard.summary import hparams
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import naming, write_atomically
 from training.pictures import pixels
 
@@ -82,7 +83,7 @@ class Board:
         entries = []
         for name, (vectors, words) in tables.items():
             if len(vectors) != len(words):
-                raise ValueError(f"expected a word for each of {len(vectors)} vectors of {name}, but got {len(words)}")
+                raise UserError(f"expected a word for each of {len(vectors)} vectors of {name}, but got {len(words)}")
             values = ["\t".join(f"{value:.5g}" for value in row) for row in vectors.detach().cpu().tolist()]
             write_atomically(self.folder / f"{name}-vectors.tsv", "\n".join(values) + "\n")
             labels = [re.sub(r"\s", " ", word) or '""' for word in words]  # the format's cells and lines

@@ -9,6 +9,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor, nn
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import remove_leftovers, write_atomically
 from data_prep.files.reading import read_whole
 from training.checkpoint_archive import read_archive
@@ -44,21 +45,21 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
     """Load what :func:`save_checkpoint` wrote, on the CPU.
 
     Raises:
-        ValueError: the file is damaged, or not a checkpoint.
+        UserError: the file is damaged, or not a checkpoint.
         OSError: it cannot be read.
     """
     content = read_whole(path)
     head, digest, content = content[: len(_MAGIC)], content[len(_MAGIC) :][:_DIGEST], content[len(_MAGIC) + _DIGEST :]
     if head != _MAGIC:
-        raise ValueError(f"{path} is not a checkpoint of this program: pass another run folder to --train.resume")
+        raise UserError(f"{path} is not a checkpoint of this program: pass another run folder to --train.resume")
     if digest != hashlib.sha256(content).digest():
-        raise ValueError(f"the checkpoint {path} is damaged (its checksum differs): start the run anew")
+        raise UserError(f"the checkpoint {path} is damaged (its checksum differs): start the run anew")
     try:
         state = read_archive(content)
     except ValueError as error:
-        raise ValueError(f"the checkpoint {path} cannot be read ({error}): start the run anew") from error
+        raise UserError(f"the checkpoint {path} cannot be read ({error}): start the run anew") from error
     if not isinstance(state, dict):
-        raise ValueError(f"the checkpoint {path} contains no state of a run: start the run anew")
+        raise UserError(f"the checkpoint {path} contains no state of a run: start the run anew")
     return state
 
 
@@ -71,7 +72,7 @@ def put_weights(model: nn.Module, weights: Mapping[str, Tensor], source: str) ->
     """Set the model's weights.
 
     Raises:
-        ValueError: they do not fit the model, or are not finite; the message names ``source`` and the first difference.
+        UserError: they do not fit the model, or are not finite; the message names ``source`` and the first difference.
     """
     check_weights(weights, model.state_dict(), source)
     check_finite(weights, source)
@@ -82,17 +83,17 @@ def check_weights(weights: Mapping[str, Tensor], own: Mapping[str, Tensor], sour
     """Check that ``weights`` fit a model with the weights ``own``, which may be on the meta device.
 
     Raises:
-        ValueError: names, shapes or types differ; the message names ``source`` and the first difference.
+        UserError: names, shapes or types differ; the message names ``source`` and the first difference.
     """
     for name in [*own, *weights]:
         here, there = (_shape(each.get(name)) for each in (own, weights))
         if here != there:
-            raise ValueError(
+            raise UserError(
                 f"the weights in {source} do not fit the model: {name} is {there} there and {here} in the model, so "
                 "its configuration or vocabulary differs"
             )
         if own[name].dtype != weights[name].dtype:
-            raise ValueError(
+            raise UserError(
                 f"the weights in {source} do not fit the model: {name} is of {weights[name].dtype} there and of "
                 f"{own[name].dtype} in the model"
             )
@@ -102,11 +103,11 @@ def check_finite(weights: Mapping[str, Tensor], source: str) -> None:
     """Reject weights that are not finite.
 
     Raises:
-        ValueError: a weight is NaN or infinite; the message names ``source``.
+        UserError: a weight is NaN or infinite; the message names ``source``.
     """
     for name, weight in weights.items():
         if not weight.sum().isfinite() and not weight.isfinite().all():  # the sum is faster to check, but may overflow
-            raise ValueError(f"the weights in {source} are damaged: {name} is not finite; train the model anew")
+            raise UserError(f"the weights in {source} are damaged: {name} is not finite; train the model anew")
 
 
 def _shape(weight: Tensor | None) -> list[int] | str:
@@ -131,7 +132,7 @@ def load_weights(model: nn.Module, path: Path) -> None:
     """Set the model's weights from what :func:`save_weights` wrote.
 
     Raises:
-        ValueError: the file is damaged, or its names, shapes or types do not fit the model.
+        UserError: the file is damaged, or its names, shapes or types do not fit the model.
         OSError: it cannot be read.
     """
     put_weights(model, saved_weights(path), str(path))
@@ -145,20 +146,20 @@ def saved_weights(path: Path, made_with: Mapping[str, str] | None = None) -> dic
         made_with: current names and checksums of the other files that the model is built from.
 
     Raises:
-        ValueError: the file is damaged, or ``made_with`` has changed since it was written.
+        UserError: the file is damaged, or ``made_with`` has changed since it was written.
         OSError: it cannot be read.
     """
     try:
         weights, about = read_weights(path, _ABOUT)
         whole = about is None or is_sealed(weights, about)
     except ValueError as error:
-        raise ValueError(f"expected weights as safetensors in {path}, but they cannot be read: {error}") from error
+        raise UserError(f"expected weights as safetensors in {path}, but they cannot be read: {error}") from error
     if not whole:
-        raise ValueError(f"the weights in {path} are damaged (their checksum differs): train the model anew")
+        raise UserError(f"the weights in {path} are damaged (their checksum differs): train the model anew")
     before = about.get("made_with") if about else None
     for name, checksum in (made_with or {}).items():
         if isinstance(before, dict) and before.get(name, checksum) != checksum:
-            raise ValueError(
+            raise UserError(
                 f"{path.with_name(name)} has changed since the weights beside it were written: it is damaged or "
                 "was edited, so restore it or train the model anew"
             )

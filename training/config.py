@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Final, Literal
 
 from data_prep.bounds import COUNT, PROCESSES, SEED, SHARE, THREADS, check_bounds, real, whole
+from data_prep.errors import UserError
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class TrainConfig:
     def __post_init__(self) -> None:
         check_bounds(self, _BOUNDS, "train")
         if self.batch_size < self.processes:
-            raise ValueError(
+            raise UserError(
                 f"--train.processes={self.processes} is more than --train.batch_size={self.batch_size}: each process "
                 "needs a pair of every batch"
             )
@@ -73,22 +74,22 @@ class TrainConfig:
 
     def _check_together(self) -> None:
         if self.schedule != "constant" and self.late_rate > self.learning_rate:
-            raise ValueError(
+            raise UserError(
                 f"--train.late_rate={self.late_rate} is above --train.learning_rate={self.learning_rate}, but "
                 f"--train.schedule={self.schedule} lowers the rate: lower one, raise the other, or choose constant"
             )
         if self.warmup_steps and self.warmup_share:
-            raise ValueError(
+            raise UserError(
                 f"--train.warmup_share={self.warmup_share} and --train.warmup_steps={self.warmup_steps} both set the "
                 "warm-up: leave one out"
             )
         if self.validate_every > self.epochs:
-            raise ValueError(
+            raise UserError(
                 f"--train.validate_every={self.validate_every} is more than --train.epochs={self.epochs}: "
                 f"choose {self.epochs} or less"
             )
         if 0 < self.patience < self.validate_every:
-            raise ValueError(
+            raise UserError(
                 f"--train.patience={self.patience} is less than --train.validate_every={self.validate_every}: training "
                 "would stop before the next validation, so raise the former or lower the latter"
             )

@@ -5,6 +5,7 @@ from typing import Any, Final
 import torch
 from torch import nn
 
+from data_prep.errors import UserError
 from modeling import distributed as processes
 from training.config import TrainConfig
 from training.row_adam import RowAdam
@@ -71,10 +72,10 @@ class Optimiser:
         """Restore what :meth:`state` returned.
 
         Raises:
-            ValueError: it is of another model, or something else.
+            UserError: it is of another model, or something else.
         """
         if not isinstance(content, dict):
-            raise ValueError("expected the state of the optimiser")
+            raise UserError("expected the state of the optimiser")
         put_optimiser(self._adam, content.get("adam"))
         self._rows.restore(content.get("rows"))
 

@@ -11,6 +11,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 
+from data_prep.errors import UserError
+
 MOST_COLUMNS: Final = 40
 """Most code words in a figure; more would be unreadable."""
 
@@ -40,7 +42,7 @@ def alignment_picture(
     """
     _fit(weights, query, code)
     if len(fields) != len(code):
-        raise ValueError(f"expected a field for each of {len(code)} code words, but got {len(fields)}")
+        raise UserError(f"expected a field for each of {len(code)} code words, but got {len(fields)}")
     kept = strongest(weights, MOST_COLUMNS)
     if len(kept) < len(code):
         title = f"{title}\n(the {len(kept)} strongest of {len(code)} code words)"
@@ -71,7 +73,7 @@ def heat_map(
     """A heat map with one cell per weight, a colour bar, and a word at every row and column.
 
     Raises:
-        ValueError: the numbers of words and of rows and columns differ, or there is nothing to draw.
+        UserError: the numbers of words and of rows and columns differ, or there is nothing to draw.
     """
     _fit(weights, rows, columns)
     width = 3.0 + _CELL * len(columns)  # inches
@@ -129,4 +131,4 @@ def _head(figure: Figure, fields: Sequence[str]) -> None:
 
 def _fit(weights: Float[np.ndarray, "rows columns"], rows: Sequence[str], columns: Sequence[str]) -> None:
     if weights.shape != (len(rows), len(columns)) or not weights.size:
-        raise ValueError(f"expected weights of {len(rows)} x {len(columns)} words, but got the shape {weights.shape}")
+        raise UserError(f"expected weights of {len(rows)} x {len(columns)} words, but got the shape {weights.shape}")

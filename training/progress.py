@@ -5,6 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Final
 
+from data_prep.errors import UserError
 from data_prep.files.json_text import checked_record
 
 EpochRecord = dict[str, int | float]
@@ -41,26 +42,26 @@ class Progress:
         """Validate the progress stored in a checkpoint, each epoch of which has the keys ``of_epoch``.
 
         Raises:
-            ValueError: it is inconsistent, or not a progress record.
+            UserError: it is inconsistent, or not a progress record.
         """
         if not isinstance(content, dict) or not isinstance(history := content.get("history"), list):
-            raise ValueError("expected the progress of the run")
+            raise UserError("expected the progress of the run")
         found = checked_record(cls, {name: value for name, value in content.items() if name != "history"})
         numbers = {name: getattr(found, name) for name in content if name not in ("history", "best_mrr")}
         for name, number in numbers.items():
             if not 0 <= number < _LARGEST:
-                raise ValueError(f"{name} cannot be {number!r:.40}")
+                raise UserError(f"{name} cannot be {number!r:.40}")
         if len(history) != found.epoch or found.best_epoch > found.epoch or math.isnan(found.best_mrr):
-            raise ValueError(f"{found.epoch} epochs do not have these numbers")
+            raise UserError(f"{found.epoch} epochs do not have these numbers")
         found.history = [_checked_epoch(each, of_epoch) for each in history]
         return found
 
 
 def _checked_epoch(content: object, needed: Collection[str]) -> EpochRecord:
     if not isinstance(content, dict) or not all(_is_number(value) for value in content.values()):
-        raise ValueError(f"an epoch cannot be {content!r:.60}")
+        raise UserError(f"an epoch cannot be {content!r:.60}")
     if not {*needed} <= content.keys() or not all(isinstance(name, str) for name in content):
-        raise ValueError(f"an epoch has {', '.join(needed)}, not {content!r:.60}")
+        raise UserError(f"an epoch has {', '.join(needed)}, not {content!r:.60}")
     return content
 
 

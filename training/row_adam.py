@@ -21,6 +21,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
+from data_prep.errors import UserError
 from training.stored_state import tensors_of
 
 WINDOW: Final = 512
@@ -140,17 +141,17 @@ class RowAdam:
         """Restore what :meth:`state` returned.
 
         Raises:
-            ValueError: it is of other tables, or something else.
+            UserError: it is of other tables, or something else.
         """
         if not isinstance(content, Mapping) or not isinstance(content.get("tables"), list):
-            raise ValueError("expected the state of the tables' optimiser")
+            raise UserError("expected the state of the tables' optimiser")
         steps, sums = content.get("steps"), content.get("sums")
         if type(steps) is not int or not isinstance(sums, Tensor) or sums.shape != (steps, 2):
-            raise ValueError("expected as many sums as steps of the tables' optimiser")
+            raise UserError("expected as many sums as steps of the tables' optimiser")
         if sums.dtype != torch.float64 or not sums.isfinite().all() or (sums < 0).any():
-            raise ValueError("the sums of the tables' optimiser contain values that training cannot produce")
+            raise UserError("the sums of the tables' optimiser contain values that training cannot produce")
         if len(content["tables"]) != len(self._tables):
-            raise ValueError(f"expected {len(self._tables)} tables, not {len(content['tables'])}")
+            raise UserError(f"expected {len(self._tables)} tables, not {len(content['tables'])}")
         for table, stored in zip(self._tables, content["tables"], strict=True):
             _put(table, tensors_of(stored, "the optimiser's state of a table"), steps)
         self.steps, self._sums = steps, sums.clone()
@@ -158,13 +159,13 @@ class RowAdam:
 
 def _put(table: _Table, stored: Mapping[str, Tensor], steps: int) -> None:
     if {*stored} != {*_PARTS}:
-        raise ValueError(f"the optimiser's state of a table contains {', '.join(stored)[:60]}")
+        raise UserError(f"the optimiser's state of a table contains {', '.join(stored)[:60]}")
     for name, own in table.parts.items():
         value = stored[name]
         if (value.shape, value.dtype) != (own.shape, own.dtype):
-            raise ValueError(f"{name} is {list(value.shape)} of a table that is {list(own.shape)}")
+            raise UserError(f"{name} is {list(value.shape)} of a table that is {list(own.shape)}")
         if not value.isfinite().all() or (name != "exp_avg" and (value < 0).any()):
-            raise ValueError(f"{name} contains values that training cannot produce")
+            raise UserError(f"{name} contains values that training cannot produce")
         if name == "seen" and (value > steps).any():
-            raise ValueError(f"a row has seen more than {steps} steps")
+            raise UserError(f"a row has seen more than {steps} steps")
         own.copy_(value)

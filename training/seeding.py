@@ -6,6 +6,8 @@ import random
 import numpy as np
 import torch
 
+from data_prep.errors import UserError
+
 
 def seed_everything(seed: int, threads: int = 0) -> None:
     """Seed Python, numpy and torch on all devices, and restrict torch to deterministic algorithms.
@@ -35,16 +37,16 @@ def restore_random_state(state: object) -> None:
     """Restore what :func:`random_state` returned; devices that no longer exist are ignored.
 
     Raises:
-        ValueError: ``state`` is not such a state.
+        UserError: ``state`` is not such a state.
     """
     own = random_state()
     if not isinstance(state, list) or not state or not all(isinstance(each, torch.Tensor) for each in state):
-        raise ValueError("expected the states of random generators")
+        raise UserError("expected the states of random generators")
     for mine, given in zip(own, state, strict=False):
         if (mine.shape, mine.dtype) != (given.shape, given.dtype):
-            raise ValueError(f"a random generator's state has {mine.numel()} bytes, not {given.numel()}")
+            raise UserError(f"a random generator's state has {mine.numel()} bytes, not {given.numel()}")
     try:
         torch.set_rng_state(state[0])
         torch.cuda.set_rng_state_all(state[1:][: torch.cuda.device_count()])
     except RuntimeError as error:
-        raise ValueError("the state of a random generator is invalid") from error
+        raise UserError("the state of a random generator is invalid") from error

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from data_prep.errors import UserError
 from training.checkpoint import (
     check_finite,
     check_weights,
@@ -65,7 +66,7 @@ class RunState:
         """Restore everything that :meth:`save` wrote to the checkpoint.
 
         Raises:
-            ValueError: the checkpoint is damaged, or of a run with other settings, pairs or model.
+            UserError: the checkpoint is damaged, or of a run with other settings, pairs or model.
             OSError: it cannot be read.
         """
         state = load_checkpoint(path)
@@ -74,9 +75,9 @@ class RunState:
             progress = Progress.checked(state.get("progress"), _OF_EPOCH)
             weights, best = (tensors_of(state.get(name), f"{name} weights") for name in ("model", "best"))
         if differences:
-            raise ValueError(f"a resumed run keeps its settings, but got {', '.join(differences)}: leave them out")
+            raise UserError(f"a resumed run keeps its settings, but got {', '.join(differences)}: leave them out")
         if type(state.get("pairs")) is not type(self._pairs) or state["pairs"] != self._pairs:
-            raise ValueError(f"{path} is of a run on other training pairs: resume it with the data it began with")
+            raise UserError(f"{path} is of a run on other training pairs: resume it with the data it began with")
         put_weights(self.model, weights, str(path))
         check_weights(best, self.model.state_dict(), str(path))
         check_finite(best, str(path))

@@ -13,6 +13,7 @@ from typing import Any, Final, NoReturn
 import torch
 from tqdm import tqdm
 
+from data_prep.errors import UserError
 from modeling import distributed as processes
 from training.board import Board
 from training.checkpoint import put_weights
@@ -73,7 +74,7 @@ def train(
 
     Raises:
         DivergedError: the loss or the gradients are no longer finite.
-        ValueError: the checkpoint is damaged or belongs to another run, or there are too few examples.
+        UserError: the checkpoint is damaged or belongs to another run, or there are too few examples.
         OSError: the checkpoint cannot be written.
         KeyboardInterrupt: Ctrl-C, after a checkpoint.
     """
@@ -209,7 +210,7 @@ class _Run:
     def _resume(self) -> None:
         run = self.path.parent
         if not run.is_dir():
-            raise ValueError(f"--train.resume takes the folder of a run, but there is no folder {run}")
+            raise UserError(f"--train.resume takes the folder of a run, but there is no folder {run}")
         if not self.path.exists():
             self.say(f"{run} has no checkpoint yet: starting from the beginning")
             return

@@ -10,6 +10,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, uint8
 
+from data_prep.errors import UserError
 from data_prep.files.json_text import parse_json, sorted_json
 from data_prep.files.reading import read_whole
 
@@ -31,7 +32,7 @@ def read_weights(path: Path, key: str) -> tuple[dict[str, Tensor], dict[str, Any
     The checksum is part of the metadata and is not verified here.
 
     Raises:
-        ValueError: the file is damaged, or not a file of weights.
+        UserError: the file is damaged, or not a file of weights.
         OSError: it cannot be read, or is not a regular file.
     """
     content = read_whole(path)
@@ -40,9 +41,9 @@ def read_weights(path: Path, key: str) -> tuple[dict[str, Tensor], dict[str, Any
         header = parse_json(content[_HEAD:][: int.from_bytes(content[:_HEAD], "little")]).get("__metadata__")
         about = None if header is None else parse_json(header.get(key, "{}"))
     except (SafetensorError, ValueError, TypeError, KeyError, RuntimeError, OverflowError) as error:
-        raise ValueError(" ".join(str(error).split())) from error
+        raise UserError(" ".join(str(error).split())) from error
     if not (about is None or isinstance(about, dict)):
-        raise ValueError("its metadata is not a JSON object")
+        raise UserError("its metadata is not a JSON object")
     return weights, about
 
 
@@ -56,7 +57,7 @@ def weights_sha256(about: Mapping[str, Any], weights: Mapping[str, Tensor]) -> s
     """A checksum of ``about``, and of the names, types, shapes and bytes of ``weights``.
 
     Raises:
-        ValueError: the lists of ``about`` are nested too deeply.
+        UserError: the lists of ``about`` are nested too deeply.
     """
     digest = hashlib.sha256(sorted_json(about))
     for name in sorted(weights):

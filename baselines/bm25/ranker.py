@@ -21,6 +21,7 @@ from bm25s.stopwords import STOPWORDS_EN
 from jaxtyping import Float32, Int64
 
 from data_prep.bounds import check_bounds, real, whole
+from data_prep.errors import UserError
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import UNKNOWN
 from data_prep.store.prepared_data import Split
@@ -68,10 +69,10 @@ class Bm25(Ranker):
         """Index the words of ``corpus``, and tokenize the queries.
 
         Raises:
-            ValueError: ``corpus`` is empty.
+            UserError: ``corpus`` is empty.
         """
         if not len(corpus):
-            raise ValueError(f"BM25 ranks at least one method, but split {corpus.name} has none")
+            raise UserError(f"BM25 ranks at least one method, but split {corpus.name} has none")
         terms = {"": 0}  # a term of no method, so that there is at least one even if all methods are empty
         fields = [self._read(corpus, field, terms, grow=True) for field in ("name", "tokens", "api")]
         name, tokens, api = fields

@@ -16,6 +16,7 @@ from jaxtyping import Float32, Int32, Int64
 from tqdm import tqdm
 
 from baselines.bm25.formula import gains, idf, length_norms
+from data_prep.errors import UserError
 from data_prep.languages.identifiers import split_identifier
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import edges
@@ -42,9 +43,9 @@ class TextBm25(Ranker):
 
     def __post_init__(self) -> None:
         if not 0 <= self.k1 < float("inf"):
-            raise ValueError(f"k1 takes a number of 0 or more, not {self.k1}")
+            raise UserError(f"k1 takes a number of 0 or more, not {self.k1}")
         if not 0 <= self.b <= 1:
-            raise ValueError(f"b takes a number from 0 to 1, not {self.b}")
+            raise UserError(f"b takes a number from 0 to 1, not {self.b}")
 
     def over(self, queries: Split, corpus: Split) -> "TextBm25Scores":
         """Count the words of all code for the term weights, and tokenize the queries."""

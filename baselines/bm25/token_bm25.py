@@ -12,6 +12,7 @@ import bm25s
 import numpy as np
 from jaxtyping import Float32, Int64
 
+from data_prep.errors import UserError
 from modeling.ranker import Scores
 
 _BLOCK_BYTES: Final = 1 << 25
@@ -31,12 +32,12 @@ class TokenBm25:
         """Index the words of each document.
 
         Raises:
-            ValueError: there are no documents.
+            UserError: there are no documents.
         """
         self.terms: dict[str, int] = {"": 0}  # so that there is a term even if all documents are empty
         ids = [[self.terms.setdefault(word, len(self.terms)) for word in words] for words in documents]
         if not ids:
-            raise ValueError("BM25 ranks at least one document, but there is none")
+            raise UserError("BM25 ranks at least one document, but there is none")
         self.size, self._wide = len(ids), {}
         scorer = bm25s.BM25(k1=k1, b=b, method="lucene", dtype="float32", auto_compile=False)
         with np.errstate(invalid="ignore"):  # the average length is 0 if all documents are empty
@@ -49,7 +50,7 @@ class TokenBm25:
         """An index of ``size`` documents from its terms in order and :attr:`arrays`, possibly memory-mapped.
 
         Raises:
-            ValueError: they do not fit each other.
+            UserError: they do not fit each other.
         """
         data, indices, indptr = (arrays[name] for name in _ARRAYS)
         whole = len(indptr) == len(terms) + 1 and indptr[0] == 0 and indptr[-1] == len(data) == len(indices)
@@ -58,7 +59,7 @@ class TokenBm25:
             or (np.diff(indptr) < 0).any()
             or (len(indices) and not 0 <= indices.min() <= indices.max() < size)
         ):
-            raise ValueError("the arrays of BM25 are damaged")
+            raise UserError("the arrays of BM25 are damaged")
         index = cls.__new__(cls)
         index.terms, index.size = {term: number for number, term in enumerate(terms)}, size
         index._wide = {}

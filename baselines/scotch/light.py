@@ -35,6 +35,7 @@ from data_prep.bounds import SHARE, WIDTH, check_bounds, real, whole
 from data_prep.config import WordsConfig
 from data_prep.corpus.context_parts import Part
 from data_prep.corpus.contexts import CONTEXT_FIELD
+from data_prep.errors import UserError
 from data_prep.store.batching import Batch, Words
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
@@ -125,10 +126,10 @@ class ScotchLight(BiEncoder):
         """A tokenizer that also reads contexts, with one vocabulary built from ``train`` only.
 
         Raises:
-            ValueError: two vocabularies are asked for.
+            UserError: two vocabularies are asked for.
         """
         if not words.joint:
-            raise ValueError("the light pair of Scotch has one table of words: it takes --words.joint=true")
+            raise UserError("the light pair of Scotch has one table of words: it takes --words.joint=true")
         return ContextTokenizer(WordTokenizer.build(train, words).vocabularies, words)
 
     @classmethod

@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from baselines.scotch.prompts import ScotchTokenizer
 from data_prep.bounds import check_bounds, whole
 from data_prep.config import WordsConfig
+from data_prep.errors import UserError
 from data_prep.store.batching import Batch, Words
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import TokenizedPairs
@@ -61,22 +62,22 @@ class Scotch(BiEncoder):
         """Build two encoders; :meth:`start_from` loads the pretrained weights into both.
 
         Raises:
-            ValueError: the libraries are missing, or the model reads fewer tokens or has no pooled output.
+            UserError: the libraries are missing, or the model reads fewer tokens or has no pooled output.
         """
         super().__init__(config, vocabularies)
         self.encoders = nn.ModuleDict({side: vocabularies.build("AutoModel") for side in ("query", "code")})
         encoder = self.encoders["query"]
         if config.length > (most := most_tokens(encoder.config)):
-            raise ValueError(f"--model.length={config.length} takes {most:,} tokens at most with {config.base}")
+            raise UserError(f"--model.length={config.length} takes {most:,} tokens at most with {config.base}")
         if config.vector == "pooled" and getattr(encoder, "pooler", None) is None:
-            raise ValueError(f"{config.base} has no pooled output: take --model.vector=first or mean")
+            raise UserError(f"{config.base} has no pooled output: take --model.vector=first or mean")
 
     @classmethod
     def tokenizer(cls, train: Split, words: WordsConfig, config: ScotchConfig) -> ScotchTokenizer:  # noqa: ARG003
         """The pretrained model's tokenizer, with the prompts.
 
         Raises:
-            ValueError: the libraries or the model are missing.
+            UserError: the libraries or the model are missing.
         """
         return ScotchTokenizer(subwords_of(config.base), config.length, config.context)
 
@@ -85,7 +86,7 @@ class Scotch(BiEncoder):
         """The tokenizer of a run.
 
         Raises:
-            ValueError: the file is missing or damaged.
+            UserError: the file is missing or damaged.
         """
         return ScotchTokenizer.load(path, config.length, context=config.context)
 
@@ -97,7 +98,7 @@ class Scotch(BiEncoder):
         """Load the pretrained weights into both encoders.
 
         Raises:
-            ValueError: the base could not be loaded.
+            UserError: the base could not be loaded.
         """
         weights = pretrained_weights(self.config.base)
         for encoder in self.encoders.values():

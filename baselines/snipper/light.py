@@ -22,6 +22,7 @@ from torch.nn.functional import embedding_bag
 from baselines.snipper.config import LightConfig
 from baselines.snipper.encoder import SnippetEncoder
 from baselines.snipper.texts import QueryText, code_words, cut
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.json_text import checked_words, parse_json
 from data_prep.files.reading import read_whole
@@ -84,7 +85,7 @@ class LightTokenizer:
         """Load what :meth:`save` wrote.
 
         Raises:
-            ValueError: the file is missing or damaged.
+            UserError: the file is missing or damaged.
         """
         try:
             content = parse_json(read_whole(path))
@@ -92,9 +93,9 @@ class LightTokenizer:
             vocabulary = Vocabulary.checked({"words": words, "unknown_buckets": content["buckets"]})
             weights = np.array(content["rarity"], np.float32)
             if weights.shape != (1 + len(words),) or not np.isfinite(weights).all():
-                raise ValueError("its weights do not fit its words")
+                raise UserError("its weights do not fit its words")
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"expected the words of an encoder in {path}, but they cannot be read: {error}") from error
+            raise UserError(f"expected the words of an encoder in {path}, but they cannot be read: {error}") from error
         unknown = np.full(len(vocabulary) - len(words) - 1, weights[0], np.float32)
         return cls(vocabulary, np.concatenate([unknown, weights]), config)
 

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from baselines.snipper.config import SnipperTransformerConfig
 from baselines.snipper.encoder import SnippetEncoder
 from baselines.snipper.texts import QueryText, cut
+from data_prep.errors import UserError
 from data_prep.store.batching import Words
 from data_prep.store.ragged_lists import Ragged
 from modeling.transformers.plain_subwords import (
@@ -39,7 +40,7 @@ class SnippetSubwords:
         """The pretrained model's own.
 
         Raises:
-            ValueError: the libraries or the model are missing.
+            UserError: the libraries or the model are missing.
         """
         return cls(subwords_of(config.base), config)
 
@@ -48,7 +49,7 @@ class SnippetSubwords:
         """Load what :meth:`save` wrote.
 
         Raises:
-            ValueError: the file is missing or damaged.
+            UserError: the file is missing or damaged.
         """
         return cls(SubwordTokenizer.load(path, config.query_length, config.document_length).vocabulary, config)
 
@@ -92,13 +93,13 @@ class TransformerSnippetEncoder(SnippetEncoder):
         """Build the architecture; :meth:`load_base` loads the pretrained weights.
 
         Raises:
-            ValueError: the libraries are missing, or the model reads fewer tokens.
+            UserError: the libraries are missing, or the model reads fewer tokens.
         """
         towers: list[nn.Module] = [vocabulary.build("AutoModel") for _ in range(1 + config.separate)]
         super().__init__(config, vocabulary, towers)
         most = most_tokens(towers[0].config)
         if max(config.query_length, config.document_length) > most:
-            raise ValueError(
+            raise UserError(
                 f"--model.query_length and --model.document_length take {most:,} tokens at most with {config.base}"
             )
 
@@ -106,7 +107,7 @@ class TransformerSnippetEncoder(SnippetEncoder):
         """Load the pretrained weights into each tower.
 
         Raises:
-            ValueError: the base could not be loaded.
+            UserError: the base could not be loaded.
         """
         weights = pretrained_weights(self.config.base)
         for tower in self.towers:

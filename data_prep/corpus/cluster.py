@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from data_prep.corpus.worker import MadeShard, TreeTask
+from data_prep.errors import UserError
 from data_prep.item_limits import TREE
 from data_prep.worker_pool import Guard, map_ordered, processors
 
@@ -26,13 +27,13 @@ def map_trees(tasks: Sequence[TreeTask], processes: int, cluster: str) -> Genera
     """The shard of each tree, in order; the same bytes wherever they are made.
 
     Raises:
-        ValueError: ``cluster`` is not ``ray`` or ``ray://HOST:PORT``, or Ray is not installed.
+        UserError: ``cluster`` is not ``ray`` or ``ray://HOST:PORT``, or Ray is not installed.
         OSError: a process was killed.
     """
     if not cluster:
         return map_ordered(_MAKE, tasks, min(processes or processors(), max(1, len(tasks))), _GUARD)
     if cluster != "ray" and not cluster.startswith("ray://"):
-        raise ValueError(f"--data.cluster takes ray or ray://HOST:PORT, not {cluster!r}")
+        raise UserError(f"--data.cluster takes ray or ray://HOST:PORT, not {cluster!r}")
     return _map_by_ray(tasks, processes, cluster)
 
 
@@ -41,7 +42,7 @@ def _map_by_ray(tasks: Sequence[TreeTask], processes: int, cluster: str) -> Gene
     try:
         import ray
     except ModuleNotFoundError as error:
-        raise ValueError(
+        raise UserError(
             "--data.cluster=ray needs Ray: .venv/bin/python -m pip install -r requirements-cluster.txt"
         ) from error
     from data_prep.corpus.worker import make_shard

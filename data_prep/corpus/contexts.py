@@ -15,6 +15,7 @@ from jaxtyping import Int
 
 from data_prep.corpus.context_parts import Part, part_of
 from data_prep.corpus.triples import CONTEXT, triples
+from data_prep.errors import UserError
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import SPLITS, SplitName
 from data_prep.store.prepared_data import PreparedData, Split
@@ -60,7 +61,7 @@ def with_contexts(
         splits: those that are read; the others keep no contexts.
 
     Raises:
-        ValueError: a shard is missing, or of another program than the pairs.
+        UserError: a shard is missing, or of another program than the pairs.
     """
     found = dict(data.splits)
     limit = CONTEXT if part in ("all", "nearest") else 0
@@ -114,10 +115,10 @@ def shuffled_contexts(split: Split, seed: int) -> Split:
     """``split`` where each query has the context of another row: they are passed on along a random cycle.
 
     Raises:
-        ValueError: it has no contexts, or only one row.
+        UserError: it has no contexts, or only one row.
     """
     if CONTEXT_FIELD not in split.words or len(split) < 2:
-        raise ValueError(f"contexts of {len(split)} pairs cannot be exchanged: give two or more, with contexts")
+        raise UserError(f"contexts of {len(split)} pairs cannot be exchanged: give two or more, with contexts")
     cycle = np.random.default_rng(seed).permutation(len(split))
     giver = np.empty(len(split), np.int64)
     giver[cycle] = np.roll(cycle, 1)
@@ -130,10 +131,10 @@ def contexts_of_neighbours(split: Split, seed: int) -> Split:
     A query whose tree has no other file has no context.
 
     Raises:
-        ValueError: it has no contexts.
+        UserError: it has no contexts.
     """
     if CONTEXT_FIELD not in split.words:
-        raise ValueError("contexts cannot be exchanged: there are none")
+        raise UserError("contexts cannot be exchanged: there are none")
     files: dict[str, dict[str, list[int]]] = {}
     for row in range(len(split)):
         text = split.text(row)

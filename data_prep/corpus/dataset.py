@@ -12,6 +12,7 @@ from data_prep.corpus.pairs import languages_of, pairs_of_corpus
 from data_prep.corpus.shard_folder import MadeShards, ShardFolder, extraction_program
 from data_prep.corpus.statistics import statistics
 from data_prep.corpus.worker import TreeTask
+from data_prep.errors import UserError
 from data_prep.pairs.made import MadePairs
 
 _logger = logging.getLogger(__name__)
@@ -26,10 +27,10 @@ class Corpus(ABC):
         """Check the language.
 
         Raises:
-            ValueError: there is no such language, or the profile is Java's.
+            UserError: there is no such language, or the profile is Java's.
         """
         if config.has_statements:
-            raise ValueError(
+            raise UserError(
                 f"{self.name} has no statement trees: leave out --data.profile, and for fcarcs give "
                 "--data.statements=false --model.structure=ast"
             )
@@ -55,7 +56,7 @@ class Corpus(ABC):
         """The list and the shards, extracted if they are missing.
 
         Raises:
-            ValueError: none can be had.
+            UserError: none can be had.
         """
         return [self.listed(), *self._shards().paths]
 

@@ -15,6 +15,7 @@ from data_prep.corpus.duplicates import Fingerprint, find_duplicates
 from data_prep.corpus.records import CorpusFile, CorpusFunction
 from data_prep.corpus.shards import read_files, read_head
 from data_prep.corpus.splits import random_splits, splits_of_trees
+from data_prep.errors import UserError
 from data_prep.languages.java.javadoc import query_words
 from data_prep.languages.registry import LANGUAGES, language
 from data_prep.pairs.filters import FILTERS, Candidate
@@ -87,7 +88,7 @@ def pairs_of_corpus(shards: Sequence[Path], config: DataConfig, *, progress: boo
     """The pairs of ``--data.language`` in ``shards``, split by ``--data.split``.
 
     Raises:
-        ValueError: a shard is damaged, or a split is empty.
+        UserError: a shard is damaged, or a split is empty.
         OSError: a file cannot be read, or a process was killed.
     """
     watch = Stopwatch()
@@ -181,7 +182,7 @@ def _split(
         for pair in pairs:
             splits[of_tree[pair.method.origin.rpartition("@")[0]]].append(pair)
     if empty := [name for name in SPLITS if not splits[name]]:
-        raise ValueError(
+        raise UserError(
             f"{len(pairs):,} pairs of {len(heads):,} source trees are too few for a split by {config.split} "
             f"({', '.join(empty)} would be empty): give more of them, or --data.split=random"
         )

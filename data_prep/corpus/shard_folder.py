@@ -18,6 +18,7 @@ from tqdm import tqdm
 from data_prep.corpus.cluster import map_trees
 from data_prep.corpus.shards import read_head
 from data_prep.corpus.worker import MadeShard, TreeTask
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.folder_lock import sole_holder
 from data_prep.files.json_text import parse_json
@@ -59,7 +60,7 @@ class ShardFolder:
         """Extract the trees whose shard is missing or stale.
 
         Raises:
-            ValueError: no tree has a shard, or several fetches in a row failed.
+            UserError: no tree has a shard, or several fetches in a row failed.
             OSError: a shard cannot be written, or a process was killed.
         """
         left_out = self._recorded()
@@ -74,7 +75,7 @@ class ShardFolder:
         paths = [path for task in tasks if (path := self.path(task)).exists()]
         if not paths:
             name, reason = next(iter(left_out.items()), ("", "there are none"))
-            raise ValueError(f"none of {len(tasks):,} source trees can be read, {name}: {reason}")
+            raise UserError(f"none of {len(tasks):,} source trees can be read, {name}: {reason}")
         named = {task.tree.name for task in tasks}
         return MadeShards(paths, {name: reason for name, reason in left_out.items() if name in named})
 
@@ -101,7 +102,7 @@ class ShardFolder:
                 self.path(task).unlink(missing_ok=True)  # stale
                 failed[task.tree.name] = made.trouble
                 if task.kind == "fetch" and len(failed) == _IN_VAIN:
-                    raise ValueError(
+                    raise UserError(
                         f"{_IN_VAIN} repositories in a row cannot be fetched ({made.trouble}): run again to go on, or "
                         "give clones by --data.mirrors="
                     )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from data_prep.corpus.records import CODE_FIELDS, CorpusFile, CorpusFunction
+from data_prep.errors import UserError
 from data_prep.files.json_lines import json_lines
 
 FORMAT: Final = "corpus-shard-1"
@@ -33,21 +34,21 @@ def read_head(path: Path) -> dict[str, Any]:
     """The description of a shard's tree.
 
     Raises:
-        ValueError: the file is damaged or no shard.
+        UserError: the file is damaged or no shard.
         OSError: it cannot be read.
     """
     for _, head in json_lines(path):
         if head.get("format") == FORMAT:
             return head
         break
-    raise ValueError(f"{path} is no shard of a corpus: remove it, and it is made again")
+    raise UserError(f"{path} is no shard of a corpus: remove it, and it is made again")
 
 
 def read_files(path: Path, languages: Sequence[str] = ()) -> Iterator[CorpusFile]:
     """The files of a shard, of all languages or some.
 
     Raises:
-        ValueError: the shard is damaged.
+        UserError: the shard is damaged.
         OSError: it cannot be read.
     """
     for number, row in json_lines(path):
@@ -55,7 +56,7 @@ def read_files(path: Path, languages: Sequence[str] = ()) -> Iterator[CorpusFile
             try:
                 yield _file(row)
             except (TypeError, ValueError, KeyError, IndexError) as error:
-                raise ValueError(f"{path}:{number} is damaged: remove the file, and it is made again") from error
+                raise UserError(f"{path}:{number} is damaged: remove the file, and it is made again") from error
 
 
 def _line(content: Any) -> bytes:

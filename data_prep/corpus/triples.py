@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from data_prep.corpus.records import CorpusFile, CorpusFunction, TreeName
 from data_prep.corpus.shards import read_files, read_head
+from data_prep.errors import UserError
 from data_prep.records import SplitName
 from data_prep.store.prepared_data import PreparedData
 
@@ -43,7 +44,7 @@ def triples(data: PreparedData, split: SplitName, shards: Path, *, limit: int = 
         limit: characters of a context, its last; 0: all.
 
     Raises:
-        ValueError: a shard is missing, or of another program than the pairs.
+        UserError: a shard is missing, or of another program than the pairs.
     """
     pairs = data.splits[split]
     reader = _Reader(shards)
@@ -53,7 +54,7 @@ def triples(data: PreparedData, split: SplitName, shards: Path, *, limit: int = 
         functions = [each for each in file.functions if each.start_line == text.start_line and not each.reason]
         function = next((each for each in functions if each.name == text.method_name), None)
         if function is None:
-            raise ValueError(f"{text.path} of {text.origin} has other functions than the pairs: prepare them again")
+            raise UserError(f"{text.path} of {text.origin} has other functions than the pairs: prepare them again")
         yield _triple(reader.tree, file, function, limit)
 
 
@@ -72,13 +73,13 @@ class _Reader:
             name, _, revision = origin.rpartition("@")
             shard = self._shards / f"{TreeName(name, revision, '').slug}.jsonl.gz"
             if not shard.is_file():
-                raise ValueError(f"{shard} is missing: prepare the data set again")
+                raise UserError(f"{shard} is missing: prepare the data set again")
             self._origin, self._files, self._last = origin, read_files(shard), None
             self.tree = TreeName(**read_head(shard)["tree"])
         while self._last is None or self._last.path != path:
             self._last = next(self._files, None)
             if self._last is None:
-                raise ValueError(f"the shard of {origin} lacks {path}: prepare the data set again")
+                raise UserError(f"the shard of {origin} lacks {path}: prepare the data set again")
         return self._last
 
 

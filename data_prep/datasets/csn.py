@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from data_prep.config import DataConfig
+from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.pairs.excerpt import wrap
 from data_prep.pairs.from_java import pairs_of_java
@@ -39,7 +40,7 @@ class Csn:
         """The raw files, fetched if there are none.
 
         Raises:
-            ValueError: there are none and no place has them.
+            UserError: there are none and no place has them.
         """
         return self.raw.inputs()
 
@@ -51,7 +52,7 @@ class Csn:
         """Each method wrapped in a separate class, training first.
 
         Raises:
-            ValueError: a file is damaged or has other fields than CodeSearchNet's.
+            UserError: a file is damaged or has other fields than CodeSearchNet's.
         """
         return (wrap(row.fields, row.split, self.origin()) for row in self.raw.rows())
 
@@ -77,19 +78,19 @@ class CsnRows:
         """The raw files, fetched if there are none.
 
         Raises:
-            ValueError: there are none and no place has them.
+            UserError: there are none and no place has them.
         """
         if found := find_files(self._place):
             return found
         if self._given:
-            raise ValueError(
+            raise UserError(
                 f"--data.path={self._given} has neither java.zip nor java_*.jsonl.gz nor java/*.parquet of all splits: "
                 "expected CodeSearchNet in one of these forms"
             )
         try:
             fetch_first(places(self._mirror), self._place, WHAT)
         except DownloadError as error:
-            raise ValueError(
+            raise UserError(
                 f"{WHAT} cannot be fetched: {error}; put java.zip, its folder java/final/jsonl, or the Hub's "
                 f"java/*.parquet into {self._place}, or give --data.path= or --data.mirror=; data set jdk needs no "
                 "download"
@@ -100,7 +101,7 @@ class CsnRows:
         """The rows, training first.
 
         Raises:
-            ValueError: a file is damaged or has other fields than CodeSearchNet's.
+            UserError: a file is damaged or has other fields than CodeSearchNet's.
         """
         self.left_out.clear()
         self._count = RowCount()

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Final
 
 from data_prep.config import DataConfig
 from data_prep.datasets.csn import CsnRows
+from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import open_regular
 from data_prep.pairs.made import MadePairs, Stopwatch, listed
@@ -60,7 +61,7 @@ class _Published(ABC):
         """The raw files, fetched if there are none.
 
         Raises:
-            ValueError: there are none and no place has them.
+            UserError: there are none and no place has them.
         """
         return self.raw.inputs()
 
@@ -104,7 +105,7 @@ class CsnFiltered(_Published):
         """CodeSearchNet's raw files and GraphCodeBERT's lists, ``dataset.zip``; fetched if there are none.
 
         Raises:
-            ValueError: there are none and no place has them.
+            UserError: there are none and no place has them.
         """
         found = super().inputs()
         lists = self._place / "dataset.zip"
@@ -114,7 +115,7 @@ class CsnFiltered(_Published):
             try:
                 fetch_first([Place(mirror or "GitHub", {lists.name: remote})], self._place, "GraphCodeBERT's lists")
             except DownloadError as error:
-                raise ValueError(
+                raise UserError(
                     f"csn_filtered needs GraphCodeBERT/codesearch/dataset.zip of github.com/microsoft/CodeBERT: "
                     f"{error}; put it into {self._place}, or beside CodeSearchNet's files in the folder of --data.path="
                 ) from error
@@ -124,7 +125,7 @@ class CsnFiltered(_Published):
         """The rows of each list.
 
         Raises:
-            ValueError: the lists are damaged, or rows of them are missing.
+            UserError: the lists are damaged, or rows of them are missing.
         """
         lists = {part: read_list(self._place / "dataset.zip", part) for part in PARTS}
         if other := [f"{part} {len(lists[part]):,}" for part, size in SIZES.items() if len(lists[part]) != size]:
@@ -135,7 +136,7 @@ class CsnFiltered(_Published):
         for part in ("train", "valid", "test"):
             if found[part] < len(lists[part]):
                 missing = len(lists[part]) - found[part]
-                raise ValueError(
+                raise UserError(
                     f"{missing:,} of the {len(lists[part]):,} rows of {_MEMBER.format(part)} are not in "
                     "CodeSearchNet's files: both have to be of the whole Java part"
                 )
@@ -156,19 +157,19 @@ def read_list(path: Path, part: str) -> frozenset[str]:
     """The addresses in a list of ``dataset.zip``, one a line.
 
     Raises:
-        ValueError: the file is no such archive.
+        UserError: the file is no such archive.
     """
     try:
         with open_regular(path) as packed, zipfile.ZipFile(packed) as archive:
             member = archive.getinfo(_MEMBER.format(part))
             if member.file_size > _MOST or member.flag_bits & 1:
-                raise ValueError(f"{path} is refused: its list {member.filename} is encrypted or far too long")
+                raise UserError(f"{path} is refused: its list {member.filename} is encrypted or far too long")
             addresses = frozenset(archive.read(member).decode().split())
     except (OSError, KeyError, zipfile.BadZipFile, UnicodeDecodeError, EOFError, NotImplementedError) as error:
         what = " ".join(str(error).split())
-        raise ValueError(f"{path} is not GraphCodeBERT's dataset.zip ({what}): get it again") from error
+        raise UserError(f"{path} is not GraphCodeBERT's dataset.zip ({what}): get it again") from error
     if not addresses:
-        raise ValueError(f"{path} has no address in {_MEMBER.format(part)}: get it again")
+        raise UserError(f"{path} has no address in {_MEMBER.format(part)}: get it again")
     return addresses
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from data_prep.config import DataConfig
+from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.pairs.from_java import pairs_of_java
 from data_prep.pairs.made import MadePairs
@@ -45,7 +46,7 @@ class DebianSample:
         """The list of packages and their archives, downloaded if missing.
 
         Raises:
-            ValueError: there are none and the download failed.
+            UserError: there are none and the download failed.
         """
         return [self.packages, *(archive.path for archive in self._sources().archives)]
 
@@ -58,7 +59,7 @@ class DebianSample:
         """Every source file, sorted by project, package and path; its origin is ``project/package_version``.
 
         Raises:
-            ValueError: more than MOST_LEFT_OUT of the archives cannot be read.
+            UserError: more than MOST_LEFT_OUT of the archives cannot be read.
         """
         self.left_out.clear()
         self._refused.clear()
@@ -67,7 +68,7 @@ class DebianSample:
             yield from self._files_of(archive)
         if len(self._refused) > MOST_LEFT_OUT * len(archives):
             name, reason = next(iter(self._refused.items()))
-            raise ValueError(f"{len(self._refused):,} of {len(archives):,} archives cannot be read, {name}: {reason}")
+            raise UserError(f"{len(self._refused):,} of {len(archives):,} archives cannot be read, {name}: {reason}")
 
     def make(self, progress: bool) -> MadePairs:
         """Build the pairs, with their sources in the manifest."""

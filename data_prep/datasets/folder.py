@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from data_prep.config import DataConfig
+from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.pairs.from_java import pairs_of_java
 from data_prep.pairs.made import MadePairs
@@ -20,15 +21,15 @@ class Folder:
         """Resolve ``config.path``.
 
         Raises:
-            ValueError: it is empty or cannot be resolved.
+            UserError: it is empty or cannot be resolved.
         """
         self._config = config
         if not config.path:
-            raise ValueError("data set folder needs --data.path=, a directory, zip, jar or tar of Java sources")
+            raise UserError("data set folder needs --data.path=, a directory, zip, jar or tar of Java sources")
         try:
             self._path = named_path(config.path).resolve()
         except RuntimeError as error:  # pathlib's error for a loop of links
-            raise ValueError(
+            raise UserError(
                 f"--data.path={config.path} is a loop of links: expected a directory, zip, jar or tar of Java sources"
             ) from error
         slug = re.sub(r"[^a-z0-9]+", "-", self._path.name.lower()).strip("-")[:40] or "root"
@@ -39,12 +40,12 @@ class Folder:
         """The directory or archive.
 
         Raises:
-            ValueError: the path does not exist, or is a pipe or device.
+            UserError: the path does not exist, or is a pipe or device.
         """
         if not self._path.exists():
-            raise ValueError(f"--data.path={self._path} does not exist: expected a directory, zip, jar or tar")
+            raise UserError(f"--data.path={self._path} does not exist: expected a directory, zip, jar or tar")
         if not (self._path.is_dir() or self._path.is_file()):
-            raise ValueError(f"--data.path={self._path} is no file: expected a directory, zip, jar or tar")
+            raise UserError(f"--data.path={self._path} is no file: expected a directory, zip, jar or tar")
         return [self._path]
 
     def origin(self) -> str:

@@ -15,6 +15,7 @@ from urllib.parse import quote
 from data_prep.corpus.dataset import Corpus
 from data_prep.corpus.records import TreeName
 from data_prep.corpus.worker import TreeTask
+from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.languages.registry import LANGUAGES
 from data_prep.sources.debian_archives import fetched_archives
@@ -40,7 +41,7 @@ class Installed(Corpus):
         """The packages that can be had, downloaded if they are missing.
 
         Raises:
-            ValueError: the list is wrong, or no package can be had.
+            UserError: the list is wrong, or no package can be had.
         """
         packages = read_packages(self.listed())
         folder = Path(self._config.root) / "raw" / self.name
@@ -65,7 +66,7 @@ class Installed(Corpus):
             trouble = str(error)
             _logger.warning("left out the packages of Debian: %s", error)
         if not tasks:
-            raise ValueError(f"none of the packages of {self.listed()} can be had: {trouble}")
+            raise UserError(f"none of the packages of {self.listed()} can be had: {trouble}")
         return tasks
 
     def _of_debian(self, packages: Sequence[Package], folder: Path, program: str) -> list[TreeTask]:
@@ -90,23 +91,23 @@ def read_packages(path: Path) -> list[Package]:
     """The packages of a list.
 
     Raises:
-        ValueError: the list is missing or a line is wrong.
+        UserError: the list is missing or a line is wrong.
     """
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"--data.path={path} cannot be read ({error}): expected a list of packages") from error
+        raise UserError(f"--data.path={path} cannot be read ({error}): expected a list of packages") from error
     packages = []
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith("#"):
             continue
         match = _LINE.fullmatch(line)
         if match is None or match["language"] not in LANGUAGES or match["registry"] not in REGISTRIES:
-            raise ValueError(
+            raise UserError(
                 f"{path}:{number}: expected a language, one of {', '.join(REGISTRIES)}, a package, its version and "
                 f"sha256, separated by tabs: {line[:80]!r}"
             )
         if match["registry"] != "debian" and not (match["version"] and match["sha256"]):
-            raise ValueError(f"{path}:{number}: {match['name']} has no version or no sha256")
+            raise UserError(f"{path}:{number}: {match['name']} has no version or no sha256")
         packages.append(Package(**match.groupdict()))
     return packages

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.config import DataConfig
+from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import read_regular
 from data_prep.pairs.from_java import pairs_of_java
@@ -68,7 +69,7 @@ class Jdk:
         """The ``src.zip`` or source archive, downloaded if none is installed.
 
         Raises:
-            ValueError: there is none, or none of the release, and the download failed.
+            UserError: there is none, or none of the release, and the download failed.
         """
         return [self._sources().zip]
 
@@ -94,7 +95,7 @@ class Jdk:
             if self._config.path:
                 self._found = _named(named_path(self._config.path), kept)
                 if not self._found.fits(release):
-                    raise ValueError(
+                    raise UserError(
                         f"--data.path={self._config.path} is of release {self._found.release or 'unknown'}, not of "
                         f"--data.release={release}: leave one of the two out"
                     )
@@ -121,7 +122,7 @@ def _of_release(release: str, kept: Path, mirror: str) -> JdkSources:
     """The source archive if it is of ``release``, so that machines agree; else what is installed, or Debian's package.
 
     Raises:
-        ValueError: there is none.
+        UserError: there is none.
     """
     problem = f"no JDK here is of --data.release={release} with a lib/src.zip; {HOW}"
     if JdkSources(kept / NAME, RELEASE).fits(release):
@@ -134,7 +135,7 @@ def _of_release(release: str, kept: Path, mirror: str) -> JdkSources:
         return found
     packages = [name for name in SOURCE_PACKAGES if name == f"openjdk-{release}-source"]
     if not packages:
-        raise ValueError(problem)
+        raise UserError(problem)
     return _of_home(fetch_package(kept, packages))
 
 
@@ -153,7 +154,7 @@ def _archive(kept: Path, mirror: str, problem: str = "") -> JdkSources:
     try:
         return JdkSources(fetch_archive(kept, mirror), RELEASE, is_archive=True)
     except DownloadError as error:
-        raise ValueError(f"{before}{error}; {HOW}") from error
+        raise UserError(f"{before}{error}; {HOW}") from error
 
 
 def choose(found: Iterable[JdkSources]) -> JdkSources | None:
@@ -191,7 +192,7 @@ def find_sources(places: Iterable[Path]) -> list[JdkSources]:
 def _named(path: Path, kept: Path) -> JdkSources:
     """The sources that ``--data.path`` names."""
     if not path.exists():
-        raise ValueError(f"--data.path={path} does not exist; {HOW}")
+        raise UserError(f"--data.path={path} does not exist; {HOW}")
     if path.suffix == ".deb":
         return _of_home(unpack_package(path, kept))
     if is_zip(path):
@@ -204,7 +205,7 @@ def _named(path: Path, kept: Path) -> JdkSources:
 def _of_home(home: Path) -> JdkSources:
     found = find_sources([home, home / "Contents" / "Home"]) if home.is_dir() else []
     if not found:
-        raise ValueError(f"{home} is no src.zip, .deb, source archive or JDK's home with a src.zip; {HOW}")
+        raise UserError(f"{home} is no src.zip, .deb, source archive or JDK's home with a src.zip; {HOW}")
     return found[0]
 
 

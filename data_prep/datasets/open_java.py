@@ -25,6 +25,7 @@ from typing import Any, Final
 
 from data_prep.config import DataConfig
 from data_prep.datasets.tokenized_text import laid_out, prose, with_literals
+from data_prep.errors import UserError
 from data_prep.files.json_lines import json_lines
 from data_prep.files.named_paths import named_path
 from data_prep.gencodesearchnet.records import encodable
@@ -63,10 +64,10 @@ class OpenJava:
         """Set the configuration.
 
         Raises:
-            ValueError: it selects fields that these pairs do not have.
+            UserError: it selects fields that these pairs do not have.
         """
         if config.profile != "clean":
-            raise ValueError(f"open_java has no --data.profile={config.profile}: R252 has no code to parse")
+            raise UserError(f"open_java has no --data.profile={config.profile}: R252 has no code to parse")
         self._config = config
         self._place = named_path(config.path) if config.path else Path(config.root) / "raw" / self.cache_name
         self.left_out: list[tuple[str, str]] = []  # file, why it is skipped
@@ -76,11 +77,11 @@ class OpenJava:
         """The existing files.
 
         Raises:
-            ValueError: there are none.
+            UserError: there are none.
         """
         found = [self._place / name for name in FILES if (self._place / name).is_file()]
         if not found:
-            raise ValueError(
+            raise UserError(
                 f"open_java needs one or more of {', '.join(FILES)} in {self._place}: put them there, or name the "
                 "folder that has them by --data.path= (data_prep/datasets/open_java.py describes their format)"
             )
@@ -98,7 +99,7 @@ class OpenJava:
         """The pairs of all files, in order, without later pairs with the same query and code.
 
         Raises:
-            ValueError: a file is damaged, or a row lacks a field; the message names file and line.
+            UserError: a file is damaged, or a row lacks a field; the message names file and line.
         """
         self.left_out[:] = [(name, "it is not there") for name in self.missing()]
         rows, dropped = Counter[str](), Counter[str]()
@@ -161,9 +162,9 @@ def _checked(row: dict[str, Any], needed: Sequence[str], where: str) -> dict[str
         value = row.get(field)
         if field in _TEXTS:
             if not isinstance(value, str):
-                raise ValueError(f"{where}: expected a text in {field!r}, not {value!r:.40}")
+                raise UserError(f"{where}: expected a text in {field!r}, not {value!r:.40}")
         elif not isinstance(value, list) or not all(isinstance(word, str) for word in value):
-            raise ValueError(f"{where}: expected a list of words in {field!r}, not {value!r:.40}")
+            raise UserError(f"{where}: expected a list of words in {field!r}, not {value!r:.40}")
         encodable("".join(value), where)
     return row
 

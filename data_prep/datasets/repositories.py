@@ -13,6 +13,7 @@ from typing import Final
 from data_prep.corpus.dataset import Corpus
 from data_prep.corpus.records import TreeName
 from data_prep.corpus.worker import TreeTask
+from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.languages.registry import LANGUAGES
 from data_prep.sources.git_tree import mirror_of
@@ -39,14 +40,14 @@ class Repositories(Corpus):
         """The repositories of the list; with ``--data.mirrors``, those that have a clone there.
 
         Raises:
-            ValueError: the list or the folder of mirrors is missing or wrong.
+            UserError: the list or the folder of mirrors is missing or wrong.
         """
         listed = read_repositories(self.listed())
         if not self._config.mirrors:
             return [TreeTask(tree, languages, "fetch", f"{tree.url}.git", program) for tree, languages in listed]
         mirrors = named_path(self._config.mirrors)
         if not mirrors.is_dir():
-            raise ValueError(f"--data.mirrors={mirrors} is no folder: expected one of clones, OWNER+NAME or OWNER/NAME")
+            raise UserError(f"--data.mirrors={mirrors} is no folder: expected one of clones, OWNER+NAME or OWNER/NAME")
         tasks = []
         for tree, languages in listed:
             found = mirror_of(mirrors, tree.name)
@@ -59,28 +60,28 @@ def read_repositories(path: Path) -> list[tuple[TreeName, tuple[str, ...]]]:
     """The repositories of a list, and the languages of each.
 
     Raises:
-        ValueError: the list is missing, a line is wrong, or it names one twice or one that measures this project.
+        UserError: the list is missing, a line is wrong, or it names one twice or one that measures this project.
     """
     measured = {line.lower() for line in LEAVE_OUT.read_text(encoding="utf-8").split("\n") if not line.startswith("#")}
     found: dict[str, tuple[TreeName, tuple[str, ...]]] = {}
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"--data.path={path} cannot be read ({error}): expected a list of repositories") from error
+        raise UserError(f"--data.path={path} cannot be read ({error}): expected a list of repositories") from error
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith("#"):
             continue
         match = _LINE.fullmatch(line)
         languages = tuple(match["languages"].split(",")) if match else ()
         if match is None or not set(languages) <= set(LANGUAGES):
-            raise ValueError(
+            raise UserError(
                 f"{path}:{number}: expected owner/name, commit, licence and languages of {', '.join(LANGUAGES)}, "
                 f"separated by tabs: {line[:80]!r}"
             )
         name = match["name"]
         if name.lower() in measured:
-            raise ValueError(f"{path}:{number}: {name} measures this project ({LEAVE_OUT.name}): leave it out")
+            raise UserError(f"{path}:{number}: {name} measures this project ({LEAVE_OUT.name}): leave it out")
         if name.lower() in found:
-            raise ValueError(f"{path}:{number}: {name} is named twice")
+            raise UserError(f"{path}:{number}: {name} is named twice")
         found[name.lower()] = TreeName(name, match["commit"], f"{_HOST}{name}"), languages
     return list(found.values())

@@ -13,6 +13,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from data_prep.config import DataConfig
+from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import read_whole
 from data_prep.languages.java.jcg_syntax import parse_published
@@ -46,18 +47,18 @@ class Published:
         """The existing files.
 
         Raises:
-            ValueError: a vocabulary or test file is missing, or only some of the training files exist.
+            UserError: a vocabulary or test file is missing, or only some of the training files exist.
         """
         needed = [f"{part}.{field}.pkl" for part in ("vocab", "test") for field in FILE_FIELDS.values()]
         if lacking := [name for name in needed if not (self._place / name).is_file()]:
-            raise ValueError(
+            raise UserError(
                 f"{self.cache_name} needs {', '.join(lacking)} in {self._place}: put them there from "
                 f"{self.folder_in_release} of github.com/cqu-isse/TabCS, or name their folder by --data.path="
             )
         train = [f"train.{field}.pkl" for field in FILE_FIELDS.values()]
         lacking = self.missing()
         if lacking and len(lacking) < len(train):
-            raise ValueError(f"{self._place} has training files, but not {', '.join(lacking)}: all five, or none")
+            raise UserError(f"{self._place} has training files, but not {', '.join(lacking)}: all five, or none")
         source = [_SOURCE_FILE] if self.has_sources and (self._place / _SOURCE_FILE).is_file() else []
         return [self._place / name for name in (*needed, *(() if lacking else train), *source)]
 
@@ -74,7 +75,7 @@ class Published:
         """The pairs of each split, in the release's order; ``valid`` is sampled from ``train`` with the split seed.
 
         Raises:
-            ValueError: a file is damaged or does not fit the others, or no test pair is left.
+            UserError: a file is damaged or does not fit the others, or no test pair is left.
         """
         splits: dict[SplitName, Sequence[Pair]] = {"test": self._test(ReleasedSplit.read(self._place, "test"))}
         if not self.missing():
@@ -82,7 +83,7 @@ class Published:
             self.counts["released_training_pairs"] = len(release)
             size = VALID_PAIRS if len(release) >= 100_000 else len(release) // 20
             if not size:
-                raise ValueError(f"{self._place}/train.*.pkl have {len(release)} pairs: expected 20 or more")
+                raise UserError(f"{self._place}/train.*.pkl have {len(release)} pairs: expected 20 or more")
             drawn = np.random.default_rng(self._config.split_seed).choice(len(release), size=size, replace=False)
             rest = np.delete(np.arange(len(release)), drawn)
             splits["train"] = ReleasedPairs(self.origin(), "train", release, rest)
@@ -100,7 +101,7 @@ class Published:
             blank = release.blank(_BLANK_FIELDS, unknown_counts=rule == "empty")
         self.counts = {"released_test_pairs": len(release), "blank_test_pairs_dropped": int(blank.sum())}
         if blank.all():
-            raise ValueError(f"--data.drop_blank={rule} leaves none of the {len(release):,} test pairs")
+            raise UserError(f"--data.drop_blank={rule} leaves none of the {len(release):,} test pairs")
         sources = self._sources(len(release))
         return ReleasedPairs(self.origin(), "test", release, np.flatnonzero(~blank), sources, self._trees(sources))
 

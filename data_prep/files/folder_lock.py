@@ -8,6 +8,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from data_prep.errors import UserError
+
 _HELD: Final = frozenset({errno.EAGAIN, errno.EACCES})
 _READ_ONLY: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _NO_LOCKS: Final = frozenset({errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL})
@@ -22,11 +24,11 @@ def sole_writer(folder: Path) -> Iterator[None]:
     The lock is on the folder itself, without a lock file, and is released with the block or the process.
 
     Raises:
-        ValueError: another process is writing to it, or it is not a folder.
+        UserError: another process is writing to it, or it is not a folder.
         OSError: it cannot be created.
     """
     if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder} is no folder: name another one")
+        raise UserError(f"{folder} is no folder: name another one")
     made = _made(folder)
     handle = None
     try:
@@ -108,7 +110,7 @@ def _of_folder(folder: Path) -> int:
         handle = _opened(folder, folder, os.O_RDONLY | os.O_DIRECTORY)
         if not _lock(handle, wait=False):
             os.close(handle)
-            raise ValueError(
+            raise UserError(
                 f"another process is writing {folder}: wait until it has ended, stop it, or name another folder"
             )
         if _is_at(handle, folder):

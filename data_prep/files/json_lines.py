@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, Final
 
+from data_prep.errors import UserError
 from data_prep.files.reading import open_regular
 from data_prep.sources.archives import MAX_RATIO
 
@@ -23,7 +24,7 @@ def numbered_lines(name: str, file: io.BufferedIOBase | IO[bytes], packed: int) 
     """Number, from 1, and bytes of each line of a gzip stream of ``packed`` bytes; errors call it ``name``.
 
     Raises:
-        ValueError: the stream is damaged or its decompressed size is suspicious.
+        UserError: the stream is damaged or its decompressed size is suspicious.
     """
     number, unpacked, most = 0, 0, max(_RATIO_FROM, MAX_RATIO * packed)
     try:
@@ -32,17 +33,17 @@ def numbered_lines(name: str, file: io.BufferedIOBase | IO[bytes], packed: int) 
                 number += 1
                 unpacked += len(line)
                 if len(line) == _LONGEST_LINE or unpacked > most:
-                    raise ValueError(f"{name}:{number} is refused: such a file does not unpack to that much")
+                    raise UserError(f"{name}:{number} is refused: such a file does not unpack to that much")
                 yield number, line
     except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile) as error:
-        raise ValueError(f"{name} is damaged after line {number} ({error}): get it again") from error
+        raise UserError(f"{name} is damaged after line {number} ({error}): get it again") from error
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Number, from 1, and object of each line of a file, which may be gzip-compressed, by its name or first bytes.
 
     Raises:
-        ValueError: the file is damaged or decompresses to far too much, or a line is too long or not a JSON object.
+        UserError: the file is damaged or decompresses to far too much, or a line is too long or not a JSON object.
         OSError: it cannot be read, or is not a regular file.
     """
     with open_regular(path) as file:
@@ -58,7 +59,7 @@ def _plain_lines(name: str, file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     while line := file.readline(_LONGEST_LINE):
         number += 1
         if len(line) == _LONGEST_LINE:
-            raise ValueError(f"{name}:{number} is refused: no line has {_LONGEST_LINE:,} bytes or more")
+            raise UserError(f"{name}:{number} is refused: no line has {_LONGEST_LINE:,} bytes or more")
         yield number, line
 
 
@@ -66,7 +67,7 @@ def _object(line: bytes, where: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, or nested too deeply
-        raise ValueError(f"{where} is no JSON: {error}") from error
+        raise UserError(f"{where} is no JSON: {error}") from error
     if not isinstance(row, dict):
-        raise ValueError(f"{where} is no JSON object, but {line[:40]!r}")
+        raise UserError(f"{where} is no JSON object, but {line[:40]!r}")
     return row

@@ -6,6 +6,8 @@ from dataclasses import MISSING, fields
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from data_prep.errors import UserError
+
 Record = TypeVar("Record")
 
 
@@ -13,34 +15,34 @@ def parse_json(text: bytes | str) -> Any:
     """Parse a JSON text.
 
     Raises:
-        ValueError: it is not JSON, or is nested too deeply.
+        UserError: it is not JSON, or is nested too deeply.
     """
     try:
         return json.loads(text)
     except RecursionError:
-        raise ValueError("its lists and objects stand in each other too deep") from None
+        raise UserError("its lists and objects stand in each other too deep") from None
 
 
 def sorted_json(value: object) -> bytes:
     """``value`` as JSON with sorted keys: the same bytes for the same content, for a checksum.
 
     Raises:
-        ValueError: it is nested too deeply.
+        UserError: it is nested too deeply.
     """
     try:
         return json.dumps(value, sort_keys=True).encode()
     except RecursionError:
-        raise ValueError("its lists and objects stand in each other too deep") from None
+        raise UserError("its lists and objects stand in each other too deep") from None
 
 
 def checked_words(content: object) -> list[str]:
     """Check that ``content`` from a file is a list of strings.
 
     Raises:
-        ValueError: it is not.
+        UserError: it is not.
     """
     if not isinstance(content, list) or not {*map(type, content)} <= {str}:
-        raise ValueError("expected a list of words")
+        raise UserError("expected a list of words")
     return content
 
 
@@ -48,15 +50,15 @@ def checked_record(record: type[Record], content: object) -> Record:
     """Convert ``content`` from a file to a dataclass whose fields are all numbers, strings and booleans.
 
     Raises:
-        ValueError: a field is missing, unknown, or not of its type.
+        UserError: a field is missing, unknown, or not of its type.
     """
     known: Any = record
     kinds, needed = _kinds(known)
     if not isinstance(content, dict) or not needed <= content.keys():
-        raise ValueError(f"expected {', '.join(kinds)}, got {content!r:.60}")
+        raise UserError(f"expected {', '.join(kinds)}, got {content!r:.60}")
     for name, value in content.items():
         if type(value) is not kinds.get(name):
-            raise ValueError(f"{name!r:.40} cannot be {value!r:.40}")
+            raise UserError(f"{name!r:.40} cannot be {value!r:.40}")
     return record(**content)
 
 

@@ -5,6 +5,7 @@ import stat
 from pathlib import Path
 
 from data_prep.bounds import shown
+from data_prep.errors import UserError
 from data_prep.files.reading import reason
 
 
@@ -12,28 +13,28 @@ def named_path(text: str) -> Path:
     """The absolute path that ``text`` names, with ``~`` expanded.
 
     Raises:
-        ValueError: it is not a valid path.
+        UserError: it is not a valid path.
     """
     if "\0" in text:
-        raise ValueError(f"expected a path, got {shown(text)}: no path has a NUL character")
+        raise UserError(f"expected a path, got {shown(text)}: no path has a NUL character")
     try:
         return Path(text).expanduser().absolute()
     except RuntimeError as error:  # pathlib's error for an unknown home
-        raise ValueError(f"expected a path, got {shown(text)}: there is no such home folder") from error
+        raise UserError(f"expected a path, got {shown(text)}: there is no such home folder") from error
     except FileNotFoundError as error:
-        raise ValueError(f"{shown(text)} begins at the current folder, which was deleted: go to another one") from error
+        raise UserError(f"{shown(text)} begins at the current folder, which was deleted: go to another one") from error
 
 
 def check_file_place(path: Path, option: str) -> None:
     """Check that a file can be written to ``path``.
 
     Raises:
-        ValueError: it cannot; the message names ``option``, such as ``--out``, and the reason.
+        UserError: it cannot; the message names ``option``, such as ``--out``, and the reason.
     """
     status = _status(path, option)
     if status and not stat.S_ISREG(status.st_mode):
         what = "is a folder" if stat.S_ISDIR(status.st_mode) else "is no regular file"
-        raise ValueError(f"{option}={path} {what}: name a file")
+        raise UserError(f"{option}={path} {what}: name a file")
     _check_folder(path.parent, path, option)
 
 
@@ -41,7 +42,7 @@ def check_folder_place(path: Path, option: str) -> None:
     """Check that ``path`` is a writable folder or can be created.
 
     Raises:
-        ValueError: it cannot; the message names ``option``, such as ``--out``, and the reason.
+        UserError: it cannot; the message names ``option``, such as ``--out``, and the reason.
     """
     _check_folder(path, path, option)
 
@@ -50,11 +51,11 @@ def check_replaceable_folder(path: Path, option: str, mark: str) -> None:
     """Check that replacing ``path`` as a whole loses nothing: it is absent, empty, or has the file ``mark``.
 
     Raises:
-        ValueError: it has other content, or cannot be written; the message names ``option``, such as ``--out``.
+        UserError: it has other content, or cannot be written; the message names ``option``, such as ``--out``.
     """
     check_folder_place(path, option)
     if path.is_dir() and any(path.iterdir()) and not (path / mark).is_file():
-        raise ValueError(f"{option}={path} has other content, which would be lost: name an empty or a new folder")
+        raise UserError(f"{option}={path} has other content, which would be lost: name an empty or a new folder")
 
 
 def _check_folder(folder: Path, path: Path, option: str) -> None:
@@ -64,9 +65,9 @@ def _check_folder(folder: Path, path: Path, option: str) -> None:
         if status is None:
             continue
         if not stat.S_ISDIR(status.st_mode):
-            raise ValueError(f"{option}={path} cannot be written: {each} is no folder")
+            raise UserError(f"{option}={path} cannot be written: {each} is no folder")
         if not os.access(each, os.W_OK | os.X_OK):
-            raise ValueError(f"{option}={path} cannot be written: no permission to write in {each}")
+            raise UserError(f"{option}={path} cannot be written: no permission to write in {each}")
         return
 
 
@@ -76,7 +77,7 @@ def _status(path: Path, option: str) -> os.stat_result | None:
         return path.stat()
     except (FileNotFoundError, NotADirectoryError):
         if path.is_symlink():
-            raise ValueError(f"{option}={path} cannot be written: it is a link to nothing") from None
+            raise UserError(f"{option}={path} cannot be written: it is a link to nothing") from None
         return None
     except OSError as error:  # a loop of links, a name that is too long, no permission
-        raise ValueError(f"{option}={path} cannot be written: {reason(error)}") from error
+        raise UserError(f"{option}={path} cannot be written: {reason(error)}") from error

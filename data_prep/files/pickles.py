@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
+from data_prep.errors import UserError
 from data_prep.files.reading import open_regular
 
 LARGEST: Final = 256 << 20
@@ -56,19 +57,19 @@ def load_plain(path: Path) -> Any:
     """Load the pickle at ``path``, which may contain only lists, dicts, strings and 32-bit integers.
 
     Raises:
-        ValueError: the file is too large, truncated, damaged, not a pickle, or contains anything else.
+        UserError: the file is too large, truncated, damaged, not a pickle, or contains anything else.
         OSError: it cannot be read, or is not a regular file.
     """
     with open_regular(path) as file:
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:
-        raise ValueError(f"{path} is refused: it has more than {LARGEST >> 20} MiB")
+        raise UserError(f"{path} is refused: it has more than {LARGEST >> 20} MiB")
     try:
         _walk(data)
         return PlainUnpickler(io.BufferedReader(io.BytesIO(data))).load()
     except _FAILURES as error:
         what = str(error) or type(error).__name__
-        raise ValueError(
+        raise UserError(
             f"{path} is refused: {what}; expected a pickle of lists, dicts, words and whole numbers"
         ) from error
 
@@ -76,20 +77,20 @@ def load_plain(path: Path) -> Any:
 def _walk(data: bytes) -> None:
     """Check each instruction, and that none allocates more memory than its objects need."""
     if data[:2] not in (b"\x80\x02", b"\x80\x03"):
-        raise ValueError("it is no pickle of protocol 2 or 3")
+        raise UserError("it is no pickle of protocol 2 or 3")
     place, objects = 2, 0
     while data[place : place + 1] != b".":
         step = _STEP.match(data, place)
         if step is None:
-            raise ValueError(_stray(data[place : place + 1], place))
+            raise UserError(_stray(data[place : place + 1], place))
         place = step.end() + int.from_bytes(step["length"] or b"", "little")
         objects += step.lastgroup in ("made", "length")
         if step["memo"] and int.from_bytes(step["memo"], "little") >= objects:
-            raise ValueError(f"it numbers more objects than it has, at byte {step.start()}")
+            raise UserError(f"it numbers more objects than it has, at byte {step.start()}")
         if objects > _MOST_OBJECTS:
-            raise ValueError(f"it has more than {_MOST_OBJECTS:,} objects")
+            raise UserError(f"it has more than {_MOST_OBJECTS:,} objects")
     if place + 1 != len(data):
-        raise ValueError(f"it goes on behind its end at byte {place}")
+        raise UserError(f"it goes on behind its end at byte {place}")
 
 
 def _stray(instruction: bytes, place: int) -> str:

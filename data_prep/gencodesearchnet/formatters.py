@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
 
+from data_prep.errors import UserError
 from data_prep.gencodesearchnet.advtest_filters import Candidate, reason_to_drop
 from data_prep.gencodesearchnet.python_names import code_tokens, normalise
 from data_prep.gencodesearchnet.records import SEPARATOR, Example, RawFile, example
@@ -34,10 +35,10 @@ def formatter(name: str) -> Callable[..., RawFile]:
     """The function of FORMATTERS.
 
     Raises:
-        ValueError: there is no such origin.
+        UserError: there is no such origin.
     """
     if name not in FORMATTERS:
-        raise ValueError(f"there is no origin {name!r}; there are {', '.join(FORMATTERS)}")
+        raise UserError(f"there is no origin {name!r}; there are {', '.join(FORMATTERS)}")
     found: Any = pkgutil.resolve_name(FORMATTERS[name])
     return found
 

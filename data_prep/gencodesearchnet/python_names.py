@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Final
 
+from data_prep.errors import UserError
 from data_prep.gencodesearchnet.python_scopes import Place, place_of
 from data_prep.gencodesearchnet.python_visitor import NameVisitor
 
@@ -54,7 +55,7 @@ def normalise(source: str, *, keywords: bool = False) -> str:
             call may then no longer fit the function that it calls.
 
     Raises:
-        ValueError: it does not parse, or is not one function.
+        UserError: it does not parse, or is not one function.
     """
     lines = _lines(source)
     tree, tokens = _tree(lines), _tokens(lines)
@@ -62,7 +63,7 @@ def normalise(source: str, *, keywords: bool = False) -> str:
     try:
         found = _occurrences(function, lines, tokens)
     except RecursionError as error:
-        raise ValueError("expected a Python function that is not nested without end") from error
+        raise UserError("expected a Python function that is not nested without end") from error
     return _replaced(lines, tokens, _new_names(found, tokens, keywords=keywords))
 
 
@@ -70,7 +71,7 @@ def code_tokens(source: str) -> list[str]:
     """The tokens of a function: comments and strings whole, without its documentation and without line ends.
 
     Raises:
-        ValueError: ``source`` does not parse, or is not one function.
+        UserError: ``source`` does not parse, or is not one function.
     """
     lines = _lines(source)
     first = _only_function(_tree(lines)).body[0]
@@ -137,14 +138,14 @@ def _tree(source: str) -> ast.Module:
             warnings.simplefilter("ignore")  # an escape like \d is no fault of ours
             return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ValueError(f"expected Python code that parses ({error})") from error
+        raise UserError(f"expected Python code that parses ({error})") from error
 
 
 def _tokens(source: str) -> list[tokenize.TokenInfo]:
     try:
         return list(tokenize.generate_tokens(io.StringIO(source).readline))
     except (tokenize.TokenError, SyntaxError) as error:
-        raise ValueError(f"expected Python code that parses ({error})") from error
+        raise UserError(f"expected Python code that parses ({error})") from error
 
 
 def _only_function(tree: ast.Module) -> ast.FunctionDef | ast.AsyncFunctionDef:
@@ -152,4 +153,4 @@ def _only_function(tree: ast.Module) -> ast.FunctionDef | ast.AsyncFunctionDef:
         case [ast.FunctionDef() | ast.AsyncFunctionDef() as function]:
             return function
     kinds = ", ".join(type(statement).__name__ for statement in tree.body[:3])
-    raise ValueError(f"expected one Python function, not {len(tree.body)} statements ({kinds})")
+    raise UserError(f"expected one Python function, not {len(tree.body)} statements ({kinds})")

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.folder_lock import sole_writer
 from data_prep.files.json_lines import json_lines
@@ -51,7 +52,7 @@ def build_r_pairs(sources: Sequence[str], out: Path, mode: Mode, say: Callable[[
     Packages that apt-get downloads are saved in ``out/packages``.
 
     Raises:
-        ValueError: a source is not available or rejected, or has the same package as another one; none has an R file;
+        UserError: a source is not available or rejected, or has the same package as another one; none has an R file;
             or another process is writing ``out``.
     """
     with sole_writer(out):
@@ -64,12 +65,12 @@ def _built(sources: Sequence[str], out: Path, mode: Mode, say: Callable[[str], N
     for path in _paths(sources, out / "packages"):
         package = read_package(path)
         if package.name in {each.package for each in counts}:
-            raise ValueError(f"{path} is package {package.name} again: give each package once")
+            raise UserError(f"{path} is package {package.name} again: give each package once")
         pairs = package_pairs(package, mode)
         counts.append(_counts(package, pairs))
         lines += [json.dumps(asdict(pair), ensure_ascii=False) for pair in pairs]
     if not any(each.files for each in counts):
-        raise ValueError(f"{', '.join(sources)}: expected R files (.R, .r, .R.gz, .r.gz), but none is there to be read")
+        raise UserError(f"{', '.join(sources)}: expected R files (.R, .r, .R.gz, .r.gz), but none is there to be read")
     for each in counts:
         say(_told(each))
     say(_told_of_all(counts))
@@ -95,11 +96,11 @@ def read_r_pairs(path: Path) -> Iterator[RPair]:
     """The pairs of a ``pairs.jsonl.gz``.
 
     Raises:
-        ValueError: it is damaged, or a line is no pair.
+        UserError: it is damaged, or a line is no pair.
     """
     for number, row in json_lines(path):
         if not _FIELDS >= row.keys() >= {"id", "comment", "code"} or not all(isinstance(v, str) for v in row.values()):
-            raise ValueError(f"{path}:{number} is no comment-code pair with its source: {sorted(row)}")
+            raise UserError(f"{path}:{number} is no comment-code pair with its source: {sorted(row)}")
         yield RPair(**row)
 
 
@@ -107,11 +108,11 @@ def fetch_packages(names: Sequence[str], folder: Path) -> list[Path]:
     """Download missing Debian packages into ``folder`` by apt-get, without root.
 
     Raises:
-        ValueError: a name is not that of an R package, or the download failed.
+        UserError: a name is not that of an R package, or the download failed.
     """
     for name in names:
         if not _NAME.fullmatch(name):
-            raise ValueError(f"{name!r} is neither a path nor a Debian package of R such as r-cran-lme4")
+            raise UserError(f"{name!r} is neither a path nor a Debian package of R such as r-cran-lme4")
     folder.mkdir(parents=True, exist_ok=True)
     missing = [name for name in dict.fromkeys(names) if not _there(folder, name)]
     if missing:
@@ -126,7 +127,7 @@ def _there(folder: Path, name: str) -> Path | None:
 def _download(names: Sequence[str], folder: Path) -> None:
     """Download to a temporary folder first, so that ``folder`` contains only complete files."""
     if not shutil.which("apt-get"):
-        raise ValueError(f"there is no apt-get here to download {', '.join(names)}: give folders, .deb or tar files")
+        raise UserError(f"there is no apt-get here to download {', '.join(names)}: give folders, .deb or tar files")
     with tempfile.TemporaryDirectory(dir=folder, prefix=".arriving.") as arriving:
         if os.geteuid() == 0:
             _apt_get(Path(arriving), "update")  # a stale list names deleted files; if this fails, it may still work
@@ -135,7 +136,7 @@ def _download(names: Sequence[str], folder: Path) -> None:
             complaint = _apt_get(Path(arriving), "download", name)
             found = _there(Path(arriving), name)
             if complaint or found is None:
-                raise ValueError(f"apt-get download {name} says: {complaint or 'nothing, and no file came'}")
+                raise UserError(f"apt-get download {name} says: {complaint or 'nothing, and no file came'}")
             found.replace(folder / found.name)
 
 
@@ -150,11 +151,11 @@ def _apt_get(folder: Path, *arguments: str) -> str:
 def _paths(sources: Sequence[str], downloads: Path) -> list[Path]:
     """The sources as paths, in their order."""
     if not sources:
-        raise ValueError("no source of R files is given: a folder, a .deb, a tar, or a name such as r-cran-lme4")
+        raise UserError("no source of R files is given: a folder, a .deb, a tar, or a name such as r-cran-lme4")
     there = {source: path for source in sources if (path := named_path(source)).exists()}
     names = [source for source in sources if source not in there]
     if lacking := next((name for name in names if not _NAME.fullmatch(name)), None):
-        raise ValueError(f"{lacking} does not exist: expected a folder, .deb or tar with R files")
+        raise UserError(f"{lacking} does not exist: expected a folder, .deb or tar with R files")
     fetched = dict(zip(names, fetch_packages(names, downloads), strict=True)) if names else {}
     return [(there | fetched)[source] for source in sources]
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, Final
 
+from data_prep.errors import UserError
 from data_prep.files.reading import open_regular, read_regular
 from data_prep.sources.archives import MAX_FILE_BYTES, MAX_MEMBERS, MAX_RATIO
 from data_prep.sources.external_programs import run_program
@@ -44,13 +45,13 @@ def read_package(path: Path) -> RPackage:
     """The R files under or in ``path``.
 
     Raises:
-        ValueError: it is missing, not a package, rejected as hostile, or damaged.
+        UserError: it is missing, not a package, rejected as hostile, or damaged.
     """
     if path.is_dir():
         return _of_folder(path)
     if not path.is_file():  # dpkg-deb would block on a pipe
         what = "is no file" if path.exists() else "does not exist"
-        raise ValueError(f"{path} {what}: expected a folder, .deb or tar with R files")
+        raise UserError(f"{path} {what}: expected a folder, .deb or tar with R files")
     with open_regular(path) as file:
         is_debian = file.read(len(_DEBIAN_MAGIC)) == _DEBIAN_MAGIC
     name, version = _debian_name(path) if is_debian else _tar_name(path)
@@ -59,9 +60,9 @@ def read_package(path: Path) -> RPackage:
         with _debian_tar(path) if is_debian else open_regular(path) as stream:
             found = dict(_members(stream, path.stat().st_size, left_out))
     except _RefusedError as error:
-        raise ValueError(f"{path} is refused: {error}") from error
+        raise UserError(f"{path} is refused: {error}") from error
     except (tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError) as error:
-        raise ValueError(f"{path} is damaged or no package: {' '.join(str(error).split())}") from error
+        raise UserError(f"{path} is damaged or no package: {' '.join(str(error).split())}") from error
     return _package(name, version, found, left_out)
 
 
@@ -144,7 +145,7 @@ def _debian_name(path: Path) -> tuple[str, str]:
     fields = dict(line.split(": ", 1) for line in told.stdout.splitlines() if ": " in line)
     if told.returncode or "Package" not in fields:
         reason = " ".join(told.stderr.split()) or "it has no name"
-        raise ValueError(f"{path} cannot be read as a Debian package: {reason}")
+        raise UserError(f"{path} cannot be read as a Debian package: {reason}")
     return fields["Package"], fields.get("Version", "")
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_file
 from data_prep.files.json_lines import json_lines
 
@@ -63,7 +64,7 @@ def read_raw(path: Path, special: tuple[str, ...] = ()) -> RawFile:
     ``special``, the literal strings that a tokenizer reads as its own signs (like ``</s>``).
 
     Raises:
-        ValueError: the file is damaged, or a line is no raw record of a matching pair; the message names it.
+        UserError: the file is damaged, or a line is no raw record of a matching pair; the message names it.
     """
     examples: list[Example] = []
     dropped: Counter[str] = Counter()
@@ -82,7 +83,7 @@ def write_raw(path: Path, examples: Iterable[Example]) -> None:
     """Write matching pairs as a raw file, whole or not at all; compressed where the name ends in ``.gz``.
 
     Raises:
-        ValueError: a pair has the separator inside, so that reading would not give it back.
+        UserError: a pair has the separator inside, so that reading would not give it back.
     """
     write_lines(path, map(_checked_line, examples))
 
@@ -98,12 +99,12 @@ def encodable(text: str, where: str) -> str:
     """``text``, if it can be encoded as UTF-8.
 
     Raises:
-        ValueError: it has half of a surrogate pair, which JSON's escapes can name.
+        UserError: it has half of a surrogate pair, which JSON's escapes can name.
     """
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise ValueError(
+        raise UserError(
             f"{where}: expected Unicode text, not half a surrogate pair, {error.object[error.start]!r}"
         ) from error
     return text
@@ -112,13 +113,13 @@ def encodable(text: str, where: str) -> str:
 def _input(record: dict[str, Any], where: str) -> str:
     text, target, options = (record.get(field) for field in ("input", "target", "target_options"))
     if not isinstance(text, str):
-        raise ValueError(f"{where}: expected a text in 'input', not {text!r:.40}")
+        raise UserError(f"{where}: expected a text in 'input', not {text!r:.40}")
     if not isinstance(options, list) or not all(isinstance(option, str) for option in options):
-        raise ValueError(f"{where}: expected a list of texts in 'target_options', not {options!r:.40}")
+        raise UserError(f"{where}: expected a list of texts in 'target_options', not {options!r:.40}")
     if type(target) is not int or not 0 <= target < len(options):
-        raise ValueError(f"{where}: expected a place in {options!r:.60} in 'target', not {target!r:.40}")
+        raise UserError(f"{where}: expected a place in {options!r:.60} in 'target', not {target!r:.40}")
     if options[target] != OPTIONS[1]:
-        raise ValueError(
+        raise UserError(
             f"{where}: the target is {options[target]!r:.40}, but a raw file contains pairs that are a {OPTIONS[1]!r}: "
             "give the raw file, not a matching or ranking set that was made of it"
         )
@@ -127,7 +128,7 @@ def _input(record: dict[str, Any], where: str) -> str:
 
 def _checked_line(pair: Example) -> str:
     if pair.input.count(SEPARATOR) != 1:
-        raise ValueError(f"a pair with {SEPARATOR} inside cannot be written: {pair.input!r:.80}")
+        raise UserError(f"a pair with {SEPARATOR} inside cannot be written: {pair.input!r:.80}")
     return line_of(pair)
 
 

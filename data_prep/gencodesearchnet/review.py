@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.reading import read_whole
 from data_prep.gencodesearchnet.pair_filter import CLASSES, ClassifiedPair
@@ -38,7 +39,7 @@ def write_review(path: Path, pairs: Iterable[ClassifiedPair]) -> None:
     """Write the table, nothing decided; UTF-8 with the mark by which spreadsheets know it.
 
     Raises:
-        ValueError: an id occurs twice.
+        UserError: an id occurs twice.
     """
     text = io.StringIO(newline="")
     table = csv.writer(text)
@@ -53,7 +54,7 @@ def read_review(path: Path, pairs: Iterable[ClassifiedPair]) -> Reviewed:
     """Read the table back, beside the pairs that it was written from; its lines may stand in another order.
 
     Raises:
-        ValueError: a column is missing, an id is unknown or there twice, a comment or code was changed, or a cell
+        UserError: a column is missing, an id is unknown or there twice, a comment or code was changed, or a cell
             has an invalid value.
     """
     known = _by_id(pairs)
@@ -63,7 +64,7 @@ def read_review(path: Path, pairs: Iterable[ClassifiedPair]) -> Reviewed:
         original = known.get(row["id"])
         if original is None or row["id"] in decided:
             what = "was read before" if original else "is none of the pairs that are reviewed"
-            raise ValueError(f"{where}: id {row['id']!r} {what}")
+            raise UserError(f"{where}: id {row['id']!r} {what}")
         _check_unchanged(where, row, original)
         decided[row["id"]] = _decision(where, row), ClassifiedPair(original.pair, _label(where, row))
         if row["note"].strip():
@@ -78,7 +79,7 @@ def _by_id(pairs: Iterable[ClassifiedPair]) -> dict[str, ClassifiedPair]:
     found: dict[str, ClassifiedPair] = {}
     for each in pairs:
         if each.pair.id in found:
-            raise ValueError(f"two pairs have the id {each.pair.id!r}: a review needs one each")
+            raise UserError(f"two pairs have the id {each.pair.id!r}: a review needs one each")
         found[each.pair.id] = each
     return found
 
@@ -88,7 +89,7 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
     try:
         text = read_whole(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not UTF-8 ({error.reason}): save it as CSV UTF-8") from error
+        raise UserError(f"{path} is not UTF-8 ({error.reason}): save it as CSV UTF-8") from error
     with _long_cells():
         table = csv.reader(io.StringIO(text, newline=""), strict=True)
         try:
@@ -99,16 +100,16 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
                 if not any(cells):
                     continue
                 if len(cells) != len(header):
-                    raise ValueError(f"{where}: expected {len(header)} cells, found {len(cells)}")
+                    raise UserError(f"{where}: expected {len(header)} cells, found {len(cells)}")
                 yield where, _unguarded({name: cells[place] for name, place in places.items()})
         except csv.Error as error:
-            raise ValueError(f"{path}:{table.line_num} is no CSV: {error}") from error
+            raise UserError(f"{path}:{table.line_num} is no CSV: {error}") from error
 
 
 def _columns(path: Path, header: Sequence[str]) -> dict[str, int]:
     missing = [name for name in COLUMNS if name not in header]
     if missing:
-        raise ValueError(f"{path} lacks the columns {', '.join(missing)}: save it with commas and its first line")
+        raise UserError(f"{path} lacks the columns {', '.join(missing)}: save it with commas and its first line")
     return {name: header.index(name) for name in COLUMNS}
 
 
@@ -134,7 +135,7 @@ def _unguarded(row: dict[str, str]) -> dict[str, str]:
 def _check_unchanged(where: str, row: Mapping[str, str], original: ClassifiedPair) -> None:
     for name, text in (("comment", original.pair.comment), ("code", original.pair.code)):
         if _line_ends(row[name]) != _line_ends(text):
-            raise ValueError(f"{where}: the {name} of {row['id']!r} was changed: put notes into the column note")
+            raise UserError(f"{where}: the {name} of {row['id']!r} was changed: put notes into the column note")
 
 
 def _line_ends(text: str) -> str:
@@ -145,12 +146,12 @@ def _line_ends(text: str) -> str:
 def _decision(where: str, row: Mapping[str, str]) -> bool | None:
     answer = row["keep?"].strip().lower()
     if answer not in _DECISIONS:
-        raise ValueError(f"{where}: keep? is yes, no or empty, not {row['keep?']!r}")
+        raise UserError(f"{where}: keep? is yes, no or empty, not {row['keep?']!r}")
     return _DECISIONS[answer]
 
 
 def _label(where: str, row: Mapping[str, str]) -> str:
     label = row["class"].strip()
     if label not in CLASSES:
-        raise ValueError(f"{where}: class {label!r} is none of {', '.join(CLASSES)}")
+        raise UserError(f"{where}: class {label!r} is none of {', '.join(CLASSES)}")
     return label

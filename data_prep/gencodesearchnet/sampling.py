@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Int64
 
+from data_prep.errors import UserError
 from data_prep.gencodesearchnet.records import Example
 
 SEED: Final = 42
@@ -34,7 +35,7 @@ def matching_negatives(
             right.
 
     Raises:
-        ValueError: a pair is equal to all others.
+        UserError: a pair is equal to all others.
     """
     draws = _draws(seed)
     keys: list[Hashable] = [pair.code if exclude_equal_code else pair for pair in examples]
@@ -42,7 +43,7 @@ def matching_negatives(
     chosen = np.empty(len(keys), np.int64)
     for row, key in enumerate(keys):
         if len(gaps[key]) == len(keys):
-            raise ValueError(f"a negative needs two pairs that differ, but the {len(keys):,} pairs are all the same")
+            raise UserError(f"a negative needs two pairs that differ, but the {len(keys):,} pairs are all the same")
         drawn = draws.sample(range(len(keys) - len(gaps[key])), 1)
         chosen[row] = _positions(drawn, gaps[key])[0]
     return chosen
@@ -66,10 +67,10 @@ def ranking_blocks(
         rows: pairs of a block.
 
     Raises:
-        ValueError: there are too few pairs.
+        UserError: there are too few pairs.
     """
     if isinstance(examples, int) and exclude_equal_code:
-        raise ValueError("equal codes are known by the pairs: give them, not their number")
+        raise UserError("equal codes are known by the pairs: give them, not their number")
     keys = [] if isinstance(examples, int) or not exclude_equal_code else [pair.code for pair in examples]
     count = examples if isinstance(examples, int) else len(examples)
     _check(count, distractors)
@@ -87,7 +88,7 @@ def released_blocks(
     these may find it twice among its candidates.
 
     Raises:
-        ValueError: there are too few pairs.
+        UserError: there are too few pairs.
     """
     _check(count, distractors)
     return _released(count, distractors, _draws(seed), rows)
@@ -105,7 +106,7 @@ def _ranked(count: int, keys: Sequence[str], distractors: int, draws: random.Ran
         for row, candidates in enumerate(block, start):
             others = count - (len(gaps[keys[row]]) if keys else 1)
             if others < distractors:
-                raise ValueError(f"pair {row + 1:,} has {others:,} pairs of another code: {distractors:,} are needed")
+                raise UserError(f"pair {row + 1:,} has {others:,} pairs of another code: {distractors:,} are needed")
             candidates[0] = row
             drawn = draws.sample(range(others), distractors)
             candidates[1:] = _positions(drawn, gaps[keys[row]]) if keys else drawn
@@ -145,9 +146,9 @@ def _draws(seed: int | random.Random) -> random.Random:
 
 def _check(count: int, distractors: int) -> None:
     if distractors < 1:
-        raise ValueError(f"expected one distractor or more, not {distractors}")
+        raise UserError(f"expected one distractor or more, not {distractors}")
     if count <= distractors:
-        raise ValueError(
+        raise UserError(
             f"ranking among {distractors + 1:,} codes needs as many pairs, but there are {count:,}: leave this subset "
             "out or take fewer distractors"
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from data_prep.errors import UserError
 from data_prep.files.json_lines import json_lines
 from data_prep.files.reading import open_regular, read_whole
 from data_prep.gencodesearchnet.records import encodable
@@ -24,13 +25,13 @@ class Row:
         """The value of the first of the fields ``names`` that the row has; a list of tokens is joined by one space.
 
         Raises:
-            ValueError: the row has none of them, or it is neither a text nor a list of texts.
+            UserError: the row has none of them, or it is neither a text nor a list of texts.
         """
         value = self._value(names)
         if isinstance(value, list) and all(isinstance(token, str) for token in value):
             value = " ".join(value)
         if not isinstance(value, str):
-            raise ValueError(f"{self.where}: expected a text or a list of tokens in {_any(names)}, not {value!r:.40}")
+            raise UserError(f"{self.where}: expected a text or a list of tokens in {_any(names)}, not {value!r:.40}")
         return encodable(value, self.where)
 
     def words(self, *names: str) -> list[str]:
@@ -42,11 +43,11 @@ class Row:
         """The 0 or 1 in the field ``name``.
 
         Raises:
-            ValueError: there is something else.
+            UserError: there is something else.
         """
         value = self._value((name,))
         if type(value) is not int or value not in (0, 1):
-            raise ValueError(f"{self.where}: expected 0 or 1 in {name!r}, not {value!r:.40}")
+            raise UserError(f"{self.where}: expected 0 or 1 in {name!r}, not {value!r:.40}")
         return value
 
     def _value(self, names: tuple[str, ...]) -> Any:
@@ -54,14 +55,14 @@ class Row:
             if name in self.fields:
                 return self.fields[name]
         has = ", ".join(map(str, self.fields))
-        raise ValueError(f"{self.where}: expected the field {_any(names)}, but the row has {has or 'none'}")
+        raise UserError(f"{self.where}: expected the field {_any(names)}, but the row has {has or 'none'}")
 
 
 def source_rows(path: Path) -> Iterator[Row]:
     """The rows of a file: CSV with a line of names, a JSON array of objects (``.json``), else JSON Lines.
 
     Raises:
-        ValueError: the file is damaged or of another form; the message names it and the line.
+        UserError: the file is damaged or of another form; the message names it and the line.
         OSError: it cannot be read, or is not a regular file.
     """
     if path.suffix == ".csv":
@@ -80,19 +81,19 @@ def _csv_rows(path: Path) -> Iterator[Row]:
                 line = reader.line_num
                 yield Row(f"{path}:{line}", fields)
     except (csv.Error, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is no CSV in UTF-8 after line {line} ({error})") from error
+        raise UserError(f"{path} is no CSV in UTF-8 after line {line} ({error})") from error
 
 
 def _array_rows(path: Path) -> Iterator[Row]:
     try:
         rows = json.loads(read_whole(path))
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is no JSON: {error}") from error
+        raise UserError(f"{path} is no JSON: {error}") from error
     if not isinstance(rows, list):
-        raise ValueError(f"{path} is no JSON array, but {rows!r:.40}")
+        raise UserError(f"{path} is no JSON array, but {rows!r:.40}")
     for number, fields in enumerate(rows, 1):
         if not isinstance(fields, dict):
-            raise ValueError(f"{path}: expected an object as element {number}, not {fields!r:.40}")
+            raise UserError(f"{path}: expected an object as element {number}, not {fields!r:.40}")
         yield Row(f"{path}, element {number}", fields)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
+from data_prep.errors import UserError
 from data_prep.gencodesearchnet.bpe import SPECIAL_TOKENS, ByteLevelBpe, gpt2
 from data_prep.gencodesearchnet.records import Example
 
@@ -45,7 +46,7 @@ def subset_statistics(name: str, examples: Iterable[Example], bpe: ByteLevelBpe 
     """Count the tokens of a subset; by GPT-2's merges where no other tokenizer is given.
 
     Raises:
-        ValueError: there is no pair, or no package with the merges.
+        UserError: there is no pair, or no package with the merges.
     """
     tokens = (bpe or gpt2()).tokens
     pairs, text, code = 0, Counter[str](), Counter[str]()
@@ -54,7 +55,7 @@ def subset_statistics(name: str, examples: Iterable[Example], bpe: ByteLevelBpe 
         text.update(tokens(pair.text))
         code.update(tokens(pair.code))
     if not pairs:
-        raise ValueError(f"subset {name!r} is empty: there is nothing to count")
+        raise UserError(f"subset {name!r} is empty: there is nothing to count")
     return SubsetStatistics(name, pairs, text, code)
 
 
@@ -62,11 +63,11 @@ def total_variation(left: Counter[str], right: Counter[str]) -> float:
     """Half the sum of absolute differences of relative frequencies: 0 if equal, 1 if no token is shared.
 
     Raises:
-        ValueError: a side has no token.
+        UserError: a side has no token.
     """
     of_left, of_right = left.total(), right.total()
     if not (of_left and of_right):
-        raise ValueError("the distance of token frequencies needs a token on both sides")
+        raise UserError("the distance of token frequencies needs a token on both sides")
     differences = (left[token] / of_left - right[token] / of_right for token in left.keys() | right.keys())
     return min(1.0, math.fsum(map(abs, differences)) / 2)
 
@@ -102,10 +103,10 @@ def combined(rows: Sequence[Row]) -> Row:
     """All test subsets in a line: pairs summed, the rest as the paper has it, means that do not weigh by size.
 
     Raises:
-        ValueError: there is no row.
+        UserError: there is no row.
     """
     if not rows:
-        raise ValueError("the combined line needs a subset")
+        raise UserError("the combined line needs a subset")
 
     def mean(values: Sequence[float | None]) -> float | None:
         known = [value for value in values if value is not None]

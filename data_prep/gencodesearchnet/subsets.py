@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from data_prep.errors import UserError
 from data_prep.gencodesearchnet.formatters import formatter
 from data_prep.gencodesearchnet.records import Example
 
@@ -111,7 +112,7 @@ def find_subsets(path: Path) -> tuple[list[Subset], list[str]]:
     """The subsets whose files are in the folder ``path``, and the names of those whose files are not.
 
     Raises:
-        ValueError: there are none, or a file is damaged.
+        UserError: there are none, or a file is damaged.
     """
     found: list[Subset] = []
     missing: list[str] = []
@@ -123,7 +124,7 @@ def find_subsets(path: Path) -> tuple[list[Subset], list[str]]:
             found.append(_read(path, entry, place))
     if not found:
         names = ", ".join(dict.fromkeys(entry.places[0].files[0] for entry in SUBSETS))
-        raise ValueError(
+        raise UserError(
             f"{path} is no folder with files of GenCodeSearchNet: expected one or more of {names}, or others that "
             "docs/gencodesearchnet.md names"
         )

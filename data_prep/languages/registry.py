@@ -5,6 +5,7 @@ from pathlib import PurePosixPath
 from pkgutil import resolve_name
 from typing import Final
 
+from data_prep.errors import UserError
 from data_prep.languages.source_language import SourceLanguage
 
 LANGUAGES: Final[dict[str, str]] = {
@@ -21,10 +22,10 @@ def language(name: str) -> SourceLanguage:
     """The language ``name``.
 
     Raises:
-        ValueError: there is no such language.
+        UserError: there is no such language.
     """
     if name not in LANGUAGES:
-        raise ValueError(f"there is no language {name!r}; there are {', '.join(LANGUAGES)}")
+        raise UserError(f"there is no language {name!r}; there are {', '.join(LANGUAGES)}")
     found: SourceLanguage = resolve_name(LANGUAGES[name])
     return found
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
 
+from data_prep.errors import UserError
 from data_prep.languages.comments import first_sentence, plain_comment
 from data_prep.languages.fields import FieldKinds, code_fields, type_fields
 from data_prep.languages.source_language import Declaration, FoundFunction, ParsedSource
@@ -81,10 +82,10 @@ def parse(syntax: Syntax, data: bytes) -> ParsedSource:
     """The functions of a file, in source order; those that contain broken text are left out.
 
     Raises:
-        ValueError: the file is longer than ``LARGEST_FILE``.
+        UserError: the file is longer than ``LARGEST_FILE``.
     """
     if len(data) > LARGEST_FILE:
-        raise ValueError(f"longer than {LARGEST_FILE >> 20} MiB")
+        raise UserError(f"longer than {LARGEST_FILE >> 20} MiB")
     tree = Parser(syntax.language).parse(data)
     root = tree.root_node
     captures = _captures_of_broken(syntax, tree) if root.has_error else QueryCursor(syntax.query).captures(root)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 from xml.parsers import expat
 
+from data_prep.errors import UserError
 from data_prep.files.json_text import parse_json
 from data_prep.files.reading import read_regular
 from data_prep.licences.licence_texts import of_comment, of_file, of_name, spdx_tag
@@ -165,7 +166,7 @@ def of_pom(data: bytes) -> str:
             names[-1][open_elements[3]] += part
 
     def refuse(*_: object) -> None:
-        raise ValueError("a document type, which may hold entities")
+        raise UserError("a document type, which may hold entities")
 
     parser = expat.ParserCreate()
     parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, text

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from data_prep.config import DataConfig
+from data_prep.errors import UserError
 from data_prep.records import SPLITS, Pair, SplitName
 
 Group = tuple[str, ...]
@@ -37,7 +38,7 @@ def split_pairs(pairs: Sequence[Pair], config: DataConfig, rule: SplitRule = BY_
     """Assign each pair to its official split, or if it has none, to the split of its group; order is preserved.
 
     Raises:
-        ValueError: a split is empty.
+        UserError: a split is empty.
     """
     by_group = _splits_of_groups([pair for pair in pairs if pair.method.split is None], config, rule)
     splits: dict[SplitName, list[Pair]] = {name: [] for name in SPLITS}
@@ -46,7 +47,7 @@ def split_pairs(pairs: Sequence[Pair], config: DataConfig, rule: SplitRule = BY_
     empty = [name for name, members in splits.items() if not members]
     if empty:
         groups = len({_group_of(pair, rule) for pair in pairs})
-        raise ValueError(
+        raise UserError(
             f"{len(pairs):,} documented methods in {groups:,} {rule.by}s are left after the filters, too few for a "
             f"split by {rule.by} ({', '.join(empty)} would be empty): give more Java sources"
         )

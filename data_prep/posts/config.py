@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from data_prep.bounds import SEED, check_bounds, real, whole
+from data_prep.errors import UserError
 
 ErrorRule = Literal["faithful", "strict"]
 
@@ -43,11 +44,11 @@ class PostsConfig:
         check_bounds(self, _BOUNDS, "data")
         for name in ("since", "until"):
             if (day := getattr(self, name)) and not _DAY.fullmatch(day):
-                raise ValueError(f"--data.{name} takes a day such as 2014-01-01, not {day:.40}")
+                raise UserError(f"--data.{name} takes a day such as 2014-01-01, not {day:.40}")
         if self.since and self.until and self.since > self.until:
-            raise ValueError(f"--data.since={self.since} is after --data.until={self.until}")
+            raise UserError(f"--data.since={self.since} is after --data.until={self.until}")
         if not self.root:
-            raise ValueError("--data.root takes a folder for the prepared data sets, not nothing")
+            raise UserError("--data.root takes a folder for the prepared data sets, not nothing")
 
     def has_tag(self, tags: tuple[str, ...]) -> bool:
         """Whether a question with these tags is kept."""

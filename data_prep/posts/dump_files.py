@@ -11,6 +11,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
+from data_prep.errors import UserError
 from data_prep.files.json_text import parse_json
 from data_prep.files.reading import open_regular, read_whole
 from data_prep.sources.archives import MAX_RATIO
@@ -43,7 +44,7 @@ class Table:
         """Call ``feed`` with the bytes, chunk by chunk.
 
         Raises:
-            ValueError: the file is damaged, expands suspiciously, or needs a library that is not installed.
+            UserError: the file is damaged, expands suspiciously, or needs a library that is not installed.
             OSError: it cannot be read.
         """
         if self.member:
@@ -60,7 +61,7 @@ class Table:
                     for chunk in iter(lambda: unpacked.read(_CHUNK), b""):
                         bound(chunk)
             except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                raise ValueError(f"{self.name} is damaged ({error}): get it again") from error
+                raise UserError(f"{self.name} is damaged ({error}): get it again") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +84,13 @@ def find_dump(path: Path) -> Dump:
     """The dump in a folder or archive.
 
     Raises:
-        ValueError: there is none, or a needed library is not installed.
+        UserError: there is none, or a needed library is not installed.
     """
     if not path.exists():
-        raise ValueError(f"expected a dump in {path}, but nothing is there: name a folder with Posts.xml, or a .7z")
+        raise UserError(f"expected a dump in {path}, but nothing is there: name a folder with Posts.xml, or a .7z")
     site, tables = _tables(path)
     if "Posts" not in tables:
-        raise ValueError(f"expected Posts.xml, Posts.xml.gz or a .7z archive of it in {path}: it has none")
+        raise UserError(f"expected Posts.xml, Posts.xml.gz or a .7z archive of it in {path}: it has none")
     described = _site_of(path if path.is_dir() else path.parent)
     own = described or {}
     name = own.get("site", site)
@@ -110,7 +111,7 @@ def _tables(path: Path) -> tuple[str, dict[str, Table]]:
         if found := _ARCHIVE.fullmatch(archive.name):
             new = dict(_members(archive))
             if new and tables and found["site"] != site:
-                raise ValueError(f"{path} has archives of several sites: name them one by one, separated by commas")
+                raise UserError(f"{path} has archives of several sites: name them one by one, separated by commas")
             site, tables = (found["site"] if new else site), tables | new
     return site, tables
 
@@ -122,9 +123,9 @@ def _site_of(folder: Path) -> dict[str, str] | None:
     try:
         content = parse_json(read_whole(folder / SITE))
     except ValueError as error:
-        raise ValueError(f"{folder / SITE} is no JSON ({error}): correct or remove it") from error
+        raise UserError(f"{folder / SITE} is no JSON ({error}): correct or remove it") from error
     if not isinstance(content, dict) or not all(isinstance(each, str) for each in content.values()):
-        raise ValueError(f"{folder / SITE} takes texts named site, question_url and licence: correct or remove it")
+        raise UserError(f"{folder / SITE} takes texts named site, question_url and licence: correct or remove it")
     return content
 
 
@@ -137,7 +138,7 @@ class _Bound:
     def __call__(self, chunk: bytes) -> None:
         self._unpacked += len(chunk)
         if self._unpacked > max(_RATIO_FROM, MAX_RATIO * self._packed):
-            raise ValueError(f"{self._name} is refused: it unpacks to more than {MAX_RATIO} times its size")
+            raise UserError(f"{self._name} is refused: it unpacks to more than {MAX_RATIO} times its size")
         self._feed(chunk)
 
 
@@ -145,7 +146,7 @@ def _library() -> Any:
     try:
         return importlib.import_module("py7zr")
     except ImportError as error:
-        raise ValueError(
+        raise UserError(
             ".7z archives need py7zr: .venv/bin/python -m pip install -r requirements-posts.txt; or unpack them first"
         ) from error
 
@@ -156,7 +157,7 @@ def _members(archive: Path) -> Iterator[tuple[str, Table]]:
         with open_regular(archive) as file, library.SevenZipFile(file) as opened:
             names = opened.getnames()
     except (library.exceptions.ArchiveError, EOFError, ValueError) as error:
-        raise ValueError(f"{archive} is no readable .7z archive ({error}): get it again") from error
+        raise UserError(f"{archive} is no readable .7z archive ({error}): get it again") from error
     for member in names:
         if member in ("Posts.xml", "PostLinks.xml"):
             yield member.removesuffix(".xml"), Table(archive, member)
@@ -171,4 +172,4 @@ def _stream_archive(table: Table, feed: Feed) -> None:
         with open_regular(table.path) as file, library.SevenZipFile(file) as opened:
             opened.extract(targets=[table.member], factory=factory)
     except (library.exceptions.ArchiveError, EOFError) as error:
-        raise ValueError(f"{table.name} is damaged ({error}): get it again") from error
+        raise UserError(f"{table.name} is damaged ({error}): get it again") from error

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from data_prep.errors import UserError
 from data_prep.posts.config import PostsConfig
 from data_prep.posts.dump_files import Dump
 from data_prep.posts.post_lines import KeptPost
@@ -45,7 +46,7 @@ def read_posts(dump: Dump, config: PostsConfig, keep: Keep) -> Found:
         keep: takes each question that is kept, and each accepted answer of one.
 
     Raises:
-        ValueError: the file is damaged or refused, or no question is kept; the message has the counts.
+        UserError: the file is damaged or refused, or no question is kept; the message has the counts.
         OSError: it cannot be read.
     """
     reader = _PostsReader(dump, config, keep)
@@ -55,7 +56,7 @@ def read_posts(dump: Dump, config: PostsConfig, keep: Keep) -> Found:
         reader.read(reader.late_answer)
     found.counts["accepted answers that are not in the dump"] = len(found.accepted)
     if not found.kept:
-        raise ValueError(_nothing_kept(dump, config, found))
+        raise UserError(_nothing_kept(dump, config, found))
     return found
 
 
@@ -119,7 +120,7 @@ def read_links(dump: Dump, found: Found) -> dict[str, list[tuple[int, int]]]:
     """The links from kept questions, as ``duplicate`` and ``linked`` pairs of ids (from, to), without repetition.
 
     Raises:
-        ValueError: PostLinks.xml is damaged or refused.
+        UserError: PostLinks.xml is damaged or refused.
         OSError: it cannot be read.
     """
     pairs: dict[str, dict[tuple[int, int], None]] = {DUPLICATE: {}, LINKED: {}}

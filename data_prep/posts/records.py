@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from data_prep.errors import UserError
 from data_prep.files.json_text import checked_record
 
 _LICENCES: Final = (("2018-05-02", "CC BY-SA 4.0"), ("2011-04-08", "CC BY-SA 3.0"), ("", "CC BY-SA 2.5"))
@@ -60,14 +61,14 @@ class Post:
         """What :meth:`to_json` returned; without ``body`` the HTML is dropped.
 
         Raises:
-            ValueError: it is no such record.
+            UserError: it is no such record.
         """
         try:
             lists = {name: tuple(content[name]) for name in ("tags", "keyword", "duplicate_of", "linked_to")}
             by = {name: checked_record(Attribution, content[name]) for name in ("question_by", "answer_by")}
             return cls(**{**content, **lists, **by, "body": content["body"] if body else ""})
         except (TypeError, KeyError) as error:
-            raise ValueError(f"expected the record of a post ({error})") from error
+            raise UserError(f"expected the record of a post ({error})") from error
 
 
 NOBODY: Final = Attribution("", "", "")

@@ -28,6 +28,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, Final
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 
 MODULES: Final = (
@@ -63,7 +64,7 @@ def write_sample(
         The number of tickets.
 
     Raises:
-        ValueError: too few examples of the installed packages fail as wanted.
+        UserError: too few examples of the installed packages fail as wanted.
         OSError: the file cannot be written.
     """
     context = multiprocessing.get_context("spawn")
@@ -79,7 +80,7 @@ def write_sample(
                 say(f"{len(tickets):,} tickets")
     child.join()
     if len(tickets) < 10:
-        raise ValueError(f"only {len(tickets)} documented examples of {', '.join(modules[:3])} ... could be broken")
+        raise UserError(f"only {len(tickets)} documented examples of {', '.join(modules[:3])} ... could be broken")
     folder.mkdir(parents=True, exist_ok=True)
     links = [{"query": each["id"], "original": each["linked_to"]} for each in tickets if "linked_to" in each]
     for name, rows in (("links.jsonl", links), ("tickets.jsonl", tickets)):

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Final
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_folder
 from data_prep.files.folder_lock import sole_holder
 from data_prep.files.json_lines import json_lines
@@ -57,7 +58,7 @@ def prepare_posts(config: PostsConfig, *, command: str, say: Callable[[str], Non
     """The questions of the dumps of ``config``, from the cache or read anew.
 
     Raises:
-        ValueError: a dump is missing, damaged or hostile, or none of its questions is kept.
+        UserError: a dump is missing, damaged or hostile, or none of its questions is kept.
         OSError: a file cannot be read or written.
     """
     return load_posts(read_dumps(config, command=command, say=say))
@@ -67,14 +68,14 @@ def read_dumps(config: PostsConfig, *, command: str, say: Callable[[str], None])
     """The folder of the questions of the dumps of ``config``; they are read unless it is there.
 
     Raises:
-        ValueError: a dump is missing, damaged or hostile, or none of its questions is kept.
+        UserError: a dump is missing, damaged or hostile, or none of its questions is kept.
         OSError: a file cannot be read or written.
     """
     if not config.path:
-        raise ValueError("expected a dump: --data.path=FOLDER with Posts.xml and PostLinks.xml, or a site's .7z")
+        raise UserError("expected a dump: --data.path=FOLDER with Posts.xml and PostLinks.xml, or a site's .7z")
     dumps = [find_dump(named_path(path)) for path in config.path]
     if len({dump.site for dump in dumps}) < len(dumps):
-        raise ValueError(f"two dumps of --data.path are of one site: {', '.join(dump.site for dump in dumps)}")
+        raise UserError(f"two dumps of --data.path are of one site: {', '.join(dump.site for dump in dumps)}")
     sources = _sources(dumps, config)
     fingerprint = hashlib.sha256(json.dumps(sources, sort_keys=True).encode()).hexdigest()
     folder = named_path(config.root) / f"posts-{fingerprint[:12]}"
@@ -91,7 +92,7 @@ def load_posts(folder: Path) -> PreparedPosts:
     """The posts in a prepared folder, without their HTML.
 
     Raises:
-        ValueError: it is damaged or none.
+        UserError: it is damaged or none.
         OSError: it cannot be read.
     """
     try:
@@ -102,9 +103,9 @@ def load_posts(folder: Path) -> PreparedPosts:
             answers = {(row["site"], row["question"]): row for _, row in json_lines(folder / _ANSWERS)}
             posts = tuple(_post(row, answers, pointed) for _, row in json_lines(folder / _QUESTIONS))
         if len(posts) != manifest["questions"] or not isinstance(manifest["fingerprint"], str):
-            raise ValueError(f"{len(posts):,} questions do not fit its manifest")
+            raise UserError(f"{len(posts):,} questions do not fit its manifest")
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{folder} is damaged ({error}): remove it, it is made again") from error
+        raise UserError(f"{folder} is damaged ({error}): remove it, it is made again") from error
     return PreparedPosts(posts, folder, manifest)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 from xml.sax.saxutils import quoteattr
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_folder
 from data_prep.files.json_lines import json_lines
 from data_prep.posts.dump_files import SITE
@@ -38,7 +39,7 @@ def write_tracker(tickets: Path, links: Path | None, out: Path, site: Mapping[st
         The number of questions, answers, and links of both types.
 
     Raises:
-        ValueError: a file is damaged, or a line of it is no ticket or link.
+        UserError: a file is damaged, or a line of it is no ticket or link.
         OSError: a file cannot be read or written.
     """
     with atomic_folder(out) as folder:
@@ -103,7 +104,7 @@ def _write_posts(file: TextIOWrapper, tickets: Path, largest: int) -> tuple[list
                 counts["answers"] += 1
             of = ticket.get("duplicate_of") or []
             if not isinstance(of, list) or not all(type(each) is int for each in of):
-                raise ValueError(f"{where}: duplicate_of takes a list of ids, not {of!r:.40}")
+                raise UserError(f"{where}: duplicate_of takes a list of ids, not {of!r:.40}")
             duplicates.extend((number, each) for each in of)
 
     _write_table(file, "posts", rows())
@@ -159,12 +160,12 @@ def _attribute(value: object) -> str:
 def _whole(row: Mapping[str, Any], name: str, where: str) -> int:
     number = row.get(name)
     if type(number) is not int or number < 1:
-        raise ValueError(f"{where}: {name} takes a whole number of 1 or more, not {number!r:.40}")
+        raise UserError(f"{where}: {name} takes a whole number of 1 or more, not {number!r:.40}")
     return number
 
 
 def _text(row: Mapping[str, Any], name: str, where: str) -> str:
     text = row.get(name)
     if text is not None and not isinstance(text, str):
-        raise ValueError(f"{where}: {name} takes a text, not {text!r:.40}")
+        raise UserError(f"{where}: {name} takes a text, not {text!r:.40}")
     return text or ""

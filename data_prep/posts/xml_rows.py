@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 from xml.parsers import expat
 
+from data_prep.errors import UserError
+
 Row = Mapping[str, str]
 """Attribute -> value; a NULL column is an absent attribute."""
 
@@ -33,18 +35,18 @@ class RowParser:
         """Parse the next bytes.
 
         Raises:
-            ValueError: they are not such a table; the message names the file and the rows read so far.
+            UserError: they are not such a table; the message names the file and the rows read so far.
         """
         self._fed += len(chunk)
         self._parse(chunk, last=False)
         if self._fed - self._row_end > LONGEST_ROW + len(chunk):
-            raise ValueError(f"{self._name} is refused: a row has more than {LONGEST_ROW >> 20} MiB")
+            raise UserError(f"{self._name} is refused: a row has more than {LONGEST_ROW >> 20} MiB")
 
     def close(self) -> None:
         """End of the content.
 
         Raises:
-            ValueError: the table is not complete.
+            UserError: the table is not complete.
         """
         self._parse(b"", last=True)
 
@@ -54,10 +56,10 @@ class RowParser:
         except expat.ExpatError as error:
             what = expat.errors.messages.get(error.code, "not XML")
             if last or what in _EARLY:
-                raise ValueError(
+                raise UserError(
                     f"{self._name} ends early, after {self.rows:,} rows ({what}): get it again, whole"
                 ) from error
-            raise ValueError(
+            raise UserError(
                 f"{self._name} is no UTF-8 XML: {what} in line {error.lineno:,}, after {self.rows:,} rows: get it again"
             ) from error
 
@@ -65,7 +67,7 @@ class RowParser:
         self._depth += 1
         expected = self._table if self._depth == 1 else "row"
         if self._depth > 2 or element.lower() != expected:
-            raise ValueError(f"{self._name}: expected <{expected}>, got <{element:.40}> after {self.rows:,} rows")
+            raise UserError(f"{self._name}: expected <{expected}>, got <{element:.40}> after {self.rows:,} rows")
         if self._depth == 2:
             self.rows += 1
             self._row_end = self._parser.CurrentByteIndex
@@ -75,7 +77,7 @@ class RowParser:
         self._depth -= 1
 
     def _refuse_doctype(self, *_parts: object) -> None:
-        raise ValueError(f"{self._name} is refused: it declares entities or a document type, which no dump does")
+        raise UserError(f"{self._name} is refused: it declares entities or a document type, which no dump does")
 
 
 _EARLY: Final = ("no element found", "unclosed token")

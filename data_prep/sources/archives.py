@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Final
 
+from data_prep.errors import UserError
 from data_prep.files.reading import open_regular, read_regular, reason
 from data_prep.records import SourceFile
 
@@ -65,16 +66,16 @@ def read_java_files(
     """Yield every ``*.java`` file under or in ``path`` that is ``placed``, sorted by that path.
 
     Raises:
-        ValueError: ``path`` is missing, not a directory or archive, rejected as hostile, damaged, or without Java.
+        UserError: ``path`` is missing, not a directory or archive, rejected as hostile, damaged, or without Java.
     """
     if not path.exists():
-        raise ValueError(f"{path} does not exist: expected a directory, zip, jar or tar of Java sources")
+        raise UserError(f"{path} does not exist: expected a directory, zip, jar or tar of Java sources")
     found = False
     for file in _entries(path, skipped, lambda name: placed(name) if name.endswith(".java") else None):
         found = True
         yield SourceFile(origin, *file)
     if not found:
-        raise ValueError(f"{path} contains no readable .java file: expected Java sources")
+        raise UserError(f"{path} contains no readable .java file: expected Java sources")
 
 
 def read_archive(
@@ -83,10 +84,10 @@ def read_archive(
     """Yield path inside and content of every wanted file of a directory, zip or tar, sorted by path.
 
     Raises:
-        ValueError: ``path`` is missing, not a directory or archive, rejected as hostile, or damaged.
+        UserError: ``path`` is missing, not a directory or archive, rejected as hostile, or damaged.
     """
     if not path.exists():
-        raise ValueError(f"{path} does not exist: expected a directory, zip or tar of sources")
+        raise UserError(f"{path} does not exist: expected a directory, zip or tar of sources")
     return _entries(path, skipped, lambda name: name if wanted(name) else None)
 
 
@@ -97,7 +98,7 @@ def _entries(path: Path, skipped: Skipped, placed: Placed) -> Iterator[tuple[str
         with open_regular(path) as file:
             start = file.read(512)
     except OSError as error:
-        raise ValueError(
+        raise UserError(
             f"{path} cannot be read ({reason(error)}): expected a directory, zip, jar or tar of Java sources"
         ) from error
     if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
@@ -107,7 +108,7 @@ def _entries(path: Path, skipped: Skipped, placed: Placed) -> Iterator[tuple[str
             return _refusing(path, _of_tar(path, _UNPACKERS[magic], skipped, placed))
     if start[257:262] == b"ustar":
         return _refusing(path, _of_tar(path, _plain, skipped, placed))
-    raise ValueError(f"{path} is neither a directory nor a zip, jar or tar archive")
+    raise UserError(f"{path} is neither a directory nor a zip, jar or tar archive")
 
 
 def _of_directory(folder: Path, skipped: Skipped, placed: Placed) -> Iterator[tuple[str, bytes]]:
@@ -146,11 +147,11 @@ def _refusing(path: Path, entries: Iterator[tuple[str, bytes]]) -> Iterator[tupl
     try:
         yield from entries
     except _RefusedError as error:
-        raise ValueError(f"{path} is refused: {error}") from error
+        raise UserError(f"{path} is refused: {error}") from error
     except (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError) as error:
-        raise ValueError(f"{path} is damaged: {' '.join(str(error).split())}; get it again") from error
+        raise UserError(f"{path} is damaged: {' '.join(str(error).split())}; get it again") from error
     except NotImplementedError as error:
-        raise ValueError(f"{path} cannot be unpacked: {error}") from error
+        raise UserError(f"{path} cannot be unpacked: {error}") from error
 
 
 class _RefusedError(Exception):

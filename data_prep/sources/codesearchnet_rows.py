@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from data_prep.errors import UserError
 from data_prep.files.json_lines import numbered_lines
 from data_prep.files.json_text import parse_json
 from data_prep.files.reading import open_regular
@@ -88,7 +89,7 @@ def read_rows(paths: list[Path], left_out: list[tuple[str, str]]) -> Iterator[Ro
     """The rows of ``paths``, in order; rows that are no JSON or in no split are added to ``left_out``.
 
     Raises:
-        ValueError: a file is damaged or has other fields than CodeSearchNet's.
+        UserError: a file is damaged or has other fields than CodeSearchNet's.
     """
     for path in paths:
         if path.suffix == ".parquet":
@@ -100,7 +101,7 @@ def read_rows(paths: list[Path], left_out: list[tuple[str, str]]) -> Iterator[Ro
                     if row := _row_of(name, number, line, left_out):
                         yield row
         except zipfile.BadZipFile as error:
-            raise ValueError(f"{path} is no whole zip file ({error}): get it again") from error
+            raise UserError(f"{path} is no whole zip file ({error}): get it again") from error
 
 
 def parquet_split(path: Path) -> SplitName | None:
@@ -112,7 +113,7 @@ def parquet_split(path: Path) -> SplitName | None:
 def _table_rows(path: Path) -> Iterator[Row]:
     split = parquet_split(path)
     if split is None:
-        raise ValueError(f"{path} has no split in its name: expected train-, validation- or test-*.parquet")
+        raise UserError(f"{path} has no split in its name: expected train-, validation- or test-*.parquet")
     for values in parquet_rows(path, tuple(IN_PARQUET.values())):
         yield Row(split, {name: values[column] for name, column in IN_PARQUET.items()})
 
@@ -139,10 +140,10 @@ def _line_files(path: Path) -> Iterator[tuple[str, Iterator[tuple[int, bytes]]]]
         with zipfile.ZipFile(packed) as archive:
             names = [name for name in archive.namelist() if name.endswith(".jsonl.gz")]
             if not names:
-                raise ValueError(f"{path} contains no *.jsonl.gz: expected CodeSearchNet's java.zip")
+                raise UserError(f"{path} contains no *.jsonl.gz: expected CodeSearchNet's java.zip")
             for name in sorted(names, key=_order):
                 if archive.getinfo(name).flag_bits & 1:
-                    raise ValueError(f"{path} is encrypted: expected CodeSearchNet's java.zip")
+                    raise UserError(f"{path} is encrypted: expected CodeSearchNet's java.zip")
                 with archive.open(name) as file:
                     yield name, numbered_lines(f"{path}:{name}", file, archive.getinfo(name).file_size)
 
@@ -171,7 +172,7 @@ def _checked(row: Any, where: str) -> dict[str, str]:
     there = row if isinstance(row, dict) else {}
     wrong = [name for name in FIELDS if not isinstance(there.get(name), str)]
     if wrong:
-        raise ValueError(
+        raise UserError(
             f"{where} is no line of CodeSearchNet: expected texts in {', '.join(FIELDS)}; {', '.join(wrong)} missing"
         )
     return {name: there[name] for name in FIELDS} | {"url": str(there.get("url") or "")}

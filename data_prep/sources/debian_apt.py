@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.reading import read_whole
 from data_prep.sources.external_programs import run_program
@@ -42,16 +43,16 @@ class SourceLists:
         """Write the entries.
 
         Raises:
-            ValueError: there is no apt-get, or no entry to convert.
+            UserError: there is no apt-get, or no entry to convert.
         """
         if not shutil.which("apt-get"):
-            raise ValueError(f"there is no apt-get here to fetch Debian's Java sources; {HOW}")
+            raise UserError(f"there is no apt-get here to fetch Debian's Java sources; {HOW}")
         self._folder = folder.resolve()
         for place in ("parts", "lists/partial", "cache/archives/partial"):
             (self._folder / place).mkdir(parents=True, exist_ok=True)
         texts = source_entries(entries)
         if not texts:
-            raise ValueError(f"{entries} names no Debian repository; {HOW}")
+            raise UserError(f"{entries} names no Debian repository; {HOW}")
         for suffix, text in texts.items():
             write_atomically(self._folder / "parts" / f"debian.{suffix}", text)
 
@@ -73,7 +74,7 @@ class SourceLists:
         """The upstream archives of packages that are all known.
 
         Raises:
-            ValueError: apt-get does not list them.
+            UserError: apt-get does not list them.
         """
         done = self._apt("apt-get", "source", "--only-source", "--tar-only", "--print-uris", *packages)
         found = [
@@ -81,7 +82,7 @@ class SourceLists:
             for line in _URI.finditer(done.stdout)
         ]
         if done.returncode or not found:
-            raise ValueError(f"apt-get source --print-uris says: {self._complaint(done)}; {HOW}")
+            raise UserError(f"apt-get source --print-uris says: {self._complaint(done)}; {HOW}")
         return found
 
     def download(self, packages: Sequence[str], folder: Path) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from tqdm import tqdm
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.folder_lock import sole_holder
 from data_prep.files.json_text import parse_json
@@ -58,14 +59,14 @@ def read_list(path: Path) -> dict[str, str]:
     """The packages of a list: package -> project.
 
     Raises:
-        ValueError: a line is not a project and a package, or a package is listed twice.
+        UserError: a line is not a project and a package, or a package is listed twice.
     """
     projects: dict[str, str] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if line and not line.startswith("#"):
             found = _LINE.fullmatch(line)
             if found is None or found["package"] in projects:
-                raise ValueError(f"{path}:{number}: expected a project and a package that is not named yet: {line!r}")
+                raise UserError(f"{path}:{number}: expected a project and a package that is not named yet: {line!r}")
             projects[found["package"]] = found["project"]
     return projects
 
@@ -74,12 +75,12 @@ def archives_in(folder: Path, projects: Mapping[str, str]) -> FoundSources:
     """The archives in ``folder``; a package that ``projects`` does not list is a separate project.
 
     Raises:
-        ValueError: there are none.
+        UserError: there are none.
     """
     names = sorted(path.name for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
     archives = [_described(folder / name, projects) for name in names if _is_upstream(name)]
     if not archives:
-        raise ValueError(f"--data.path={folder} contains no NAME_VERSION.orig.tar.xz, .gz or .bz2 of a Debian package")
+        raise UserError(f"--data.path={folder} contains no NAME_VERSION.orig.tar.xz, .gz or .bz2 of a Debian package")
     there = {archive.package for archive in archives}
     return FoundSources(archives, {name: "not in the folder" for name in projects if name not in there})
 
@@ -88,7 +89,7 @@ def fetched_archives(folder: Path, projects: Mapping[str, str]) -> FoundSources:
     """The archives of the listed packages; missing ones are downloaded to ``folder`` by apt-get.
 
     Raises:
-        ValueError: the download failed, or more than MOST_LEFT_OUT of them are not available.
+        UserError: the download failed, or more than MOST_LEFT_OUT of them are not available.
     """
     record = _read_record(folder, projects)
     if record is None:
@@ -131,7 +132,7 @@ def _fetch(folder: Path, projects: Mapping[str, str]) -> dict[str, Any]:
     known = lists.known(projects)
     left_out = {name: "unknown in this release" for name in projects if name not in known}
     if not known:
-        raise ValueError(
+        raise UserError(
             f"apt-get knows none of {len(projects):,} Java source packages ({trouble or 'no deb-src'}); {HOW}"
         )
     _check_share(left_out, projects, "a release that has them is Debian 12 (bookworm)")
@@ -154,7 +155,7 @@ def _fetch(folder: Path, projects: Mapping[str, str]) -> dict[str, Any]:
 def _check_share(left_out: Mapping[str, str], projects: Mapping[str, str], what_to_do: str) -> None:
     if len(left_out) > MOST_LEFT_OUT * len(projects):
         some = ", ".join(sorted(left_out)[:5])
-        raise ValueError(
+        raise UserError(
             f"{len(left_out):,} of {len(projects):,} Java source packages are not available ({some} ...): "
             f"{what_to_do}; {HOW}"
         )
@@ -182,7 +183,7 @@ class _Download:
                 problem = self._lists.download(chunk, self._arriving) or problem
                 in_vain = 0 if self._settle(bar, [self._arriving]) else in_vain + 1
                 if in_vain == _IN_VAIN:
-                    raise ValueError(f"Debian's sources cannot be fetched: {problem}; run again to go on, or {HOW}")
+                    raise UserError(f"Debian's sources cannot be fetched: {problem}; run again to go on, or {HOW}")
             failed = {}
             for package in sorted({archive.package for archive in self._missing.values()}):
                 problem = self._lists.download([package], self._arriving)
@@ -212,7 +213,7 @@ class _Download:
     def _check_room(self) -> None:
         needed, free = sum(each.bytes for each in self._missing.values()), shutil.disk_usage(self._folder).free
         if needed > free:
-            raise ValueError(f"Debian's sources need {needed:,} bytes in {self._folder}, {free:,} are free")
+            raise UserError(f"Debian's sources need {needed:,} bytes in {self._folder}, {free:,} are free")
 
 
 def _chunks(archives: list[Archive]) -> Iterator[list[str]]:

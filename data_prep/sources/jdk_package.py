@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Final
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import FULL, atomic_folder
 from data_prep.files.reading import open_regular
 from data_prep.sources.external_programs import run_program
@@ -44,10 +45,10 @@ def fetch_package(kept: Path, packages: Sequence[str] = SOURCE_PACKAGES) -> Path
         packages: the first that the machine's distribution has is used.
 
     Raises:
-        ValueError: that is not possible on this machine.
+        UserError: that is not possible on this machine.
     """
     if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
-        raise ValueError(f"no JDK on this machine has a lib/src.zip; {HOW}")
+        raise UserError(f"no JDK on this machine has a lib/src.zip; {HOW}")
     kept.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=kept, prefix=".package.") as name:
         folder = Path(name)
@@ -62,22 +63,22 @@ def fetch_package(kept: Path, packages: Sequence[str] = SOURCE_PACKAGES) -> Path
                 return unpack_package(files[0], kept)
             if "locate package" not in problem and "candidate" not in problem:
                 break
-    raise ValueError(f"no JDK here has a lib/src.zip, and apt-get download {package} says: {problem}; {HOW}")
+    raise UserError(f"no JDK here has a lib/src.zip, and apt-get download {package} says: {problem}; {HOW}")
 
 
 def unpack_package(package: Path, kept: Path) -> Path:
     """Extract ``lib/src.zip`` from a Debian package, without root, to a home below ``kept``, with a ``release`` file.
 
     Raises:
-        ValueError: the file is not a Debian package or contains no ``src.zip``.
+        UserError: the file is not a Debian package or contains no ``src.zip``.
     """
     if not package.is_file():  # dpkg-deb would block on a pipe
-        raise ValueError(f"{package} is no file; {HOW}")
+        raise UserError(f"{package} is no file; {HOW}")
     if not shutil.which("dpkg-deb"):
-        raise ValueError(f"{package} is unpacked by dpkg-deb, which is not here; {HOW}")
+        raise UserError(f"{package} is unpacked by dpkg-deb, which is not here; {HOW}")
     about = run_program(["dpkg-deb", "--field", str(package), "Package", "Version"])
     if about.returncode:
-        raise ValueError(f"{package} is no Debian package: {_last_line(about)}; {HOW}")
+        raise UserError(f"{package} is no Debian package: {_last_line(about)}; {HOW}")
     fields = dict(line.split(": ", 1) for line in about.stdout.splitlines() if ": " in line)
     name, version = fields.get("Package", package.stem), fields.get("Version", "")
     release = re.split(r"[^0-9.]", version.split(":")[-1])[0]  # 17.0.21+9-1~deb12u1 is of 17.0.21
@@ -110,11 +111,11 @@ def _copy_src_zip(package: Path, target: Path) -> None:
         except (tarfile.TarError, OSError, EOFError) as error:
             if isinstance(error, OSError) and error.errno in FULL:
                 raise
-            raise ValueError(f"{package} cannot be unpacked: {error}") from error
+            raise UserError(f"{package} cannot be unpacked: {error}") from error
         finally:
             unpacking.kill()
     if not copied or not zipfile.is_zipfile(target):
-        raise ValueError(f"{package} contains no lib/src.zip; {HOW}")
+        raise UserError(f"{package} contains no lib/src.zip; {HOW}")
 
 
 def _copy_member(stream: IO[bytes], target: Path) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from data_prep.errors import UserError
 from data_prep.files.folder_lock import sole_holder
 from data_prep.sources.external_programs import run_program
 from data_prep.store.manifest import file_sha256
@@ -38,7 +39,7 @@ def fetched_package(package: Package, folder: Path) -> Path:
     """The archive of a package of PyPI or npm in ``folder``, downloaded if it is missing.
 
     Raises:
-        ValueError: it cannot be had, or has another checksum.
+        UserError: it cannot be had, or has another checksum.
     """
     target = folder / package.file_name
     folder.mkdir(parents=True, exist_ok=True)
@@ -55,9 +56,9 @@ def _download(package: Package, target: Path) -> None:
         what = f"{package.name} {package.version} of {package.registry}"
         if done.returncode or len(files) != 1:
             lines = [line.strip() for line in done.stderr.splitlines() if re.search(r"ERROR|ERR!|error", line)]
-            raise ValueError(f"{what} cannot be fetched: {next(iter(lines), 'no archive came')}")
+            raise UserError(f"{what} cannot be fetched: {next(iter(lines), 'no archive came')}")
         if (sha256 := file_sha256(files[0])) != package.sha256:
-            raise ValueError(f"{what} has sha256 {sha256} instead of {package.sha256}")
+            raise UserError(f"{what} has sha256 {sha256} instead of {package.sha256}")
         files[0].replace(target)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from data_prep.errors import UserError
 from data_prep.sources.archives import read_archive
 from data_prep.sources.source_tree import Entry
 
@@ -22,7 +23,7 @@ class PackageTree:
         """Read the files.
 
         Raises:
-            ValueError: the archive is missing, rejected as hostile, damaged, or has far too much.
+            UserError: the archive is missing, rejected as hostile, damaged, or has far too much.
         """
         left_out: dict[str, str] = {}
         files: dict[str, bytes] = {}
@@ -30,7 +31,7 @@ class PackageTree:
         for path, data in read_archive(archive, wanted, left_out.__setitem__):
             size += len(data)
             if size > MAX_KEPT_BYTES:
-                raise ValueError(f"{archive} is refused: its sources have more than {MAX_KEPT_BYTES >> 30} GiB")
+                raise UserError(f"{archive} is refused: its sources have more than {MAX_KEPT_BYTES >> 30} GiB")
             files[path] = data
         tops = {path.partition("/")[0] for path in files}
         top = f"{tops.pop()}/" if len(tops) == 1 and all("/" in path for path in files) else ""

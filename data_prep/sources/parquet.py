@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from data_prep.errors import UserError
 from data_prep.files.reading import open_regular, reason
 from data_prep.sources.archives import MAX_RATIO
 
@@ -16,7 +17,7 @@ def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, str]]
     """The texts of ``columns`` of each row; missing values are "".
 
     Raises:
-        ValueError: pyarrow is not installed; the file is damaged, unpacks to far too much, or lacks a column of text.
+        UserError: pyarrow is not installed; the file is damaged, unpacks to far too much, or lacks a column of text.
     """
     library = _pyarrow(path)
     try:
@@ -28,16 +29,16 @@ def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, str]]
             for batch in table.iter_batches(batch_size=_BATCH, columns=list(columns), use_threads=False):
                 read += sum(_decoded_bytes(library, batch.column(name)) for name in columns)
                 if read > most:
-                    raise ValueError(f"{path} is refused: such a file does not unpack to {read:,} bytes")
+                    raise UserError(f"{path} is refused: such a file does not unpack to {read:,} bytes")
                 texts = (batch.column(name).dictionary_decode().to_pylist() for name in columns)
                 for values in zip(*texts, strict=True):
                     yield dict(zip(columns, (value or "" for value in values), strict=True))
     except library.ArrowException as error:
-        raise ValueError(f"{path} is damaged ({' '.join(str(error).split())[:120]}): get it again") from error
+        raise UserError(f"{path} is damaged ({' '.join(str(error).split())[:120]}): get it again") from error
     except OSError as error:
-        raise ValueError(f"{path} cannot be read ({' '.join(reason(error).split())[:120]}): get it again") from error
+        raise UserError(f"{path} cannot be read ({' '.join(reason(error).split())[:120]}): get it again") from error
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is damaged (a text is no UTF-8): get it again") from error
+        raise UserError(f"{path} is damaged (a text is no UTF-8): get it again") from error
 
 
 def _pyarrow(path: Path) -> Any:
@@ -45,9 +46,7 @@ def _pyarrow(path: Path) -> Any:
         for module in ("pyarrow.compute", "pyarrow.parquet"):
             importlib.import_module(module)
     except ImportError as error:
-        raise ValueError(
-            f"{path} needs pyarrow: .venv/bin/python -m pip install -r requirements-parquet.txt"
-        ) from error
+        raise UserError(f"{path} needs pyarrow: .venv/bin/python -m pip install -r requirements-parquet.txt") from error
     return importlib.import_module("pyarrow")
 
 
@@ -62,4 +61,4 @@ def _check_columns(library: Any, schema: Any, columns: Sequence[str], path: Path
     texts = (library.types.is_string, library.types.is_large_string)
     wrong = [name for name in columns if name not in types or not any(is_text(types[name]) for is_text in texts)]
     if wrong:
-        raise ValueError(f"{path} has no column of text {', '.join(wrong)}: it has {', '.join(types)}")
+        raise UserError(f"{path} has no column of text {', '.join(wrong)}: it has {', '.join(types)}")

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, overload
 import numpy as np
 from jaxtyping import Bool, Int
 
+from data_prep.errors import UserError
 from data_prep.files.pickles import load_plain
 from data_prep.records import UNKNOWN, Method, Pair, SplitName
 from data_prep.store.ragged_lists import Ragged
@@ -37,7 +38,7 @@ class ReleasedSplit:
         """Read and check the five fields of ``name``, one after the other.
 
         Raises:
-            ValueError: a file is damaged or does not fit the others; the message names it.
+            UserError: a file is damaged or does not fit the others; the message names it.
         """
         words, ids = {}, dict[str, Ragged]()
         for field in FILE_FIELDS:
@@ -46,12 +47,12 @@ class ReleasedSplit:
             words[field] = read_vocabulary(vocabulary)
             ids[field] = read_ids(path)
             if (largest := ids[field].values.max(initial=0)) >= len(words[field]):
-                raise ValueError(f"{path} has the id {largest}, but {vocabulary.name} ends at {len(words[field]) - 1}")
+                raise UserError(f"{path} has the id {largest}, but {vocabulary.name} ends at {len(words[field]) - 1}")
             if len(ids[field]) != len(ids["query"]):
                 first = f"{name}.{FILE_FIELDS['query']}.pkl has {len(ids['query']):,}"
-                raise ValueError(f"{path} has {len(ids[field]):,} rows, but {first}: expected as many in every file")
+                raise UserError(f"{path} has {len(ids[field]):,} rows, but {first}: expected as many in every file")
         if not len(ids["query"]):
-            raise ValueError(f"{folder / name}.*.pkl have no pairs")
+            raise UserError(f"{folder / name}.*.pkl have no pairs")
         return cls(name, words, ids)
 
     def __len__(self) -> int:
@@ -115,19 +116,19 @@ def read_vocabulary(path: Path) -> tuple[str, ...]:
     """The word of each id; UNKNOWN at 0 and for the release's unknown word.
 
     Raises:
-        ValueError: the file is damaged, or is not a dict of words, encodable as UTF-8, to 1, 2, 3 and so on.
+        UserError: the file is damaged, or is not a dict of words, encodable as UTF-8, to 1, 2, 3 and so on.
     """
     ids: Any = load_plain(path)
     types = set(map(type, ids)) <= {str} and set(map(type, ids.values())) <= {int} if type(ids) is dict else False
     if not types or not ids:
-        raise ValueError(f"{path} is no vocabulary: expected a dict of words to ids")
+        raise UserError(f"{path} is no vocabulary: expected a dict of words to ids")
     words = sorted(ids, key=ids.__getitem__)
     try:
         "".join(words).encode()
     except UnicodeEncodeError as error:
-        raise ValueError(f"{path} has a word with half a surrogate pair: expected words of Unicode") from error
+        raise UserError(f"{path} has a word with half a surrogate pair: expected words of Unicode") from error
     if [ids[word] for word in words] != list(range(1, len(words) + 1)):
-        raise ValueError(f"{path} has {len(words):,} words, but their ids are not 1 to {len(words)}, each once")
+        raise UserError(f"{path} has {len(words):,} words, but their ids are not 1 to {len(words)}, each once")
     return (UNKNOWN, *(UNKNOWN if word == _ITS_UNKNOWN else word for word in words))
 
 
@@ -135,16 +136,16 @@ def read_ids(path: Path) -> Ragged:
     """The ids of each row.
 
     Raises:
-        ValueError: the file is damaged, or is not a list of lists of ids of 0 or more.
+        UserError: the file is damaged, or is not a list of lists of ids of 0 or more.
     """
     rows: Any = load_plain(path)
     if type(rows) is not list or not set(map(type, rows)) <= {list}:
-        raise ValueError(f"{path} is no list of lists of word ids")
+        raise UserError(f"{path} is no list of lists of word ids")
     if sum(map(len, rows)) > path.stat().st_size:  # lists that occur in it many times
-        raise ValueError(f"{path} is refused: it unfolds to more ids than it has bytes")
+        raise UserError(f"{path} is refused: it unfolds to more ids than it has bytes")
     if not set(map(type, chain.from_iterable(rows))) <= {int}:
-        raise ValueError(f"{path} is no list of lists of word ids")
+        raise UserError(f"{path} is no list of lists of word ids")
     ids = Ragged.of(rows)
     if (least := ids.values.min(initial=0)) < 0:
-        raise ValueError(f"{path} has the id {least}: expected ids of 0 or more")
+        raise UserError(f"{path} has the id {least}: expected ids of 0 or more")
     return ids

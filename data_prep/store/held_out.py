@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Int64
 
+from data_prep.errors import UserError
 from data_prep.records import SPLITS, SplitName
 from data_prep.store.concatenation import joined
 from data_prep.store.prepared_data import PreparedData, Split
@@ -25,13 +26,13 @@ def held_out(data: PreparedData, tree: str) -> PreparedData:
     """``data`` whose test split is all pairs of ``tree``; the pairs of the former test split are training pairs.
 
     Raises:
-        ValueError: there are no pairs of such a tree, or a split would be empty.
+        UserError: there are no pairs of such a tree, or a split would be empty.
     """
     trees = {name: [tree_of(split, row) for row in range(len(split))] for name, split in data.splits.items()}
     sizes = Counter(name for names in trees.values() for name in names)
     if tree not in sizes:
         largest = ", ".join(name for name, _ in sizes.most_common(_SHOWN))
-        raise ValueError(f"--data.hold_out={tree} is no source tree with pairs; there are {largest}")
+        raise UserError(f"--data.hold_out={tree} is no source tree with pairs; there are {largest}")
 
     def rows(name: SplitName, holds: Callable[[str], bool]) -> Int64[np.ndarray, " rows"]:
         return np.flatnonzero([holds(each) for each in trees[name]])
@@ -40,5 +41,5 @@ def held_out(data: PreparedData, tree: str) -> PreparedData:
     rest: dict[SplitName, Split] = {name: data.splits[name].take(rows(name, tree.__ne__)) for name in SPLITS}
     train = joined(rest["train"], rest["test"]) if len(rest["test"]) else rest["train"]
     if not len(train) or not len(rest["valid"]):
-        raise ValueError(f"--data.hold_out={tree} leaves no pairs for training or validation: leave out another")
+        raise UserError(f"--data.hold_out={tree} leaves no pairs for training or validation: leave out another")
     return replace(data, splits={"train": train, "valid": rest["valid"], "test": replace(test, name="test")})

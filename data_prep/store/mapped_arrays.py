@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from data_prep.errors import UserError
 from data_prep.files.reading import open_regular
 
 _START: Final = b"\x93NUMPY\x01\x00"
@@ -19,7 +20,7 @@ def mapped_row(path: Path) -> np.ndarray:
     Numpy's own reader tries to repair damaged files, and raises many kinds of errors.
 
     Raises:
-        ValueError: the file contains something else.
+        UserError: the file contains something else.
         OSError: it cannot be read, or is not a regular file.
     """
     with open_regular(path) as file:
@@ -29,10 +30,10 @@ def mapped_row(path: Path) -> np.ndarray:
             (count,), kind = head["shape"], np.dtype(_KINDS[head["descr"]])
             is_row = start == _START and type(count) is int and head["fortran_order"] is False
         except (ValueError, SyntaxError, KeyError, TypeError, RecursionError, MemoryError) as error:
-            raise ValueError(f"{path} contains no row of whole numbers") from error
+            raise UserError(f"{path} contains no row of whole numbers") from error
         size = os.fstat(file.fileno()).st_size - file.tell()
         if not is_row or count < 0 or count * kind.itemsize != size:
-            raise ValueError(f"{path} contains no row of whole numbers, or not all of one")
+            raise UserError(f"{path} contains no row of whole numbers, or not all of one")
         if not size:  # which cannot be mapped
             return np.empty(0, kind)
         return np.asarray(np.memmap(file, kind, mode="r", offset=file.tell(), shape=(count,)))

@@ -18,6 +18,7 @@ import numpy as np
 from jaxtyping import Int, Int64, UInt8
 from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_folder
 from data_prep.files.json_text import checked_record, checked_words, parse_json
 from data_prep.files.reading import open_regular, read_whole
@@ -193,14 +194,14 @@ def limit_pairs(data: PreparedData, limit: int, seed: int = 0) -> PreparedData:
     Splits are limited in proportion to their sizes, to at least one pair each.
 
     Raises:
-        ValueError: ``limit`` is smaller than the number of splits.
+        UserError: ``limit`` is smaller than the number of splits.
     """
     sizes = np.array([len(data.splits[name]) for name in SPLITS])
     if limit == 0 or limit >= sizes.sum():
         return data
     if limit < np.count_nonzero(sizes):
         least = np.count_nonzero(sizes)
-        raise ValueError(f"--data.limit takes 0 (all) or at least {least}, one per split, not {limit}")
+        raise UserError(f"--data.limit takes 0 (all) or at least {least}, one per split, not {limit}")
     splits = {}
     for place, (name, share) in enumerate(zip(SPLITS, _shares(sizes, limit), strict=True)):
         splits[name] = _sampled(data.splits[name], share, [seed, place])

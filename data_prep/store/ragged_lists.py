@@ -7,6 +7,8 @@ from itertools import chain
 import numpy as np
 from jaxtyping import Int, Int32, Int64
 
+from data_prep.errors import UserError
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Ragged:
@@ -27,12 +29,12 @@ class Ragged:
         """Validate arrays from a file as ``lists`` lists of ints from 0 to ``below`` - 1.
 
         Raises:
-            ValueError: they are not.
+            UserError: they are not.
         """
         if values.ndim != 1 or values.dtype != np.int32:
-            raise ValueError(f"expected a row of int32, got {values.dtype} {list(values.shape)}")
+            raise UserError(f"expected a row of int32, got {values.dtype} {list(values.shape)}")
         if len(values) and not 0 <= values.min() <= values.max() < below:
-            raise ValueError(f"numbers from {values.min()} to {values.max()} where 0 to {below - 1} can stand")
+            raise UserError(f"numbers from {values.min()} to {values.max()} where 0 to {below - 1} can stand")
         return cls(values, checked_edges(offsets, lists=lists, total=len(values)))
 
     @property
@@ -78,10 +80,10 @@ def checked_edges(offsets: np.ndarray, *, lists: int, total: int) -> Int64[np.nd
     """Check that ``offsets`` from a file divide ``total`` items into ``lists`` lists.
 
     Raises:
-        ValueError: they do not.
+        UserError: they do not.
     """
     if offsets.shape != (lists + 1,) or offsets.dtype != np.int64:
-        raise ValueError(f"expected {lists + 1} offsets of int64, got {offsets.dtype} {list(offsets.shape)}")
+        raise UserError(f"expected {lists + 1} offsets of int64, got {offsets.dtype} {list(offsets.shape)}")
     if offsets[0] != 0 or offsets[-1] != total or not (offsets[1:] >= offsets[:-1]).all():
-        raise ValueError(f"offsets that do not rise from 0 to {total}")
+        raise UserError(f"offsets that do not rise from 0 to {total}")
     return offsets

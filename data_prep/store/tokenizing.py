@@ -11,6 +11,7 @@ import Stemmer
 from jaxtyping import Int, Int32
 
 from data_prep.config import WordsConfig
+from data_prep.errors import UserError
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import CODE_FIELDS, STRUCTURE_FIELDS, WORD_FIELDS
 from data_prep.store.prepared_data import Split
@@ -103,7 +104,7 @@ class WordTokenizer:
         """Load the tokenizer with the vocabularies that :meth:`save` wrote.
 
         Raises:
-            ValueError: the file is missing or invalid.
+            UserError: the file is missing or invalid.
         """
         return cls(Vocabularies.load(path), config)
 
@@ -129,11 +130,11 @@ class WordTokenizer:
         """Check that the vocabularies have words; without, a model would learn nothing.
 
         Raises:
-            ValueError: one has none; the message names the option.
+            UserError: one has none; the message names the option.
         """
         known = self.vocabularies
         if not known.query.words or not known.code.words:
-            raise ValueError(
+            raise UserError(
                 f"--words.min_count={self.config.min_count} leaves no known word of the training pairs' "
                 f"{'code' if known.query.words else 'queries'}: lower it"
             )

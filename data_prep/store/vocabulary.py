@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Int, Int32
 
 from data_prep.config import MOST_BUCKETS
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.json_text import checked_words, parse_json
 from data_prep.files.reading import read_whole
@@ -62,13 +63,13 @@ class Vocabulary:
         """Convert JSON ``content`` to a vocabulary: {"unknown_buckets": 1, "words": ["a"]}.
 
         Raises:
-            ValueError: it is invalid.
+            UserError: it is invalid.
         """
         if not isinstance(content, dict) or {*content} != {"unknown_buckets", "words"}:
-            raise ValueError("expected words and unknown_buckets")
+            raise UserError("expected words and unknown_buckets")
         buckets = content["unknown_buckets"]
         if type(buckets) is not int or not 1 <= buckets <= MOST_BUCKETS:
-            raise ValueError(f"expected from 1 to {MOST_BUCKETS:,} unknown_buckets, got {buckets!r:.40}")
+            raise UserError(f"expected from 1 to {MOST_BUCKETS:,} unknown_buckets, got {buckets!r:.40}")
         return cls(tuple(checked_words(content["words"])), buckets)
 
     @classmethod
@@ -111,14 +112,14 @@ class Vocabularies:
         """Load what :meth:`save` wrote; older files have no vocabulary of statement trees.
 
         Raises:
-            ValueError: the file is missing or invalid.
+            UserError: the file is missing or invalid.
         """
         try:
             content = parse_json(read_whole(path))
             if not isinstance(content, dict) or {*content, "statements"} != {*SIDES}:
-                raise ValueError("expected query, code, ast and statements")
+                raise UserError("expected query, code, ast and statements")
             return cls(**{side: Vocabulary.checked(each) for side, each in content.items()})
         except (OSError, ValueError) as error:
-            raise ValueError(
+            raise UserError(
                 f"expected the vocabularies of a run in {path}, but they cannot be read: {error}"
             ) from error

@@ -18,6 +18,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from evaluation.json_records import load_if_saved
 from evaluation.provenance import code_version
@@ -90,7 +91,7 @@ def calibrate(results: Sequence[Result], clusters: Mapping[str, Sequence[int]]) 
     """The calibration of each model that has enough seeds; the results are of one pool.
 
     Raises:
-        ValueError: no model has two groups of seeds.
+        UserError: no model has two groups of seeds.
     """
     found = {}
     for model in _MODELS:
@@ -99,7 +100,7 @@ def calibrate(results: Sequence[Result], clusters: Mapping[str, Sequence[int]]) 
             values = np.stack([1 / np.asarray(result.ranks) for result in own])
             found[model] = calibrated(values, clusters.get(own[0].data.fingerprint))
     if not found:
-        raise ValueError(f"a calibration needs {2 * GROUP} seeds of a model")
+        raise UserError(f"a calibration needs {2 * GROUP} seeds of a model")
     return Calibration(code_version=code_version(REPOSITORY), queries=results[0].queries, level=LEVEL, models=found)
 
 
@@ -112,7 +113,7 @@ def load_calibration(results: Path) -> Calibration | None:
     """What was saved; None where nothing was.
 
     Raises:
-        ValueError: the file is damaged.
+        UserError: the file is damaged.
     """
     return load_if_saved(Calibration, results / FILE, "the calibration of the test")
 

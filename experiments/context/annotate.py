@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Int64
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.named_paths import named_path
 from evaluation.annotations import COLUMNS, QUERY_URL
@@ -32,14 +33,14 @@ def annotate(arguments: Sequence[str]) -> None:
     """Write a set to be labelled.
 
     Raises:
-        ValueError: there are not two finished runs of the same data, or the file exists.
+        UserError: there are not two finished runs of the same data, or the file exists.
     """
     words, options = parsed(arguments, AnnotateOptions)
     if len(words) != 2 or not options.out:
-        raise ValueError("expected two runs and a file: bash run.sh context annotate RUN_DIR RUN_DIR --out=FILE.csv")
+        raise UserError("expected two runs and a file: bash run.sh context annotate RUN_DIR RUN_DIR --out=FILE.csv")
     out = named_path(options.out)
     if out.exists():
-        raise ValueError(f"--out={out} exists, perhaps with labels: name a new file")
+        raise UserError(f"--out={out} exists, perhaps with labels: name a new file")
     runs = same_pairs([LoadedRun.of(Path(word)) for word in words])
     rows = [*rows_to_label(runs, options)]
     write_atomically(out, as_csv(rows))

@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.stats import t as student
 
+from data_prep.errors import UserError
 from evaluation.run_comparison import RunDifference, Runs, compare_runs
 from experiments.context.results import ContextResult
 
@@ -19,10 +20,10 @@ def difference(first: Seeds, of: str, second: Seeds, against: str) -> RunDiffere
     The interval is over repositories and, of a trained system, over seeds; it is NaN with one seed.
 
     Raises:
-        ValueError: the pairs are not the same, or of fewer than two repositories.
+        UserError: the pairs are not the same, or of fewer than two repositories.
     """
     if len({tuple(each.repositories.items()) for each in (*first, *second)}) > 1:
-        raise ValueError("expected results on the same pairs")
+        raise UserError("expected results on the same pairs")
     return compare_runs(_paired(first, of), _paired(second, against), first[0].clusters)
 
 
@@ -40,7 +41,7 @@ def macro_difference(firsts: Sequence[Seeds], of: str, seconds: Sequence[Seeds],
     deviation within its language.
 
     Raises:
-        ValueError: the pairs are not the same.
+        UserError: the pairs are not the same.
     """
     clusters, start = [], 0
     for each in firsts:

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from data_prep.corpus.contexts import CONTEXT_FIELD, asked_under, nearest_words, without_contexts
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.named_paths import named_path
 from data_prep.languages.java.javadoc import query_words
@@ -39,11 +40,11 @@ def judge(arguments: Sequence[str]) -> None:
     """Print the NDCG of finished runs on labels from a file.
 
     Raises:
-        ValueError: no run or no file is named, a run is not finished, or no labelled query can be asked.
+        UserError: no run or no file is named, a run is not finished, or no labelled query can be asked.
     """
     words, options = parsed(arguments, JudgeOptions)
     if not words or not options.annotations:
-        raise ValueError("expected runs and labels: bash run.sh context ndcg RUN_DIR [...] --annotations=FILE.csv")
+        raise UserError("expected runs and labels: bash run.sh context ndcg RUN_DIR [...] --annotations=FILE.csv")
     labels = read_annotations(named_path(options.annotations))
     found = []
     for run in same_pairs([LoadedRun.of(Path(word)) for word in words]):
@@ -74,10 +75,10 @@ def judged(run: LoadedRun, labels: AnnotatedSet) -> Judged:
     """Rank all test functions of a query's language for each labelled query.
 
     Raises:
-        ValueError: no labelled query can be asked, or the model has no vectors.
+        UserError: no labelled query can be asked, or the model has no vectors.
     """
     if not isinstance(run.ranker.model, BiEncoder):
-        raise ValueError(f"{run.plan.model_name} has no vectors: take a model with one vector a side")
+        raise UserError(f"{run.plan.model_name} has no vectors: take a model with one vector a side")
     places = {url_of(run.split.text(row), run.plan.dataset): row for row in range(len(run.split))}
     urls, codes = [*places], code_vectors(run.ranker, run.split)
     queries: dict[str, int] = {}
@@ -95,7 +96,7 @@ def judged(run: LoadedRun, labels: AnnotatedSet) -> Judged:
                 pairs = zip(ranked, asked, strict=True)
                 each[variant] = mean_ndcg([ndcg(found, labels.labels[query], variant) for found, query in pairs])
     if not queries:
-        raise ValueError("no labelled query is of a function of these test pairs, or of their languages")
+        raise UserError("no labelled query is of a function of these test pairs, or of their languages")
     left_out = len(labels.labels) - sum(queries.values())
     return Judged(run.path.name, run.plan.model_name, queries, left_out, values)
 

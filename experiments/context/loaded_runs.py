@@ -10,6 +10,7 @@ from jaxtyping import Int64
 
 from data_prep.corpus.dataset import Corpus
 from data_prep.corpus.triples import Triple, triples
+from data_prep.errors import UserError
 from data_prep.languages.registry import language_of
 from data_prep.records import SplitName
 from data_prep.registry import data_set
@@ -42,7 +43,7 @@ class LoadedRun:
         """Load a run and its data, at most ``limit`` pairs of ``split``, sampled in order (0: all).
 
         Raises:
-            ValueError: the run is not finished, or its data are not available.
+            UserError: the run is not finished, or its data are not available.
         """
         folder = RunFolder(path)
         plan = Configuration.load(folder.config)
@@ -76,10 +77,10 @@ class LoadedRun:
         """The query, context and function of some tested pairs.
 
         Raises:
-            ValueError: the data set does not keep the text before its functions.
+            UserError: the data set does not keep the text before its functions.
         """
         if self.corpus is None:
-            raise ValueError(f"{self.plan.dataset} does not keep the text before its functions: take a run of a corpus")
+            raise UserError(f"{self.plan.dataset} does not keep the text before its functions: take a run of a corpus")
         order = sorted(set(rows))
         chosen = self.plain.splits[self.split_name].take(np.asarray(order, np.int64))
         data = replace(self.plain, splits={**self.plain.splits, self.split_name: chosen})
@@ -90,10 +91,10 @@ def same_pairs(runs: Sequence[LoadedRun]) -> Sequence[LoadedRun]:
     """``runs``, which were tested on the same pairs.
 
     Raises:
-        ValueError: they were not.
+        UserError: they were not.
     """
     if len({(run.plan.dataset, words_sha256(run.plain.splits[run.split_name])) for run in runs}) > 1:
-        raise ValueError(f"{', '.join(str(run.path) for run in runs)} have different test pairs: name runs of the same")
+        raise UserError(f"{', '.join(str(run.path) for run in runs)} have different test pairs: name runs of the same")
     return runs
 
 

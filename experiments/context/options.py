@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from data_prep.bounds import COUNT, SEED, check_bounds, whole
+from data_prep.errors import UserError
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +29,18 @@ class ContextOptions:
     def __post_init__(self) -> None:
         check_bounds(self, _BOUNDS)
         if not self.sizes or min(self.sizes) < 2:
-            raise ValueError(f"--pools takes numbers of 2 or more, comma-separated, not {self.pools!r:.60}")
+            raise UserError(f"--pools takes numbers of 2 or more, comma-separated, not {self.pools!r:.60}")
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """The sizes of the pools.
 
         Raises:
-            ValueError: they are no numbers.
+            UserError: they are no numbers.
         """
         parts = [part.strip() for part in self.pools.split(",")]
         if not all(part.isascii() and part.isdecimal() and len(part) < 8 for part in parts):
-            raise ValueError(f"--pools takes numbers of 2 or more, comma-separated, not {self.pools!r:.60}")
+            raise UserError(f"--pools takes numbers of 2 or more, comma-separated, not {self.pools!r:.60}")
         return tuple(dict.fromkeys(map(int, parts)))
 
 

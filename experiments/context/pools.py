@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int64
 
+from data_prep.errors import UserError
 from data_prep.store.prepared_data import Split
 from evaluation.metrics import count_better_and_tied
 from modeling.ranker import Ranker
@@ -37,10 +38,10 @@ def pools(size: int, pool: int, seed: int) -> list[Pool]:
     """The pools of a split of ``size`` pairs; a split that is smaller than ``pool`` is one pool.
 
     Raises:
-        ValueError: there are no pairs, or a pool would have no other function.
+        UserError: there are no pairs, or a pool would have no other function.
     """
     if size < 2 or pool < 2:
-        raise ValueError(f"a pool has 2 functions or more, not {min(size, pool)}: prepare more data or raise --pools")
+        raise UserError(f"a pool has 2 functions or more, not {min(size, pool)}: prepare more data or raise --pools")
     order = np.random.default_rng(seed).permutation(size)
     found = []
     for start in range(0, size, pool):
@@ -53,7 +54,7 @@ def pools_of(rows: Int64[np.ndarray, " rows"], pool: int, seed: int) -> list[Poo
     """The pools of some rows of a split.
 
     Raises:
-        ValueError: there are fewer than two.
+        UserError: there are fewer than two.
     """
     return [Pool(rows[part.rows], part.asked) for part in pools(len(rows), pool, seed)]
 

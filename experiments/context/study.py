@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 from scipy.stats import binomtest
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from evaluation.json_records import load_record, to_json
 from experiments.context.annotate import CONTEXT_LINES, first_rows, sampled
@@ -70,10 +71,10 @@ class Study:
         """The same with an answer.
 
         Raises:
-            ValueError: there is no such comparison or answer.
+            UserError: there is no such comparison or answer.
         """
         if not 0 <= place < len(self.comparisons) or answer not in ANSWERS:
-            raise ValueError(f"expected a comparison below {len(self.comparisons)} and one of {', '.join(ANSWERS)}")
+            raise UserError(f"expected a comparison below {len(self.comparisons)} and one of {', '.join(ANSWERS)}")
         changed = [*self.comparisons]
         changed[place] = replace(changed[place], answer=answer)
         return replace(self, comparisons=changed)
@@ -91,7 +92,7 @@ def load_study(path: Path) -> Study:
     """Load what :meth:`Study.save` wrote.
 
     Raises:
-        ValueError: the file is missing or damaged.
+        UserError: the file is missing or damaged.
     """
     return load_record(Study, path, "a study of two runs")
 

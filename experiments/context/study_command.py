@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from experiments.context.loaded_runs import LoadedRun, same_pairs
 from experiments.context.options import StudyOptions
@@ -16,17 +17,17 @@ def study(arguments: Sequence[str]) -> None:
     """Make a study of two runs, or show one that is made: the page while answers are missing, then the outcome.
 
     Raises:
-        ValueError: two runs are named and the file exists, or none is and it does not, or it is damaged.
+        UserError: two runs are named and the file exists, or none is and it does not, or it is damaged.
     """
     words, options = parsed(arguments, StudyOptions)
     if len(words) not in (0, 2) or not options.out:
-        raise ValueError(
+        raise UserError(
             "expected two runs for a new study, or none to go on: bash run.sh context study [RUN_DIR RUN_DIR] "
             "--out=FILE.json"
         )
     path = named_path(options.out)
     if words and path.exists():
-        raise ValueError(f"--out={path} exists, perhaps with answers: leave out the runs to go on, or name a new file")
+        raise UserError(f"--out={path} exists, perhaps with answers: leave out the runs to go on, or name a new file")
     if words:
         runs = same_pairs([LoadedRun.of(Path(word), "valid") for word in words])
         made = Study(runs[0].path.name, runs[1].path.name, [*comparisons(runs, options)])

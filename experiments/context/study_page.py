@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qs
 
+from data_prep.errors import UserError
 from experiments.context.study import ANSWERS, Study, load_study
 from experiments.terminal.console import say
 
@@ -30,12 +31,12 @@ def serve_study(path: Path, port: int) -> None:
     """Serve the page until all comparisons have an answer or Ctrl-C.
 
     Raises:
-        ValueError: the port is taken.
+        UserError: the port is taken.
     """
     try:
         server = StudyServer(path, port)
     except OSError as error:
-        raise ValueError(f"--port={port} cannot be used ({error.strerror}): name another") from error
+        raise UserError(f"--port={port} cannot be used ({error.strerror}): name another") from error
     with server:
         say(f"answer at http://{_HOST}:{server.server_port}/ and stop with Ctrl-C; answers are saved in {path}")
         try:
@@ -61,7 +62,7 @@ class StudyServer(HTTPServer):
         """Save an answer.
 
         Raises:
-            ValueError: there is no such comparison or answer.
+            UserError: there is no such comparison or answer.
         """
         self.study = self.study.answered(place, answer)
         self.study.save(self.path)

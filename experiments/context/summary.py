@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from experiments.context.page_ends import both_splits, published_numbers, trees_in_turn, words_by_validation
 from experiments.context.page_sections import SPLIT_NAMES, sections
@@ -22,13 +23,13 @@ def table(arguments: Sequence[str]) -> None:
     """Write the page and its pictures.
 
     Raises:
-        ValueError: there are words or options, or no results, or one is damaged.
+        UserError: there are words or options, or no results, or one is damaged.
     """
     if arguments:
-        raise ValueError("bash run.sh context table takes no words or options")
+        raise UserError("bash run.sh context table takes no words or options")
     results = load_results(RESULTS / FOLDER)
     if not results:
-        raise ValueError(f"expected results in {RESULTS / FOLDER}: bash run.sh context RUN_DIR --save=DIR makes them")
+        raise UserError(f"expected results in {RESULTS / FOLDER}: bash run.sh context RUN_DIR --save=DIR makes them")
     written = {f"{_PAGE}.md": page(results).encode(), **pictures(results)}
     for name, content in written.items():
         write_atomically(RESULTS / name, content)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.corpus.dataset import Corpus
+from data_prep.errors import UserError
 from data_prep.registry import DATASETS, data_set
 from data_prep.store.held_out import tree_of
 from experiments.context.measure import measured
@@ -29,11 +30,11 @@ def turns(arguments: Sequence[str]) -> None:
     """Train and test a model with and without context for each source tree; finished ones are not trained again.
 
     Raises:
-        ValueError: there is no such data set, model or option, or fewer than two source trees can be left out.
+        UserError: there is no such data set, model or option, or fewer than two source trees can be left out.
     """
     words, typed = split_arguments(arguments)
     if len(words) != 2:
-        raise ValueError("expected a data set and a model: bash run.sh context turns installed scotch_light")
+        raise UserError("expected a data set and a model: bash run.sh context turns installed scotch_light")
     dataset, model = words
     if dataset not in DATASETS:
         raise unknown("data set", dataset, list(DATASETS))
@@ -41,7 +42,7 @@ def turns(arguments: Sequence[str]) -> None:
         pairs = [name for name in MODELS if name + WITHOUT in MODELS]
         raise unknown("model with a form without context", model, pairs)
     if taken := sorted({"out", "data.hold_out"} & {*typed}):
-        raise ValueError(f"bash run.sh context turns chooses --{taken[0]} itself: leave it out")
+        raise UserError(f"bash run.sh context turns chooses --{taken[0]} itself: leave it out")
     plan = resolve(dataset, model, typed)
     trees = trees_of(plan, command_line("context turns", dataset, model, typed))
     say(f"{len(trees)} source trees of {LEAST} pairs or more: {', '.join(trees)}")
@@ -55,15 +56,15 @@ def trees_of(plan: Configuration, command: str) -> list[str]:
     """The source trees that can be left out, largest first.
 
     Raises:
-        ValueError: the data set is no corpus, or there are fewer than two.
+        UserError: the data set is no corpus, or there are fewer than two.
     """
     if not isinstance(data_set(plan.dataset, plan.data), Corpus):
-        raise ValueError(f"{plan.dataset} is not made of source trees: take repositories or installed")
+        raise UserError(f"{plan.dataset} is not made of source trees: take repositories or installed")
     data = prepare_stage(plan.dataset, plan.data, command)
     sizes = Counter(tree_of(split, row) for split in data.splits.values() for row in range(len(split)))
     found = [tree for tree, size in sizes.most_common() if size >= LEAST]
     if len(found) < 2:
-        raise ValueError(f"{plan.dataset} has {len(found)} source trees of {LEAST} pairs or more: two are needed")
+        raise UserError(f"{plan.dataset} has {len(found)} source trees of {LEAST} pairs or more: two are needed")
     return found
 
 

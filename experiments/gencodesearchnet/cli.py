@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Sequence
 
+from data_prep.errors import UserError
 from data_prep.files.named_paths import check_file_place, check_folder_place, named_path
 from experiments.gencodesearchnet.config import (
     BenchmarkOptions,
@@ -20,11 +21,11 @@ def benchmark(arguments: Sequence[str]) -> None:
     """Rank and match the test subsets by each model named.
 
     Raises:
-        ValueError: a model or the data are not available, or an option is wrong.
+        UserError: a model or the data are not available, or an option is wrong.
     """
     models, options = parsed(arguments, BenchmarkOptions)
     if not models:
-        raise ValueError("expected a model, such as bm25: bash run.sh gencodesearchnet MODEL [MODEL ...]")
+        raise UserError("expected a model, such as bm25: bash run.sh gencodesearchnet MODEL [MODEL ...]")
     check_folder_place(named_path(options.out), "--out")
     from experiments.gencodesearchnet.report import pages
     from experiments.gencodesearchnet.scorers import load_ranker
@@ -41,11 +42,11 @@ def fine_tuning(arguments: Sequence[str]) -> None:
     """Fine-tune a cross-encoder on the fine-tuning set.
 
     Raises:
-        ValueError: the base or the data are not available, or an option is wrong.
+        UserError: the base or the data are not available, or an option is wrong.
     """
     words, options = parsed(arguments, FineTuneCommand)
     if len(words) != 1 or not options.out:
-        raise ValueError("expected a base and a folder: bash run.sh fine_tune BASE --out=FOLDER")
+        raise UserError("expected a base and a folder: bash run.sh fine_tune BASE --out=FOLDER")
     from data_prep.gencodesearchnet.fine_tuning import find_fine_tuning
     from data_prep.gencodesearchnet.subsets import find_subsets
     from experiments.gencodesearchnet.fine_tune import fine_tune
@@ -69,11 +70,11 @@ def statistics(arguments: Sequence[str]) -> None:
     """Sizes of the subsets in pairs and tokens, and the distances of their token distributions.
 
     Raises:
-        ValueError: the data are not available, or an option is wrong.
+        UserError: the data are not available, or an option is wrong.
     """
     words, options = parsed(arguments, StatisticsOptions)
     if words:
-        raise ValueError(f"bash run.sh statistics takes options only, not {' '.join(words)}")
+        raise UserError(f"bash run.sh statistics takes options only, not {' '.join(words)}")
     from data_prep.files.atomic import write_atomically
     from data_prep.files.folder_lock import sole_writer
     from experiments.gencodesearchnet.data_statistics import measured
@@ -91,7 +92,7 @@ def format_pairs(arguments: Sequence[str]) -> None:
     """Convert source files to the benchmark's raw form.
 
     Raises:
-        ValueError: there is no such formatter, a file is damaged or not in its form, or an option is wrong.
+        UserError: there is no such formatter, a file is damaged or not in its form, or an option is wrong.
     """
     words, options = parsed(arguments, FormatOptions)
     from data_prep.gencodesearchnet.formatters import FORMATTERS, formatter
@@ -99,7 +100,7 @@ def format_pairs(arguments: Sequence[str]) -> None:
 
     if len(words) < 2 or not options.out:
         known = "|".join(FORMATTERS)
-        raise ValueError(f"expected a form and files: bash run.sh format_pairs {known} FILE [FILE ...] --out=FILE")
+        raise UserError(f"expected a form and files: bash run.sh format_pairs {known} FILE [FILE ...] --out=FILE")
     read, out = formatter(words[0]), named_path(options.out)
     check_file_place(out, "--out")
     files = [read(named_path(word)) for word in words[1:]]
@@ -113,11 +114,11 @@ def sample_pairs(arguments: Sequence[str]) -> None:
     """Write the file of a task, sampled from a raw file as the task package does.
 
     Raises:
-        ValueError: the file is damaged or has too few pairs, or an option is wrong.
+        UserError: the file is damaged or has too few pairs, or an option is wrong.
     """
     words, options = parsed(arguments, SampleOptions)
     if len(words) != 1 or not options.out:
-        raise ValueError("expected a raw file: bash run.sh sample_pairs FILE --task=ranking|matching --out=FILE")
+        raise UserError("expected a raw file: bash run.sh sample_pairs FILE --task=ranking|matching --out=FILE")
     from data_prep.gencodesearchnet.records import read_raw
     from data_prep.gencodesearchnet.sampled_files import write_matching, write_ranking
     from data_prep.gencodesearchnet.sampling import matching_negatives, ranking_blocks
@@ -138,11 +139,11 @@ def r_pairs(arguments: Sequence[str]) -> None:
     """Extract comments and their code from R sources.
 
     Raises:
-        ValueError: a source is not available, or an option is wrong.
+        UserError: a source is not available, or an option is wrong.
     """
     sources, options = parsed(arguments, RPairsOptions)
     if not sources or not options.out:
-        raise ValueError("expected sources and a folder: bash run.sh r_pairs SOURCE [SOURCE ...] --out=FOLDER")
+        raise UserError("expected sources and a folder: bash run.sh r_pairs SOURCE [SOURCE ...] --out=FOLDER")
     from data_prep.gencodesearchnet.r_corpus import build_r_pairs
 
     out = named_path(options.out)

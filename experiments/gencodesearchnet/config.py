@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from data_prep.bounds import COUNT, SEED, check_bounds, shown, whole
+from data_prep.errors import UserError
 from experiments.gencodesearchnet.fine_tune_options import FineTuneOptions
 
 ERRORS: Final = {
@@ -60,7 +61,7 @@ class BenchmarkOptions:
     def __post_init__(self) -> None:
         check_bounds(self, _BOUNDS)
         if unknown := [name for name in self.protocol.split(",") if name not in (*ERRORS, "canonical", "released")]:
-            raise ValueError(
+            raise UserError(
                 f"--protocol takes canonical, released or some of {', '.join(ERRORS)}, not {shown(unknown[0])}"
             )
 

@@ -25,6 +25,7 @@ from safetensors.torch import save as safetensors_save
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import naming, write_atomically
 from data_prep.files.folder_lock import sole_writer
 from data_prep.files.json_text import parse_json
@@ -90,13 +91,13 @@ def fine_tune(
         The record: options, data, metrics of each epoch, the best epoch, seconds.
 
     Raises:
-        ValueError: there are fewer than two pairs, ``out`` has other content, another process is writing it, or the
+        UserError: there are fewer than two pairs, ``out`` has other content, another process is writing it, or the
             base is not available.
         OSError: ``out`` cannot be written.
         KeyboardInterrupt: Ctrl-C, after a checkpoint.
     """
     if min(len(train), len(valid)) < 2:
-        raise ValueError(f"expected two training and two validation pairs or more, got {len(train)} and {len(valid)}")
+        raise UserError(f"expected two training and two validation pairs or more, got {len(train)} and {len(valid)}")
     plan = _Plan.of(train, valid, base, options)
     with sole_writer(out):
         _check(out, plan)
@@ -154,12 +155,12 @@ def _kept_record(out: Path) -> dict[str, Any]:
     """The record of a finished fine-tuning.
 
     Raises:
-        ValueError: it is damaged.
+        UserError: it is damaged.
     """
     try:
         kept = parse_json(read_whole(out / RECORD))
     except ValueError as error:
-        raise ValueError(f"{out / RECORD} is damaged ({error}): name another folder") from error
+        raise UserError(f"{out / RECORD} is damaged ({error}): name another folder") from error
     return kept if isinstance(kept, dict) else {}
 
 
@@ -172,11 +173,11 @@ def _check(out: Path, plan: _Plan) -> None:
     elif CHECKPOINT in there:
         kept = load_checkpoint(out / CHECKPOINT).get("plan")
     elif there or (out.exists() and not out.is_dir()):
-        raise ValueError(f"{out} is not an empty folder, nor a fine-tuning that can be resumed: name another one")
+        raise UserError(f"{out} is not an empty folder, nor a fine-tuning that can be resumed: name another one")
     else:
         return
     if not isinstance(kept, dict) or not plan.same_as(kept):
-        raise ValueError(f"{out} has a fine-tuning of another base, other options or other pairs: name another one")
+        raise UserError(f"{out} has a fine-tuning of another base, other options or other pairs: name another one")
 
 
 @dataclass(frozen=True)

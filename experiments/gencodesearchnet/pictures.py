@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy import ndarray
 
+from data_prep.errors import UserError
 from data_prep.gencodesearchnet.statistics import SIDES, SubsetStatistics, distances
 from experiments.tables.comparison_pictures import as_png
 
@@ -19,10 +20,10 @@ def distance_picture(subsets: Sequence[SubsetStatistics]) -> bytes:
     """A PNG with the pairwise distances of the subsets: of texts on the left, of codes on the right.
 
     Raises:
-        ValueError: there are fewer than two subsets.
+        UserError: there are fewer than two subsets.
     """
     if len(subsets) < 2:
-        raise ValueError(f"a matrix of distances needs two subsets or more, there are {len(subsets)}")
+        raise UserError(f"a matrix of distances needs two subsets or more, there are {len(subsets)}")
     names = [subset.name for subset in subsets]
     side = 2.2 + 0.62 * len(subsets)
     figure = Figure(figsize=(2 * side + 1.5, side + 1.2), dpi=110, layout="constrained")

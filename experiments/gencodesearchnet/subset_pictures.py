@@ -7,6 +7,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from data_prep.errors import UserError
 from data_prep.gencodesearchnet.subsets import SUBSETS
 from evaluation.benchmark import BenchmarkResult, RankingResult
 from experiments.gencodesearchnet.report import label_of
@@ -20,12 +21,12 @@ def subset_picture(results: Sequence[BenchmarkResult]) -> bytes:
     """A PNG: a group of bars for each subset that was ranked, with one bar and its 95 % interval per model.
 
     Raises:
-        ValueError: nothing was ranked.
+        UserError: nothing was ranked.
     """
     ranked = [{subset.name: subset.ranking for subset in each.subsets if subset.ranking} for each in results]
     names = [entry.name for entry in SUBSETS if any(entry.name in found for found in ranked)]
     if not names:
-        raise ValueError("a picture needs a subset that was ranked, and there is none")
+        raise UserError("a picture needs a subset that was ranked, and there is none")
     figure = Figure(figsize=(3 + 1.6 * len(names), 5.5), dpi=110, layout="constrained")
     axes = figure.subplots()
     axes.set_prop_cycle(color=matplotlib.colormaps["tab20"](range(20)))

@@ -11,6 +11,7 @@ from typing import IO, Final, TypeVar
 
 import numpy as np
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_file, write_atomically
 from data_prep.files.folder_lock import sole_writer
 from data_prep.files.named_paths import named_path
@@ -67,7 +68,7 @@ def find_data(options: BenchmarkOptions) -> Data:
     """The subsets that ``options`` name, and pairs to choose thresholds.
 
     Raises:
-        ValueError: there is none, a file is damaged, or a name is unknown.
+        UserError: there is none, a file is damaged, or a name is unknown.
     """
     names = [entry.name for entry in SUBSETS]
     for name in options.subsets:
@@ -78,7 +79,7 @@ def find_data(options: BenchmarkOptions) -> Data:
     wanted = options.subsets or names
     subsets = [subset for subset in found if subset.name in wanted]
     if not subsets:
-        raise ValueError(f"of the subsets {', '.join(options.subsets)} none is in {path}: there are {_named(found)}")
+        raise UserError(f"of the subsets {', '.join(options.subsets)} none is in {path}: there are {_named(found)}")
     missing = [name for name in missing if name in wanted]
     for subset in subsets:
         dropped = "".join(f"; left out {count:,}: {reason}" for reason, count in subset.dropped.items())
@@ -97,7 +98,7 @@ def run_benchmark(model: str, data: Data, options: BenchmarkOptions, command: st
     """Test ``model``, and write the result to its folder in ``--out``.
 
     Raises:
-        ValueError: there is no such model, or another process is testing it.
+        UserError: there is no such model, or another process is testing it.
         OSError: a file cannot be written.
     """
     folder = named_path(options.out) / folder_name(model)

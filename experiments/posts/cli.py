@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Sequence
 
+from data_prep.errors import UserError
 from data_prep.files.named_paths import check_folder_place, check_replaceable_folder, named_path
 from experiments.posts.config import MODELS, resolve_plan
 from experiments.posts.options import TrackerOptions
@@ -18,7 +19,7 @@ def test_model(arguments: Sequence[str], others: Sequence[str]) -> None:
         others: what else may be typed in place of a model, for messages.
 
     Raises:
-        ValueError: there is no such model or option, or the data are not available.
+        UserError: there is no such model or option, or the data are not available.
     """
     names, typed = split_arguments(arguments)
     if len(names) != 1 or names[0] not in MODELS:
@@ -34,11 +35,11 @@ def statistics(arguments: Sequence[str]) -> None:
     """Sizes of the fields of the posts of a dump, and of its sets.
 
     Raises:
-        ValueError: an option is wrong, or the data are not available.
+        UserError: an option is wrong, or the data are not available.
     """
     words, typed = split_arguments(arguments)
     if words:
-        raise ValueError(f"bash run.sh posts statistics takes options only, not {' '.join(words)}")
+        raise UserError(f"bash run.sh posts statistics takes options only, not {' '.join(words)}")
     plan = resolve_plan("bm25", typed)
     from experiments.posts.statistics_page import write_statistics
 
@@ -49,11 +50,11 @@ def tune(arguments: Sequence[str]) -> None:
     """Compare settings of BM25 on the development sets.
 
     Raises:
-        ValueError: an option is wrong, or the data are not available.
+        UserError: an option is wrong, or the data are not available.
     """
     words, typed = split_arguments(arguments)
     if words:
-        raise ValueError(f"bash run.sh posts tune takes options only, not {' '.join(words)}")
+        raise UserError(f"bash run.sh posts tune takes options only, not {' '.join(words)}")
     from experiments.posts.tuning import tuned_page
 
     show(tuned_page(resolve_plan("bm25_tuned", typed), _command("posts tune", arguments), say))
@@ -63,10 +64,10 @@ def table(arguments: Sequence[str]) -> None:
     """Write the tables of the saved results.
 
     Raises:
-        ValueError: there are words or options, or no results.
+        UserError: there are words or options, or no results.
     """
     if arguments:
-        raise ValueError("bash run.sh posts table takes no words or options")
+        raise UserError("bash run.sh posts table takes no words or options")
     from experiments.posts.summary import write_summaries
 
     say(f"wrote {', '.join(map(str, write_summaries()))}")
@@ -76,13 +77,13 @@ def sample(arguments: Sequence[str]) -> None:
     """Test a model on the synthetic sample.
 
     Raises:
-        ValueError: there is no such model or option, or too few examples could be broken.
+        UserError: there is no such model or option, or too few examples could be broken.
     """
     names, typed = split_arguments(arguments)
     if len(names) != 1 or names[0] not in MODELS:
         raise unknown("model of posts", " ".join(names), [*MODELS])
     if "data.path" in typed:
-        raise ValueError("bash run.sh posts_sample makes its own posts: leave out --data.path, or use posts")
+        raise UserError("bash run.sh posts_sample makes its own posts: leave out --data.path, or use posts")
     from experiments.posts.sample_run import run_sample
 
     show(f"\n{run_sample(names[0], typed, _command('posts_sample', arguments), say)}")
@@ -92,11 +93,11 @@ def from_tracker(arguments: Sequence[str]) -> None:
     """Write a bug tracker as the tables of a dump.
 
     Raises:
-        ValueError: a file is missing or damaged, or an option is wrong.
+        UserError: a file is missing or damaged, or an option is wrong.
     """
     words, options = parsed(arguments, TrackerOptions)
     if len(words) != 1 or not options.out:
-        raise ValueError("expected tickets and a folder: bash run.sh posts_from_tracker TICKETS --out=FOLDER")
+        raise UserError("expected tickets and a folder: bash run.sh posts_from_tracker TICKETS --out=FOLDER")
     from data_prep.posts.tracker import write_tracker
 
     out = named_path(options.out)

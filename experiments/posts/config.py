@@ -6,6 +6,7 @@ from pkgutil import resolve_name
 from typing import Any, Final, Literal
 
 from data_prep.bounds import check_bounds, real, whole
+from data_prep.errors import UserError
 from data_prep.posts.config import PostsConfig
 from experiments.terminal.options import Option, options_of, parse, unknown
 from training.config import TrainConfig
@@ -190,7 +191,7 @@ def section_types(name: str) -> dict[str, type]:
     """The dataclass of each section for a model.
 
     Raises:
-        ValueError: there is no such model.
+        UserError: there is no such model.
     """
     if name not in MODELS:
         raise unknown("model of posts", name, [*MODELS])
@@ -207,7 +208,7 @@ def resolve_plan(name: str, typed: Mapping[str, str]) -> PostsPlan:
     """The plan of a model with the options as typed.
 
     Raises:
-        ValueError: an unknown model or option, or an invalid value.
+        UserError: an unknown model or option, or an invalid value.
     """
     types = section_types(name)
     options: dict[str, Option] = {}
@@ -223,5 +224,5 @@ def resolve_plan(name: str, typed: Mapping[str, str]) -> PostsPlan:
         parts[section][field] = parse(text, options[option])
     built = {section: kind(**parts[section]) for section, kind in types.items()}
     if built["train"].resume:
-        raise ValueError("--train.resume is not needed here: the same command continues where it was stopped")
+        raise UserError("--train.resume is not needed here: the same command continues where it was stopped")
     return PostsPlan(name, MODELS[name].kind, **built)

@@ -8,6 +8,7 @@ document.
 from pathlib import Path
 
 from baselines.snipper.texts import QueryText
+from data_prep.errors import UserError
 from data_prep.store.prepared_data import open_prepared
 
 
@@ -15,12 +16,12 @@ def docstring_pairs(folder: Path) -> list[tuple[QueryText, str]]:
     """The training pairs of a prepared data set: the words of each function, which exclude its docstring; a sentence.
 
     Raises:
-        ValueError: the folder has no prepared data set, or a damaged one.
+        UserError: the folder has no prepared data set, or a damaged one.
     """
     try:
         split = open_prepared(folder).splits["train"]
     except (OSError, ValueError) as error:
-        raise ValueError(
+        raise UserError(
             f"--loop.docstrings takes the folder of a prepared data set, such as data/installed-python after bash "
             f"run.sh prepare installed --data.language=python, not {folder} ({error})"
         ) from error

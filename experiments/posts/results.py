@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from evaluation.metrics import mrr
 from evaluation.relevance import chance_recall, recall_at
@@ -75,10 +76,10 @@ def difference(first: PostsResult, second: PostsResult, k: int = 10) -> Differen
     """Recall@k of the first minus that of the second, over the same queries, with its bootstrap interval.
 
     Raises:
-        ValueError: they are of different queries.
+        UserError: they are of different queries.
     """
     if first.queries != second.queries:
-        raise ValueError("two results are only compared on the same queries")
+        raise UserError("two results are only compared on the same queries")
     return compare(first.hits(k), second.hits(k))
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.posts.sets import PostSets
 from data_prep.posts.store import PreparedPosts, prepare_posts
@@ -39,14 +40,14 @@ def run_posts(plan: PostsPlan, command: str, say: Callable[[str], None]) -> Test
     """Prepare the posts, train what is to be trained, and test.
 
     Raises:
-        ValueError: the dump is not available, or has no evaluation set.
+        UserError: the dump is not available, or has no evaluation set.
         OSError: a file cannot be read or written.
     """
     posts = prepare_posts(plan.data, command=command, say=say)
     sets = PostSets(posts.posts, plan.data)
     say("; ".join(f"{name} {count:,}" for name, count in sets.counts().items()))
     if not sets.evaluation:
-        raise ValueError(
+        raise UserError(
             f"no duplicate link with code or an error leads to an answered question among {len(posts.posts):,} "
             "questions, so there is nothing to test on: take a larger site, another --data.tag, or add PostLinks.xml"
         )

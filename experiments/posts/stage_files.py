@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 from jaxtyping import Int64
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.folder_lock import sole_holder
 from data_prep.files.json_text import parse_json
@@ -45,15 +46,15 @@ def read_record(folder: Path) -> dict[str, Any]:
     """What is known of the training of a stage.
 
     Raises:
-        ValueError: it is damaged.
+        UserError: it is damaged.
         OSError: it cannot be read.
     """
     try:
         record = parse_json(read_whole(folder / RECORD))
         if not isinstance(record, dict) or not isinstance(record.get("best"), dict):
-            raise ValueError("it is no record of a stage")
+            raise UserError("it is no record of a stage")
     except ValueError as error:
-        raise ValueError(
+        raise UserError(
             f"{folder / RECORD} is damaged ({error}): remove the folder, the stage is trained again"
         ) from error
     return record
@@ -74,12 +75,12 @@ def load_negatives(path: Path, rows: int, count: int) -> Int64[np.ndarray, "pair
     """The ``count`` mined negatives of each of ``rows`` training pairs.
 
     Raises:
-        ValueError: they are damaged.
+        UserError: they are damaged.
     """
     try:
         values = np.load(path, allow_pickle=False)
         if values.shape != (rows, count) or values.dtype != np.int64 or not ((values >= 0) & (values < rows)).all():
-            raise ValueError("its rows do not fit the training pairs")
+            raise UserError("its rows do not fit the training pairs")
     except (OSError, ValueError, EOFError) as error:
-        raise ValueError(f"{path} is damaged ({error}): remove it, it is made again") from error
+        raise UserError(f"{path} is damaged ({error}): remove it, it is made again") from error
     return np.asarray(values)

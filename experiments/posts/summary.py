@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.json_text import parse_json
 from data_prep.files.reading import read_whole
@@ -31,12 +32,12 @@ def write_summaries(folder: Path = RESULTS) -> list[Path]:
     """Write ``NAME.md`` for every folder of results in ``folder``, and ``NAME-ablations.md``; returns the files.
 
     Raises:
-        ValueError: there are no results, or one is damaged.
+        UserError: there are no results, or one is damaged.
         OSError: a file cannot be written.
     """
     found = [each for each in sorted(folder.glob("*")) if each.is_dir()]
     if not found:
-        raise ValueError(f"expected folders of results in {folder}, there are none: --evaluate.save=FOLDER writes them")
+        raise UserError(f"expected folders of results in {folder}, there are none: --evaluate.save=FOLDER writes them")
     pages = []
     for each in found:
         page = folder / f"{each.name}.md"
@@ -52,7 +53,7 @@ def ablation_pages(folder: Path) -> str:
     """The tables of the ablations that were saved in ``folder``, one after the other; "" if there are none.
 
     Raises:
-        ValueError: one is damaged.
+        UserError: one is damaged.
     """
     pages = []
     for name, ablation in ABLATIONS.items():
@@ -73,7 +74,7 @@ def grouped(folder: Path) -> Grouped:
     """The results in a folder; the same result, such as of a control, is counted once.
 
     Raises:
-        ValueError: one is damaged.
+        UserError: one is damaged.
     """
     found: Grouped = {}
     for path in sorted(folder.glob("*.json")):
@@ -164,4 +165,4 @@ def _results(path: Path) -> list[PostsResult]:
         rows = parse_json(read_whole(path))["results"]
         return [PostsResult(**{**row, "queries": tuple(row["queries"]), "ranks": tuple(row["ranks"])}) for row in rows]
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{path} is no result on posts ({error}): remove it") from error
+        raise UserError(f"{path} is no result on posts ({error}): remove it") from error

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
 
+from data_prep.errors import UserError
 from data_prep.posts.sets import PostSets
 from data_prep.posts.store import prepare_posts
 from evaluation.metrics import mrr, top_at_k
@@ -16,14 +17,14 @@ def tuned_page(plan: PostsPlan, command: str, say: Callable[[str], None]) -> str
     """A table of settings, the best by mean MRR over both development sets first.
 
     Raises:
-        ValueError: the dump is not available, or has no development queries.
+        UserError: the dump is not available, or has no development queries.
     """
     sets = PostSets(prepare_posts(plan.data, command=command, say=say).posts, plan.data)
     parts = plan.loop.parts
     pools = [same_post_pool(sets, parts), duplicate_pool(sets, parts, body=plan.evaluate.body)]
     pools = [pool for pool in pools if len(pool.queries)]
     if not pools:
-        raise ValueError("there are no development queries to tune on: take a larger dump")
+        raise UserError("there are no development queries to tune on: take a larger dump")
     rows = []
     for config in _settings(plan.model):
         cells, total = "", 0.0

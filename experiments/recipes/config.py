@@ -9,6 +9,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Final
 
 from data_prep.config import DataConfig, WordsConfig
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.named_paths import named_path
 from data_prep.installation import workspace
@@ -66,14 +67,14 @@ class Configuration:
         """Load what :meth:`save` wrote.
 
         Raises:
-            ValueError: the file is missing, damaged, or from another version.
+            UserError: the file is missing, damaged, or from another version.
         """
         content = stored_configuration(path)
         dataset, model, out = (content.pop(key) for key in ("dataset", "model_name", "out"))
         try:
             return _build(dataset, model, out, with_present_names(model, content))
         except ValueError as error:
-            raise ValueError(f"the configuration in {path} cannot be used: {error}") from error
+            raise UserError(f"the configuration in {path} cannot be used: {error}") from error
 
 
 SECTIONS: Final = ("data", "words", "model", "loss", "train", "evaluate")
@@ -103,7 +104,7 @@ def resolve(dataset: str, model: str, typed: Mapping[str, str]) -> Configuration
     """Build a configuration from defaults, the model's recipe, and the user's options (option -> text), in this order.
 
     Raises:
-        ValueError: an unknown model or option, an invalid value, or an invalid combination of values.
+        UserError: an unknown model or option, an invalid value, or an invalid combination of values.
     """
     recipe = recipe_of(model)
     values = parse_options(model, {**recipe.settings, **typed})
@@ -123,7 +124,7 @@ def parse_options(model: str, typed: Mapping[str, str]) -> dict[str, Any]:
     """Parse the values of options, by full name.
 
     Raises:
-        ValueError: an option that ``model`` does not have, or an invalid value.
+        UserError: an option that ``model`` does not have, or an invalid value.
     """
     known = all_options(model)
     for name in typed:

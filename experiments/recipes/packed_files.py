@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Final
 
+from data_prep.errors import UserError
+
 PACKED: Final = ("words.json", "model.safetensors")
 """Files of a packed model beside its configuration."""
 
@@ -16,9 +18,9 @@ def check_is_run(folder: Path) -> None:
     """Check that a folder does not have a packed model, where a run is needed.
 
     Raises:
-        ValueError: it has one.
+        UserError: it has one.
     """
     if is_packed(folder):
-        raise ValueError(
+        raise UserError(
             f"{folder} has a packed model, which can only search: name the folder of the run that it was packed from"
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from data_prep.errors import UserError
 from data_prep.files.folder_lock import sole_writer
 from data_prep.files.json_text import sorted_json
 from data_prep.files.named_paths import check_folder_place
@@ -62,7 +63,7 @@ class RunFolder:
         """Checksums, by name, of the files that the weights depend on; of the configuration without changeable options.
 
         Raises:
-            ValueError: the configuration is damaged.
+            UserError: the configuration is damaged.
             OSError: a file is missing.
         """
         settings = {name: value for name, value in stored_options(self.config).items() if not name.startswith(_FREE)}
@@ -80,7 +81,7 @@ def named_folder(plan: Configuration) -> Iterator[None]:
     """Lock the folder that ``--out`` or ``--train.resume`` names, if any, against other runs.
 
     Raises:
-        ValueError: another run is writing to it, or ``--out`` is not an empty or absent folder, cannot be created, or
+        UserError: another run is writing to it, or ``--out`` is not an empty or absent folder, cannot be created, or
             has a name that is not UTF-8.
     """
     if not (plan.train.resume or plan.out):
@@ -101,12 +102,12 @@ def _check_out(path: Path) -> None:
     try:
         str(path).encode()  # like TensorBoard
     except UnicodeEncodeError as error:
-        raise ValueError(f"--out={path} has a name that is not UTF-8: name another folder") from error
+        raise UserError(f"--out={path} has a name that is not UTF-8: name another folder") from error
     check_folder_place(path, "--out")
 
 
-def _not_empty(path: Path) -> ValueError:
-    return ValueError(f"--out={path} is not an empty folder: name a new one, or resume a run with --train.resume")
+def _not_empty(path: Path) -> UserError:
+    return UserError(f"--out={path} is not an empty folder: name a new one, or resume a run with --train.resume")
 
 
 @contextmanager
@@ -114,7 +115,7 @@ def new_run_folder(plan: Configuration) -> Iterator[RunFolder]:
     """The run folder that ``--out`` names, or a new one named by data set, model and time, locked against other runs.
 
     Raises:
-        ValueError: there are too many folders of that time.
+        UserError: there are too many folders of that time.
     """
     if plan.out:
         yield RunFolder(Path(plan.out))
@@ -129,4 +130,4 @@ def new_run_folder(plan: Configuration) -> Iterator[RunFolder]:
         with sole_writer(path):
             yield RunFolder(path)
         return
-    raise ValueError(f"{path} exists: name another folder with --out")
+    raise UserError(f"{path} exists: name another folder with --out")

@@ -8,6 +8,7 @@ from baselines.snipper.config import LightConfig, SnipperTransformerConfig
 from baselines.snipper.encoder import SnippetEncoder, SnippetTokenizer
 from baselines.snipper.light import LightEncoder, LightTokenizer
 from baselines.snipper.transformer import SnippetSubwords, TransformerSnippetEncoder
+from data_prep.errors import UserError
 from data_prep.files.json_text import parse_json
 from data_prep.files.reading import read_whole
 from training.checkpoint import put_weights, saved_weights
@@ -22,14 +23,14 @@ def load_snippet_encoder(folder: Path) -> tuple[SnippetEncoder, SnippetTokenizer
     """The encoder in ``folder``, on the CPU and in evaluation mode.
 
     Raises:
-        ValueError: there is none, or it is damaged.
+        UserError: there is none, or it is damaged.
     """
     try:
         record = parse_json(read_whole(folder / RECORD))
         kind = record["kind"]
         config = _config(LightConfig if kind == "light" else SnipperTransformerConfig, record["model"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(
+        raise UserError(
             f"expected the folder of a finished stage of training in {folder}, but it cannot be read: {error}"
         ) from error
     model: SnippetEncoder
@@ -47,10 +48,10 @@ def load_snippet_encoder(folder: Path) -> tuple[SnippetEncoder, SnippetTokenizer
 def _config(kind: type, content: Any) -> Any:
     known = {field.name: field for field in fields(kind)}
     if not isinstance(content, dict) or not content.keys() <= known.keys():
-        raise ValueError("its settings are not those of an encoder")
+        raise UserError("its settings are not those of an encoder")
     default = kind()
     for name, value in content.items():
         expected = type(getattr(default, name))
         if type(value) is not expected and not (expected is float and type(value) is int):
-            raise ValueError(f"{name} cannot be {value!r:.40}")
+            raise UserError(f"{name} cannot be {value!r:.40}")
     return kind(**content)

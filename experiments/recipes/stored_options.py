@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, get_args, get_origin
 
+from data_prep.errors import UserError
 from data_prep.files.json_text import parse_json
 from data_prep.files.reading import read_whole, reason
 from experiments.terminal.options import Option
@@ -17,20 +18,20 @@ def stored_configuration(path: Path) -> dict[str, Any]:
     """The sections, each a dict of plain values and lists of them, and dataset, model_name and out.
 
     Raises:
-        ValueError: the file is missing, damaged, or not a configuration.
+        UserError: the file is missing, damaged, or not a configuration.
     """
     try:
         content = parse_json(read_whole(path))
     except OSError as error:
-        raise ValueError(f"expected the configuration of a run in {path}: {reason(error)}") from error
+        raise UserError(f"expected the configuration of a run in {path}: {reason(error)}") from error
     except ValueError as error:
-        raise ValueError(f"expected the configuration of a run in {path}: {error}") from error
+        raise UserError(f"expected the configuration of a run in {path}: {error}") from error
     names = ("dataset", "model_name", "out")
     if not isinstance(content, dict) or not all(isinstance(content.get(name), str) for name in names):
-        raise ValueError(f"expected the configuration of a run in {path}: it lacks {', '.join(names)}")
+        raise UserError(f"expected the configuration of a run in {path}: it lacks {', '.join(names)}")
     for name, section in content.items():
         if name not in names and not (isinstance(section, dict) and all(map(_is_plain, section.values()))):
-            raise ValueError(f"expected the configuration of a run in {path}: {name!r:.40} contains no options")
+            raise UserError(f"expected the configuration of a run in {path}: {name!r:.40} contains no options")
     return content
 
 
@@ -42,7 +43,7 @@ def stored_options(path: Path) -> dict[str, Any]:
     """The options by full name, such as ``train.epochs``.
 
     Raises:
-        ValueError: the file is missing, damaged, or not a configuration.
+        UserError: the file is missing, damaged, or not a configuration.
     """
     found: dict[str, Any] = {}
     for name, part in stored_configuration(path).items():
@@ -69,13 +70,13 @@ def fitted(value: object, option: Option) -> Any:
     """Convert a stored or already parsed value to an option's type: lists to tuples, and 1 to 1.0 for floats.
 
     Raises:
-        ValueError: the value is invalid for the option.
+        UserError: the value is invalid for the option.
     """
     found: Any = tuple(value) if isinstance(value, list) else value
     if option.annotation is float and type(found) is int and abs(found) < _LARGEST:
         found = float(found)
     if not _fits(found, option.annotation):
-        raise ValueError(f"--{option.name} takes {option.accepts}, not {value!r:.60}")
+        raise UserError(f"--{option.name} takes {option.accepts}, not {value!r:.60}")
     return found
 
 

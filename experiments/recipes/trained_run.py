@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from data_prep.errors import UserError
 from experiments.recipes.config import Configuration
 from experiments.recipes.models import class_of
 from experiments.recipes.packed_files import check_is_run
@@ -20,12 +21,12 @@ def load_run(path: Path) -> tuple[NeuralRanker, PairTokenizer]:
     """Load the model of the finished run in ``path``, on the CPU and in evaluation mode.
 
     Raises:
-        ValueError: there is no run, it is damaged or unfinished, or its model has no training.
+        UserError: there is no run, it is damaged or unfinished, or its model has no training.
     """
     folder = RunFolder(path)
     plan = Configuration.load(folder.config)
     if not issubclass(class_of(plan.model_name), NeuralRanker):
-        raise ValueError(
+        raise UserError(
             f"the run in {folder.path} is of {plan.model_name}, which has nothing trained to load: name a run of a "
             "trained model, such as galm_plus"
         )
@@ -42,11 +43,11 @@ def check_finished(folder: RunFolder) -> None:
     """Check that the run of a trained model has weights.
 
     Raises:
-        ValueError: it has none yet, and the message states how to resume it; or the folder has a packed model.
+        UserError: it has none yet, and the message states how to resume it; or the folder has a packed model.
     """
     if not folder.weights.exists():
         check_is_run(folder.path)
-        raise ValueError(f"the run in {folder.path} is not finished: resume it with --train.resume={folder.path}")
+        raise UserError(f"the run in {folder.path} is not finished: resume it with --train.resume={folder.path}")
 
 
 class _NoStartingValues(TorchFunctionMode):
@@ -62,14 +63,14 @@ def weights_of(plan: Configuration, tokenizer: PairTokenizer) -> Mapping[str, Te
     """The names, shapes and types of the model's weights, as meta tensors, which take no memory.
 
     Raises:
-        ValueError: there is no such model.
+        UserError: there is no such model.
     """
     try:
         with torch.device("meta"):
             return without_weights(plan, tokenizer).state_dict()
     except (RuntimeError, TypeError, OverflowError, MemoryError) as error:
         why = " ".join(str(error).split())
-        raise ValueError(f"there is no {plan.model_name} with such settings and vocabularies: {why:.200}") from error
+        raise UserError(f"there is no {plan.model_name} with such settings and vocabularies: {why:.200}") from error
 
 
 def without_weights(plan: Configuration, tokenizer: PairTokenizer) -> NeuralRanker:

@@ -10,6 +10,7 @@ from data_prep.config import DataConfig
 from data_prep.corpus.context_parts import Part
 from data_prep.corpus.contexts import with_contexts
 from data_prep.corpus.dataset import Corpus
+from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.pairs.overlap import crossing, overlap, without
 from data_prep.pairs.tree_overlap import TreeOverlap, tree_overlap
@@ -53,7 +54,7 @@ def contexts_stage(
     """``data`` with the contexts of the queries of ``splits`` if the model reads them and the data set has them.
 
     Raises:
-        ValueError: a shard is missing or of another program.
+        UserError: a shard is missing or of another program.
     """
     if not reads_contexts(plan):
         return data
@@ -75,24 +76,24 @@ def check_trainable(plan: Configuration, data: PreparedData) -> None:
     """Refuse a data set without test pairs, training on one that has only test pairs, and pairs without contexts.
 
     Raises:
-        ValueError: the message says what is missing.
+        UserError: the message says what is missing.
     """
     if plan.data.extra_sets and reads_contexts(plan):
-        raise ValueError(f"{plan.model_name} takes no --data.extra, whose pairs would have no contexts: leave it out")
+        raise UserError(f"{plan.model_name} takes no --data.extra, whose pairs would have no contexts: leave it out")
     if not len(data.splits["test"]):
-        raise ValueError(
+        raise UserError(
             f"{plan.dataset} has training pairs only: add them to those of a data set that has test pairs too, by "
             f"--data.extra={plan.dataset}"
         )
     if is_trained(plan.model_name) and not len(data.splits["train"]):
         missing = ", ".join(data.manifest.get("missing_files", [])) or "training pairs"
-        raise ValueError(
+        raise UserError(
             f"{plan.dataset} has test pairs only, without {missing}: add these files, or train on another data set "
             f"with --evaluate.also={plan.dataset}"
         )
     least = max(2, plan.train.processes)
     if is_trained(plan.model_name) and len(data.splits["train"]) < least and not plan.data.extra_sets:
-        raise ValueError(
+        raise UserError(
             f"training takes {least} pairs or more, of which --data.limit={plan.data.limit} leaves "
             f"{len(data.splits['train'])}: raise it, or provide more data"
         )
@@ -102,12 +103,12 @@ def check_fields(plan: Configuration, model: NeuralRanker, tokenizer: PairTokeni
     """Refuse to train a model on a field of the syntax tree for which its vocabulary would be empty.
 
     Raises:
-        ValueError: the message names the field and what can be done.
+        UserError: the message names the field and what can be done.
     """
     for field in model.code_fields:
         if field in STRUCTURE_FIELDS and not tokenizer.vocabulary.of(field).words:
             trees = " prepare them with --data.statements=true," if field == "statements" else ""
-            raise ValueError(
+            raise UserError(
                 f"{plan.model_name} reads the field {field}, in which no word of the training pairs reaches "
                 f"--words.min_count={plan.words.min_count}:{trees} train on other data, or leave the field out"
             )
@@ -117,7 +118,7 @@ def training_data(plan: Configuration, data: PreparedData, command: str) -> Prep
     """``data`` as a model is trained on it: with added training pairs, without copies of test pairs, limited.
 
     Raises:
-        ValueError: another data set cannot be prepared or has too few pairs.
+        UserError: another data set cannot be prepared or has too few pairs.
     """
     whole = drop_test_overlap(plan, add_training_sets(plan, data, command), command)
     return limit_training(
@@ -129,7 +130,7 @@ def add_training_sets(plan: Configuration, data: PreparedData, command: str) -> 
     """``data`` with the training pairs of ``--data.extra``, except those in its own validation or test split.
 
     Raises:
-        ValueError: one of these data sets has no training pairs.
+        UserError: one of these data sets has no training pairs.
     """
     if not plan.data.extra_sets or not is_trained(plan.model_name):
         return data
@@ -231,18 +232,18 @@ def tests_beside(plan: Configuration, dataset: str, path: str, command: str) -> 
     """A data set with test pairs, such as one of ``--evaluate.also``.
 
     Raises:
-        ValueError: it has no test pairs.
+        UserError: it has no test pairs.
     """
     data = prepared_beside(plan, dataset, path, command)
     if not len(data.splits["test"]):
-        raise ValueError(f"{dataset} has no test pairs for --evaluate.also={plan.evaluate.also}")
+        raise UserError(f"{dataset} has no test pairs for --evaluate.also={plan.evaluate.also}")
     return data
 
 
 def _extra_pairs(plan: Configuration, dataset: str, path: str, command: str) -> Split:
     extra = prepared_beside(plan, dataset, path, command).splits["train"]
     if not len(extra):
-        raise ValueError(f"{dataset} has no training pairs to add by --data.extra={plan.data.extra}")
+        raise UserError(f"{dataset} has no training pairs to add by --data.extra={plan.data.extra}")
     return extra
 
 
@@ -256,7 +257,7 @@ def prepare_others(plan: Configuration, data: PreparedData, command: str, *, tra
         trains: whether to include the data sets of training.
 
     Raises:
-        ValueError: a data set is not available, or has no pairs of the kind that is needed.
+        UserError: a data set is not available, or has no pairs of the kind that is needed.
     """
     for also in plan.evaluate.also_sets:
         tests_beside(plan, *also, command)
@@ -275,7 +276,7 @@ def fusion_pairs(plan: Configuration, data: PreparedData, command: str) -> Split
     for name, path in plan.evaluate.mix_sets:
         valid = prepared_beside(plan, name, path, command).splits["valid"]
     if not len(valid):
-        raise ValueError(
+        raise UserError(
             f"{name} has no validation pairs to choose the weight of --evaluate.mix={plan.evaluate.mix} by: name a "
             "data set that has some by --evaluate.mix_on="
         )

@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from itertools import count
 from pathlib import Path
 
+from data_prep.errors import UserError
 from data_prep.files.folder_lock import sole_writer
 from data_prep.store.checksum import words_sha256
 from data_prep.store.prepared_data import PreparedData
@@ -39,14 +40,14 @@ def evaluate_run(path: Path, typed: Mapping[str, str]) -> Result:
     """Test the run in ``path`` again; the result is written beside its ``metrics.json``, which is left unchanged.
 
     Raises:
-        ValueError: there is no such run, an option is not one of section ``evaluate``, or another process is writing
+        UserError: there is no such run, an option is not one of section ``evaluate``, or another process is writing
             the folder.
     """
     folder = RunFolder(path)
     saved = Configuration.load(folder.config)
     for name in typed:
         if not name.startswith(CHANGEABLE):
-            raise ValueError(
+            raise UserError(
                 f"--{name} of a finished run is fixed: only --evaluate.*, --data.language and where data are can change"
             )
     plan = change(saved, typed)

@@ -18,6 +18,7 @@ from typing import IO, Final
 import torch
 import torch.distributed as dist
 
+from data_prep.errors import UserError
 from data_prep.installation import IMPORT_ROOT
 from experiments.terminal import console
 
@@ -34,12 +35,12 @@ def together(count: int) -> Iterator[None]:
     """Run the block in ``count`` processes, each with its share of the CPU cores.
 
     Raises:
-        ValueError: ``torchrun`` started another number of processes.
+        UserError: ``torchrun`` started another number of processes.
         ChildProcessError: a process ended before the others.
     """
     member, by_torchrun = os.environ.get(_MEMBER), "TORCHELASTIC_RUN_ID" in os.environ
     if by_torchrun and int(os.environ["WORLD_SIZE"]) != count:
-        raise ValueError(f"torchrun started {os.environ['WORLD_SIZE']} processes, but the options say {count}")
+        raise UserError(f"torchrun started {os.environ['WORLD_SIZE']} processes, but the options say {count}")
     if count == 1:
         yield
     elif by_torchrun:

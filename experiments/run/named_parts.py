@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from data_prep.errors import UserError
 from data_prep.registry import DATASETS, data_set
 from experiments.recipes.config import Configuration
 from experiments.recipes.models import is_trained, recipe_of
@@ -24,7 +25,7 @@ def check_named(plan: Configuration, *, trains: bool) -> None:
         trains: whether to check the data sets of training too.
 
     Raises:
-        ValueError: the message names the option.
+        UserError: the message names the option.
     """
     if plan.evaluate.mix:
         check_mix(plan.evaluate.mix)
@@ -37,21 +38,21 @@ def check_named(plan: Configuration, *, trains: bool) -> None:
                 other.inputs()
         except ValueError as error:
             reason = str(error).replace("--data.path=/", "/").replace("--data.path=", f"{name}:PATH")
-            raise ValueError(f"--{option}={typed}: {reason}") from error
+            raise UserError(f"--{option}={typed}: {reason}") from error
 
 
 def check_mix(name: str) -> None:
     """Refuse a second ranker that does not exist, or that needs training.
 
     Raises:
-        ValueError: the message names the option.
+        UserError: the message names the option.
     """
     try:
         recipe_of(name)
     except ValueError as error:
-        raise ValueError(f"--evaluate.mix={name}: {error}") from error
+        raise UserError(f"--evaluate.mix={name}: {error}") from error
     if is_trained(name):
-        raise ValueError(f"--evaluate.mix takes a ranker without training, such as {CONTROLS[0]}, not {name}")
+        raise UserError(f"--evaluate.mix takes a ranker without training, such as {CONTROLS[0]}, not {name}")
 
 
 def tell_without_part(plan: Configuration, typed: Mapping[str, str]) -> None:

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
+from data_prep.errors import UserError
 from data_prep.files.reading import read_whole
 from data_prep.store.prepared_data import PreparedData
 from evaluation.history import validations
@@ -165,7 +166,7 @@ def _keep_vocabulary(tokenizer: PairTokenizer, plan: Configuration, folder: RunF
     if not folder.vocabulary.exists():
         tokenizer.save(folder.vocabulary)
     elif class_of(plan.model_name).saved_tokenizer(folder.vocabulary, plan.words, plan.model) != tokenizer:
-        raise ValueError(f"the data have changed since the run in {folder.path} began: start a new run")
+        raise UserError(f"the data have changed since the run in {folder.path} began: start a new run")
 
 
 def write_evaluations(folder: RunFolder, outcome: Outcome, model: str) -> None:

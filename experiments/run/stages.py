@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float
 
+from data_prep.errors import UserError
 from data_prep.pairs.overlap import overlap, without
 from data_prep.records import SplitName
 from data_prep.store.checksum import words_sha256
@@ -116,7 +117,7 @@ def mixed(
     """``ranker`` fused with that of ``--evaluate.mix``, if there is one, by the weight that is best on validation.
 
     Raises:
-        ValueError: ``--evaluate.mix_on`` has no validation pairs.
+        UserError: ``--evaluate.mix_on`` has no validation pairs.
     """
     name = plan.evaluate.mix
     if not name:
@@ -146,7 +147,7 @@ def _weighing_pairs(plan: Configuration, data: PreparedData, command: str) -> Sp
     tests = [asked(tests_beside(plan, *other, command)) for other in plan.evaluate.also_sets]
     found = overlap(valid, [data.splits["train"], asked(data), *tests])
     if len(found.rows) == len(valid):
-        raise ValueError(f"{name} has no validation pairs of its own for --evaluate.mix_on={plan.evaluate.mix_on}")
+        raise UserError(f"{name} has no validation pairs of its own for --evaluate.mix_on={plan.evaluate.mix_on}")
     say(f"{name}: {len(valid) - len(found.rows):,} validation pairs, without {len(found.rows):,} that occur elsewhere")
     return without(valid, found.rows)
 

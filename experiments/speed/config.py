@@ -7,6 +7,7 @@ from typing import Final
 
 from data_prep.bounds import check_bounds, shown, whole
 from data_prep.config import DataConfig
+from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from experiments.recipes import config
 from experiments.terminal.options import options_of, parse, unknown
@@ -32,7 +33,7 @@ class SpeedConfig:
     def __post_init__(self) -> None:
         check_bounds(self, {"repeats": whole(1, 1000), "files": whole(1, 1_000_000)}, "speed")
         if len(set(self.pools)) < 2 or min(self.pools) < 2 or max(self.pools) > _LARGEST_POOL:
-            raise ValueError(
+            raise UserError(
                 f"--speed.pools takes two different sizes or more from 2 to {_LARGEST_POOL:,}, to measure the growth "
                 f"of time, not {shown(','.join(map(str, self.pools)))}"
             )
@@ -47,7 +48,7 @@ def resolve_speed(typed: Mapping[str, str]) -> tuple[SpeedConfig, DataConfig]:
     """The sections ``speed`` and ``data`` from the typed options (option -> text).
 
     Raises:
-        ValueError: an option of neither section, or a bad value.
+        UserError: an option of neither section, or a bad value.
     """
     own = {option.name: option for option in options_of("speed", SpeedConfig).values()}
     data = [option.name for option in options_of("data", DataConfig).values()]
@@ -59,6 +60,6 @@ def resolve_speed(typed: Mapping[str, str]) -> tuple[SpeedConfig, DataConfig]:
         values["out"] = str(named_path(values["out"]))
     for name in ("data.extra", "data.apart"):
         if typed.get(name):
-            raise ValueError(f"--{name}={typed[name]} has no effect on the measurements, which are on the JDK alone")
+            raise UserError(f"--{name}={typed[name]} has no effect on the measurements, which are on the JDK alone")
     plan = config.resolve("jdk", "galm", {name: text for name, text in typed.items() if name in data})
     return SpeedConfig(**values), plan.data

@@ -21,6 +21,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_file
 from data_prep.languages.comments import plain_comment
 from data_prep.languages.java.declarations import FoundMethod, find_methods, parse_java
@@ -52,10 +53,10 @@ def clones_in(folder: Path) -> list[Clone]:
     """The clones of a folder, in an order that depends on their names alone.
 
     Raises:
-        ValueError: there are none.
+        UserError: there are none.
     """
     if not folder.is_dir():
-        raise ValueError(f"{folder} is no folder: expected one of git clones, OWNER+NAME or OWNER/NAME")
+        raise UserError(f"{folder} is no folder: expected one of git clones, OWNER+NAME or OWNER/NAME")
     found = []
     for place in (*folder.glob("*"), *folder.glob("*/*")):
         own = next((each for each in (place, place / "repo") if each.is_dir() and bare_repository(each)), None)
@@ -63,7 +64,7 @@ def clones_in(folder: Path) -> list[Clone]:
             name = place.relative_to(folder).as_posix().replace("+", "/").removesuffix(".git")
             found.append((name, str(own)))
     if not found:
-        raise ValueError(f"{folder} has no git clones: expected folders OWNER+NAME or OWNER/NAME")
+        raise UserError(f"{folder} has no git clones: expected folders OWNER+NAME or OWNER/NAME")
     return sorted(found, key=lambda clone: hashlib.sha256(clone[0].lower().encode(errors="surrogatepass")).digest())
 
 
@@ -143,7 +144,7 @@ def write_zip(rows: Iterator[Row], path: Path, sizes: Mapping[SplitName, int]) -
     """Write the first rows as the splits of ``sizes``: test, validation, training.
 
     Raises:
-        ValueError: there are fewer rows; nothing is written.
+        UserError: there are fewer rows; nothing is written.
         OSError: the file cannot be written.
     """
     with atomic_file(path) as new, zipfile.ZipFile(new, "w") as archive:
@@ -154,7 +155,7 @@ def write_zip(rows: Iterator[Row], path: Path, sizes: Mapping[SplitName, int]) -
                     for place in range(wanted):
                         row = next(rows, None)
                         if row is None:
-                            raise ValueError(
+                            raise UserError(
                                 f"the clones end at row {start + place:,} of {sizes[split]:,} of {split}: add clones, "
                                 "or ask for fewer rows by --rows=TRAIN,VALID,TEST"
                             )
@@ -173,7 +174,7 @@ def main(arguments: Sequence[str]) -> None:
     """Write the file.
 
     Raises:
-        ValueError: there are too few methods, or no clones.
+        UserError: there are too few methods, or no clones.
         OSError: the file cannot be written.
     """
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -193,10 +194,10 @@ def sizes_of(typed: str) -> dict[SplitName, int]:
     """The numbers of rows of TRAIN,VALID,TEST.
 
     Raises:
-        ValueError: it has another form.
+        UserError: it has another form.
     """
     if not re.fullmatch(r"\d{1,9},\d{1,9},\d{1,9}", typed, re.ASCII):
-        raise ValueError(f"--rows takes three numbers TRAIN,VALID,TEST, not {typed!r:.60}")
+        raise UserError(f"--rows takes three numbers TRAIN,VALID,TEST, not {typed!r:.60}")
     train, valid, test = map(int, typed.split(","))
     return {"train": train, "valid": valid, "test": test}
 

@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Int
 
 from data_prep.config import WordsConfig
+from data_prep.errors import UserError
 from data_prep.installation import IMPORT_ROOT
 from data_prep.records import SplitName
 from data_prep.store.prepared_data import PreparedData, Split, limit_pairs, open_prepared
@@ -91,13 +92,13 @@ def split_for(data: PreparedData, pools: Sequence[int]) -> SplitName:
     """The test split, or the training split if a pool is larger than that.
 
     Raises:
-        ValueError: a pool is larger than the training split.
+        UserError: a pool is larger than the training split.
     """
     largest, sizes = max(pools), {name: len(split) for name, split in data.splits.items()}
     if largest <= sizes["test"]:
         return "test"
     if largest > sizes["train"]:
-        raise ValueError(
+        raise UserError(
             f"--speed.pools asks for {largest:,} methods, but the training split has {sizes['train']:,}: "
             "name smaller pools, or raise --data.limit"
         )
@@ -147,13 +148,13 @@ def in_a_process(task: Task) -> Ranked:
     """Run ``task`` in a new process.
 
     Raises:
-        ValueError: the process failed.
+        UserError: the process failed.
     """
     command = [sys.executable, "-m", "experiments.speed.pools", json.dumps(asdict(task))]
     environment = {**os.environ, "PYTHONPATH": str(IMPORT_ROOT)}
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environment, check=False)
     if done.returncode:
-        raise ValueError(f"the process that ranked {task.methods:,} methods ended with code {done.returncode}")
+        raise UserError(f"the process that ranked {task.methods:,} methods ended with code {done.returncode}")
     return from_json(Ranked, json.loads(done.stdout.splitlines()[-1]), "the process's answer")
 
 

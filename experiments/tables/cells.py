@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.folder_lock import sole_holder
 from data_prep.files.reading import read_whole
@@ -62,7 +63,7 @@ def finished(cell: Cell, folder: Path, typed: Mapping[str, str]) -> Result | Non
     """The saved result of a cell; None if there is none, or it is of another configuration.
 
     Raises:
-        ValueError: the result cannot be read.
+        UserError: the result cannot be read.
     """
     path = folder / f"{cell.key}.json"
     if not path.exists():
@@ -75,11 +76,11 @@ def check_cells(cells: Sequence[Cell], typed: Mapping[str, str]) -> None:
     """Refuse options that cannot apply to all cells, before anything is written.
 
     Raises:
-        ValueError: an option that is for one run only, an unknown one, or a bad value.
+        UserError: an option that is for one run only, an unknown one, or a bad value.
     """
     for name in _OF_ONE_RUN:
         if name in typed:
-            raise ValueError(f"--{name}={typed[name]} is for one run: each of these {len(cells)} has its own")
+            raise UserError(f"--{name}={typed[name]} is for one run: each of these {len(cells)} has its own")
     for cell in cells:
         cell.plan(typed)
 
@@ -95,7 +96,7 @@ def run_cells(cells: Sequence[Cell], folder: Path, typed: Mapping[str, str]) -> 
         typed: options for all of them, which override their own: paths of data, numbers of threads.
 
     Raises:
-        ValueError: a run failed, after printing why; or an option is wrong.
+        UserError: a run failed, after printing why; or an option is wrong.
     """
     check_cells(cells, typed)
     folder.mkdir(parents=True, exist_ok=True)
@@ -165,7 +166,7 @@ def _command(cell: Cell, words: Sequence[str], options: Mapping[str, str]) -> No
     if done.returncode in (130, -signal.SIGINT):
         raise KeyboardInterrupt
     if done.returncode:
-        raise ValueError(f"the run of {cell.key} failed; the results of the cells before it are saved")
+        raise UserError(f"the run of {cell.key} failed; the results of the cells before it are saved")
 
 
 def _run_path(cell: Cell) -> Path:

@@ -5,6 +5,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.installation import INSTALLED
 from evaluation.results import Result
@@ -53,10 +54,10 @@ def write_tables(readme: Path = README, results: Path = RESULTS) -> None:
     """Write all tables and figures from the saved results.
 
     Raises:
-        ValueError: this program runs from a wheel, or a result cannot be read.
+        UserError: this program runs from a wheel, or a result cannot be read.
     """
     if INSTALLED:
-        raise ValueError("tables are written into a checkout of the repository: clone it, and run this there")
+        raise UserError("tables are written into a checkout of the repository: clone it, and run this there")
     write_atomically(readme, with_tables(readme.read_text(encoding="utf-8"), results))
     written = [readme.name]
     for name, text in pages(results).items():
@@ -164,10 +165,10 @@ def with_tables(text: str, results: Path) -> str:
     """``text`` with the summary of the main tables between the markers.
 
     Raises:
-        ValueError: the markers are not there, or a result cannot be read.
+        UserError: the markers are not there, or a result cannot be read.
     """
     before, start, rest = text.partition(START)
     _, end, after = rest.partition(END)
     if not start or not end:
-        raise ValueError(f"expected the lines {START} and {END} in README.md, to write the table between them")
+        raise UserError(f"expected the lines {START} and {END} in README.md, to write the table between them")
     return f"{before}{START}\n{summary(_main(results)) or 'No results are saved yet.'}\n{END}{after}"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from data_prep.bounds import shown
+from data_prep.errors import UserError
 
 Options = TypeVar("Options")
 
@@ -71,16 +72,16 @@ def split_arguments(arguments: Iterable[str]) -> tuple[list[str], dict[str, str]
     """Split a command line into words and options; the last value of a repeated option counts.
 
     Raises:
-        ValueError: an option without ``=``.
+        UserError: an option without ``=``.
     """
     words: list[str] = []
     options: dict[str, str] = {}
     bare = ""
     for argument in arguments:
         if bare:
-            raise ValueError(f"write {bare}={argument}, with = and no space, not {bare} {argument}")
+            raise UserError(f"write {bare}={argument}, with = and no space, not {bare} {argument}")
         if argument.startswith("-") and not argument.startswith("--") and argument != "-":
-            raise ValueError(f"unknown option {argument}: options are written --section.field=value")
+            raise UserError(f"unknown option {argument}: options are written --section.field=value")
         if not argument.startswith("--"):
             words.append(argument)
         elif "=" in argument:
@@ -89,11 +90,11 @@ def split_arguments(arguments: Iterable[str]) -> tuple[list[str], dict[str, str]
         else:
             bare = argument
     if bare:
-        raise ValueError(f"{bare} needs a value, such as true or false for a switch: write {bare}=VALUE")
+        raise UserError(f"{bare} needs a value, such as true or false for a switch: write {bare}=VALUE")
     return words, options
 
 
-def unknown(what: str, name: str, known: Sequence[str], topic: str = "") -> ValueError:
+def unknown(what: str, name: str, known: Sequence[str], topic: str = "") -> UserError:
     """The error for a name that is not in ``known``, with a suggestion, and all names if they are few.
 
     ``topic``: the help topic that lists them.
@@ -101,19 +102,19 @@ def unknown(what: str, name: str, known: Sequence[str], topic: str = "") -> Valu
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]}? " if near else ""
     listing = f"known: {', '.join(known)}" if len(known) <= 12 else f"`bash run.sh {f'help {topic}'.strip()}` lists all"
-    return ValueError(f"unknown {what} {shown(name)}: {hint}{listing}")
+    return UserError(f"unknown {what} {shown(name)}: {hint}{listing}")
 
 
 def parse(text: str, option: Option) -> Any:
     """Parse ``text`` as a value of ``option``.
 
     Raises:
-        ValueError: it is not a value of the option's type; the message states what is accepted.
+        UserError: it is not a value of the option's type; the message states what is accepted.
     """
     try:
         return _value(text, option.annotation)
     except ValueError:
-        raise ValueError(f"--{option.name} takes {option.accepts}, not {shown(text)}") from None
+        raise UserError(f"--{option.name} takes {option.accepts}, not {shown(text)}") from None
 
 
 def named_options(kind: type) -> dict[str, Option]:
@@ -125,7 +126,7 @@ def parsed(arguments: Sequence[str], kind: type[Options]) -> tuple[list[str], Op
     """Parse the words and options of a command line; ``=true`` of a boolean option may be omitted.
 
     Raises:
-        ValueError: an unknown option or an invalid value.
+        UserError: an unknown option or an invalid value.
     """
     options = named_options(kind)
     switches = {f"--{name}" for name, option in options.items() if option.annotation is bool}
@@ -146,14 +147,14 @@ def _value(text: str, annotation: Any) -> Any:
     else:
         return _number(annotation, text) if annotation in (int, float) else annotation(text)
     if text not in choices:
-        raise ValueError(text)
+        raise UserError(text)
     return choices[text]
 
 
 def _number(kind: type, text: str) -> Any:
     number = kind(text)
     if not math.isfinite(number):
-        raise ValueError(text)
+        raise UserError(text)
     return number
 
 

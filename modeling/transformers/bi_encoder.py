@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from data_prep.bounds import check_bounds, whole
 from data_prep.config import WordsConfig
+from data_prep.errors import UserError
 from data_prep.store.batching import Batch, Words
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import TokenizedPairs
@@ -50,12 +51,12 @@ class TransformerBiEncoder(BiEncoder):
         """Build the architecture; :meth:`start_from` loads the pretrained weights.
 
         Raises:
-            ValueError: the libraries are missing, or they do not support the architecture.
+            UserError: the libraries are missing, or they do not support the architecture.
         """
         super().__init__(config, vocabularies)
         self.transformer: nn.Module = vocabularies.build("AutoModel")
         if max(config.query_length, config.code_length) > (most := most_tokens(self.transformer.config)):
-            raise ValueError(
+            raise UserError(
                 f"--model.query_length={config.query_length} and --model.code_length={config.code_length} take "
                 f"{most:,} tokens at most with this model"
             )
@@ -78,7 +79,7 @@ class TransformerBiEncoder(BiEncoder):
         """Load the pretrained weights.
 
         Raises:
-            ValueError: the base could not be loaded, or has another architecture.
+            UserError: the base could not be loaded, or has another architecture.
         """
         device = next(self.parameters()).device
         self.transformer.load_state_dict(pretrained_weights(self.config.base))

@@ -20,6 +20,7 @@ from jaxtyping import Float, Int64
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import naming
 from modeling.transformers.pretrained import extra
 
@@ -43,7 +44,7 @@ def load_codet5p_sentences(place: str, local: bool, device: str) -> Any:
     """A SentenceTransformer of four modules: T5's encoder, first-token pooling, ``proj``, normalisation to length 1.
 
     Raises:
-        ValueError: weights or the tokenizer are missing, are not plain tensors, or do not fit ``config.json``.
+        UserError: weights or the tokenizer are missing, are not plain tensors, or do not fit ``config.json``.
     """
     library, parts = extra("sentence_transformers"), extra("sentence_transformers.sentence_transformer.modules")
     config, file = _t5_config(_fields(place, local)), _file(place, _WEIGHTS, local)
@@ -68,14 +69,14 @@ def load_codet5p_tokenizer(place: str, local: bool) -> Any:
     """Its tokenizer, which is RoBERTa's, whatever class its files name.
 
     Raises:
-        ValueError: its files are missing, or it has more tokens than the model has word vectors.
+        UserError: its files are missing, or it has more tokens than the model has word vectors.
     """
     if _file(place, ("tokenizer.json", "vocab.json"), local).name == "vocab.json":
         _file(place, ("merges.txt",), local)  # without it the library would tokenize into single characters
     tokenizer = extra("transformers").RobertaTokenizerFast.from_pretrained(place, local_files_only=local)
     tokenizer.init_kwargs.pop("auto_map", None)  # so that a saved copy does not refer to custom code either
     if tokenizer.vocab_size > (known := _t5_config(_fields(place, local)).vocab_size):
-        raise ValueError(f"its tokenizer has {tokenizer.vocab_size:,} tokens and its config.json {known:,}")
+        raise UserError(f"its tokenizer has {tokenizer.vocab_size:,} tokens and its config.json {known:,}")
     return tokenizer
 
 
@@ -83,7 +84,7 @@ def load_codet5p_classifier(place: str, local: bool) -> tuple["CodeT5pClassifier
     """The model with two logits, and as ``missing_keys`` the weights of its head if they were initialised randomly.
 
     Raises:
-        ValueError: weights are missing, are not plain tensors, or do not fit ``config.json``.
+        UserError: weights are missing, are not plain tensors, or do not fit ``config.json``.
     """
     file = _file(place, _WEIGHTS, local)
     weights = _read(file)
@@ -140,7 +141,7 @@ def _fields(place: str, local: bool) -> dict[str, Any]:
 def _t5_config(fields: Mapping[str, Any]) -> Any:
     """T5's configuration under this model's type, so that a saved model is recognised again."""
     if not isinstance(fields.get("embed_dim"), int):
-        raise ValueError(f"expected embed_dim in its config.json, a whole number, not {fields.get('embed_dim')}")
+        raise UserError(f"expected embed_dim in its config.json, a whole number, not {fields.get('embed_dim')}")
     kind = type("CodeT5pConfig", (extra("transformers").T5Config,), {"model_type": MODEL_TYPE})
     return kind(**{name: value for name, value in fields.items() if name not in _FOREIGN})
 
@@ -153,7 +154,7 @@ def _file(place: str, names: tuple[str, ...], local: bool) -> Path:
             return Path(find(place, name, local_files_only=local))
         except OSError as error:
             last = error
-    raise ValueError(f"no {' or '.join(names)} was found or could be fetched") from last
+    raise UserError(f"no {' or '.join(names)} was found or could be fetched") from last
 
 
 def _read(file: Path) -> dict[str, Tensor]:
@@ -162,9 +163,9 @@ def _read(file: Path) -> dict[str, Tensor]:
         plain = file.suffix == ".safetensors"
         weights = load_file(file) if plain else torch.load(file, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
-        raise ValueError(f"{file.name} is damaged or contains more than weights, so it is not loaded") from error
+        raise UserError(f"{file.name} is damaged or contains more than weights, so it is not loaded") from error
     if not isinstance(weights, dict) or not all(isinstance(weight, Tensor) for weight in weights.values()):
-        raise ValueError(f"expected weights by name in {file.name}, but it contains something else")
+        raise UserError(f"expected weights by name in {file.name}, but it contains something else")
     for name, other in (_TIED, _TIED[::-1]):
         if other in weights:
             weights.setdefault(name, weights[other])
@@ -178,5 +179,5 @@ def _check(weights: Mapping[str, Tensor], own: Mapping[str, Tensor], file: Path)
     for name in [*own, *weights]:
         found, wanted = (list(each[name].shape) if name in each else "absent" for each in (weights, own))
         if found != wanted and name not in missing:
-            raise ValueError(f"{file.name} does not fit config.json: {name} is {found}, expected {wanted}")
+            raise UserError(f"{file.name} does not fit config.json: {name} is {found}, expected {wanted}")
     return missing

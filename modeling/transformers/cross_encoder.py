@@ -22,6 +22,7 @@ from torch import Tensor, nn
 
 from data_prep.bounds import check_bounds, whole
 from data_prep.config import WordsConfig
+from data_prep.errors import UserError
 from data_prep.store.batching import Batch, Words
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import TokenizedPairs
@@ -43,7 +44,7 @@ def load_tokenizer(name: str) -> Any:
     """The tokenizer of model ``name``.
 
     Raises:
-        ValueError: transformers is not installed, or there is no such model; one line.
+        UserError: transformers is not installed, or there is no such model; one line.
     """
     library = extra("transformers")
 
@@ -61,7 +62,7 @@ def load_classifier(name: str, *, new_head: bool = False) -> Any:
     CodeT5+ is released as a pickle, of which only tensors are loaded: :mod:`modeling.transformers.codet5p`.
 
     Raises:
-        ValueError: transformers is not installed, there is no such model, or it has no such head; one line.
+        UserError: transformers is not installed, there is no such model, or it has no such head; one line.
     """
     library = extra("transformers")
 
@@ -75,7 +76,7 @@ def load_classifier(name: str, *, new_head: bool = False) -> Any:
 
     model, info = load_pretrained(name, load)
     if info["missing_keys"] and not new_head:
-        raise ValueError(f"{name} has no trained classification head: fine-tune it first, and name that folder")
+        raise UserError(f"{name} has no trained classification head: fine-tune it first, and name that folder")
     return model
 
 
@@ -88,7 +89,7 @@ def load_cross_encoder(name: str, max_length: int = 0, batch_size: int = 64) -> 
         batch_size: pairs per batch.
 
     Raises:
-        ValueError: the libraries or the model are missing, or its maximum length is below ``max_length``; one line.
+        UserError: the libraries or the model are missing, or its maximum length is below ``max_length``; one line.
     """
     tokenizer, classifier = load_tokenizer(name), load_classifier(name)
     length = max_length or int(min(tokenizer.model_max_length, _LONGEST, most_tokens(classifier.config)))
@@ -145,14 +146,14 @@ class CrossEncoder(NeuralRanker):
         """Use a model of two logits as is, or build the architecture; :meth:`start_from` loads its base's weights.
 
         Raises:
-            ValueError: the libraries are missing or do not support the architecture, its maximum length is below
+            UserError: the libraries are missing or do not support the architecture, its maximum length is below
                 ``max_length``, or ``max_length`` leaves no room.
         """
         super().__init__(config, vocabularies)
         self.classifier: Any = classifier or vocabularies.build("AutoModelForSequenceClassification", num_labels=2)
         longest = most_tokens(self.classifier.config)
         if not SPECIAL + 2 <= config.max_length <= longest:
-            raise ValueError(
+            raise UserError(
                 f"max_length takes {SPECIAL + 2} to {longest:,} tokens with this model, not {config.max_length}"
             )
         self._joining = Joining(*vocabularies.marks, kinds_of(self.classifier), config.room)
@@ -181,7 +182,7 @@ class CrossEncoder(NeuralRanker):
         """Load the pretrained weights; the head is initialised randomly if the base has none.
 
         Raises:
-            ValueError: the base could not be loaded, or has another architecture.
+            UserError: the base could not be loaded, or has another architecture.
         """
         self.classifier.load_state_dict(load_classifier(self.config.base, new_head=True).state_dict())
 

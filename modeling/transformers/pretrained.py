@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 
 Loaded = TypeVar("Loaded")
@@ -37,7 +38,7 @@ def extra(library: str) -> Any:
     """Import ``library``, one of requirements-sentences.txt, with its progress bars and log messages disabled.
 
     Raises:
-        ValueError: it is not installed.
+        UserError: it is not installed.
     """
     os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read when the libraries are imported
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
@@ -45,7 +46,7 @@ def extra(library: str) -> Any:
     try:
         found = importlib.import_module(library)
     except ImportError as error:
-        raise ValueError(
+        raise UserError(
             f"pretrained models need {library}: .venv/bin/python -m pip install -r requirements-sentences.txt"
         ) from error
     if transformers := sys.modules.get("transformers"):
@@ -66,21 +67,21 @@ def load_pretrained(name: str, load: Callable[[str, bool], Loaded]) -> Loaded:
     """Call ``load`` with the location of model ``name``, and whether only local files may be used.
 
     Raises:
-        ValueError: there is no such local model and the Hub may not be contacted or does not answer, or the model
+        UserError: there is no such local model and the Hub may not be contacted or does not answer, or the model
         cannot be loaded; one line.
     """
     if folder := model_folder(name):
         _check_files(folder)
         return _attempt(name, load, str(folder), local=True)
     if not _HUB_NAME.fullmatch(name) or Path(name).exists():
-        raise ValueError(f"expected the folder of a model, with a {' or '.join(_MARKS)}, but {name} is not one")
+        raise UserError(f"expected the folder of a model, with a {' or '.join(_MARKS)}, but {name} is not one")
     try:
         return _attempt(name, load, name, local=True)
     except _OwnCodeError:
         raise
     except ValueError as error:
         if not _hub_may_be_asked():
-            raise ValueError(
+            raise UserError(
                 f"{name} is not a folder, not an installed package and not completely in the Hub's cache: name the "
                 "folder of a model, or set HF_HUB_OFFLINE=0 to download it"
             ) from error
@@ -100,7 +101,7 @@ def _check_files(folder: Path) -> None:
     """Reject special files, for which the libraries would wait or which they would read endlessly."""
     for each in (*folder.iterdir(), *folder.glob("*/*")):
         if each.exists() and not (each.is_file() or each.is_dir()):
-            raise ValueError(f"expected files and folders in the model {folder}, but {each} is neither")
+            raise UserError(f"expected files and folders in the model {folder}, but {each} is neither")
 
 
 def _hub_may_be_asked() -> bool:
@@ -111,17 +112,17 @@ def _ask_hub(name: str) -> None:
     """Send a single request first, since the libraries retry for minutes if the Hub does not answer."""
     hub = os.environ.get("HF_ENDPOINT", _HUB).rstrip("/")
     if not hub.startswith(("http://", "https://")):
-        raise ValueError(f"HF_ENDPOINT takes an http or https address, not {hub}")
+        raise UserError(f"HF_ENDPOINT takes an http or https address, not {hub}")
     request = urllib.request.Request(f"{hub}/{name}/resolve/main/config.json", method="HEAD")
     try:
         urllib.request.urlopen(request, timeout=_SECONDS).close()
     except urllib.error.HTTPError as error:
         error.close()
         if error.code not in (401, 403):  # these need a token, which the libraries supply
-            raise ValueError(f"{name} could not be fetched: {hub} answers {error.code} {error.reason}") from error
+            raise UserError(f"{name} could not be fetched: {hub} answers {error.code} {error.reason}") from error
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", error)
-        raise ValueError(f"{name} could not be fetched from {hub}: {reason or type(error).__name__}") from error
+        raise UserError(f"{name} could not be fetched from {hub}: {reason or type(error).__name__}") from error
 
 
 def _attempt(name: str, load: Callable[[str, bool], Loaded], place: str, *, local: bool) -> Loaded:
@@ -136,4 +137,4 @@ def _attempt(name: str, load: Callable[[str, bool], Loaded], place: str, *, loca
                 "sentence-transformers, save that, and name its folder"
             ) from error
         line = next(iter(str(error).strip().splitlines()), "")
-        raise ValueError(f"{name} cannot be loaded: {type(error).__name__}: {line}") from error
+        raise UserError(f"{name} cannot be loaded: {type(error).__name__}: {line}") from error

@@ -14,6 +14,7 @@ from jaxtyping import Float32, Int64
 from tqdm import tqdm
 
 from data_prep.bounds import check_bounds, whole
+from data_prep.errors import UserError
 from data_prep.files.printable import one_line
 from data_prep.store.prepared_data import Split
 from modeling.device import best_device
@@ -29,7 +30,7 @@ def load_sentence_model(name: str, device: str = "cpu") -> Any:
     """The SentenceTransformer ``name``: a folder, an installed package or a name on the Hugging Face Hub.
 
     Raises:
-        ValueError: sentence-transformers is not installed, or there is no such model; one line.
+        UserError: sentence-transformers is not installed, or there is no such model; one line.
     """
     library = extra("sentence_transformers")
 
@@ -67,13 +68,13 @@ class SentenceEncoder(Ranker):
         """Load the model, onto the GPU if there is one.
 
         Raises:
-            ValueError: the libraries or the model are missing, or it reads fewer tokens than asked for; one line.
+            UserError: the libraries or the model are missing, or it reads fewer tokens than asked for; one line.
         """
         self.config = config
         self._model = load_sentence_model(config.model, best_device())
         inner = self._model.transformers_model
         if inner is not None and config.max_length > most_tokens(inner.config):
-            raise ValueError(f"{config.model} reads {most_tokens(inner.config)} tokens, not {config.max_length}")
+            raise UserError(f"{config.model} reads {most_tokens(inner.config)} tokens, not {config.max_length}")
         self._model.max_seq_length = config.max_length
         if config.pooling == "cls":
             self._pool_first()
@@ -106,7 +107,7 @@ class SentenceEncoder(Ranker):
     def _pool_first(self) -> None:
         pooling = [module for module in self._model if hasattr(module, "pooling_mode")]
         if len(pooling) != 1 or not isinstance(pooling[0].pooling_mode, str):
-            raise ValueError(
+            raise UserError(
                 f"pooling=cls needs a model that pools token vectors once, and {self.config.model} does not"
             )
         pooling[0].pooling_mode = "cls"

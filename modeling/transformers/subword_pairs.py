@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.json_text import parse_json
 from data_prep.files.reading import read_whole
@@ -49,11 +50,11 @@ class Subwords:
         """The ids of start, separator and padding.
 
         Raises:
-            ValueError: the tokenizer lacks one of them.
+            UserError: the tokenizer lacks one of them.
         """
         ids = (self.start, self.separator, self.architecture.get("pad_token_id"))
         if None in ids:
-            raise ValueError("a cross-encoder needs a tokenizer with a start, a separator and padding: take an encoder")
+            raise UserError("a cross-encoder needs a tokenizer with a start, a separator and padding: take an encoder")
         return ids  # type: ignore[return-value]
 
     def build(self, kind: str, **settings: Any) -> Any:
@@ -64,7 +65,7 @@ class Subwords:
             settings: additional settings of the architecture.
 
         Raises:
-            ValueError: the library is missing, or it does not support the architecture.
+            UserError: the library is missing, or it does not support the architecture.
         """
         library, own = extra("transformers"), dict(self.architecture)
         try:
@@ -72,7 +73,7 @@ class Subwords:
                 library.AutoConfig.for_model(own.pop("model_type"), **{**own, **settings})
             )
         except (ArithmeticError, AttributeError, ImportError, LookupError, TypeError) as error:
-            raise ValueError(f"transformers cannot build this architecture: {error}") from error
+            raise UserError(f"transformers cannot build this architecture: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,22 +90,22 @@ class SubwordTokenizer:
         """Load what :meth:`save` wrote.
 
         Raises:
-            ValueError: the file is missing or is not such a file.
+            UserError: the file is missing or is not such a file.
         """
         try:
             content = parse_json(read_whole(path))
             if not isinstance(content, dict) or not all(isinstance(content.get(key), dict) for key in _KEYS):
-                raise ValueError(f"expected {' and '.join(_KEYS)}")
+                raise UserError(f"expected {' and '.join(_KEYS)}")
             architecture = checked_architecture(content["architecture"])
             marks = {name: content.get(name) for name in _MARKS}
             for name, token in marks.items():
                 if token is not None and not (type(token) is int and 0 <= token < architecture.get("vocab_size", 0)):
-                    raise ValueError(f"{name} is {token!r:.20}, no token of {architecture.get('vocab_size', 0):,}")
+                    raise UserError(f"{name} is {token!r:.20}, no token of {architecture.get('vocab_size', 0):,}")
             subwords = Subwords(json.dumps(content["tokenizer"]), architecture, **marks)
             found = cls(subwords, query_length, code_length, special)
             found._reader(query_length)
         except (OSError, ValueError) as error:
-            raise ValueError(f"expected the tokenizer of a run in {path}, but it cannot be read: {error}") from error
+            raise UserError(f"expected the tokenizer of a run in {path}, but it cannot be read: {error}") from error
         return found
 
     def save(self, path: Path) -> None:
@@ -152,17 +153,17 @@ class SubwordTokenizer:
         """The library's tokenizer, truncating to ``length`` and without padding.
 
         Raises:
-            ValueError: the library is missing, or it cannot read the tokenizer.
+            UserError: the library is missing, or it cannot read the tokenizer.
         """
         library = extra("tokenizers")
         try:
             reader = library.Tokenizer.from_str(self.vocabulary.tokenizer)
         except Exception as error:  # the library raises Exception itself
-            raise ValueError(f"no tokenizer: {error}") from error
+            raise UserError(f"no tokenizer: {error}") from error
         except BaseException as error:  # a Rust panic inside it, which is not an Exception
             if type(error).__name__ != "PanicException":
                 raise
-            raise ValueError("no tokenizer: the library failed on it") from error
+            raise UserError("no tokenizer: the library failed on it") from error
         reader.no_padding()
         reader.enable_truncation(length)
         reader.encode_special_tokens = not self.special
@@ -173,15 +174,15 @@ def checked_architecture(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The numbers, booleans and known names of an architecture; everything else is dropped.
 
     Raises:
-        ValueError: it is not supported, or larger than any supported one.
+        UserError: it is not supported, or larger than any supported one.
     """
     kind = settings.get("model_type")
     if not isinstance(kind, str) or kind not in _KINDS:
-        raise ValueError(f"expected one of {', '.join(sorted(_KINDS))}, not {kind!r:.40}")
+        raise UserError(f"expected one of {', '.join(sorted(_KINDS))}, not {kind!r:.40}")
     for name, value in settings.items():
         most = _MOST_LAYERS if name in _LAYERS else _LARGEST
         if isinstance(value, int | float) and not -most <= value <= most:
-            raise ValueError(f"{name}={value!r:.20} is larger than of any architecture known here")
+            raise UserError(f"{name}={value!r:.20} is larger than of any architecture known here")
     plain = {name: value for name, value in settings.items() if isinstance(value, bool | int | float)}
     return plain | {name: settings[name] for name in sorted(_TEXTS & {*settings}) if isinstance(settings[name], str)}
 
@@ -190,7 +191,7 @@ def subwords_of(name: str) -> Subwords:
     """The tokenizer and architecture of the pretrained model ``name``: a folder, a package or a name on the Hub.
 
     Raises:
-        ValueError: the libraries or the model are missing, or its tokenizer is not from the tokenizers library.
+        UserError: the libraries or the model are missing, or its tokenizer is not from the tokenizers library.
     """
     library = extra("transformers")
 
@@ -207,10 +208,10 @@ def subwords_in(tokenizer: Any) -> Subwords:
     """The subwords of a transformers tokenizer; of the architecture only the padding id is known.
 
     Raises:
-        ValueError: it is not from the tokenizers library.
+        UserError: it is not from the tokenizers library.
     """
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
-        raise ValueError("its tokenizer has no fast form")
+        raise UserError("its tokenizer has no fast form")
     padding = {"pad_token_id": tokenizer.pad_token_id}
     return Subwords(json.dumps(json.loads(backend.to_str())), padding, tokenizer.cls_token_id, tokenizer.sep_token_id)

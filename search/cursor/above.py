@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Final
 
 from data_prep.corpus.contexts import context_words
+from data_prep.errors import UserError
 from data_prep.limited_calls import CALLS
 from data_prep.worker_process import EndedByItemError
 from search.files.languages import language_names
@@ -28,11 +29,11 @@ def words_above(text: str, language: str) -> tuple[str, ...]:
         language: its language.
 
     Raises:
-        ValueError: there is no such language.
+        UserError: there is no such language.
         ChildProcessError: no process could be started that parses.
     """
     if language not in language_names():
-        raise ValueError(f"there is no language {language!r}; there are {', '.join(language_names())}")
+        raise UserError(f"there is no language {language!r}; there are {', '.join(language_names())}")
     text = nearest(text)
     with suppress(EndedByItemError):
         text = CALLS.call("data_prep.corpus.plain_code:plain_code", text, language)

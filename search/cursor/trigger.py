@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from data_prep.errors import UserError
+
 _MARKS: Final[Mapping[str, str]] = {"python": "#", "java": "//", "javascript": "//", "typescript": "//", "go": "//"}
 """Language -> what begins a line comment."""
 _TRIGGERS: Final = {
@@ -22,10 +24,10 @@ def query_of(line: str, language: str) -> str:
         language: one of those that are indexed.
 
     Raises:
-        ValueError: there is no such language.
+        UserError: there is no such language.
     """
     if language not in _TRIGGERS:
-        raise ValueError(f"expected a language among {', '.join(sorted(_TRIGGERS))}, got {language!r:.40}")
+        raise UserError(f"expected a language among {', '.join(sorted(_TRIGGERS))}, got {language!r:.40}")
     match = _TRIGGERS[language].fullmatch(line.rstrip())
     return match[1] if match else ""
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
+from data_prep.errors import UserError
 from data_prep.records import SourceFile
 from search.files.file_words import file_words
 from search.files.languages import Units
@@ -16,9 +17,9 @@ def read_document(file: SourceFile) -> Units:
     """A document, which defines no names, whatever words are in its text.
 
     Raises:
-        ValueError: it is longer than ``LARGEST``.
+        UserError: it is longer than ``LARGEST``.
     """
     if len(file.data) > LARGEST:
-        raise ValueError(f"a document longer than {LARGEST >> 10} KiB")
+        raise UserError(f"a document longer than {LARGEST >> 10} KiB")
     words = replace(file_words(file.data), names=(), defined=())
     return Units(whole_file(file, file.data, words), words=words)

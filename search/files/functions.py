@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from data_prep.corpus.filters import function_reason, is_generated, path_reason, text_reason
+from data_prep.errors import UserError
 from data_prep.languages.java.javadoc import query_words
 from data_prep.languages.registry import language_of
 from data_prep.languages.source_language import FoundFunction, ParsedSource, SourceLanguage
@@ -28,11 +29,11 @@ def read_functions(file: SourceFile) -> Units:
     """The file as a whole, then every named function, method, type and constant in source order, documented or not.
 
     Raises:
-        ValueError: no language has the suffix of its name.
+        UserError: no language has the suffix of its name.
     """
     language = language_of(file.path)
     if language is None:
-        raise ValueError(f"{file.path} is of no language whose functions are read")
+        raise UserError(f"{file.path} is of no language whose functions are read")
     data = file.data.replace(b"\r\n", b"\n").removeprefix(_BOM)
     parsed, left_out = _parsed(data, file.path, language)
     words = file_words(data, parsed.comments if parsed else ())

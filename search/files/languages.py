@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from pkgutil import resolve_name
 from typing import Final
 
+from data_prep.errors import UserError
 from data_prep.records import Pair, SourceFile
 from search.files.file_words import FileWords
 
@@ -82,12 +83,12 @@ def chosen_languages(typed: str) -> frozenset[str]:
     """The languages in ``python,go,markdown``; none for "".
 
     Raises:
-        ValueError: one of them is neither a language nor a kind of document.
+        UserError: one of them is neither a language nor a kind of document.
     """
     known = [*language_names(), *sorted(_DOCUMENTS)]
     names = frozenset(name.strip().lower() for name in typed.split(",")) if typed.strip() else frozenset()
     if unknown := sorted(names.difference(known)):
-        raise ValueError(f"expected languages among {', '.join(known)}, got {unknown[0]!r}")
+        raise UserError(f"expected languages among {', '.join(known)}, got {unknown[0]!r}")
     return names
 
 
@@ -95,7 +96,7 @@ def read_file(file: SourceFile) -> Units:
     """The units of a file whose name has one of :func:`indexed_suffixes`.
 
     Raises:
-        ValueError: the file cannot be parsed.
+        UserError: the file cannot be parsed.
     """
     read: Callable[[SourceFile], Units] = resolve_name({**LANGUAGES, **DOCUMENTS}[PurePosixPath(file.path).suffix])
     return read(file)

@@ -4,6 +4,7 @@ import hashlib
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from data_prep.errors import UserError
 from data_prep.files.reading import read_regular
 from data_prep.languages.java.declarations import LARGEST_FILE
 
@@ -23,13 +24,13 @@ def read_source(root: Path, found: Found) -> bytes:
 
     Raises:
         OSError: the file cannot be read, or has become a link.
-        ValueError: it has changed since it was found, or it is binary.
+        UserError: it has changed since it was found, or it is binary.
     """
     data, status = read_regular(root / found.path, LARGEST_FILE + 1)
     if (status.st_size, status.st_mtime_ns) != (found.size, found.modified):
-        raise ValueError("changed while it was read")
+        raise UserError("changed while it was read")
     if b"\0" in data[:_BINARY_WITHIN]:
-        raise ValueError(f"binary: a NUL byte in its first {_BINARY_WITHIN >> 10} KiB")
+        raise UserError(f"binary: a NUL byte in its first {_BINARY_WITHIN >> 10} KiB")
     return data
 
 

@@ -14,6 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from data_prep.errors import UserError
 from data_prep.files.reading import reason
 from data_prep.sources.git_repository import GitRepository, repository_of
 from data_prep.sources.own_git import GitError
@@ -56,10 +57,10 @@ def found_files(root: Path, suffixes: Collection[str], tell: Tell, checkout: Che
         checkout: the one that contains ``root``, as found by :func:`checkout_of`.
 
     Raises:
-        ValueError: ``root`` is missing or not a folder.
+        UserError: ``root`` is missing or not a folder.
     """
     if not root.is_dir():
-        raise ValueError(
+        raise UserError(
             f"{root} {'is no folder' if os.path.lexists(root) else 'does not exist'}: expected a folder of sources"
         )
     ends, tell = tuple(suffixes), _once(tell)

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 from tqdm import tqdm
 
+from data_prep.errors import UserError
 from data_prep.store.concatenation import joined_texts
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged
@@ -66,11 +67,11 @@ def refresh(
         documents: whether texts and configuration are indexed too; None: as in the existing index, else not.
 
     Raises:
-        ValueError: there is no such folder, no source file in it, or ``path`` is not a file.
+        UserError: there is no such folder, no source file in it, or ``path`` is not a file.
         OSError: the index cannot be written; the older one is left unchanged.
     """
     if path.exists() and not path.is_file():
-        raise ValueError(f"an index cannot be written to {path}, which is no regular file: name another one by --out=")
+        raise UserError(f"an index cannot be written to {path}, which is no regular file: name another one by --out=")
     documents = _has_documents(path) if documents is None else documents
     checkout, suffixes = checkout_of(root, tell), indexed_suffixes(documents=documents)
     with ThreadPoolExecutor(2) as beside:  # one waits for git, the other computes a checksum, which releases the GIL
@@ -79,7 +80,7 @@ def refresh(
         found = found_files(root, suffixes, tell, checkout)
         origin, head = asked.result() if asked else None, summed.result()
     if not found:
-        raise ValueError(f"{root} has no source file ({', '.join(f'*{end}' for end in suffixes)}) to index")
+        raise UserError(f"{root} has no source file ({', '.join(f'*{end}' for end in suffixes)}) to index")
     if isinstance(head, UnusableIndexError):
         tell(str(path), f"rebuilt: {head}")
         head = None

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float32, Int64
 
+from data_prep.errors import UserError
 from data_prep.store.prepared_data import Split
 from search.index.vector_encoding import RowEncoder, row_encoder
 from search.index.vector_file import StoredVectors, open_vectors, vectors_of, vectors_path
@@ -76,7 +77,7 @@ def near_rows(index: Path, content: str, rows: int, how: str) -> DenseRetriever:
         how: ``exact``, ``faiss``, or the file or URI of a Milvus; "": exact, or FAISS for large indexes if installed.
 
     Raises:
-        ValueError: there are no vectors, they are of another index or model or cannot be used, or ``how`` is something
+        UserError: there are no vectors, they are of another index or model or cannot be used, or ``how`` is something
             else.
     """
     path, stored = vectors_path(index), vectors_of(index, content, rows)
@@ -88,7 +89,7 @@ def lay_clusters(index: Path) -> None:
     """Cache FAISS's clusters beside the file ``index``, if :func:`near_rows` would use them.
 
     Raises:
-        ValueError: there are no vectors, or they cannot be used.
+        UserError: there are no vectors, or they cannot be used.
     """
     path = vectors_path(index)
     stored = open_vectors(path)
@@ -101,9 +102,9 @@ def _encoder(path: Path, stored: StoredVectors) -> RowEncoder:
     try:
         encoder = _loaded(run, model_hash(Path(run) if run else DEFAULT_BI_ENCODER))
     except (ValueError, OSError) as error:
-        raise ValueError(f"the model that made the vectors in {path} cannot be loaded: {error}") from error
+        raise UserError(f"the model that made the vectors in {path} cannot be loaded: {error}") from error
     if (encoder.model, encoder.dim) != (stored.head.model, stored.head.dim):
-        raise ValueError(
+        raise UserError(
             f"{run or 'the shipped model'} is no longer the model that made the vectors in {path}: make them again by "
             "`bash run.sh index DIR`"
         )

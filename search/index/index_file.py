@@ -18,6 +18,7 @@ import xxhash
 from safetensors import SafetensorError
 from safetensors.numpy import save
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.json_text import checked_record, parse_json
 from data_prep.files.reading import open_regular, reason
@@ -201,7 +202,7 @@ def _head(path: Path, line: bytes, size: int) -> Head:
     try:
         head = checked_record(Head, parse_json(line.removeprefix(FORMAT.encode())))
         if head.bytes < 1:
-            raise ValueError("nothing follows it")
+            raise UserError("nothing follows it")
     except ValueError as error:
         raise UnusableIndexError(f"the first line of the index {path} is damaged ({error}): {_AGAIN}") from error
     if size != len(line) + head.bytes:
@@ -215,7 +216,7 @@ def _built(arrays: Mapping[str, np.ndarray], head: Head) -> Index:
     manifest = stored.json("manifest")
     files = [checked_record(IndexedFile, each) for each in manifest["files"]]
     if (len(files), sum(file.units for file in files)) != (head.files, head.rows) or any(f.units < 0 for f in files):
-        raise ValueError(f"its files do not have {head.rows:,} rows")
+        raise UserError(f"its files do not have {head.rows:,} rows")
     lexicon, terms, data = stored.words("lexicon"), stored.words("terms"), stored.array("texts-data", np.uint8)
     words = {
         field: stored.ragged(f"{field}-values", f"{field}-offsets", lists=head.rows, below=len(lexicon))
@@ -227,12 +228,12 @@ def _built(arrays: Mapping[str, np.ndarray], head: Head) -> Index:
     found = stored.ragged("lexical-rows", "lexical-starts", lists=len(terms), below=head.rows)
     gains = stored.array("lexical-gains", np.float32, len(found.values))
     if not np.isfinite(gains).all():
-        raise ValueError("what terms add to scores is not finite")
+        raise UserError("what terms add to scores is not finite")
     lexical = Bm25Index(terms, found.offsets, found.values, gains, head.rows)
     whole = FileIndex.checked(stored, len(files))
     origin = checked_origin(manifest["origin"]) if manifest["origin"] else None
     names, asks = stored.words("names", head.rows), stored.array("asks", np.uint8, head.rows)
     kinds = stored.array("kinds", np.uint8, head.rows)
     if kinds.max(initial=0) >= len(UNIT_KINDS):
-        raise ValueError(f"it has a row of kind {kinds.max()}, but there are {len(UNIT_KINDS)}")
+        raise UserError(f"it has a row of kind {kinds.max()}, but there are {len(UNIT_KINDS)}")
     return Index(files, split, names, asks, kinds, lexical, whole, origin, head.documents)

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float16, Float32, Int64
 
+from data_prep.errors import UserError
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged
 from data_prep.store.tokenizing import TokenizedPairs
@@ -40,13 +41,13 @@ class PackedEncoder:
         """Load a packed unif.
 
         Raises:
-            ValueError: a file is missing or damaged, or is not of such a model.
+            UserError: a file is missing or damaged, or is not of such a model.
         """
         packed = read_packed(folder)
         dim, words = packed.model.get("dim"), len(packed.tokenizer.vocabularies.code)
         self.fields = _FIELDS.get(str(packed.model.get("fields")), ())
         if type(dim) is not int or dim < 1 or not self.fields:
-            raise ValueError(
+            raise UserError(
                 f"the packed model in {folder} cannot be used: its vectors have {dim!r:.40} numbers, of the fields "
                 f"{packed.model.get('fields')!r:.40}"
             )
@@ -57,7 +58,7 @@ class PackedEncoder:
             )
             stored = {field: packed.table(_name(field), shape) for field, shape in tables.items()}
         except ValueError as error:
-            raise ValueError(f"the packed model in {folder} cannot be used: {error}") from error
+            raise UserError(f"the packed model in {folder} cannot be used: {error}") from error
         self._tables = {field: table.rows(np.arange(words)) for field, table in stored.items()}
         self._logits = {field: table @ packed.weights["attention.vector"] for field, table in self._tables.items()}
         self._tokenizer = packed.tokenizer

@@ -10,6 +10,8 @@ import re
 from pathlib import Path
 from typing import Final
 
+from data_prep.errors import UserError
+
 _INDEXES: Final = "indexes"
 _FILE: Final = "index"
 _FORMER: Final = Path(".galm") / "index"
@@ -20,7 +22,7 @@ def cache_folder() -> Path:
     """This program's folder in ``XDG_CACHE_HOME``, by default ``~/.cache``.
 
     Raises:
-        ValueError: the user has no home folder.
+        UserError: the user has no home folder.
     """
     return _own_folder("XDG_CACHE_HOME", ".cache")
 
@@ -32,14 +34,14 @@ def _own_folder(variable: str, usual: str) -> Path:
     try:
         return Path.home() / usual / "galm"
     except RuntimeError as error:
-        raise ValueError(f"there is no home folder to store files in: set {variable}=/path") from error
+        raise UserError(f"there is no home folder to store files in: set {variable}=/path") from error
 
 
 def index_place(folder: Path) -> Path:
     """The file of the index of ``folder``, by its real path.
 
     Raises:
-        ValueError: the user has no home folder.
+        UserError: the user has no home folder.
     """
     return cache_folder() / _INDEXES / _name_of(os.path.realpath(folder)) / _FILE
 
@@ -53,7 +55,7 @@ def judgements_place(index: Path) -> Path:
     """The file of the user's questions about what ``index`` has, in ``XDG_DATA_HOME``, by default ``~/.local/share``.
 
     Raises:
-        ValueError: the user has no home folder.
+        UserError: the user has no home folder.
     """
     real = Path(os.path.realpath(index))
     in_cache = real.parent.parent == Path(os.path.realpath(cache_folder() / _INDEXES))
@@ -84,10 +86,10 @@ def check_way(folder: Path, file: Path) -> None:
     """Refuse to write ``file`` if its path is inside ``folder`` but goes through a link.
 
     Raises:
-        ValueError: a folder between ``folder`` and ``file`` is a link.
+        UserError: a folder between ``folder`` and ``file`` is a link.
     """
     if not file.is_relative_to(folder):
         return
     for each in file.parents[: len(file.relative_to(folder).parts) - 1]:
         if each.is_symlink():
-            raise ValueError(f"{file} leads through the link {each}: name a file that no link leads to by --out=")
+            raise UserError(f"{file} leads through the link {each}: name a file that no link leads to by --out=")

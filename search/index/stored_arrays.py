@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from data_prep.errors import UserError
 from data_prep.files.json_text import checked_record, checked_words, parse_json
 from data_prep.store.ragged_lists import Ragged
 from search.files.origin import Origin
@@ -25,12 +26,12 @@ def mapped_arrays(content: memoryview) -> dict[str, np.ndarray]:
     then the arrays.
 
     Raises:
-        ValueError: the content has another layout.
+        UserError: the content has another layout.
     """
     size = int.from_bytes(content[:_LENGTH], "little")
     header, data = parse_json(bytes(content[_LENGTH : _LENGTH + size])), content[_LENGTH + size :]
     if not isinstance(header, dict):
-        raise ValueError("expected a header with arrays")
+        raise UserError("expected a header with arrays")
     return {name: _array(data, entry) for name, entry in header.items() if name != "__metadata__"}
 
 
@@ -38,16 +39,16 @@ def _array(data: memoryview, entry: Any) -> np.ndarray:
     """The array that an entry of the header describes.
 
     Raises:
-        ValueError: it is not inside of ``data``.
+        UserError: it is not inside of ``data``.
     """
     if not isinstance(entry, dict) or {*entry} != {"dtype", "shape", "data_offsets"}:
-        raise ValueError(f"expected dtype, shape and data_offsets, got {entry!r:.60}")
+        raise UserError(f"expected dtype, shape and data_offsets, got {entry!r:.60}")
     kind, shape, place = _KINDS.get(str(entry["dtype"])), entry["shape"], entry["data_offsets"]
     numbers = [*shape, *place] if isinstance(shape, list) and isinstance(place, list) else [-1]
     if kind is None or any(type(number) is not int or number < 0 for number in numbers):
-        raise ValueError(f"expected an array, got {entry!r:.60}")
+        raise UserError(f"expected an array, got {entry!r:.60}")
     if len(shape) != 1 or len(place) != 2 or place[1] - place[0] != shape[0] * kind.itemsize or place[1] > len(data):
-        raise ValueError(f"an array of {shape} at {place} does not fit {len(data):,} bytes")
+        raise UserError(f"an array of {shape} at {place} does not fit {len(data):,} bytes")
     return np.frombuffer(data[place[0] : place[1]], kind)  # type: ignore[no-any-return, unused-ignore]
 
 
@@ -61,20 +62,20 @@ class StoredArrays:
         """The one-dimensional array ``name`` of type ``kind``, of the given ``length`` if any.
 
         Raises:
-            ValueError: there is none.
+            UserError: there is none.
         """
         found = self._arrays.get(name)
         if found is None or found.dtype != kind or found.ndim != 1 or length not in (None, len(found)):
             wanted = "a row" if length is None else f"{length:,}"
             got = "nothing" if found is None else f"{found.dtype} {list(found.shape)}"
-            raise ValueError(f"{name}: expected {wanted} of {kind.__name__}, got {got}")
+            raise UserError(f"{name}: expected {wanted} of {kind.__name__}, got {got}")
         return found
 
     def json(self, name: str) -> Any:
         """The JSON in the bytes ``name``.
 
         Raises:
-            ValueError: they are not JSON.
+            UserError: they are not JSON.
         """
         return parse_json(self.array(name, np.uint8).tobytes())
 
@@ -82,18 +83,18 @@ class StoredArrays:
         """The words in ``name``, ``count`` of them if that is given.
 
         Raises:
-            ValueError: they are not words, or their number is another one.
+            UserError: they are not words, or their number is another one.
         """
         found = checked_words(self.json(name))
         if count not in (None, len(found)):
-            raise ValueError(f"{name}: expected {count:,}, got {len(found):,}")
+            raise UserError(f"{name}: expected {count:,}, got {len(found):,}")
         return found
 
     def ragged(self, values: str, offsets: str, *, lists: int, below: int) -> Ragged:
         """A ragged array of ``lists`` lists of numbers below ``below``.
 
         Raises:
-            ValueError: the arrays are missing or do not fit.
+            UserError: the arrays are missing or do not fit.
         """
         return Ragged.checked(self.array(values, np.int32), self.array(offsets, np.int64), lists=lists, below=below)
 
@@ -102,9 +103,9 @@ def checked_origin(content: object) -> Origin:
     """The origin in a manifest, if its address is an https one.
 
     Raises:
-        ValueError: it is not an origin.
+        UserError: it is not an origin.
     """
     origin = checked_record(Origin, content)
     if not _URL.fullmatch(origin.url) or not _COMMIT.fullmatch(origin.commit):
-        raise ValueError(f"{origin.url!r:.60} at {origin.commit!r:.60} is no address of a repository")
+        raise UserError(f"{origin.url!r:.60} at {origin.commit!r:.60} is no address of a repository")
     return origin

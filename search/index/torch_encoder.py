@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float16, Float32, Int64
 from torch.nn.functional import pad
 
+from data_prep.errors import UserError
 from data_prep.store.batching import Batch, Words
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import TokenizedPairs
@@ -29,12 +30,12 @@ class TorchEncoder:
         """Load the model of a finished run, or a packed one; None: the shipped one.
 
         Raises:
-            ValueError: there is no model, or it is not a bi-encoder.
+            UserError: there is no model, or it is not a bi-encoder.
         """
         folder = run or DEFAULT_BI_ENCODER
         ranker, encoder = load_model(folder)
         if not isinstance(ranker, BiEncoder):
-            raise ValueError(f"the model in {folder} makes no vector of a method")
+            raise UserError(f"the model in {folder} makes no vector of a method")
         self.run, self._ranker, self._encoder = str(run or ""), ranker, encoder
         self.fields = ranker.code_fields
         self._context_words: int = getattr(ranker.config, "context_words", 0)
@@ -56,12 +57,12 @@ class TorchEncoder:
         """The vectors of at most BATCH ``rows``, with norm 1; 0 for rows without words.
 
         Raises:
-            ValueError: the model gives NaN.
+            UserError: the model gives NaN.
         """
         full = np.resize(rows, BATCH)  # repeated
         states = self._ranker.encode_code(self._full_width(ids.codes(full))).states[: len(rows), 0].float().numpy()
         if not np.isfinite(states).all():
-            raise ValueError(
+            raise UserError(
                 f"the model in {self.run or DEFAULT_BI_ENCODER} gives vectors that are not finite: train it again"
             )
         return states.astype(np.float16)

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Float16, Float32, Int64, UInt8
 from tqdm import tqdm
 
+from data_prep.errors import UserError
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import TokenizedPairs
 from search.index.index_file import open_index, read_head
@@ -52,7 +53,7 @@ class RowEncoder(Protocol):
         """The vectors of at most BATCH ``rows``, with norm 1; 0 for rows without words.
 
         Raises:
-            ValueError: the model gives NaN.
+            UserError: the model gives NaN.
         """
 
 
@@ -60,7 +61,7 @@ def row_encoder(run: Path | None = None) -> RowEncoder:
     """The model of a finished run, or a packed one; None: the shipped one. Packed unif and scotch_light need no torch.
 
     Raises:
-        ValueError: there is no model, or it is not a bi-encoder.
+        UserError: there is no model, or it is not a bi-encoder.
     """
     folder = run or DEFAULT_BI_ENCODER
     check_bi_encoder(folder)
@@ -77,7 +78,7 @@ def check_bi_encoder(folder: Path) -> None:
     """Check that a model is a bi-encoder over words, before it is loaded.
 
     Raises:
-        ValueError: there is no model in ``folder``, or it is not such a bi-encoder.
+        UserError: there is no model in ``folder``, or it is not such a bi-encoder.
     """
     model_hash(folder)
     if is_packed_unif(folder) or is_packed_light(folder):
@@ -89,12 +90,12 @@ def check_bi_encoder(folder: Path) -> None:
     name = Configuration.load(folder / CONFIG).model_name
     kind = class_of(name)
     if issubclass(kind, BiEncoder) and kind.reads != "words":
-        raise ValueError(
+        raise UserError(
             f"the run in {folder} is of {name}, which reads subwords, but an index holds words: --vectors takes a run "
             "of a bi-encoder over words, such as unif or deepcs"
         )
     if not issubclass(kind, BiEncoder):
-        raise ValueError(
+        raise UserError(
             f"the run in {folder} is of {name}, which makes no vector of a method: --vectors takes a run of a "
             "bi-encoder, such as unif or deepcs"
         )
@@ -129,7 +130,7 @@ def refresh_vectors(encoder: RowEncoder, index: Path, tell: Callable[[str, str],
         tell: called with a path and what is wrong with it.
 
     Raises:
-        ValueError: the index cannot be used, or the model gives NaN.
+        UserError: the index cannot be used, or the model gives NaN.
         OSError: the vectors cannot be written; the older ones are left unchanged.
     """
     path, before = vectors_path(index), read_head(index)
@@ -142,7 +143,7 @@ def refresh_vectors(encoder: RowEncoder, index: Path, tell: Callable[[str, str],
     known = {key.tobytes(): row for row, key in enumerate(old.keys)} if old else {}
     vectors, read = _filled(encoder, ids, keys, known, old)
     if read_head(index) != before:
-        raise ValueError(f"the index {index} was replaced while its vectors were made: run this command again")
+        raise UserError(f"the index {index} was replaced while its vectors were made: run this command again")
     save_vectors(StoredVectors(head, vectors, keys), path)
     return Vectorised(head.rows, read, written=True)
 

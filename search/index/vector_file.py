@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 from jaxtyping import Float16, UInt8
 
+from data_prep.errors import UserError
 from data_prep.files.json_text import checked_record
 from data_prep.files.sealed import read_sealed, read_sealed_head, write_sealed
 from search.index.index_file import read_head
@@ -72,14 +73,14 @@ def open_vectors(path: Path) -> StoredVectors:
     """Open what :func:`save_vectors` wrote.
 
     Raises:
-        ValueError: there is no such file, it is damaged, or of another version.
+        UserError: there is no such file, it is damaged, or of another version.
     """
     try:
         about, content = read_sealed(path, FORMAT)
         head = _checked(about)
         split = head.rows * head.dim * _FLOAT
         if split + head.rows * KEY != len(content):
-            raise ValueError(f"{path} does not contain {head.rows:,} vectors of {head.dim:,} numbers")
+            raise UserError(f"{path} does not contain {head.rows:,} vectors of {head.dim:,} numbers")
         vectors = content[:split].view(np.float16).reshape(head.rows, head.dim)
         return StoredVectors(head, vectors, content[split:].reshape(head.rows, KEY))
     except ValueError as error:
@@ -90,7 +91,7 @@ def read_vector_head(path: Path) -> VectorHead:
     """The head of the vectors in ``path``, which are not read.
 
     Raises:
-        ValueError: there is no such file, it is truncated, or of another version.
+        UserError: there is no such file, it is truncated, or of another version.
     """
     try:
         return _checked(read_sealed_head(path, FORMAT))
@@ -102,11 +103,11 @@ def _checked(about: dict[str, Any]) -> VectorHead:
     """The head in the first line of a file.
 
     Raises:
-        ValueError: there is none.
+        UserError: there is none.
     """
     head = checked_record(VectorHead, about)
     if head.rows < 0 or not 1 <= head.dim <= _WIDEST:
-        raise ValueError(f"there are no {head.rows:,} vectors of {head.dim:,} numbers")
+        raise UserError(f"there are no {head.rows:,} vectors of {head.dim:,} numbers")
     return head
 
 
@@ -114,7 +115,7 @@ def vectors_of(index: Path, content: str, rows: int) -> StoredVectors:
     """The vectors beside the file ``index``, which has ``content`` as its checksum and ``rows`` rows.
 
     Raises:
-        ValueError: they are of another index, there are none, or they cannot be used.
+        UserError: they are of another index, there are none, or they cannot be used.
     """
     fitting(index, content)
     stored = open_vectors(vectors_path(index))
@@ -127,12 +128,12 @@ def fitting(index: Path, content: str) -> None:
     """Refuse the vectors beside the file ``index`` unless they are of its ``content``; they are not read.
 
     Raises:
-        ValueError: they are of another index, there are none, or they cannot be used.
+        UserError: they are of another index, there are none, or they cannot be used.
     """
     path = vectors_path(index)
     head = read_vector_head(path)
     if head.index != content:
-        raise ValueError(
+        raise UserError(
             f"the vectors in {path} are of another state of the index: update them by `bash run.sh index DIR`"
         )
 
@@ -155,7 +156,7 @@ def up_to_date(index: Path, run: str) -> bool:
     FAISS's clusters, which large indexes have, are part of them.
 
     Raises:
-        ValueError: there is no model in ``run``, or no index.
+        UserError: there is no model in ``run``, or no index.
     """
     now, model = read_head(index), model_hash(Path(run) if run else DEFAULT_BI_ENCODER)
     try:
@@ -173,7 +174,7 @@ def remove_vectors(index: Path) -> None:
         each.unlink(missing_ok=True)
 
 
-def _unusable(path: Path, why: str) -> ValueError:
-    return ValueError(
+def _unusable(path: Path, why: str) -> UserError:
+    return UserError(
         f"the vectors cannot be used: {why}; remove {path}, and make them again by `bash run.sh index DIR`"
     )

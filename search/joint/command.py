@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import reason
 from experiments.terminal import console
@@ -15,10 +16,10 @@ def index_listed(words: Sequence[str], options: IndexOptions) -> None:
     """Make or update the indexes of a list's repositories, one after the other; one that fails stops no other.
 
     Raises:
-        ValueError: the list cannot be used, or some repositories could not be indexed; the message names them.
+        UserError: the list cannot be used, or some repositories could not be indexed; the message names them.
     """
     if words or options.out or options.json:
-        raise ValueError("--list=FILE names the folders and their indexes: leave out DIR, --out and --json")
+        raise UserError("--list=FILE names the folders and their indexes: leave out DIR, --out and --json")
     listed = read_list(named_path(options.list))
     run = checked_run(options.vectors)
     failed = []
@@ -27,7 +28,7 @@ def index_listed(words: Sequence[str], options: IndexOptions) -> None:
         if not _indexed(each, run, options):
             failed.append(each.name)
     if failed:
-        raise ValueError(f"{len(failed):,} of {len(listed):,} repositories could not be indexed: {', '.join(failed)}")
+        raise UserError(f"{len(failed):,} of {len(listed):,} repositories could not be indexed: {', '.join(failed)}")
     say(f"{len(listed):,} repositories are indexed: search --list={options.list}")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from data_prep.errors import UserError
 from search.engine.engine import Engine
 from search.engine.signals import Reranker
 from search.index.code_index import Index
@@ -84,7 +85,7 @@ def opened_list(path: Path, model: str, *, near: bool, tell: Callable[[str, str]
         tell: called with the name of a repository that is left out, and why.
 
     Raises:
-        ValueError: the list or the model cannot be used, or no repository has an index.
+        UserError: the list or the model cannot be used, or no repository has an index.
     """
     listed = read_list(path)
     reranker_of: RerankerOf = (lambda _: None) if model == "none" else reranker_maker(model, for_many=False)
@@ -95,5 +96,5 @@ def opened_list(path: Path, model: str, *, near: bool, tell: Callable[[str, str]
         except UnusableIndexError as error:
             tell(each.name, str(error))
     if not members:
-        raise ValueError(f"no repository of {path} has an index: make them by `bash run.sh index --list={path}`")
+        raise UserError(f"no repository of {path} has an index: make them by `bash run.sh index --list={path}`")
     return joined(members)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.bounds import shown
+from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import open_regular, reason
 from search.index.places import index_place
@@ -55,25 +56,25 @@ def read_list(path: Path) -> list[Repository]:
     """The repositories of a list, in its order.
 
     Raises:
-        ValueError: it cannot be read, has no repository, or a line has another form; the message has its number.
+        UserError: it cannot be read, has no repository, or a line has another form; the message has its number.
     """
     try:
         with open_regular(path) as file:
             data = file.read(_LARGEST + 1)
     except OSError as error:
-        raise ValueError(f"the list of repositories {path} cannot be read: {reason(error)}") from error
+        raise UserError(f"the list of repositories {path} cannot be read: {reason(error)}") from error
     if len(data) > _LARGEST:
-        raise ValueError(f"the list of repositories {path} has more than {_LARGEST >> 20} MiB")
+        raise UserError(f"the list of repositories {path} has more than {_LARGEST >> 20} MiB")
     found: list[Repository] = []
     for number, line in _lines(data, path):
         try:
             found.append(_repository(line, path.parent))
         except ValueError as error:
-            raise ValueError(f"{path}, line {number}: {error}") from error
+            raise UserError(f"{path}, line {number}: {error}") from error
         if len(found) > _MOST:
-            raise ValueError(f"{path}, line {number}: a list has at most {_MOST:,} repositories")
+            raise UserError(f"{path}, line {number}: a list has at most {_MOST:,} repositories")
     if not found:
-        raise ValueError(f"{path} names no repository: one a line, FOLDER, NAME and GROUPS separated by tabs")
+        raise UserError(f"{path} names no repository: one a line, FOLDER, NAME and GROUPS separated by tabs")
     _check_apart(found, path)
     return found
 
@@ -84,7 +85,7 @@ def _lines(data: bytes, path: Path) -> Iterator[tuple[int, str]]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         number = data[: error.start].count(b"\n") + 1
-        raise ValueError(f"{path}, line {number}: expected UTF-8, got the byte {data[error.start]:#x}") from error
+        raise UserError(f"{path}, line {number}: expected UTF-8, got the byte {data[error.start]:#x}") from error
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip() and not line.startswith("#"):
             yield number, line.removesuffix("\r")
@@ -93,11 +94,11 @@ def _lines(data: bytes, path: Path) -> Iterator[tuple[int, str]]:
 def _repository(line: str, beside: Path) -> Repository:
     folder, name, groups, *more = (each.strip(" ") for each in [*line.split("\t"), "", ""])
     if any(more) or not folder:
-        raise ValueError(f"expected FOLDER, NAME and GROUPS, separated by tabs, got {shown(line)}")
+        raise UserError(f"expected FOLDER, NAME and GROUPS, separated by tabs, got {shown(line)}")
     place = named_path(os.path.normpath(beside / Path(folder).expanduser()))
     name = name or _UNNAMED.sub("_", place.name).lstrip("_.-")
     if not _NAME.fullmatch(name):
-        raise ValueError(f"expected a name of letters, digits and ._-, in parts separated by /, got {shown(name)}")
+        raise UserError(f"expected a name of letters, digits and ._-, in parts separated by /, got {shown(name)}")
     return Repository(name, place, frozenset(filter(None, (each.strip() for each in groups.split(",")))))
 
 
@@ -109,13 +110,11 @@ def _check_apart(found: list[Repository], path: Path) -> None:
         own, real = each.name.lower(), os.path.realpath(each.folder)
         inside = next((above for above in _above(own) if above in names), None)
         if inside:
-            raise ValueError(f"{path}: the name {each.name} lies inside of {inside}: give one of them another name")
+            raise UserError(f"{path}: the name {each.name} lies inside of {inside}: give one of them another name")
         if own in seen:
-            raise ValueError(
-                f"{path}: two repositories have the name {each.name}: name one of them in its second field"
-            )
+            raise UserError(f"{path}: two repositories have the name {each.name}: name one of them in its second field")
         if real in seen:
-            raise ValueError(f"{path}: {each.name} and {seen[real]} are the same folder {real}")
+            raise UserError(f"{path}: {each.name} and {seen[real]} are the same folder {real}")
         seen |= {own: each.name, real: each.name}
 
 

@@ -16,6 +16,7 @@ from typing import Final
 
 import numpy as np
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import read_regular
@@ -48,11 +49,11 @@ def serve_speed(arguments: Sequence[str]) -> None:
     """Measure, print and save it.
 
     Raises:
-        ValueError: there is no index or too few comments, the server ended, or a request was not answered.
+        UserError: there is no index or too few comments, the server ended, or a request was not answered.
     """
     words, options = parsed(arguments, ServeSpeedOptions)
     if len(words) != (0 if options.list else 1):
-        raise ValueError("expected an indexed folder, or a list of such: bash run.sh speed serve DIR, or --list=FILE")
+        raise UserError("expected an indexed folder, or a list of such: bash run.sh speed serve DIR, or --list=FILE")
     found = measured(named_path(words[0]) if words else None, options)
     results = named_path(options.out) if options.out else REPOSITORY / "experiments" / "results"
     results.mkdir(parents=True, exist_ok=True)
@@ -60,14 +61,14 @@ def serve_speed(arguments: Sequence[str]) -> None:
     write_atomically(results / "serve-speed.md", markdown(found))
     show(f"\n{markdown(found)}")
     if errors := [load.first_error for load in found.loads if load.errors]:
-        raise ValueError(f"not every request was answered: {errors[0]}")
+        raise UserError(f"not every request was answered: {errors[0]}")
 
 
 def measured(folder: Path | None, options: ServeSpeedOptions) -> ServeSpeed:
     """All measurements of a server of the indexed ``folder``, or of ``options.list``.
 
     Raises:
-        ValueError: there is no index or too few comments, or the server ended.
+        UserError: there is no index or too few comments, or the server ended.
         OSError: an indexed file no longer exists.
     """
     listed = named_path(options.list) if options.list else None
@@ -114,7 +115,7 @@ def questions(index: Index, folder: Path | None, options: ServeSpeedOptions) -> 
     """Requests made from comments, every other one with the text above its function.
 
     Raises:
-        ValueError: there are too few comments.
+        UserError: there are too few comments.
         OSError: a file no longer exists.
     """
     asked = of_comments(index, options.questions, options.seed)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from data_prep.bounds import SEED, check_bounds, whole
+from data_prep.errors import UserError
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,4 +36,4 @@ class ServeSpeedOptions:
             },
         )
         if self.list and self.index:
-            raise ValueError("--list names the folders and their indexes: leave out --index")
+            raise UserError("--list names the folders and their indexes: leave out --index")

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from data_prep.errors import UserError
 from experiments.recipes.config import REPOSITORY
 
 _OPENED: Final = 300.0
@@ -57,10 +58,10 @@ class ServerProcess:
             finally:
                 connection.close()
             time.sleep(0.2)
-        raise ValueError(f"the server has not opened its index within {_OPENED:.0f} s")
+        raise UserError(f"the server has not opened its index within {_OPENED:.0f} s")
 
-    def _ended(self) -> ValueError:
-        return ValueError(f"the server ended with the exit code {self._process.wait()} before it answered")
+    def _ended(self) -> UserError:
+        return UserError(f"the server ended with the exit code {self._process.wait()} before it answered")
 
     def memory_mb(self) -> float | None:
         """Its largest resident memory so far, in MiB (Linux); elsewhere None."""

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Final
 
+from data_prep.errors import UserError
 from data_prep.store.manifest import file_sha256
 from experiments.recipes.packed_files import PACKED, is_packed
 from experiments.recipes.stored_options import stored_configuration
@@ -19,9 +20,9 @@ RUN: Final = ("vocabulary.json", "weights.safetensors")
 """Files of a run that make up its model, beside its configuration."""
 
 
-def no_model(folder: Path, missing: str) -> ValueError:
+def no_model(folder: Path, missing: str) -> UserError:
     """The error that there is no model in ``folder``."""
-    return ValueError(
+    return UserError(
         f"expected a model in {folder}, but there is no {missing}: name the folder of a finished run, or a packed one"
     )
 
@@ -30,7 +31,7 @@ def model_hash(folder: Path) -> str:
     """A hash of all that determines the outputs of the model in ``folder``.
 
     Raises:
-        ValueError: there is no model, or it is not finished.
+        UserError: there is no model, or it is not finished.
     """
     names = PACKED if is_packed(folder) else RUN
     missing = [name for name in (CONFIG, *names) if not (folder / name).is_file()]
@@ -38,6 +39,6 @@ def model_hash(folder: Path) -> str:
         raise no_model(folder, missing[0])
     plan = stored_configuration(folder / CONFIG)
     if not {"words", "model"} <= plan.keys():
-        raise ValueError(f"{folder / CONFIG} is not the configuration of a run: it lacks words or model")
+        raise UserError(f"{folder / CONFIG} is not the configuration of a run: it lacks words or model")
     about = [plan["model_name"], plan["words"], plan["model"]]
     return hashlib.sha256(json.dumps([*about, *(file_sha256(folder / name) for name in names)]).encode()).hexdigest()

@@ -16,6 +16,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load
 
 from data_prep.config import WordsConfig
+from data_prep.errors import UserError
 from data_prep.files.json_text import parse_json, sorted_json
 from data_prep.files.reading import read_whole
 from data_prep.store.manifest import file_sha256
@@ -51,15 +52,15 @@ class StoredTable:
         """The parts of a table of that ``shape``, as read from a file.
 
         Raises:
-            ValueError: they do not fit together.
+            UserError: they do not fit together.
         """
         kept, values, scales = (parts[name] for name in ("kept", "values", "scales"))
         if kept is None or values is None or scales is None:
-            raise ValueError("a table lacks a part")
+            raise UserError("a table lacks a part")
         types = [array.dtype.name for array in (kept, values, scales)]
         rows = int(kept.sum()) if types == ["bool", "int8", "float32"] and kept.shape == shape[:1] else -1
         if (values.shape, scales.shape) != ((rows, *shape[1:]), (rows,)) or not np.isfinite(scales * LARGEST).all():
-            raise ValueError(f"the parts of a table of {list(shape)} do not fit together")
+            raise UserError(f"the parts of a table of {list(shape)} do not fit together")
         return cls(kept, values, scales)
 
     @cached_property
@@ -89,37 +90,37 @@ class PackedArrays:
         """The table ``name``.
 
         Raises:
-            ValueError: there is none of that shape.
+            UserError: there is none of that shape.
         """
         if name not in self.tables:
-            raise ValueError(f"it lacks {name}")
+            raise UserError(f"it lacks {name}")
         return StoredTable.checked(self.tables[name], shape)
 
     def check_shapes(self, wanted: Mapping[str, tuple[int, ...]]) -> None:
         """Check the names, types and shapes of all weights and tables.
 
         Raises:
-            ValueError: one is missing, of another shape, or not finite.
+            UserError: one is missing, of another shape, or not finite.
         """
         if {*self.weights, *self.tables} != {*wanted}:
-            raise ValueError(f"expected the weights {', '.join(sorted(wanted))[:200]}")
+            raise UserError(f"expected the weights {', '.join(sorted(wanted))[:200]}")
         for name, array in self.weights.items():
             if array.shape != wanted[name] or array.dtype != np.float32 or not np.isfinite(array).all():
-                raise ValueError(f"{name}: expected {list(wanted[name])} finite numbers, got {list(array.shape)}")
+                raise UserError(f"{name}: expected {list(wanted[name])} finite numbers, got {list(array.shape)}")
 
 
 def read_packed(folder: Path) -> PackedArrays:
     """Read the packed model in ``folder``.
 
     Raises:
-        ValueError: a file is missing, damaged or of another version.
+        UserError: a file is missing, damaged or of another version.
     """
     try:
         arrays, about = _read(folder / _WEIGHTS)
         plan = stored_configuration(folder / CONFIG)
         for name in (CONFIG, _WORDS):
             if file_sha256(folder / name) != about["files"].get(name):
-                raise ValueError(f"{name} is not the one that {_WEIGHTS} was written with")
+                raise UserError(f"{name} is not the one that {_WEIGHTS} was written with")
         known = Vocabulary.checked(parse_json(read_whole(folder / _WORDS)))
         tables = {
             table: {part: arrays.pop(f"{table}.{part}", None) for part in ("kept", "values", "scales")}
@@ -127,22 +128,22 @@ def read_packed(folder: Path) -> PackedArrays:
         }
         words = section_of(plan, "words", WordsConfig)
         if not words.joint:
-            raise ValueError("a packed model has one vocabulary, --words.joint=true")
+            raise UserError("a packed model has one vocabulary, --words.joint=true")
         tokenizer = WordTokenizer(Vocabularies(known, known, ast=Vocabulary(())), words)
         return PackedArrays(plan["model_name"], plan["model"], tokenizer, arrays, tables)
     except (OSError, ValueError, KeyError) as error:
-        raise ValueError(f"the packed model in {folder} cannot be used: {error}") from error
+        raise UserError(f"the packed model in {folder} cannot be used: {error}") from error
 
 
 def section_of(plan: Mapping[str, Any], name: str, kind: type[Options]) -> Options:
     """A section of a stored configuration as its dataclass.
 
     Raises:
-        ValueError: an option is unknown or has a value that is not accepted.
+        UserError: an option is unknown or has a value that is not accepted.
     """
     known = options_of(name, kind)
     if not {*plan.get(name, {})} <= {*known}:
-        raise ValueError(f"section {name} has unknown options")
+        raise UserError(f"section {name} has unknown options")
     return kind(**{field: fitted(value, known[field]) for field, value in plan.get(name, {}).items()})
 
 
@@ -155,9 +156,9 @@ def _read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         rest = {name: value for name, value in about.items() if name != "sha256"}
         whole = about["format"] == FORMAT_VERSION and about["sha256"] == _sha256(rest, arrays)
     except (SafetensorError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ValueError(f"{path.name} cannot be read ({' '.join(str(error).split())})") from error
+        raise UserError(f"{path.name} cannot be read ({' '.join(str(error).split())})") from error
     if not whole or not isinstance(about["files"], dict) or not isinstance(about["tables"], list):
-        raise ValueError(f"{path.name} was changed after it was written, or is of another version")
+        raise UserError(f"{path.name} was changed after it was written, or is of another version")
     return arrays, about
 
 

@@ -22,6 +22,7 @@ from jaxtyping import Bool, Float, Int8
 from torch import Tensor
 
 from data_prep.config import DataConfig
+from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_file, write_atomically
 from data_prep.files.json_text import parse_json
 from data_prep.files.reading import read_whole
@@ -67,12 +68,12 @@ class PackedTable:
         """The parts of a table of that ``shape``, as read from a file.
 
         Raises:
-            ValueError: they do not fit together.
+            UserError: they do not fit together.
         """
         types = (kept.dtype, values.dtype, scales.dtype)
         rows = int(kept.sum()) if (types, kept.shape) == ((torch.bool, torch.int8, torch.float32), shape[:1]) else -1
         if (values.shape, scales.shape) != ((rows, *shape[1:]), (rows,)) or (scales * LARGEST).isinf().any():
-            raise ValueError(f"the parts of a table of {list(shape)} do not fit together")
+            raise UserError(f"the parts of a table of {list(shape)} do not fit together")
         return cls(kept, values, scales)
 
     def unpacked(self) -> Float[Tensor, "words dim"]:
@@ -87,7 +88,7 @@ def load_model(path: Path) -> tuple[NeuralRanker, WordTokenizer]:
     """The model in ``path``, a packed folder or a finished run, on the CPU and in evaluation mode.
 
     Raises:
-        ValueError: there is neither, it is damaged or unfinished, or the run's model is not a trained one.
+        UserError: there is neither, it is damaged or unfinished, or the run's model is not a trained one.
     """
     if is_packed(path):
         return load_packed(path)
@@ -95,7 +96,7 @@ def load_model(path: Path) -> tuple[NeuralRanker, WordTokenizer]:
         raise no_model(path, CONFIG)
     model, tokenizer = load_run(path)
     if not isinstance(tokenizer, WordTokenizer):
-        raise ValueError(f"the model in {path} reads subwords, but an index holds words: name a run of a word model")
+        raise UserError(f"the model in {path} reads subwords, but an index holds words: name a run of a word model")
     return model, tokenizer
 
 
@@ -106,16 +107,16 @@ def pack(run: Path, target: Path, *, words: int, offset_words: int) -> None:
     offsets; larger numbers mean all. Other files in ``target``, such as a model card, are left unchanged.
 
     Raises:
-        ValueError: no words would be retained, the run is not finished, or its model cannot be packed.
+        UserError: no words would be retained, the run is not finished, or its model cannot be packed.
         OSError: ``target`` cannot be written.
     """
     if words < 1 or offset_words < 0:
-        raise ValueError(f"pack takes 1 word or more and 0 offset_words or more, not {words} and {offset_words}")
+        raise UserError(f"pack takes 1 word or more and 0 offset_words or more, not {words} and {offset_words}")
     model, tokenizer = load_model(run)
     plan = Configuration.load(run / CONFIG)
     tables = any(name.startswith(_TABLES) for name in model.state_dict())
     if not plan.words.joint or not tables or not {*model.code_fields}.isdisjoint(STRUCTURE_FIELDS):
-        raise ValueError(
+        raise UserError(
             f"the run in {run} cannot be packed: that needs --words.joint=true, tables of words that a model finds by "
             "its fields, as galm_plus and unif have them, and neither ast nor statements among these"
         )
@@ -134,7 +135,7 @@ def load_packed(folder: Path) -> tuple[NeuralRanker, WordTokenizer]:
     """The model that :func:`pack` wrote, in float32, on the CPU and in evaluation mode.
 
     Raises:
-        ValueError: a file is missing, damaged or of another version.
+        UserError: a file is missing, damaged or of another version.
     """
     weights, about = _read(folder)
     for name in (CONFIG, _WORDS):
@@ -161,11 +162,11 @@ def _unpacked(weights: dict[str, Tensor], table: str, own: Mapping[str, Tensor])
     """Unpack a table of ``weights``, from which its parts are removed.
 
     Raises:
-        ValueError: a part is missing, or the table does not fit the model's weights ``own``.
+        UserError: a part is missing, or the table does not fit the model's weights ``own``.
     """
     kept, values, scales = (weights.pop(f"{table}.{part}", None) for part in ("kept", "values", "scales"))
     if table not in own or kept is None or values is None or scales is None:
-        raise ValueError(f"{table!r:.60} is no table, or not all of one")
+        raise UserError(f"{table!r:.60} is no table, or not all of one")
     return PackedTable.checked(kept, values, scales, own[table].shape).unpacked()
 
 
@@ -203,7 +204,7 @@ def _read(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     except (OSError, ValueError) as error:
         raise _unusable(folder, f"{_WEIGHTS} cannot be read ({error})") from error
     if about.get("format") != FORMAT_VERSION:
-        raise ValueError(
+        raise UserError(
             f"the packed model in {folder} is of format {about.get('format')}, this program reads format "
             f"{FORMAT_VERSION}: pack the run again, or use the shipped model"
         )
@@ -215,8 +216,8 @@ def _read(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     return weights, about
 
 
-def _unusable(folder: Path, why: str) -> ValueError:
-    return ValueError(
+def _unusable(folder: Path, why: str) -> UserError:
+    return UserError(
         f"the packed model in {folder} cannot be used: {why}; restore the folder (by git checkout, if it is the "
         "shipped model) or pack the run again"
     )

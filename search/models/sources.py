@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 
 _HEAD = "repository\tcommit\tlicence\tpairs\n"
@@ -17,7 +18,7 @@ def write_sources(texts: Path, target: Path) -> None:
         target: file to write.
 
     Raises:
-        ValueError: a pair has no repository, commit or licence.
+        UserError: a pair has no repository, commit or licence.
         OSError: a file cannot be read or written.
     """
     found = Counter[tuple[str, str, str]]()
@@ -26,7 +27,7 @@ def write_sources(texts: Path, target: Path) -> None:
             pair = json.loads(line)
             name, _, commit = pair["origin"].partition("@")
             if not (name and commit and pair["licence"]):
-                raise ValueError(
+                raise UserError(
                     f"{texts}, line {number}: expected origin NAME@COMMIT and a licence, not {pair['origin']!r}"
                 )
             found[name, commit, pair["licence"]] += 1

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
+from data_prep.errors import UserError
 from data_prep.files.named_paths import check_replaceable_folder, named_path
 from data_prep.files.printable import one_line
 from data_prep.files.reading import read_whole
@@ -25,11 +26,11 @@ def index(arguments: Sequence[str]) -> None:
     """Index the answered questions of dumps.
 
     Raises:
-        ValueError: a dump or the model is not available, or an option is wrong.
+        UserError: a dump or the model is not available, or an option is wrong.
     """
     words, options = parsed(arguments, PostsIndexOptions)
     if not words and not options.path:
-        raise ValueError("expected a dump: bash run.sh posts index DUMP [DUMP ...] [--tag=TAG] [--model=STAGE]")
+        raise UserError("expected a dump: bash run.sh posts index DUMP [DUMP ...] [--tag=TAG] [--model=STAGE]")
     out = named_path(options.out)
     check_replaceable_folder(out, "--out", "index.json")
     from data_prep.files.folder_lock import sole_holder
@@ -60,11 +61,11 @@ def search(arguments: Sequence[str]) -> None:
     """Find posts for the code and the error on standard input, or in a file.
 
     Raises:
-        ValueError: there is no index, or nothing to search for.
+        UserError: there is no index, or nothing to search for.
     """
     words, options = parsed(arguments, PostsSearchOptions)
     if words:
-        raise ValueError("the snippet comes from standard input or --snippet=FILE, not from the command line")
+        raise UserError("the snippet comes from standard input or --snippet=FILE, not from the command line")
     from search.posts.post_index import PostIndex
     from search.posts.snippet import keyword_of, read_snippet
 

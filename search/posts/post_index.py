@@ -18,6 +18,7 @@ from jaxtyping import Float32, Int64
 from baselines.bm25.token_bm25 import TokenBm25
 from baselines.snipper.encoding import encode_texts
 from baselines.snipper.texts import QueryText, code_words, document_text
+from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_folder
 from data_prep.files.json_text import checked_words, parse_json
 from data_prep.files.reading import read_whole
@@ -62,12 +63,12 @@ def write_index(
     """Index the answered ones of ``posts``; ``folder`` is replaced as a whole.
 
     Raises:
-        ValueError: none is answered, or there is no model in ``model``.
+        UserError: none is answered, or there is no model in ``model``.
         OSError: it cannot be written.
     """
     answered = [post for post in posts if post.best_answer]
     if not answered:
-        raise ValueError(f"none of the {len(posts):,} questions has an accepted answer, so there is nothing to find")
+        raise UserError(f"none of the {len(posts):,} questions has an accepted answer, so there is nothing to find")
     documents = [document_text(post, body=True) for post in answered]
     vectors = _document_vectors(model, documents) if model else None
     bm25 = TokenBm25(map(code_words, documents), k1=K1, b=B)
@@ -94,12 +95,12 @@ class PostIndex:
         """``nearest``: how vectors are searched, as in :func:`search.retrieval.ann.opening.vector_index`.
 
         Raises:
-            ValueError: there is none, it is damaged, or ``nearest`` is something else.
+            UserError: there is none, it is damaged, or ``nearest`` is something else.
         """
         try:
             self.about = parse_json(read_whole(folder / _ABOUT))
             if self.about["form"] != _FORM:
-                raise ValueError(f"it is no {_FORM}")
+                raise UserError(f"it is no {_FORM}")
             self.size, self.weight = int(self.about["posts"]), float(self.about["weight"])
             terms = checked_words(parse_json(read_whole(folder / _TERMS)))
             arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in _ARRAYS}
@@ -107,19 +108,17 @@ class PostIndex:
             self._starts = np.load(folder / _STARTS, allow_pickle=False)
             self._posts = folder / _POSTS
             if len(self._starts) != self.size + 1:
-                raise ValueError("its posts do not fit")
+                raise UserError("its posts do not fit")
             self._model = load_snippet_encoder(folder) if self.about["model"] else None
             name = str(self.about.get("vectors", ""))
             vectors = np.load(folder / _VECTORS, mmap_mode="r", allow_pickle=False) if self._model else None
         except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
-            raise ValueError(
+            raise UserError(
                 f"expected an index of posts in {folder}, but it cannot be read ({error}): make it with "
                 "bash run.sh posts index DUMP"
             ) from error
         if vectors is None and nearest not in ("", "exact"):
-            raise ValueError(
-                f"{folder} has no vectors for --nearest={nearest}: posts index makes them by --model=STAGE"
-            )
+            raise UserError(f"{folder} has no vectors for --nearest={nearest}: posts index makes them by --model=STAGE")
         self._dim = 0 if vectors is None else int(vectors.shape[1])
         self._nearest = None if vectors is None else vector_index(vectors, name, folder / _VECTORS, nearest)
 

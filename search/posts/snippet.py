@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from baselines.snipper.texts import QueryText
+from data_prep.errors import UserError
 from data_prep.posts.blocks import error_type
 
 LONGEST: Final = 1 << 18
@@ -19,12 +20,12 @@ def read_snippet(text: str) -> QueryText:
     """The query of a program's text or output: what comes before the first line of an error counts as code.
 
     Raises:
-        ValueError: there is nothing in it.
+        UserError: there is nothing in it.
     """
     start = found.start() if (found := _ERROR_STARTS.search(text)) else len(text)
     code, error = text[:start].strip("\n"), text[start:].strip("\n")
     if not text.strip():
-        raise ValueError(
+        raise UserError(
             "expected code or an error: python app.py 2>&1 | bash run.sh posts search, or --snippet=FILE; got nothing"
         )
     return QueryText(shortened(code), shortened(error))

@@ -23,6 +23,7 @@ import torch
 from baselines.snipper.config import LightConfig
 from baselines.snipper.light import LightEncoder, LightTokenizer
 from baselines.snipper.texts import QueryText, document_text
+from data_prep.errors import UserError
 from data_prep.files.atomic import naming, write_atomically
 from data_prep.files.named_paths import named_path
 from data_prep.posts.records import Post
@@ -74,11 +75,11 @@ def measure_posts(arguments: Sequence[str]) -> PostsSpeed:
     """Measure all, and write it to ``experiments/results/``.
 
     Raises:
-        ValueError: the dump is not available, has too few questions, or an option is wrong.
+        UserError: the dump is not available, has too few questions, or an option is wrong.
     """
     words, options = parsed(arguments, PostsSpeedOptions)
     if not words and not options.path:
-        raise ValueError("expected a dump: bash run.sh speed posts DUMP [--tag=TAG] [--posts=300000]")
+        raise UserError("expected a dump: bash run.sh speed posts DUMP [--tag=TAG] [--posts=300000]")
     found = prepare_posts(replace(options, path=(*options.path, *words)), command="", say=say).posts
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as name, naming(Path(name)):
@@ -94,7 +95,7 @@ def _measured(posts: Sequence[Post], options: PostsSpeedOptions, folder: Path) -
     answered = [post for post in posts if post.best_answer]
     asking = [post for post in posts if post.has_query]
     if not answered or not asking:
-        raise ValueError("expected questions with an accepted answer, and some with code or an error")
+        raise UserError("expected questions with an accepted answer, and some with code or an error")
     chosen = np.random.default_rng(0).permutation(len(asking))[: options.queries].tolist()
     queries = [QueryText.of(asking[place]) for place in chosen]
     model = named_path(options.model) if options.model else untrained(answered, folder / "model")

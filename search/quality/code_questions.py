@@ -15,6 +15,7 @@ from typing import Final, Literal, TypeVar
 
 import numpy as np
 
+from data_prep.errors import UserError
 from search.engine.signature import body
 from search.files.languages import language_name
 from search.index.code_index import UNIT_KINDS, Index
@@ -69,7 +70,7 @@ def of_halves(index: Index, most: int, seed: int) -> list[CodeQuestion]:
         seed: seed of the sampling.
 
     Raises:
-        ValueError: there are fewer than FEWEST.
+        UserError: there are fewer than FEWEST.
     """
     found: dict[str, set[int]] = defaultdict(set)
     for row in functions(index):
@@ -85,7 +86,7 @@ def of_namesakes(index: Index, most: int, seed: int) -> list[CodeQuestion]:
     """Bodies of functions that have namesakes in other files; arguments as in :func:`of_halves`.
 
     Raises:
-        ValueError: there are fewer than FEWEST.
+        UserError: there are fewer than FEWEST.
     """
     bodies: dict[int, str] = {}
     named: dict[tuple[str, str], list[int]] = defaultdict(list)
@@ -117,10 +118,10 @@ def drawn(asked: Sequence[Question], most: int, seed: int, what: str) -> list[Qu
     """A sample of questions, in their order.
 
     Raises:
-        ValueError: there are fewer than FEWEST; ``what`` says what was expected.
+        UserError: there are fewer than FEWEST; ``what`` says what was expected.
     """
     if len(asked) < FEWEST:
-        raise ValueError(f"expected {FEWEST} or more {what}, found {len(asked)}: too few to measure anything")
+        raise UserError(f"expected {FEWEST} or more {what}, found {len(asked)}: too few to measure anything")
     if not 0 < most < len(asked):
         return [*asked]
     places = np.sort(np.random.default_rng(seed).choice(len(asked), size=most, replace=False))

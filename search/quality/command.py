@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.files.printable import one_line
 from experiments.terminal import console
@@ -28,7 +29,7 @@ def quality(arguments: Sequence[str]) -> None:
     """Measure the search on a folder of code, by queries made from its comments or by typed ones."""
     words, options = parsed(arguments, QualityOptions)
     if len(words) != 1:
-        raise ValueError("expected a folder: bash run.sh quality DIR")
+        raise UserError("expected a folder: bash run.sh quality DIR")
     if options.fit:
         _by_fit(named_path(words[0]), options)
         return
@@ -154,7 +155,7 @@ def _asked_projects(root: Path, path: Path) -> "dict[str, QueryFile]":
     inside = [name for name in files if name not in ("", "..") and Path(name).name == name]
     there = {name: files[name] for name in inside if (root / name).is_dir()}
     if len(there) < 2:
-        raise ValueError(f"--fit needs 2 or more projects of {path} as folders of {root}, found {len(there)}")
+        raise UserError(f"--fit needs 2 or more projects of {path} as folders of {root}, found {len(there)}")
     if missing := [one_line(name) for name in files if name not in there]:
         complain_about(str(root), f"left out, since they are no folders of it: {', '.join(missing)}")
     return there

@@ -16,6 +16,7 @@ from typing import Final, Literal
 import numpy as np
 from tqdm import tqdm
 
+from data_prep.errors import UserError
 from data_prep.files.reading import read_regular
 from data_prep.languages.java.declarations import LARGEST_FILE
 from evaluation.metrics import exact
@@ -51,14 +52,14 @@ def with_contexts(questions: Questions, index: Index, root: Path, under: Under) 
     """The questions that have a context of this kind.
 
     Raises:
-        ValueError: there are fewer than FEWEST.
+        UserError: there are fewer than FEWEST.
         OSError: a file no longer exists.
     """
     texts = [_text(root, file.path) for file in index.files]
     found = _of_own_files(questions, index, texts) if under == "file" else _of_calls(questions, index, texts)
     kept = [place for place in range(len(questions.rows)) if found.get(place)]
     if len(kept) < FEWEST:
-        raise ValueError(
+        raise UserError(
             f"expected {FEWEST} or more questions whose function has a context, found {len(kept)} of "
             f"{len(questions.rows):,}: too few to measure anything"
         )

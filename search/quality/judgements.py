@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.folder_lock import sole_holder
 from search.engine.question import words_of
@@ -32,7 +33,7 @@ class Judgements:
         """The questions as the file has them.
 
         Raises:
-            ValueError: the file is damaged.
+            UserError: the file is damaged.
         """
         return self._read()["queries"]
 
@@ -49,7 +50,7 @@ class Judgements:
             The question as the file now has it.
 
         Raises:
-            ValueError: the question has no words, there are too many, or the file is damaged.
+            UserError: the question has no words, there are too many, or the file is damaged.
             OSError: it cannot be written; it is as it was.
         """
         words_of(query)
@@ -67,7 +68,7 @@ class Judgements:
             content["queries"] = [each for each in queries if any(each.get(name) for name in _LISTS)]
             text = json.dumps(content, indent=1) + "\n"
             if len(content["queries"]) > MOST or len(text) > LARGEST:
-                raise ValueError(f"{self.path} is full: it has {MOST:,} questions, or {LARGEST:,} bytes")
+                raise UserError(f"{self.path} is full: it has {MOST:,} questions, or {LARGEST:,} bytes")
             write_atomically(self.path, text)
             return found
 
@@ -78,7 +79,7 @@ class Judgements:
         try:
             checked_queries(content, fewest=0)
         except ValueError as error:
-            raise ValueError(f"{self.path}: {error}") from error
+            raise UserError(f"{self.path}: {error}") from error
         assert isinstance(content, dict)
         return content
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from data_prep.bounds import shown
+from data_prep.errors import UserError
 from data_prep.files.json_text import parse_json
 from data_prep.files.reading import read_regular, reason
 from search.engine.question import words_of
@@ -53,30 +54,30 @@ def read_query_file(path: Path, project: str) -> QueryFile:
         project: which of several projects; a file of a single one needs none.
 
     Raises:
-        ValueError: the file cannot be used; one line that says where and what was expected.
+        UserError: the file cannot be used; one line that says where and what was expected.
     """
     content = read_json(path)
     try:
         return checked_queries(content, project)
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+        raise UserError(f"{path}: {error}") from error
 
 
 def read_query_files(path: Path) -> dict[str, QueryFile]:
     """The questions of a file about several projects, by the name of each.
 
     Raises:
-        ValueError: the file cannot be used, or holds a single project without a name.
+        UserError: the file cannot be used, or holds a single project without a name.
     """
     content = read_json(path)
     if isinstance(content, dict) and "queries" in content:
-        raise ValueError(f'{path}: expected several projects, {{"NAME": {{"queries": [...]}}, ...}}, got one')
+        raise UserError(f'{path}: expected several projects, {{"NAME": {{"queries": [...]}}, ...}}, got one')
     found = {}
     for name in content if isinstance(content, dict) and content else [""]:
         try:
             found[name] = checked_queries(content, name)
         except ValueError as error:
-            raise ValueError(f"{path}: {f'{shown(name)}: ' if name else ''}{error}") from error
+            raise UserError(f"{path}: {f'{shown(name)}: ' if name else ''}{error}") from error
     return found
 
 
@@ -89,7 +90,7 @@ def checked_queries(content: object, project: str = "", *, fewest: int = FEWEST)
         fewest: minimum number of queries that can be measured.
 
     Raises:
-        ValueError: it is not of this form; the message says where.
+        UserError: it is not of this form; the message says where.
     """
     return _project(_chosen(content, project), fewest)
 
@@ -98,20 +99,20 @@ def read_json(path: Path) -> object:
     """The content of a file of queries.
 
     Raises:
-        ValueError: it cannot be read, or is not JSON.
+        UserError: it cannot be read, or is not JSON.
     """
     try:
         return parse_json(read_regular(path, LARGEST, follow=True)[0])
     except OSError as error:
-        raise ValueError(f"the queries {path} cannot be read: {reason(error)}") from error
+        raise UserError(f"the queries {path} cannot be read: {reason(error)}") from error
     except ValueError as error:
-        raise ValueError(f"the queries {path} are not JSON: {error}") from error
+        raise UserError(f"the queries {path} are not JSON: {error}") from error
 
 
 def _chosen(content: object, project: str) -> Mapping[str, Any]:
     """The project in the content of a file."""
     if not isinstance(content, dict) or not content:
-        raise ValueError(f'expected {{"queries": [...]}} or several of these by name, got {shown(content)}')
+        raise UserError(f'expected {{"queries": [...]}} or several of these by name, got {shown(content)}')
     if "queries" in content:
         return content
     if not project and len(content) == 1:
@@ -119,43 +120,43 @@ def _chosen(content: object, project: str) -> Mapping[str, Any]:
     if project not in content:
         known = ", ".join(content) if len(content) <= 12 else f"{len(content):,} names"
         got = f"no {shown(project)}" if project else "several projects"
-        raise ValueError(f"{got}: name one by --project=, of {known}")
+        raise UserError(f"{got}: name one by --project=, of {known}")
     found = content[project]
     if not isinstance(found, dict) or "queries" not in found:
-        raise ValueError(f'{shown(project)}: expected {{"queries": [...]}}, got {shown(found)}')
+        raise UserError(f'{shown(project)}: expected {{"queries": [...]}}, got {shown(found)}')
     return found
 
 
 def _project(found: Mapping[str, Any], fewest: int) -> QueryFile:
     root, listed = found.get("root", ""), found["queries"]
     if not isinstance(root, str) or root.startswith("/") or ".." in root.split("/"):
-        raise ValueError(f"root: expected a folder inside of the measured one, got {shown(root)}")
+        raise UserError(f"root: expected a folder inside of the measured one, got {shown(root)}")
     if not isinstance(listed, list) or len(listed) < fewest:
-        raise ValueError(f"queries: expected a list of {fewest} or more, got {shown(listed)}")
+        raise UserError(f"queries: expected a list of {fewest} or more, got {shown(listed)}")
     queries = [_query(each, f"queries[{place}]") for place, each in enumerate(listed)]
     texts: set[str] = set()
     for place, each in enumerate(queries):
         if each.text in texts:
-            raise ValueError(f"queries[{place}]: {shown(each.text)} is there twice")
+            raise UserError(f"queries[{place}]: {shown(each.text)} is there twice")
         texts.add(each.text)
     answered = [each for each in queries if each.paths]
     if len(answered) < fewest:
-        raise ValueError(f"queries: expected {fewest} or more with a relevant place, got {len(answered)}")
+        raise UserError(f"queries: expected {fewest} or more with a relevant place, got {len(answered)}")
     return QueryFile(root, answered)
 
 
 def _query(found: object, where: str) -> TypedQuery:
     if not isinstance(found, dict) or not {"query", "relevant"} <= found.keys() <= _QUERY:
-        raise ValueError(
+        raise UserError(
             f"{where}: expected query, relevant and perhaps category, secondary and irrelevant, got {shown(found)}"
         )
     text, category = found["query"], found.get("category", "")
     if not isinstance(text, str) or not isinstance(category, str):
-        raise ValueError(f"{where}: query and category are texts, got {shown(text)} and {shown(category)}")
+        raise UserError(f"{where}: query and category are texts, got {shown(text)} and {shown(category)}")
     try:
         words_of(text)
     except ValueError as error:
-        raise ValueError(f"{where}: {error}") from error
+        raise UserError(f"{where}: {error}") from error
     paths = [
         _path(place, f"{where}.{part}[{number}]")
         for part in ("relevant", "secondary")
@@ -164,24 +165,24 @@ def _query(found: object, where: str) -> TypedQuery:
     places = _places(found.get("irrelevant", []), f"{where}.irrelevant")
     judged = [_path(place, f"{where}.irrelevant[{number}]") for number, place in enumerate(places)]
     if not paths and not judged:
-        raise ValueError(f"{where}.relevant: expected the file that answers it, got none")
+        raise UserError(f"{where}.relevant: expected the file that answers it, got none")
     return TypedQuery(text, category or category_of(text), tuple(dict.fromkeys(paths)))
 
 
 def _places(found: object, where: str) -> Sequence[object]:
     if not isinstance(found, list):
-        raise ValueError(f'{where}: expected a list such as [{{"path": "src/a.java"}}], got {shown(found)}')
+        raise UserError(f'{where}: expected a list such as [{{"path": "src/a.java"}}], got {shown(found)}')
     return found
 
 
 def _path(found: object, where: str) -> str:
     if not isinstance(found, dict) or not {"path"} <= found.keys() <= _PLACE:
-        raise ValueError(f"{where}: expected path and perhaps start_line and end_line, got {shown(found)}")
+        raise UserError(f"{where}: expected path and perhaps start_line and end_line, got {shown(found)}")
     path, lines = found["path"], [found[name] for name in ("start_line", "end_line") if name in found]
     if not isinstance(path, str) or not path.strip("/") or path.startswith("/"):
-        raise ValueError(f"{where}: path is relative to the project's folder, got {shown(path)}")
+        raise UserError(f"{where}: path is relative to the project's folder, got {shown(path)}")
     if any(type(line) is not int or line < 1 for line in lines) or lines != sorted(lines):
-        raise ValueError(f"{where}: lines count from 1, the first before the last, got {shown(lines)}")
+        raise UserError(f"{where}: lines count from 1, the first before the last, got {shown(lines)}")
     return path
 
 

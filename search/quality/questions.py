@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Int64
 
 from data_prep.config import DataConfig
+from data_prep.errors import UserError
 from data_prep.files.reading import read_regular
 from data_prep.languages.java.declarations import LARGEST_FILE, find_declarations, parse_java
 from data_prep.languages.java.javadoc import query_words, returned
@@ -44,7 +45,7 @@ def of_comments(index: Index, most: int, seed: int) -> Questions:
         seed: seed of the sampling.
 
     Raises:
-        ValueError: there are fewer than FEWEST.
+        UserError: there are fewer than FEWEST.
     """
     asked = {row: index.split.word_list("query", row) for row in np.flatnonzero(index.asks).tolist()}
     return _drawn(asked, most, seed, "comment")
@@ -57,7 +58,7 @@ def of_returns(index: Index, root: Path, most: int, seed: int) -> Questions:
     may contain the sentence, so that this measures a search in which comments can be found.
 
     Raises:
-        ValueError: there are fewer than FEWEST.
+        UserError: there are fewer than FEWEST.
         OSError: a file no longer exists, or has become a link.
     """
     least = DataConfig().min_query_words
@@ -78,7 +79,7 @@ def of_members(index: Index, most: int, seed: int) -> Questions:
     """Those of :func:`of_comments`, preceded by the name of the type: ``StringUtils reverses a string``.
 
     Raises:
-        ValueError: there are fewer than FEWEST.
+        UserError: there are fewer than FEWEST.
     """
     plain = of_comments(index, most, seed)
     types = [index.names[row].rpartition(".")[0].rpartition(".")[2] for row in plain.rows.tolist()]
@@ -93,7 +94,7 @@ def of_names(index: Index, most: int, seed: int) -> Questions:
     Tests are left out, and so is what shares both names with others, such as overloads.
 
     Raises:
-        ValueError: there are fewer than FEWEST.
+        UserError: there are fewer than FEWEST.
     """
     tests = np.repeat([file.test for file in index.files], np.diff(index.file_edges))
     endings = [(name.rpartition(".")[2], ".".join(name.split(".")[-2:])) for name in index.names]
@@ -117,7 +118,7 @@ def asked(what: Asked, index: Index, root: Path, most: int, seed: int) -> Questi
     """The questions that ``--ask`` names, of the files under ``root``.
 
     Raises:
-        ValueError: there are fewer than FEWEST.
+        UserError: there are fewer than FEWEST.
         OSError: a file no longer exists.
     """
     if what == "return":
@@ -140,7 +141,7 @@ def _drawn(asked: Mapping[int, Sequence[str]], most: int, seed: int, source: Ask
         first.setdefault(tuple(words), row)
     rows = np.array(sorted(first.values()), dtype=np.int64)
     if len(rows) < FEWEST:
-        raise ValueError(f"expected {FEWEST} or more {_OF[source]}, found {len(rows)}: too few to measure anything")
+        raise UserError(f"expected {FEWEST} or more {_OF[source]}, found {len(rows)}: too few to measure anything")
     if 0 < most < len(rows):
         rows = np.sort(np.random.default_rng(seed).choice(rows, size=most, replace=False))
     typed: list[Sequence[str]] = [asked[row] for row in rows.tolist()]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 from data_prep.bounds import shown
+from data_prep.errors import UserError
 from search.engine.engine import Engine
 from search.engine.hits import Hit
 from search.engine.show import aligned, explained, result
@@ -60,9 +61,9 @@ class AgentTools:
         _check("top", top, 1, _HITS)
         _check("budget", budget, _LEAST, _MOST)
         if by not in ("method", "file"):
-            raise ValueError(f"by takes method or file, not {shown(by)}")
+            raise UserError(f"by takes method or file, not {shown(by)}")
         if bool(question.strip()) == bool(snippet.strip()):
-            raise ValueError("expected a question in words or a name, or a snippet of code, and not both")
+            raise UserError("expected a question in words or a name, or a snippet of code, and not both")
         engine = self._index.engine
         languages = _languages(engine, language)
         if snippet.strip():
@@ -127,11 +128,11 @@ def file_number(index: Index, path: str) -> int:
     """The number of the file with this path.
 
     Raises:
-        ValueError: there is none.
+        UserError: there is none.
     """
     number = next((place for place, file in enumerate(index.files) if file.path == path), None)
     if number is None:
-        raise ValueError(f"there is no indexed file {shown(path)}: take a path as search gives it")
+        raise UserError(f"there is no indexed file {shown(path)}: take a path as search gives it")
     return number
 
 
@@ -139,7 +140,7 @@ def row_at(index: Index, path: str, line: int) -> int:
     """The innermost row of the index at a line.
 
     Raises:
-        ValueError: there is none.
+        UserError: there is none.
     """
     number = file_number(index, path)
     rows = range(int(index.file_edges[number]), int(index.file_edges[number + 1]))
@@ -148,7 +149,7 @@ def row_at(index: Index, path: str, line: int) -> int:
         (text.end_line - text.start_line, row) for text, row in places if text.start_line <= line <= text.end_line
     ]
     if not around:
-        raise ValueError(f"line {line} of {path} is in no function, method or type")
+        raise UserError(f"line {line} of {path} is in no function, method or type")
     return min(around)[1]
 
 
@@ -193,13 +194,13 @@ def _fitting(results: Sequence[dict[str, Any]], rest: int) -> dict[str, Any]:
 def _languages(engine: Engine, typed: str) -> frozenset[str]:
     languages = chosen_languages(typed)
     if languages and languages.isdisjoint(engine.languages):
-        raise ValueError(f"no file is in {', '.join(sorted(languages))}, but in {', '.join(engine.languages)}")
+        raise UserError(f"no file is in {', '.join(sorted(languages))}, but in {', '.join(engine.languages)}")
     return languages
 
 
 def _check(name: str, value: int, least: int, most: int) -> None:
     if not least <= value <= most:
-        raise ValueError(f"{name} takes a whole number from {least} to {most:,}, not {shown(value)}")
+        raise UserError(f"{name} takes a whole number from {least} to {most:,}, not {shown(value)}")
 
 
 def _cut(source: str, most: int) -> dict[str, Any]:

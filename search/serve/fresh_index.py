@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from data_prep.errors import UserError
 from search.engine.engine import Engine
 from search.index.build import refresh
 from search.index.places import check_way, index_place
@@ -30,10 +31,10 @@ class FreshIndex:
             tell: called with a path and what is wrong with it.
 
         Raises:
-            ValueError: there is no such folder.
+            UserError: there is no such folder.
         """
         if not root.is_dir():
-            raise ValueError(f"expected a folder of sources, got {root}")
+            raise UserError(f"expected a folder of sources, got {root}")
         self.root, self.path = root, index_place(root)
         check_way(root, self.path)
         self._model, self._tell = model, tell
@@ -44,7 +45,7 @@ class FreshIndex:
         """The index of the files as they are, or were a moment ago.
 
         Raises:
-            ValueError: there is no source file, or the index cannot be made.
+            UserError: there is no source file, or the index cannot be made.
             OSError: it cannot be written.
         """
         with self._lock:

@@ -10,6 +10,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from experiments.recipes.config import REPOSITORY
 from experiments.terminal import console
@@ -26,17 +27,17 @@ def mcp(arguments: Sequence[str]) -> None:
     """Serve the tools until the client goes away, or print how a client is told of them."""
     words, options = parsed(arguments, McpOptions)
     if len(words) > 1:
-        raise ValueError("expected a folder, or none for the current one: bash run.sh mcp DIR")
+        raise UserError("expected a folder, or none for the current one: bash run.sh mcp DIR")
     root = named_path(words[0] if words else ".")
     if not root.is_dir():
-        raise ValueError(f"expected a folder of sources, got {root}")
+        raise UserError(f"expected a folder of sources, got {root}")
     if options.configure:
         console.show(configuration(options.configure, root))
         return
     try:
         import mcp as package
     except ImportError as error:
-        raise ValueError(
+        raise UserError(
             "bash run.sh mcp needs mcp: .venv/bin/python -m pip install -r requirements-agents.txt"
         ) from error
     del package

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from experiments.terminal import console
 from experiments.terminal.console import say
@@ -27,7 +28,7 @@ def serve(arguments: Sequence[str]) -> None:
     """Serve the page and its API until Ctrl-C."""
     words, options = parsed(arguments, ServeOptions)
     if words:
-        raise ValueError(f"bash run.sh serve takes options only, not {' '.join(words)}")
+        raise UserError(f"bash run.sh serve takes options only, not {' '.join(words)}")
     with listening(options.port, options.host) as listener:
         failures: list[Exception] = []
         application = _of_list(options) if options.list else _of_index(options, failures)
@@ -50,7 +51,7 @@ def _of_index(options: ServeOptions, failures: list[Exception]) -> "ASGIApp":
     path = index_place(folder) if folder and not options.index else index_path(options.index)
     head = read_head(path)
     if not head.rows:
-        raise ValueError(f"the index {path} is empty: index a folder that has source files")
+        raise UserError(f"the index {path} is empty: index a folder that has source files")
     reranker_of = reranker_maker(options.model)
     say(f"{rows_of_files(head.rows, head.files)} in {path}")
     return web_app(
@@ -135,7 +136,7 @@ def listening(port: int, host: str = ADDRESS) -> socket.socket:
     """A socket that listens on ``port`` of the address ``host`` of this machine; port 0: any free one.
 
     Raises:
-        ValueError: the port or the address is not available.
+        UserError: the port or the address is not available.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # named, so that asyncio sends at once: else an answer's body waits for the client to acknowledge its head, 40 ms
@@ -147,7 +148,7 @@ def listening(port: int, host: str = ADDRESS) -> socket.socket:
     except OSError as error:
         listener.close()
         where = f"port {port}" if host == ADDRESS else f"port {port} of {host}"
-        raise ValueError(f"cannot listen on {where} ({error.strerror}): name another one by --port=") from error
+        raise UserError(f"cannot listen on {where} ({error.strerror}): name another one by --port=") from error
     return listener
 
 

@@ -17,6 +17,7 @@ from typing import Final
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
+from data_prep.errors import UserError
 from data_prep.files.reading import open_regular, reason
 from search.joint.repository_list import USER
 
@@ -30,17 +31,17 @@ def read_secret(path: Path) -> bytes:
     """The secret in a file, without spaces and line breaks around it.
 
     Raises:
-        ValueError: it cannot be read, others than its owner and group may read it, or it is too short to be one.
+        UserError: it cannot be read, others than its owner and group may read it, or it is too short to be one.
     """
     try:
         with open_regular(path) as file:
             mode, found = os.fstat(file.fileno()).st_mode, file.read(_LONGEST + 1).strip()
     except OSError as error:
-        raise ValueError(f"the secret of --secret={path} cannot be read: {reason(error)}") from error
+        raise UserError(f"the secret of --secret={path} cannot be read: {reason(error)}") from error
     if stat.S_IMODE(mode) & stat.S_IRWXO:
-        raise ValueError(f"every user of this machine may read the secret in {path}: chmod 600 {path}")
+        raise UserError(f"every user of this machine may read the secret in {path}: chmod 600 {path}")
     if not _SHORTEST <= len(found) <= _LONGEST or not found.isascii() or not found.decode().isprintable():
-        raise ValueError(
+        raise UserError(
             f"the secret in {path} is no line of {_SHORTEST} to {_LONGEST:,} ASCII characters: make one by "
             f"`openssl rand -hex 32`"
         )
@@ -51,10 +52,10 @@ def check_header(name: str, option: str) -> None:
     """Refuse what is no name of a header.
 
     Raises:
-        ValueError: it is not.
+        UserError: it is not.
     """
     if not _HEADER.fullmatch(name) or name.lower() == SECRET_HEADER:
-        raise ValueError(f"--{option} takes the name of a header, such as X-Forwarded-User, not {name[:60]!r}")
+        raise UserError(f"--{option} takes the name of a header, such as X-Forwarded-User, not {name[:60]!r}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -11,6 +11,7 @@ from typing import Final, Literal
 import numpy as np
 
 from data_prep.bounds import shown
+from data_prep.errors import UserError
 from data_prep.languages.identifiers import split_identifier
 from search.engine.engine import Engine
 from search.files.languages import language_name
@@ -68,7 +69,7 @@ def answer_text(engine: Engine, text: str, wanted: Wanted = EVERYTHING, language
         language: of the code, if it is known.
 
     Raises:
-        ValueError: there is no word in the text.
+        UserError: there is no word in the text.
     """
     read = shortened(text)
     left_out = max(0, len(text) - len(read))
@@ -78,7 +79,7 @@ def answer_text(engine: Engine, text: str, wanted: Wanted = EVERYTHING, language
     left_out = max(0, len(text) - len(read))
     code = read_code(read, language)
     if not code.tokens and not code.api and not code.defined:
-        raise ValueError(f"expected code or a stack trace, got {shown(text.strip()) if text.strip() else 'nothing'}")
+        raise UserError(f"expected code or a stack trace, got {shown(text.strip()) if text.strip() else 'nothing'}")
     hits = _like(engine, query_of_code(code), wanted)
     return CodeAnswer("code", code.language, hits, read=len(read), left_out=left_out)
 
@@ -93,13 +94,13 @@ def answer_place(engine: Engine, path: str, line: int, wanted: Wanted = EVERYTHI
         wanted: which hits.
 
     Raises:
-        ValueError: there is no such file in the index, several files have such a path, or the line is in no unit.
+        UserError: there is no such file in the index, several files have such a path, or the line is in no unit.
     """
     index = engine.index
     file = file_of(index, path)
     row = FrameLocator(index).row_at(file, line)
     if row is None:
-        raise ValueError(_outside(index, file, line))
+        raise UserError(_outside(index, file, line))
     language = language_name(index.files[file].path)
     return CodeAnswer("place", language, _like(engine, query_of_row(index, row), wanted, around(index, {row})), row=row)
 
@@ -108,18 +109,18 @@ def file_of(index: Index, path: str) -> int:
     """The number of the indexed file that ``path`` names, by its whole path or its last parts.
 
     Raises:
-        ValueError: there is none, or there are several.
+        UserError: there is none, or there are several.
     """
     exact = [number for number, file in enumerate(index.files) if file.path == path]
     wanted = f"/{path.removeprefix('./')}"
     found = exact or [number for number, file in enumerate(index.files) if f"/{file.path}".endswith(wanted)]
     if not found:
-        raise ValueError(
+        raise UserError(
             f"there is no indexed file {shown(path)}: name one of the index, or update it by `bash run.sh index DIR`"
         )
     if len(found) > 1:
         others = ", ".join(shown(index.files[number].path) for number in found[:3])
-        raise ValueError(
+        raise UserError(
             f"{len(found):,} indexed files end in {shown(path)}, such as {others}: name more of its folders"
         )
     return found[0]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from data_prep.bounds import shown
+from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import read_whole
 from experiments.terminal import console
@@ -35,7 +36,7 @@ class Place:
         """The place that ``FILE:LINE`` names; a column behind it is ignored.
 
         Raises:
-            ValueError: it has another form.
+            UserError: it has another form.
         """
         path, colon, rest = typed.partition(":")
         while colon and not rest.split(":")[0].isdigit() and ":" in rest:  # a colon in the file's name
@@ -43,7 +44,7 @@ class Place:
             path = f"{path}:{more}"
         line = rest.split(":")[0]
         if not path or not (line.isascii() and line.isdigit() and 0 < int(line[:10]) < 10**9):
-            raise ValueError(
+            raise UserError(
                 f"expected a file and a line from 1: bash run.sh related src/app.py:120; got {shown(typed)}"
             )
         return cls(path, int(line))
@@ -53,11 +54,11 @@ def related(arguments: Sequence[str]) -> None:
     """Find code like that at a place.
 
     Raises:
-        ValueError: there is no index, or nothing of it is at the place.
+        UserError: there is no index, or nothing of it is at the place.
     """
     words, options = parsed(arguments, RelatedOptions)
     if len(words) != 1:
-        raise ValueError("expected a file and a line: bash run.sh related src/app.py:120")
+        raise UserError("expected a file and a line: bash run.sh related src/app.py:120")
     from search.snippets.answer import answer_place
 
     place = Place.of(words[0])
@@ -76,18 +77,18 @@ def search_code(options: SearchOptions) -> None:
     """Answer to the code or stack trace on standard input, or in the file of ``--snippet``.
 
     Raises:
-        ValueError: there is no index, or there is no code.
+        UserError: there is no index, or there is no code.
     """
     from search.snippets.answer import answer_text
 
     if options.by != "method" or options.explain or options.at:
-        raise ValueError("--by, --explain and --at are for questions in words, not for code")
+        raise UserError("--by, --explain and --at are for questions in words, not for code")
     path = named_path(options.snippet) if options.snippet else None
     data = read_whole(path) if path else sys.stdin.buffer.read(_MOST_BYTES)
     text = data.decode("utf-8-sig", "replace")
     if not text.strip():
         where = f"in {path}" if path else "on standard input"
-        raise ValueError(
+        raise UserError(
             f"expected code or a stack trace {where}: python app.py 2>&1 | bash run.sh search -; got nothing"
         )
     from search.files.languages import language_name
@@ -131,7 +132,7 @@ def _index_of(path: Path) -> tuple[Path, Path]:
     """The indexed folder that contains a file, or the current one, and its index.
 
     Raises:
-        ValueError: there is none.
+        UserError: there is none.
     """
     from search.index.places import indexed_above
     from search.opening import index_path

@@ -8,6 +8,7 @@ from typing import Final, Literal
 import tree_sitter_java
 from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
 
+from data_prep.errors import UserError
 from data_prep.languages.java.types import JavaFileTypes, JavaType, erased, text
 
 LARGEST_FILE: Final = 4 << 20
@@ -128,10 +129,10 @@ def parse_java(data: bytes) -> ParsedFile:
     """Parse a file of at most ``LARGEST_FILE`` bytes; broken text gives a tree with error nodes, never an exception.
 
     Raises:
-        ValueError: the file is longer than ``LARGEST_FILE``.
+        UserError: the file is longer than ``LARGEST_FILE``.
     """
     if len(data) > LARGEST_FILE:
-        raise ValueError(f"longer than {LARGEST_FILE >> 20} MiB")
+        raise UserError(f"longer than {LARGEST_FILE >> 20} MiB")
     tree = Parser(JAVA).parse(data)
     root = tree.root_node
     return ParsedFile(data, tree, _captures_of_broken(tree) if root.has_error else QueryCursor(_QUERY).captures(root))

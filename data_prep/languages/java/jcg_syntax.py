@@ -25,6 +25,8 @@ from javalang.tokenizer import (
 )
 from javalang.tree import ConstructorDeclaration, MethodDeclaration
 
+from data_prep.errors import UserError
+
 PLACEHOLDERS: Final = ("STR_", "NUM_", "BOOL_")
 """Placeholders of literals; ``null`` remains."""
 
@@ -44,7 +46,7 @@ def parse_published(source: str) -> PublishedMethod:
     """Parse the text of one method or constructor, with or without a body.
 
     Raises:
-        ValueError: the text is not one method of Java 8, or is nested deeper than javalang can follow.
+        UserError: the text is not one method of Java 8, or is nested deeper than javalang can follow.
     """
     try:
         tokens = _placeheld(list(tokenize(source)))
@@ -53,11 +55,11 @@ def parse_published(source: str) -> PublishedMethod:
         tree = parser.parse_member_declaration()
         rest = parser.tokens.look()
     except Exception as error:  # javalang fails in many ways on broken text, such as attributes of None
-        raise ValueError(f"expected the text of one Java method, but {_trouble(error)}") from None
+        raise UserError(f"expected the text of one Java method, but {_trouble(error)}") from None
     if not isinstance(tree, MethodDeclaration | ConstructorDeclaration):
-        raise ValueError(f"expected the text of one Java method, but it is of kind {type(tree).__name__}")
+        raise UserError(f"expected the text of one Java method, but it is of kind {type(tree).__name__}")
     if not isinstance(rest, EndOfInput):
-        raise ValueError(f"expected the text of one Java method, but it goes on after its end with {rest.value!r}")
+        raise UserError(f"expected the text of one Java method, but it goes on after its end with {rest.value!r}")
     return PublishedMethod(tuple(token.value for token in tokens), tree)
 
 

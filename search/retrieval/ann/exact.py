@@ -15,6 +15,7 @@ from typing import Final, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float, Float32, Int64
 
+from data_prep.errors import UserError
 from search.retrieval.ann.rounded import LONGEST, RoundedVectors, blocks, can_round
 
 HELD: Final = 1 << 29
@@ -37,7 +38,7 @@ class VectorIndex(Protocol):
         A score is the inner product with the row's vector; of rows with equal scores the lower row number is first.
 
         Raises:
-            ValueError: the queries have another dimension or are not finite, or ``count`` is below 1.
+            UserError: the queries have another dimension or are not finite, or ``count`` is below 1.
         """
 
     def scores(
@@ -56,13 +57,13 @@ class Settled(ABC):
         """``vectors``: of length 1 or 0, float16 or float32, possibly memory-mapped.
 
         Raises:
-            ValueError: they are not finite, or longer than 1.
+            UserError: they are not finite, or longer than 1.
         """
         for rows, block in blocks(vectors, _BLOCK):
             lengths = np.linalg.norm(block, axis=1)
             if not np.all(lengths <= LONGEST):  # also true for NaN
                 place = int(np.flatnonzero(~(lengths <= LONGEST))[0])
-                raise ValueError(f"expected vectors of length 1 or 0, row {rows.start + place:,} has {lengths[place]}")
+                raise UserError(f"expected vectors of length 1 or 0, row {rows.start + place:,} has {lengths[place]}")
         self.vectors = vectors
 
     @abstractmethod
@@ -79,11 +80,11 @@ class Settled(ABC):
         """See :meth:`VectorIndex.search`."""
         rows, dim = self.vectors.shape
         if queries.shape[1] != dim:
-            raise ValueError(f"expected queries of dimension {dim}, as the rows have, got {queries.shape[1]}")
+            raise UserError(f"expected queries of dimension {dim}, as the rows have, got {queries.shape[1]}")
         if not np.isfinite(queries).all():
-            raise ValueError("expected finite queries, got NaN or infinity")
+            raise UserError("expected finite queries, got NaN or infinity")
         if count < 1:
-            raise ValueError(f"expected a count of 1 or more, got {count}")
+            raise UserError(f"expected a count of 1 or more, got {count}")
         count = min(count, rows)
         scores = np.empty((len(queries), count), np.float32)
         best = np.empty((len(queries), count), np.int64)
@@ -120,7 +121,7 @@ class ExactVectors(Settled):
         """``held``: maximum size in bytes of rounded vectors to hold in memory.
 
         Raises:
-            ValueError: the vectors are not finite, or longer than 1.
+            UserError: the vectors are not finite, or longer than 1.
         """
         super().__init__(vectors)
         self._may_round = vectors.size <= held and can_round()
@@ -159,11 +160,11 @@ def extra(library: str, what: str) -> ModuleType:
     """Import ``library``, one of requirements-vectors.txt.
 
     Raises:
-        ValueError: it is not installed.
+        UserError: it is not installed.
     """
     try:
         return import_module(library)
     except ImportError as error:
-        raise ValueError(
+        raise UserError(
             f"{what} needs {library.partition('.')[0]}: .venv/bin/python -m pip install -r requirements-vectors.txt"
         ) from error

@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 from jaxtyping import Float, Float32, Int32, Int64, UInt8
 
+from data_prep.errors import UserError
 from data_prep.files.sealed import read_sealed, write_sealed
 from search.retrieval.ann.exact import SLACK, Settled, extra
 
@@ -44,7 +45,7 @@ class FaissVectors(Settled):
         """Build the index, or use ``index``, which was built from the same vectors.
 
         Raises:
-            ValueError: FAISS is not installed; the vectors are not finite, or longer than 1.
+            UserError: FAISS is not installed; the vectors are not finite, or longer than 1.
         """
         super().__init__(vectors)
         self._faiss: Any = extra("faiss", "--nearest=faiss")
@@ -105,19 +106,19 @@ class Clusters:
         """Parse the clusters of ``rows`` rows with ``dim`` dimensions.
 
         Raises:
-            ValueError: ``content`` has another size, or is something else.
+            UserError: ``content`` has another size, or is something else.
         """
         size = np.dtype(np.float32).itemsize
         clusters, rest = divmod(len(content) - size * (2 * dim + rows), size * dim)
         if rest or clusters < 1:
-            raise ValueError(f"{len(content):,} bytes are not the clusters of {rows:,} rows of {dim}")
+            raise UserError(f"{len(content):,} bytes are not the clusters of {rows:,} rows of {dim}")
         numbers = content.view(np.float32)
         centres, ranges = numbers[: clusters * dim].reshape(clusters, dim), numbers[clusters * dim :][: 2 * dim]
         places = content[size * (clusters + 2) * dim :].view(np.int32)
         if not (
             np.isfinite(centres).all() and np.isfinite(ranges).all() and 0 <= places.min() <= places.max() < clusters
         ):
-            raise ValueError(f"expected finite numbers, and each row in one of {clusters:,} clusters")
+            raise UserError(f"expected finite numbers, and each row in one of {clusters:,} clusters")
         return cls(centres, ranges, places)
 
     def index(self, vectors: Float[np.ndarray, "rows dim"]) -> Any:
@@ -148,7 +149,7 @@ def kept_faiss(vectors: Float[np.ndarray, "rows dim"], name: str, path: Path) ->
     """Load the clusters from ``path`` if they belong to the vectors identified by ``name``; else build and save them.
 
     Raises:
-        ValueError: FAISS is not installed; the vectors are not finite, or longer than 1.
+        UserError: FAISS is not installed; the vectors are not finite, or longer than 1.
     """
     if len(vectors) < WORTH_IT:
         return FaissVectors(vectors)

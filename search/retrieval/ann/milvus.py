@@ -21,6 +21,7 @@ from typing import Any, Final
 import numpy as np
 from jaxtyping import Float, Float32, Int64
 
+from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from search.retrieval.ann.exact import SLACK, Settled, extra
 from search.retrieval.ann.faiss_index import WORTH_IT
@@ -52,7 +53,7 @@ class MilvusVectors(Settled):
         """Open or create the collection; from ``approximate_from`` rows, Milvus chooses the type of its index.
 
         Raises:
-            ValueError: Milvus is not installed, or ``uri`` cannot be used; the vectors are not finite, or longer
+            UserError: Milvus is not installed, or ``uri`` cannot be used; the vectors are not finite, or longer
                 than 1.
         """
         super().__init__(vectors)
@@ -64,9 +65,9 @@ class MilvusVectors(Settled):
             for name in _TALKATIVE:
                 logging.getLogger(name).setLevel(logging.CRITICAL)
             if not Path(self._local).parent.is_dir():
-                raise ValueError(f"there is no folder {Path(self._local).parent} for the file that --nearest names")
+                raise UserError(f"there is no folder {Path(self._local).parent} for the file that --nearest names")
             if os.path.lexists(self._local) and not (Path(self._local).is_file() or Path(self._local).is_dir()):
-                raise ValueError(f"--nearest takes a file of milvus-lite, and {self._local} is not one")
+                raise UserError(f"--nearest takes a file of milvus-lite, and {self._local} is not one")
         with self._one_line_errors():
             self._client = self._milvus.MilvusClient(self._uri, timeout=_SECONDS)
         _opened[self._local] += 1
@@ -143,4 +144,4 @@ class MilvusVectors(Settled):
         except (self._milvus.MilvusException, OSError) as error:
             where = re.sub(r"//[^/@]*@", "//", self._uri)
             hint = " (does another process have it open, or is it not a file of milvus-lite?)" if self._local else ""
-            raise ValueError(f"Milvus at {where} cannot be used: {getattr(error, 'message', error)}{hint}") from error
+            raise UserError(f"Milvus at {where} cannot be used: {getattr(error, 'message', error)}{hint}") from error
