@@ -5,6 +5,7 @@ import * as vscode from "vscode";
 import type { Result } from "./core/answers.ts";
 import { lineOf, placesOf } from "./core/places.ts";
 import { safeUrl } from "./core/plain.ts";
+import { warning } from "./telling.ts";
 
 /** Show the source of a result. The file is looked for below the folders of the workspace and those above them. */
 export async function gotoSource(result: Result, from: vscode.Uri | undefined): Promise<void> {
@@ -17,10 +18,7 @@ export async function gotoSource(result: Result, from: vscode.Uri | undefined): 
   }
   const url = safeUrl(result.url);
   if (url) await vscode.env.openExternal(vscode.Uri.parse(url, true));
-  else
-    void vscode.window.showWarningMessage(
-      `The file of this result, ${result.path || "which is not known"}, is not in this workspace.`,
-    );
+  else void warning(`The file of this result, ${result.path || "which is not known"}, is not in this workspace.`);
 }
 
 /** Show a file at a result, if it has it. */
