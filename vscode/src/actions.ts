@@ -55,7 +55,7 @@ export class Actions implements vscode.Disposable {
   private async act(shown: Shown, action: Action, number: number): Promise<void> {
     const result = shown.answer.results[number];
     if (!result) throw new Error("This result is not shown any more: search again.");
-    if (action === "source") await gotoSource(result, shown.from);
+    if (action === "source") await gotoSource(result, shown.answer.folder, shown.from);
     else if (action === "copy") await copy(shown, result);
     else if (action === "insert") await insert(shown, result);
     else if (action === "explain") await this.explain(shown, result, number);
