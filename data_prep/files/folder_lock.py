@@ -41,9 +41,7 @@ def sole_writer(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def sole_holder(
-    path: Path, waiting: Callable[[], object] | None = None, *, private: bool = False
-) -> Iterator[bool]:
+def sole_holder(path: Path, waiting: Callable[[], object] | None = None, *, private: bool = False) -> Iterator[bool]:
     """Yield whether this process holds the lock file ``path`` for the block; the file is removed afterwards.
 
     Also True if the location is not writable, since then no process can write there.

@@ -107,6 +107,21 @@ def test_a_named_file_inside_is_written_but_through_no_link(tmp_path, capsys):
     assert not (root / "own/index").is_symlink()
 
 
+def test_only_the_user_reads_what_is_made_of_the_users_code(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("GALM_NATIVE", "0")
+    root, before = write(tmp_path / "code", FILES), os.umask(0)
+    try:
+        assert run("index", str(root)) == 0
+        assert run("index", str(root), f"--out={tmp_path / 'new' / 'index'}", "--vectors=none") == 0
+    finally:
+        os.umask(before)
+    made = [each for name in ("cache", "new") for each in (tmp_path / name, *(tmp_path / name).rglob("*"))]
+    assert {each.name for each in made} >= {"galm", "indexes", "index", "index.vectors", "new"}
+    for each in made:
+        assert stat.S_IMODE(each.stat().st_mode) == (0o700 if each.is_dir() else 0o600), each
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_cache_that_cannot_be_written_is_one_line(tmp_path, monkeypatch, capsys):
     (tmp_path / "cache").mkdir(mode=0o500)
