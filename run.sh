@@ -48,7 +48,7 @@ experiments() {
 
 # TensorBoard over all runs, on this machine only.
 board() {
-  mkdir -p "$root/runs"
+  [ -d "$root/runs" ] || mkdir "$root/runs" 2>/dev/null || fail "there are no runs yet: $root/runs"
   echo "showing $root/runs; stop with Ctrl-C"
   exec "$python" -m tensorboard.main --logdir "$root/runs" --host localhost "$@"
 }

@@ -9,6 +9,7 @@ def run() -> int:
     import os
     import sys
 
+    from cli.libraries import keep_libraries_apart
     from cli.main import main
     from data_prep.installation import workspace
 
@@ -17,6 +18,7 @@ def run() -> int:
         sys.stderr.write("galm: the tests are part of a checkout of the repository: clone it, and run its run.sh\n")
         return 2
     if arguments[:1] == ["board"]:
+        keep_libraries_apart()
         board = ["-m", "tensorboard.main", "--logdir", str(workspace() / "runs"), "--host", "localhost"]
         os.execv(sys.executable, [sys.executable, *board, *arguments[1:]])
     return run_interruptibly(main, arguments)

@@ -8,9 +8,19 @@ set_up() {
   if [ -n "${GALM_PYTHON:-}" ]; then python=$GALM_PYTHON; return; fi
   venv=$root/.venv python=$root/.venv/bin/python
   if is_set_up "$@"; then return; fi
+  check_writable
   lock
   if ! is_set_up "$@"; then install "$@"; fi  # another process may have done it while this one waited
   unlock
+}
+
+# A checkout of another user, or on a file system that is read-only, works if its owner has set it up.
+check_writable() {
+  local place
+  for place in "$root" "$venv" "$root/.venv.lock" "$root/.venv.lock.d"; do
+    [ ! -e "$place" ] || [ -w "$place" ] || fail "there is no complete .venv, and $place cannot be written: let its \
+owner run this first, clone the code to a folder of your own, or set GALM_PYTHON=/path/to/python"
+  done
 }
 
 is_set_up() {

@@ -16,6 +16,7 @@ from pkgutil import resolve_name
 from typing import Final
 
 from cli.commands import COMMANDS, TRAIN
+from cli.libraries import keep_libraries_apart
 from data_prep.files.atomic import FULL
 from data_prep.files.named_paths import named_path
 from data_prep.registry import DATASETS
@@ -25,6 +26,7 @@ from terminal.options import unknown
 
 def main(arguments: Sequence[str]) -> int:
     """Run a command line; the exit code is 0, 2 for a mistake, a full disk or full memory, 130 for Ctrl-C."""
+    keep_libraries_apart()
     try:
         console.open_terminal()
         run_command(arguments)

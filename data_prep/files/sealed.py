@@ -18,6 +18,7 @@ from jaxtyping import UInt8
 from data_prep.files.atomic import atomic_file
 from data_prep.files.json_text import checked_record, parse_json
 from data_prep.files.reading import open_regular, reason
+from data_prep.files.user_folders import make_own_folder
 
 _LONGEST_HEAD: Final = 4096
 _ALIGNED: Final = 64
@@ -34,7 +35,7 @@ class _Seal:
 
 
 def write_sealed(path: Path, form: str, about: Mapping[str, Any], parts: Sequence[np.ndarray]) -> None:
-    """Write the concatenated ``parts`` atomically; an older file is replaced.
+    """Write the concatenated ``parts`` atomically, for the user alone; an older file is replaced.
 
     Args:
         path: of the file; its folder is created.
@@ -49,8 +50,8 @@ def write_sealed(path: Path, form: str, about: Mapping[str, Any], parts: Sequenc
     head = {**about, "bytes": sum(map(len, raw)), "sha256": _sha256(about, raw)}
     line = f"{form} {json.dumps(head)}".encode()
     line += b" " * (-(len(line) + 1) % _ALIGNED) + b"\n"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_file(path) as new, new.open("wb") as file:
+    make_own_folder(path.parent)
+    with atomic_file(path, private=True) as new, new.open("wb") as file:
         file.write(line)
         for part in raw:
             file.write(part.data)

@@ -22,6 +22,7 @@ import numpy as np
 from jaxtyping import Float, Float32, Int64
 
 from data_prep.files.named_paths import named_path
+from data_prep.files.user_folders import OWN
 from retrieval.ann.exact import SLACK, Settled, extra
 from retrieval.ann.faiss_index import WORTH_IT
 
@@ -67,6 +68,8 @@ class MilvusVectors(Settled):
                 raise ValueError(f"there is no folder {Path(self._local).parent} for the file that --nearest names")
             if os.path.lexists(self._local) and not (Path(self._local).is_file() or Path(self._local).is_dir()):
                 raise ValueError(f"--nearest takes a file of milvus-lite, and {self._local} is not one")
+            if not os.path.lexists(self._local):
+                Path(self._local).mkdir(OWN)  # its "file" is a folder
         with self._one_line_errors():
             self._client = self._milvus.MilvusClient(self._uri, timeout=_SECONDS)
         _opened[self._local] += 1

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from data_prep.files.reading import reason
+from data_prep.files.user_folders import home_of
 from data_prep.sources.git_repository import GitRepository, repository_of
 from data_prep.sources.own_git import GitError
 from search.files.ignore_files import Patterns, Tell, is_left_out, kept, patterns_in, patterns_of, seen_from
@@ -115,8 +116,10 @@ def _above(checkout: Checkout | None, ends: tuple[str, ...], tell: Tell) -> Patt
 
 def _of_user(ends: tuple[str, ...], tell: Tell) -> Patterns:
     """The user's global ignore patterns for git."""
-    settings = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111 - Path's way fails without a home
-    return patterns_of(Path(settings), "", ("git/ignore",), ends, tell)
+    try:
+        return patterns_of(home_of("XDG_CONFIG_HOME"), "", ("git/ignore",), ends, tell)
+    except ValueError:  # there is no home folder
+        return ()
 
 
 def _as_texts(names: Sequence[bytes], tell: Tell) -> list[str]:

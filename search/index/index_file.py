@@ -21,6 +21,7 @@ from safetensors.numpy import save
 from data_prep.files.atomic import write_atomically
 from data_prep.files.json_text import checked_record, parse_json
 from data_prep.files.reading import open_regular, reason
+from data_prep.files.user_folders import make_own_folder
 from data_prep.records import WORD_FIELDS
 from data_prep.store.prepared_data import Split, Texts
 from data_prep.store.ragged_lists import Ragged, checked_edges
@@ -76,7 +77,7 @@ class Head:
 
 
 def save_index(index: Index, path: Path) -> None:
-    """Write ``index`` atomically, replacing an older one.
+    """Write ``index`` atomically, for the user alone, replacing an older one.
 
     Raises:
         OSError: it cannot be written; the older one is left unchanged.
@@ -106,9 +107,9 @@ def save_index(index: Index, path: Path) -> None:
         content=hashlib.sha256(content).hexdigest(),
     )
     head = replace(head, sum=_sum(head, content))
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_own_folder(path.parent)
     line = f"{FORMAT} {json.dumps(asdict(head))}".encode()
-    write_atomically(path, line + b" " * (-(len(line) + 1) % _ALIGNED) + b"\n" + content)
+    write_atomically(path, line + b" " * (-(len(line) + 1) % _ALIGNED) + b"\n" + content, private=True)
 
 
 def tree_sha256(origin: Origin | None, files: Iterable[SeenFile]) -> str:

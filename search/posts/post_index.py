@@ -59,7 +59,7 @@ class PostHit:
 def write_index(
     folder: Path, posts: Sequence[Post], model: Path | None, weight: float, about: Mapping[str, Any]
 ) -> None:
-    """Index the answered ones of ``posts``; ``folder`` is replaced as a whole.
+    """Index the answered ones of ``posts``; ``folder``, which only the user may read, is replaced as a whole.
 
     Raises:
         ValueError: none is answered, or there is no model in ``model``.
@@ -71,7 +71,7 @@ def write_index(
     documents = [document_text(post, body=True) for post in answered]
     vectors = _document_vectors(model, documents) if model else None
     bm25 = TokenBm25(map(code_words, documents), k1=K1, b=B)
-    with atomic_folder(folder) as new:
+    with atomic_folder(folder, private=True) as new:
         for name, array in bm25.arrays.items():
             np.save(new / f"{name}.npy", array, allow_pickle=False)
         (new / _TERMS).write_text(json.dumps([*bm25.terms]), encoding="utf-8")

@@ -1,8 +1,10 @@
 """The set-up of .venv, against a stand-in for Python that notes what it is asked to install."""
 
 import os
+import shutil
 import subprocess
 import threading
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -32,6 +34,10 @@ EXTRAS = tuple(f"requirements-{name}.txt" for name in ("agents", "parquet", "pos
 OF_TESTS = ("requirements-dev.txt", *EXTRAS)
 """What tests need: their tools, and the extras that they test."""
 
+WITHOUT_RIGHTS = (shutil.which("setpriv") or "", "--bounding-set=-dac_override,-dac_read_search")
+AS_OTHERS = WITHOUT_RIGHTS if os.geteuid() == 0 else ()
+"""Runs a program of root with the rights of files, as any other user."""
+
 
 class Clone:
     """A clone with run.sh and requirements, and a PATH with nothing but a stand-in for Python and a few tools."""
@@ -50,9 +56,9 @@ class Clone:
                 if (Path(place) / tool).exists() and not (self.bin / tool).exists():
                     (self.bin / tool).symlink_to(Path(place) / tool)
 
-    def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
+    def run(self, *arguments: str, before: Sequence[str] = (), **environment: str) -> subprocess.CompletedProcess:
         kept = {"PATH": str(self.bin), "FAKE_LOG": str(self.log), "HOME": os.environ.get("HOME", "/")}
-        command = [str(self.bin / "bash"), str(self.root / "run.sh"), *arguments]
+        command = [*before, str(self.bin / "bash"), str(self.root / "run.sh"), *arguments]
         return subprocess.run(command, capture_output=True, text=True, env={**kept, **environment}, timeout=60)
 
     def asked(self) -> list[str]:
@@ -150,3 +156,52 @@ def test_without_the_venv_module_the_package_is_named(clone):
     assert told.stderr == (
         "run.sh: python3.11 lacks its venv module; on Debian or Ubuntu: sudo apt install python3.11-venv\n"
     )
+
+
+@pytest.fixture
+def read_only(clone) -> Iterator[Callable[..., subprocess.CompletedProcess]]:
+    """Runs run.sh as one who may only read the clone."""
+    if AS_OTHERS and not AS_OTHERS[0]:
+        pytest.skip("root may write everywhere")
+
+    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
+        for each in (clone.root, *clone.root.rglob("*")):
+            if not each.is_symlink():
+                each.chmod(each.stat().st_mode & ~0o222)
+        return clone.run(*arguments, before=AS_OTHERS, **environment)
+
+    yield run
+    for each in (clone.root, *clone.root.rglob("*")):
+        each.chmod(each.stat().st_mode | 0o200)
+
+
+def test_a_complete_clone_needs_no_rights_to_write(clone, read_only):
+    clone.run("help")
+    clone.asked()
+    told = read_only("help")
+    assert (told.returncode, told.stdout, told.stderr) == (0, "ran -m cli.main help\n", "")
+    assert clone.asked() == []
+
+
+@pytest.mark.parametrize("incomplete", ["never set up", "changed since", "left locks"])
+def test_an_incomplete_clone_of_another_user_is_one_line(clone, read_only, incomplete):
+    if incomplete != "never set up":
+        clone.run("help")
+        with (clone.root / "requirements.txt").open("a") as file:
+            file.write("more==1\n")
+    (clone.root / ".venv.lock").unlink(missing_ok=incomplete != "left locks")
+    told = read_only("help")
+    assert (told.returncode, told.stdout) == (2, "")
+    assert told.stderr.startswith("run.sh: there is no complete .venv, and ")
+    assert told.stderr.endswith(
+        " cannot be written: let its owner run this first, clone the code to a folder of your own, or set "
+        "GALM_PYTHON=/path/to/python\n"
+    )
+    assert told.stderr.count("\n") == 1
+    assert read_only("help", GALM_PYTHON=str(clone.python)).returncode == 0
+
+
+def test_a_board_without_runs_is_one_line(clone, read_only):
+    clone.run("help")
+    told = read_only("board")
+    assert (told.returncode, told.stderr) == (2, f"run.sh: there are no runs yet: {clone.root}/runs\n")

@@ -224,6 +224,7 @@ def file(tmp_path) -> str:
 def test_milvus_keeps_vectors_and_tells_others_apart(file, monkeypatch, caplog):
     vectors, queries = halves(300, 0), halves(5, 1)[1:]
     first = MilvusVectors(vectors, file)
+    assert Path(file).stat().st_mode & 0o777 == 0o700
     found = first.search(queries, 20)[1]
     other = MilvusVectors(halves(300, 7), file)
     assert first.collection != other.collection

@@ -119,6 +119,23 @@ def test_a_later_kind_of_ignore_file_outweighs_those_before(tmp_path):
     assert paths(tmp_path) == (["A.java", "C.java"], [])
 
 
+@pytest.mark.parametrize("named", ["absolute", "relative", "no home"])
+def test_the_users_patterns_are_not_those_of_the_current_folder(tmp_path, monkeypatch, named):
+    write(tmp_path, {"settings/git/ignore": "*\n", ".config/git/ignore": "*\n", "~/.config/git/ignore": "*\n"})
+    root = write(tmp_path / "code", FILES)
+    run_git(root, "init", "-q", "-b", "main")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings") if named == "absolute" else "settings")
+    if named == "no home":
+        monkeypatch.setattr(Path, "home", _no_home)
+    monkeypatch.chdir(tmp_path)
+    assert paths(root) == ([] if named == "absolute" else JAVA, [])
+
+
+def _no_home() -> Path:
+    raise RuntimeError("Could not determine home directory.")
+
+
 def test_own_ignore_files_hold_for_what_git_tracks_too(folder):
     write(folder, FILES | {"a/gen/E.java": "", "a/gen/deep/F.java": "", "b/gen/G.java": ""})
     write(folder, {"a/.galmignore": "gen/\nA.java", "a/gen/deep/.galmignore": "!F.java", ".galmignore": "/a-b"})

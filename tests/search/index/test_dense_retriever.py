@@ -587,6 +587,7 @@ def test_damaged_clusters_are_made_anew(tree, run, monkeypatch):
     path = index_place(tree)
     assert main(["index", str(tree), f"--vectors={run}"]) == 0
     clusters = clusters_path(vectors_path(path))
+    assert {each.stat().st_mode & 0o777 for each in (path, vectors_path(path), clusters)} == {0o600}
     whole = clusters.read_bytes()
     assert up_to_date(path, str(run))
     for damage in (flipped, lambda file, _: file.unlink(), lambda file, _: file.write_bytes(whole[:-4])):

@@ -54,6 +54,7 @@ def test_what_was_indexed_as_json(monkeypatch, tmp_path):
     monkeypatch.setattr(cli, "show", told.append)
     cli.index([str(small_dump(tmp_path)), f"--root={tmp_path / 'data'}", f"--out={tmp_path / 'index'}", "--json"])
     found = json.loads(told.pop())
+    assert (tmp_path / "index").stat().st_mode & 0o777 == 0o700  # the user's alone
     size = PostIndex(tmp_path / "index").size
     assert (found["index"], found["answered"], found["model"]) == (str(tmp_path / "index"), size, None)
     assert found["questions"] >= size
