@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 from data_prep.bounds import shown
 from search.engine.engine import Engine
 from search.engine.hits import Hit
+from search.engine.question import LONGEST_PATTERN, LONGEST_QUERY
 from search.engine.show import aligned, explained, result
 from search.files.languages import chosen_languages
 from search.index.code_index import Index
@@ -22,6 +23,10 @@ CHARACTERS: Final = 4
 BUDGET: Final = 4000
 _LEAST, _MOST = 100, 100_000
 _HITS: Final = 50
+_LAST_LINE: Final = 1 << 31
+_LONGEST_SNIPPET: Final = 2 << 20
+_LONGEST_PLACE: Final = 4096
+"""Characters of a file's path."""
 _HEAD: Final = 400
 """Characters that a hit takes without its source, about."""
 _FIELDS: Final = ("rank", "path", "start_line", "end_line", "name", "signature", "documentation", "license", "url")
@@ -59,6 +64,9 @@ class AgentTools:
         """
         _check("top", top, 1, _HITS)
         _check("budget", budget, _LEAST, _MOST)
+        _check_length("question", question, LONGEST_QUERY)
+        _check_length("snippet", snippet, _LONGEST_SNIPPET)
+        _check_length("path", path, LONGEST_PATTERN)
         if by not in ("method", "file"):
             raise ValueError(f"by takes method or file, not {shown(by)}")
         if bool(question.strip()) == bool(snippet.strip()):
@@ -83,6 +91,7 @@ class AgentTools:
         """
         _check("top", top, 1, _HITS)
         _check("budget", budget, _LEAST, _MOST)
+        _check_place(path, line)
         engine = self._index.engine
         languages = _languages(engine, language)
         return _of_code(engine, answer_place(engine, path, line, Wanted(top, languages=languages)), budget)
@@ -95,6 +104,8 @@ class AgentTools:
             path: of the file, as search gives it.
             line: any line of the method, from 1.
         """
+        _check_length("question", question, LONGEST_QUERY)
+        _check_place(path, line)
         engine = self._index.engine
         row = row_at(engine.index, path, line)
         hits = engine.search(question, top=len(engine.index))
@@ -115,6 +126,7 @@ class AgentTools:
             budget: tokens of its source; a longer one is cut.
         """
         _check("budget", budget, _LEAST, _MOST)
+        _check_place(path, line)
         engine = self._index.engine
         row = row_at(engine.index, path, line)
         hit = Hit(1, row, 0.0, 0.0, None, None, 0.0, "name")
@@ -191,6 +203,7 @@ def _fitting(results: Sequence[dict[str, Any]], rest: int) -> dict[str, Any]:
 
 
 def _languages(engine: Engine, typed: str) -> frozenset[str]:
+    _check_length("language", typed, LONGEST_PATTERN)
     languages = chosen_languages(typed)
     if languages and languages.isdisjoint(engine.languages):
         raise ValueError(f"no file is in {', '.join(sorted(languages))}, but in {', '.join(engine.languages)}")
@@ -200,6 +213,16 @@ def _languages(engine: Engine, typed: str) -> frozenset[str]:
 def _check(name: str, value: int, least: int, most: int) -> None:
     if not least <= value <= most:
         raise ValueError(f"{name} takes a whole number from {least} to {most:,}, not {shown(value)}")
+
+
+def _check_length(name: str, text: str, most: int) -> None:
+    if len(text) > most:
+        raise ValueError(f"{name} has at most {most:,} characters, not {len(text):,}")
+
+
+def _check_place(path: str, line: int) -> None:
+    _check_length("path", path, _LONGEST_PLACE)
+    _check("line", line, 1, _LAST_LINE)
 
 
 def _cut(source: str, most: int) -> dict[str, Any]:
