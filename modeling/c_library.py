@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from data_prep.installation import absolute_path
+
 FLAGS: Final = ("-O3", "-march=native", "-std=gnu11", "-fPIC", "-Wno-psabi", "-Wno-unknown-pragmas")
 
 _log = logging.getLogger(__name__)
@@ -31,7 +33,8 @@ def load_c(source: Path, without: str, made_for: str = "", options: Sequence[str
     """
     if os.environ.get("GALM_NATIVE") == "0":
         return None
-    compiler = next(filter(None, map(shutil.which, (os.environ.get("CC", ""), "cc", "gcc", "clang"))), None)
+    names = (os.environ.get("CC", ""), "cc", "gcc", "clang")
+    compiler = next(filter(None, (shutil.which(name, path=absolute_path()) for name in names)), None)
     if compiler is None:
         _log.warning("there is no C compiler (cc): %s", without)
         return None
