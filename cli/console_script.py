@@ -11,8 +11,9 @@ def run() -> int:
 
     from cli.libraries import keep_libraries_apart
     from cli.main import main
-    from data_prep.installation import workspace
+    from data_prep.installation import absolute_path, workspace
 
+    os.environ["PATH"] = absolute_path()
     arguments = sys.argv[1:]
     if arguments[:1] == ["test"]:
         sys.stderr.write("galm: the tests are part of a checkout of the repository: clone it, and run its run.sh\n")

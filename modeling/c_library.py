@@ -20,6 +20,7 @@ from typing import Final
 from data_prep.files.atomic import write_atomically
 from data_prep.files.reading import read_regular
 from data_prep.files.user_folders import cache_folder, is_own_file, make_own_folder
+from data_prep.installation import absolute_path
 
 FLAGS: Final = ("-O3", "-march=native", "-std=gnu11", "-fPIC", "-Wno-psabi", "-Wno-unknown-pragmas")
 _LARGEST: Final = 64 << 20
@@ -42,7 +43,8 @@ def load_c(source: Path, without: str, made_for: str = "", options: Sequence[str
     """
     if os.environ.get("GALM_NATIVE") == "0":
         return None
-    compiler = next(filter(None, map(shutil.which, (os.environ.get("CC", ""), "cc", "gcc", "clang"))), None)
+    names = (os.environ.get("CC", ""), "cc", "gcc", "clang")
+    compiler = next(filter(None, (shutil.which(name, path=absolute_path()) for name in names)), None)
     if compiler is None:
         _log.warning("there is no C compiler (cc): %s", without)
         return None

@@ -13,7 +13,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -28,6 +28,7 @@ from data_prep.files.named_paths import named_path
 from evaluation.json_records import to_json
 from evaluation.provenance import Machine, code_version, machine, peak_memory_mb
 from recipes.config import REPOSITORY
+from recipes.results_folder import results_folder
 from retrieval.ann.exact import ExactVectors, VectorIndex
 from retrieval.ann.faiss_index import FaissVectors
 from retrieval.ann.milvus import MilvusVectors
@@ -95,7 +96,7 @@ def measure_ann(arguments: Sequence[str]) -> None:
     words, options = parsed(arguments, AnnSpeedOptions)
     if words:
         raise ValueError(f"bash run.sh speed ann takes options only, not {' '.join(words)}")
-    results = named_path(options.out) if options.out else REPOSITORY / "experiments" / "results"
+    results = results_folder([{"ann": asdict(options)}], [{"ann": asdict(AnnSpeedOptions())}], options.out)
     with tempfile.TemporaryDirectory() as name, naming(Path(name)):
         if options.index:
             path = named_path(options.index)

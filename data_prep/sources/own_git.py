@@ -16,6 +16,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, Final
 
+from data_prep.installation import absolute_path
+
 OLDEST: Final = (2, 20)
 """Minimum version of git: it supports all settings of :func:`_environment`."""
 _SECONDS: Final = 20.0
@@ -126,9 +128,8 @@ def _bounded(
 
 def _environment(folder: Path) -> dict[str, str]:
     """Environment for git: only the settings of the repository in ``folder``, no network, prompts or relative PATH."""
-    places = [place for place in os.environ.get("PATH", os.defpath).split(os.pathsep) if Path(place).is_absolute()]
     return {
-        "PATH": os.pathsep.join(places),
+        "PATH": absolute_path(),
         "HOME": str(folder),
         "XDG_CONFIG_HOME": str(folder),
         "LC_ALL": "C",

@@ -46,7 +46,7 @@ def _pyarrow(path: Path) -> Any:
             importlib.import_module(module)
     except ImportError as error:
         raise ValueError(
-            f"{path} needs pyarrow: .venv/bin/python -m pip install -r requirements-parquet.txt"
+            f"{path} needs pyarrow: .venv/bin/python -m pip install --no-deps -r locks/requirements-parquet.txt"
         ) from error
     return importlib.import_module("pyarrow")
 

@@ -32,7 +32,7 @@ class Place:
         """What to install first, "" if nothing is missing."""
         for library, requirements in self.libraries.items():
             if find_spec(library) is None:
-                return f"its files need {library}: .venv/bin/python -m pip install -r {requirements}"
+                return f"its files need {library}: .venv/bin/python -m pip install --no-deps -r locks/{requirements}"
         return ""
 
 

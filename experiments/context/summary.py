@@ -10,10 +10,9 @@ from experiments.context.paired import paired
 from experiments.context.pictures import length_picture, recall_picture
 from experiments.context.results import ContextResult, load_results
 from experiments.context.systems import LENGTHS, shortened
-from recipes.config import REPOSITORY
+from recipes.results_folder import RESULTS
 from terminal.console import say
 
-RESULTS: Final = REPOSITORY / "experiments" / "results"
 FOLDER: Final = "context"
 _PAGE: Final = "scotch"
 

@@ -22,6 +22,7 @@ from modeling.losses import build_loss
 from recipes import config
 from recipes.config import Configuration, resolve
 from recipes.models import class_of
+from recipes.results_folder import RESULTS
 from terminal.console import say, show
 from training.pair_task import PairTask
 from training.seeding import seed_everything
@@ -124,10 +125,9 @@ def save(title: str, ways: tuple[str, str], origin: str, models: Sequence[Paired
         date=datetime.now(UTC).isoformat(timespec="seconds"),
         machine=machine(),
     )
-    results = config.REPOSITORY / "experiments" / "results"
-    results.mkdir(parents=True, exist_ok=True)
-    write_atomically(results / f"{name}.json", json.dumps(to_json(found), indent=1) + "\n")
-    write_atomically(results / f"{name}.md", markdown(found))
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    write_atomically(RESULTS / f"{name}.json", json.dumps(to_json(found), indent=1) + "\n")
+    write_atomically(RESULTS / f"{name}.md", markdown(found))
     show(f"\n{markdown(found)}")
     return found
 

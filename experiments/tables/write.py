@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from data_prep.files.atomic import write_atomically
@@ -35,9 +36,9 @@ from experiments.tables.main_table import CELLS, REFERENCES
 from experiments.tables.query_facts import known_pools, saved_facts
 from experiments.tables.summary import shown, summary
 from recipes.config import REPOSITORY
+from recipes.results_folder import RESULTS
 from terminal.console import say
 
-RESULTS: Final = REPOSITORY / "experiments" / "results"
 README: Final = REPOSITORY / "README.md"
 START: Final = "<!-- results:start -->"
 END: Final = "<!-- results:end -->"
@@ -46,6 +47,7 @@ _BUDGET: Final = (
     "a tree have the other form's. galm keeps its paper's loss. What GALM's paper leaves open, and what galm_plus has "
     "instead, was chosen on validation by hand, in more runs than that: its lead includes this work."
 )
+_NONE: Final[Mapping[str, str]] = MappingProxyType({})
 _PICTURES: Final = "As pictures: `main-*.png` beside this page."
 
 
@@ -132,9 +134,9 @@ def sections(results: Path) -> list[str]:
     return [*found, calibration_section(calibration)] if calibration else found
 
 
-def saved_grid(results: Path) -> Grid | None:
+def saved_grid(results: Path, typed: Mapping[str, str] = _NONE) -> Grid | None:
     """The saved results of the grid of graphs, if there are any."""
-    return grid_of(saved_results(grid_cells(), results / "ablations"), clusters(results))
+    return grid_of(saved_results(grid_cells(), results / "ablations", typed), clusters(results))
 
 
 def clusters(results: Path) -> Clusters:
@@ -147,10 +149,12 @@ def tuning(results: Path) -> str:
     return tuning_page(chain.from_iterable(saved_results(tuning_cells(name), results / "tuning") for name in TUNED))
 
 
-def saved_results(cells: Iterable[Cell], folder: Path) -> Iterator[tuple[str, Result]]:
-    """The results of the finished cells, with their labels."""
+def saved_results(
+    cells: Iterable[Cell], folder: Path, typed: Mapping[str, str] = _NONE
+) -> Iterator[tuple[str, Result]]:
+    """The results of the cells that are finished with the options typed, with their labels."""
     for cell in cells:
-        result = finished(cell, folder, {})
+        result = finished(cell, folder, typed)
         if result is not None:
             yield cell.label, result
 

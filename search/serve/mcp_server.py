@@ -1,6 +1,6 @@
 """``bash run.sh mcp``: the search as an MCP server on standard input and output, for coding agents and editors.
 
-The package ``mcp`` is optional: ``.venv/bin/python -m pip install -r requirements-agents.txt``.
+The package ``mcp`` is optional: ``.venv/bin/python -m pip install --no-deps -r locks/requirements-agents.txt``.
 """
 
 import json
@@ -42,7 +42,7 @@ def mcp(arguments: Sequence[str]) -> None:
         import mcp as package
     except ImportError as error:
         raise ValueError(
-            "bash run.sh mcp needs mcp: .venv/bin/python -m pip install -r requirements-agents.txt"
+            "bash run.sh mcp needs mcp: .venv/bin/python -m pip install --no-deps -r locks/requirements-agents.txt"
         ) from error
     del package
     console.be_silent()  # standard output is the protocol's

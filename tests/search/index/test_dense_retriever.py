@@ -580,7 +580,7 @@ def test_vectors_of_the_same_model_by_name_but_of_another_width_are_refused(enco
 
 def test_damaged_clusters_are_made_anew(tree, run, monkeypatch):
     if not find_spec("faiss"):
-        pytest.skip("faiss is not installed: pip install -r requirements-vectors.txt")
+        pytest.skip("faiss is not installed: pip install --no-deps -r locks/requirements-vectors.txt")
     for module in ("retrieval.ann.faiss_index", "retrieval.ann.opening"):
         monkeypatch.setattr(f"{module}.WORTH_IT", 10)
     monkeypatch.setattr(FaissVectors, "_built", lambda index, _, build=FaissVectors._built: build(index, 1))

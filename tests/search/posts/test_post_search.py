@@ -10,6 +10,7 @@ import pytest
 
 from data_prep.posts.config import PostsConfig
 from data_prep.posts.store import prepare_posts
+from recipes import results_folder
 from retrieval.ann.faiss_index import FaissVectors
 from search.posts import cli, speed
 from search.posts.post_index import PostIndex, best_rows, write_index
@@ -128,16 +129,17 @@ def test_output_as_json_is_json_alone_also_for_megabytes(index, monkeypatch, tmp
 
 
 def test_the_speed_is_measured_over_as_many_posts_as_asked_for(monkeypatch, tmp_path):
-    monkeypatch.setattr(speed, "REPOSITORY", tmp_path)
+    monkeypatch.setattr(results_folder, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(results_folder, "APART", tmp_path / "apart")
     monkeypatch.setattr(speed, "LightConfig", lambda: LightConfig(dim=16, buckets=16))
-    (tmp_path / "experiments" / "results").mkdir(parents=True)
     arguments = [str(small_dump(tmp_path)), f"--root={tmp_path / 'data'}", "--posts=9", "--queries=3"]
     found = speed.measure_posts(arguments)
     assert (found.posts, found.dim, found.queries) == (9, 16, 3)
     names = [each.name for each in found.times]
     assert names[:3] == ["BM25 alone", "vectors alone, exact", "both fused, with the posts read, exact"]
     assert all(0 < each.median <= each.p95 for each in found.times)
-    assert "9 posts (" in (tmp_path / "experiments" / "results" / "posts-speed.md").read_text()
+    assert "9 posts (" in (tmp_path / "apart" / "posts-speed.md").read_text()
+    assert not (tmp_path / "results").exists()  # fewer posts than by default
     with pytest.raises(ValueError, match="expected a dump"):
         speed.measure_posts([])
 
