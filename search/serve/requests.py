@@ -12,9 +12,8 @@ from starlette.responses import Response
 from data_prep.files.json_text import parse_json
 from search.engine.question import words_of
 from search.files.languages import chosen_languages
+from search.files.path_pattern import LONGEST_PATTERN
 
-LONGEST_PATTERN: Final = 500
-"""Maximum number of characters of a path pattern."""
 GONE: Final = 499
 """The status of what nobody waits for any more."""
 _SAME: Final = ("same-origin", "none")

@@ -28,10 +28,10 @@ from recipes.config import resolve
 from search.engine.question import LONGEST_QUERY
 from search.engine.reranker import ModelReranker
 from search.engine.show import as_json
+from search.files.path_pattern import LONGEST_PATTERN
 from search.index.index_file import read_head
 from search.index.places import index_place
 from search.serve.live_index import LiveIndex
-from search.serve.requests import LONGEST_PATTERN
 from search.serve.server import listening
 from tests.odd_files import KINDS, deadline, odd_thing
 
