@@ -1,6 +1,5 @@
 """An index as the commands open it: its place, the vectors beside it, and the model that an option names."""
 
-import fnmatch
 import os
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from data_prep.files.named_paths import named_path
 from search.files.languages import language_name
+from search.files.path_pattern import path_matcher
 from terminal import console
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def check_answers(index: "Index", paths: str, languages: Collection[str] = ()) -
     """
     if not len(index):
         raise ValueError("the index is empty: index a folder that has source files, by `bash run.sh index DIR`")
-    if paths and not any(fnmatch.fnmatchcase(file.path, paths) for file in index.files):
+    if paths and not any(map(path_matcher(paths), (file.path for file in index.files))):
         raise ValueError(
             f"--path={paths} matches none of the index's {len(index.files):,} files, such as {index.files[0].path}"
         )

@@ -177,6 +177,10 @@ def test_a_file_that_changed_is_found_at_the_next_question(tree, monkeypatch):
     (tree / "Circus.java").write_text("class Circus {\n  int jugglePineapples() {\n    return 3;\n  }\n}\n")
     (first, *_) = tools.search("juggle the pineapples")["results"]
     assert (first["path"], first["start_line"], first["end_line"]) == ("Circus.java", 2, 4)
+    assert tools.search("juggle", path="[z-a]")["results"] == []
+    for asked in ({"question": "juggle"}, {"snippet": "int juggle() {\n  return 3;\n}"}):
+        with pytest.raises(ValueError, match="path has at most 500 characters"):
+            tools.search(**asked, path="C" * 501)
     (tree / "Circus.java").unlink()
     assert tools.search("juggle the pineapples")["results"] == []
 

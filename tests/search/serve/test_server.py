@@ -28,6 +28,7 @@ from recipes.config import resolve
 from search.engine.question import LONGEST_PATTERN, LONGEST_QUERY
 from search.engine.reranker import ModelReranker
 from search.engine.show import as_json
+from search.files.path_pattern import LONGEST_PATTERN
 from search.index.index_file import read_head
 from search.index.places import index_place
 from search.serve.live_index import LiveIndex
