@@ -8,8 +8,6 @@ from data_prep.languages.java.javadoc import query_words
 
 LONGEST_QUERY: Final = 2000
 """Maximum number of characters of a query."""
-LONGEST_PATTERN: Final = 500
-"""Maximum number of characters of a pattern of paths, and of a list of languages."""
 _TESTS: Final = frozenset(("test", "tests", "testing"))
 """Words by which a query asks for tests."""
 

@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from data_prep.files.json_text import parse_json
-from search.engine.question import LONGEST_PATTERN, words_of
+from search.engine.question import words_of
 from search.files.languages import chosen_languages
 from search.files.path_pattern import LONGEST_PATTERN
 

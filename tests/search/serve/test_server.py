@@ -25,7 +25,7 @@ from serving import ask, index_of, running
 from data_prep.store.tokenizing import WordTokenizer
 from experiments.run.stages import build_model
 from recipes.config import resolve
-from search.engine.question import LONGEST_PATTERN, LONGEST_QUERY
+from search.engine.question import LONGEST_QUERY
 from search.engine.reranker import ModelReranker
 from search.engine.show import as_json
 from search.files.path_pattern import LONGEST_PATTERN
