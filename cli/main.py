@@ -16,8 +16,8 @@ from pkgutil import resolve_name
 from typing import Final
 
 from cli.commands import COMMANDS, TRAIN
-from data_prep.files.atomic import FULL
 from data_prep.files.named_paths import named_path
+from data_prep.files.reading import FULL, MANY_OPEN
 from data_prep.registry import DATASETS
 from terminal import console
 from terminal.options import unknown
@@ -99,15 +99,19 @@ def _is_full_memory(error: Exception) -> bool:
 
 
 _LONGEST_LINE: Final = 380
+_ADVICE: Final[dict[int | None, str]] = {
+    **dict.fromkeys(FULL, "free some space"),
+    **dict.fromkeys(MANY_OPEN, "raise the limit of open files (ulimit -n)"),
+    errno.EFBIG: "raise the limit of a file's size (ulimit -f)",
+    errno.ENOMEM: "free some memory",
+    errno.EIO: "check the disk",
+}
 
 
 def _what_to_do(error: BaseException | None) -> str:
-    """The advice for a full disk, whether the error or its cause reports it; "" for other errors."""
+    """The advice for an error of the machine, whether the error or its cause reports it; "" for other errors."""
     number = getattr(error, "errno", None) or getattr(error and error.__cause__, "errno", None)
-    if number not in FULL:
-        return ""
-    room = "raise the limit of a file's size (ulimit -f)" if number == errno.EFBIG else "free some space"
-    return f"; {room} and run it again"
+    return f"; {_ADVICE[number]} and run it again" if number in _ADVICE else ""
 
 
 if __name__ == "__main__":

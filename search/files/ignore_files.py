@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import re2
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-from data_prep.files.reading import read_regular, reason
+from data_prep.files.reading import raise_if_passing, read_regular, reason
 
 Tell = Callable[[str, str], None]
 """Called with the path of what is left out, and the reason."""
@@ -85,6 +85,7 @@ def _lines(root: Path, path: str, tell: Tell) -> Iterator[tuple[str, str]]:
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:
+        raise_if_passing(error)
         tell(path, reason(error))
         return
     yield from _split(data, path)

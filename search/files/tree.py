@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from data_prep.files.reading import reason
+from data_prep.files.reading import raise_if_passing, reason
 from data_prep.sources.git_repository import GitRepository, repository_of
 from data_prep.sources.own_git import GitError
 from search.files.ignore_files import Patterns, Tell, is_left_out, kept, patterns_in, patterns_of, seen_from
@@ -74,6 +74,7 @@ def found_files(root: Path, suffixes: Collection[str], tell: Tell, checkout: Che
         except FileNotFoundError:  # deleted, but still in git's index
             continue
         except OSError as error:
+            raise_if_passing(error)
             tell(path, reason(error))
             continue
         if stat.S_ISREG(status.st_mode):
@@ -168,6 +169,7 @@ def _walked(
             with os.scandir(f"{root}/{folder}") as entries:
                 inside = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
         except OSError as error:
+            raise_if_passing(error)
             tell(folder or ".", reason(error))
             continue
         if left_out is not None and folder and any(name == ".git" for name, _ in inside):
@@ -196,5 +198,6 @@ def _is_folder(root: Path, folder: str, tell: Tell) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:
+        raise_if_passing(error)
         tell(folder, reason(error))
         return False
