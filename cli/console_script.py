@@ -1,11 +1,13 @@
 """The command ``galm`` of an installed wheel, which corresponds to ``run.sh`` in a checkout."""
 
 from terminal.interruption import end_silently, run_interruptibly
+from terminal.standard_streams import open_standard_streams
 
 
 def run() -> int:
     """Run the command line of this process; returns the exit code."""
     end_silently()  # nothing has started yet that Ctrl-C could break
+    open_standard_streams()
     import os
     import sys
 

@@ -67,7 +67,7 @@ def opened(path: Path, how: str, *, mapped: bool = False) -> "tuple[Index, Retri
 
     try:
         return found, near_rows(path, before.content, len(found), how)
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         if how:
             raise
         console.complain(f"{error}; answered without them")

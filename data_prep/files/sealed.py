@@ -17,7 +17,7 @@ from jaxtyping import UInt8
 
 from data_prep.files.atomic import atomic_file
 from data_prep.files.json_text import checked_record, parse_json
-from data_prep.files.reading import open_regular, reason
+from data_prep.files.reading import ABSENT, reading, reason
 from data_prep.files.user_folders import make_own_folder
 
 _LONGEST_HEAD: Final = 4096
@@ -62,6 +62,7 @@ def read_sealed(path: Path, form: str) -> tuple[dict[str, Any], UInt8[np.ndarray
 
     Raises:
         UnusableFileError: the file is missing, has another format or version, or is damaged.
+        OSError: it cannot be read at this moment, which says nothing about it.
     """
     about, sha256, content = _opened(path, form, whole=True)
     if _sha256(about, [content]) != sha256:
@@ -74,6 +75,7 @@ def read_sealed_head(path: Path, form: str) -> dict[str, Any]:
 
     Raises:
         UnusableFileError: the file is missing, has another format or version, or is truncated.
+        OSError: it cannot be read at this moment, which says nothing about it.
     """
     return _opened(path, form, whole=False)[0]
 
@@ -81,7 +83,7 @@ def read_sealed_head(path: Path, form: str) -> dict[str, Any]:
 def _opened(path: Path, form: str, *, whole: bool) -> tuple[dict[str, Any], str, UInt8[np.ndarray, " bytes"]]:
     """The metadata, the checksum, and with ``whole`` the content."""
     try:
-        with open_regular(path) as file:
+        with reading(path) as file:
             line = file.readline(_LONGEST_HEAD)
             head = _head(path, form, line)
             size, there = head.pop("bytes"), os.fstat(file.fileno()).st_size - len(line)
@@ -89,7 +91,7 @@ def _opened(path: Path, form: str, *, whole: bool) -> tuple[dict[str, Any], str,
                 raise UnusableFileError(f"{path} is damaged: {there:,} bytes follow its first line, not {size:,}")
             mapped = np.memmap(file, np.uint8, mode="r", offset=len(line)) if whole and size else ()
             return head, head.pop("sha256"), np.asarray(mapped, np.uint8)
-    except OSError as error:
+    except ABSENT as error:
         raise UnusableFileError(f"{path} cannot be read ({reason(error)})") from error
 
 

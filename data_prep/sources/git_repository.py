@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from data_prep.files.reading import read_regular
+from data_prep.files.reading import raise_if_passing, read_regular
 from data_prep.sources.own_git import GitError, OwnGit
 
 _TRANSPORT: Final = "https"
@@ -269,6 +269,7 @@ def _bytes(path: Path, most: int) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:  # ValueError: a NUL in its path
+        raise_if_passing(error)
         raise GitError(f"{path.name} cannot be read ({getattr(error, 'strerror', None) or error})") from error
     if len(content) > most:
         raise GitError(f"{path.name} has more than {most:,} bytes")

@@ -16,6 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, Final
 
+from data_prep.files.reading import raise_if_passing
 from data_prep.installation import absolute_path
 
 OLDEST: Final = (2, 20)
@@ -97,6 +98,7 @@ def _bounded(
             command, cwd=folder, env=environment, stdin=given, stdout=subprocess.PIPE, stderr=errors
         )
     except OSError as error:
+        raise_if_passing(error)
         raise GitError("git is not installed" if isinstance(error, FileNotFoundError) else str(error)) from error
     late = threading.Event()
 

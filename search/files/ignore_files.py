@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from data_prep.files.reading import read_regular, reason
+from data_prep.files.reading import raise_if_passing, read_regular, reason
 from search.files.git_patterns import FOLDER, Kind, Line, Part, parts_of, read_line, regex_of
 
 Tell = Callable[[str, str], None]
@@ -141,6 +141,7 @@ class IgnoreFiles:
         except (FileNotFoundError, NotADirectoryError):
             return ()
         except OSError as error:
+            raise_if_passing(error)
             self._tell(path, reason(error))
             return ()
         if len(data) > _MAX_IGNORE_FILE:

@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from data_prep.files.reading import reason
+from data_prep.files.reading import raise_if_passing, reason
 from data_prep.files.user_folders import home_of
 from data_prep.sources.git_repository import GitRepository, repository_of
 from data_prep.sources.own_git import GitError
@@ -76,6 +76,7 @@ def found_files(root: Path, suffixes: Collection[str], tell: Tell, checkout: Che
         except FileNotFoundError:  # deleted, but still in git's index
             continue
         except OSError as error:
+            raise_if_passing(error)
             tell(path, reason(error))
             continue
         if stat.S_ISREG(status.st_mode):
@@ -172,6 +173,7 @@ def _walked(
             with os.scandir(f"{root}/{folder}") as entries:
                 inside = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
         except OSError as error:
+            raise_if_passing(error)
             tell(folder or ".", reason(error))
             continue
         if left_out is not None and folder and any(name == ".git" for name, _ in inside):
@@ -200,5 +202,6 @@ def _is_folder(root: Path, folder: str, tell: Tell) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:
+        raise_if_passing(error)
         tell(folder, reason(error))
         return False

@@ -17,7 +17,7 @@ from jaxtyping import Float32, Int64
 
 from data_prep.files.atomic import atomic_folder
 from data_prep.files.json_text import checked_words, parse_json
-from data_prep.files.reading import read_whole
+from data_prep.files.reading import ABSENT, read_whole
 from data_prep.posts.records import Post
 from recipes.snippet_encoder import FILES, load_snippet_encoder
 from retrieval.ann.opening import vector_index
@@ -111,7 +111,7 @@ class PostIndex:
             self._model = load_snippet_encoder(folder) if self.about["model"] else None
             name = str(self.about.get("vectors", ""))
             vectors = np.load(folder / _VECTORS, mmap_mode="r", allow_pickle=False) if self._model else None
-        except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+        except (*ABSENT, EOFError, ValueError, KeyError, TypeError) as error:
             raise ValueError(
                 f"expected an index of posts in {folder}, but it cannot be read ({error}): make it with "
                 "bash run.sh posts index DUMP"
