@@ -34,7 +34,18 @@
 # `bash run.sh help NAME` describes a command, data set, model or section, with its options.
 set -euo pipefail
 
-root=$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+# Programs are found in absolute folders only: other entries of PATH mean the current folder, which may be anyone's.
+absolute_path() {
+  local entry kept='' IFS=:
+  set -f
+  for entry in $PATH; do case $entry in /*) kept=$kept:$entry ;; esac; done
+  set +f
+  PATH=${kept#:}
+  PATH=${PATH:-/usr/bin:/bin}
+}
+absolute_path
+
+root=$(CDPATH='' cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 . "$root/cli/environment.sh"
 
 # The tools run in the current folder, so that relative paths mean what you expect. Where env supports it, Ctrl-C is
@@ -48,7 +59,7 @@ experiments() {
 
 # TensorBoard over all runs, on this machine only.
 board() {
-  mkdir -p "$root/runs"
+  [ -d "$root/runs" ] || mkdir "$root/runs" 2>/dev/null || fail "there are no runs yet: $root/runs"
   echo "showing $root/runs; stop with Ctrl-C"
   exec "$python" -m tensorboard.main --logdir "$root/runs" --host localhost "$@"
 }
@@ -71,12 +82,12 @@ check_in_editor() {
 }
 
 case "${1:-help}" in
-  test)  shift; set_up requirements.txt requirements-dev.txt requirements-agents.txt requirements-parquet.txt \
-    requirements-posts.txt requirements-sentences.txt requirements-vectors.txt; check "$@" ;;
-  test_editor) shift; set_up requirements.txt; check_in_editor "$@" ;;
-  board) shift; set_up requirements.txt; board "$@" ;;
+  test)  shift; set_up requirements-dev.txt requirements-agents.txt requirements-parquet.txt requirements-posts.txt \
+    requirements-sentences.txt requirements-vectors.txt; check "$@" ;;
+  test_editor) shift; set_up; check_in_editor "$@" ;;
+  board) shift; set_up; board "$@" ;;
   # The products of a search are too small to be divided among numpy's threads.
   index|search|serve|mcp|quality)
-    export OPENBLAS_NUM_THREADS="${OPENBLAS_NUM_THREADS:-1}"; set_up requirements.txt; experiments "$@" ;;
-  *)     set_up requirements.txt; experiments "$@" ;;
+    export OPENBLAS_NUM_THREADS="${OPENBLAS_NUM_THREADS:-1}"; set_up; experiments "$@" ;;
+  *)     set_up; experiments "$@" ;;
 esac

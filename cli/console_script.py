@@ -1,22 +1,27 @@
 """The command ``galm`` of an installed wheel, which corresponds to ``run.sh`` in a checkout."""
 
 from experiments.terminal.interruption import end_silently, run_interruptibly
+from experiments.terminal.standard_streams import open_standard_streams
 
 
 def run() -> int:
     """Run the command line of this process; returns the exit code."""
     end_silently()  # nothing has started yet that Ctrl-C could break
+    open_standard_streams()
     import os
     import sys
 
+    from cli.libraries import keep_libraries_apart
     from cli.main import main
-    from data_prep.installation import workspace
+    from data_prep.installation import absolute_path, workspace
 
+    os.environ["PATH"] = absolute_path()
     arguments = sys.argv[1:]
     if arguments[:1] == ["test"]:
         sys.stderr.write("galm: the tests are part of a checkout of the repository: clone it, and run its run.sh\n")
         return 2
     if arguments[:1] == ["board"]:
+        keep_libraries_apart()
         board = ["-m", "tensorboard.main", "--logdir", str(workspace() / "runs"), "--host", "localhost"]
         os.execv(sys.executable, [sys.executable, *board, *arguments[1:]])
     return run_interruptibly(main, arguments)

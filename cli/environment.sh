@@ -1,16 +1,28 @@
-# Sourced by run.sh: sets $python to the interpreter of .venv, which `set_up FILE...` fills with the pinned
-# requirements once. A stamp of the files' checksums and Python's version decides whether that is done; an interrupted
-# set-up is repeated. GALM_PYTHON=/path/to/python uses that interpreter as it is, without a set-up.
+# Sourced by run.sh: sets $python to the interpreter of .venv, which `set_up [FILE...]` fills once with what running
+# and these requirements need, as locks/ has it. A stamp of the locks' checksums and Python's version decides whether
+# that is done; an interrupted set-up is repeated. GALM_PYTHON=/path/to/python uses that interpreter as it is, without a
+# set-up.
 
 export PYTHONPATH="$root" PYTHONSAFEPATH=1 PYTHONUTF8=1
 
 set_up() {
   if [ -n "${GALM_PYTHON:-}" ]; then python=$GALM_PYTHON; return; fi
   venv=$root/.venv python=$root/.venv/bin/python
+  set -- requirements.txt torch.txt "$@"
   if is_set_up "$@"; then return; fi
+  check_writable
   lock
   if ! is_set_up "$@"; then install "$@"; fi  # another process may have done it while this one waited
   unlock
+}
+
+# A checkout of another user, or on a file system that is read-only, works if its owner has set it up.
+check_writable() {
+  local place
+  for place in "$root" "$venv" "$root/.venv.lock" "$root/.venv.lock.d"; do
+    [ ! -e "$place" ] || [ -w "$place" ] || fail "there is no complete .venv, and $place cannot be written: let its \
+owner run this first, clone the code to a folder of your own, or set GALM_PYTHON=/path/to/python"
+  done
 }
 
 is_set_up() {
@@ -19,11 +31,11 @@ is_set_up() {
   for file in "$@"; do [ "$(stamp "$file")" = "$(cat "$venv/$file.stamp" 2>/dev/null)" ] || return 1; done
 }
 
-stamp() { cksum <"$root/$1" && "$python" -V 2>&1; }
+stamp() { cksum <"$root/locks/$1" && "$python" -V 2>&1; }
 
 install() {
   local file wanted
-  if is_set_up requirements.txt; then
+  if is_set_up requirements.txt torch.txt; then
     echo "adding the tools of the tests to .venv (once, about a minute)" >&2
   else
     make_venv
@@ -32,13 +44,23 @@ install() {
   for file in "$@"; do
     wanted=$(stamp "$file")  # of the file as pip reads it now, even if it changes meanwhile
     [ "$wanted" = "$(cat "$venv/$file.stamp" 2>/dev/null)" ] && continue
-    "$python" -m pip install --quiet --disable-pip-version-check --no-input -r "$root/$file" >"$venv/pip.log" 2>&1 || {
+    pip_install "$file" >"$venv/pip.log" 2>&1 || {
       tail -n 15 "$venv/pip.log" >&2
-      fail "could not install $file (above: the last lines of $venv/pip.log); fix the cause and run this again"
+      fail "could not install locks/$file (above: the last lines of $venv/pip.log); fix the cause and run this again"
     }
     printf '%s\n' "$wanted" >"$venv/$file.stamp"
   done
   rm "$venv/unfinished"
+}
+
+# Only files with the hashes of the lock, and none that would be built. Builds of torch differ by machine and have no
+# hashes: torch comes after the packages that it needs, and with it only the GPU libraries of its build, as locked.
+pip_install() {
+  case $1 in
+    torch.txt) set -- --constraint "$root/locks/$1" torch ;;
+    *) set -- --require-hashes --no-deps --requirement "$root/locks/$1" ;;
+  esac
+  "$python" -m pip install --quiet --disable-pip-version-check --no-input --only-binary :all: "$@"
 }
 
 make_venv() {

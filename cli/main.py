@@ -5,9 +5,11 @@ Nothing heavy is imported before the command line has been checked.
 
 from data_prep.errors import UserError
 from experiments.terminal.interruption import end_silently, run_interruptibly
+from experiments.terminal.standard_streams import open_standard_streams
 
 if __name__ == "__main__":
     end_silently()  # nothing has started yet that Ctrl-C could break
+    open_standard_streams()
 
 import errno
 import os
@@ -17,22 +19,28 @@ from pkgutil import resolve_name
 from typing import Final
 
 from cli.commands import COMMANDS, TRAIN
-from data_prep.files.atomic import FULL
+from cli.libraries import keep_libraries_apart
 from data_prep.files.named_paths import named_path
+from data_prep.files.reading import FULL, MANY_OPEN
 from data_prep.registry import DATASETS
 from experiments.terminal import console
 from experiments.terminal.options import unknown
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a command line; the exit code is 0, 2 for a mistake, a full disk or full memory, 130 for Ctrl-C."""
+    """Run a command line; the exit code is 0, 2 for a mistake, a full disk or full memory, 130 for Ctrl-C.
+
+    Output that cannot be written does not stop the work; it is told at the end, unless its reader has gone.
+    """
+    keep_libraries_apart()
+    code = 0
     try:
         console.open_terminal()
         run_command(arguments)
-        console.flush()
     except BaseException as error:
-        return _told(error)
-    return 0
+        code = _told(error)
+    lost = console.end_output()
+    return _told(lost) if lost and not code else code
 
 
 def _told(error: BaseException) -> int:
@@ -40,13 +48,11 @@ def _told(error: BaseException) -> int:
     if isinstance(error, KeyboardInterrupt):
         console.complain("stopped by Ctrl-C")
         return 130
-    if isinstance(error, BrokenPipeError) or getattr(error, "filename", None) == console.STANDARD_OUTPUT:
-        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - else Python complains again at exit
     if isinstance(error, BrokenPipeError):
         return 0
     if os.environ.get("GALM_TRACEBACK"):
         raise error
-    if isinstance(error, MemoryError | RuntimeError) and _is_full_memory(error):
+    if _is_full_memory(error):
         console.complain("galm: out of memory: choose smaller sizes, such as of words, vectors, batches or pools")
         return 2
     if not isinstance(error, ValueError | OSError):
@@ -94,21 +100,28 @@ def _cut(line: str) -> str:
     return line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE // 2]} ... {line[-_LONGEST_LINE // 3 :]}"
 
 
-def _is_full_memory(error: Exception) -> bool:
-    """Whether Python or torch, on the CPU or a GPU, failed to allocate memory."""
-    return isinstance(error, MemoryError) or any(said in str(error) for said in ("allocate memory", "out of memory"))
+def _is_full_memory(error: BaseException | None) -> bool:
+    """Whether Python, the loader of libraries or torch, on the CPU or a GPU, got no memory, or a cause of ``error``."""
+    if isinstance(error, RuntimeError | ImportError) or (isinstance(error, OSError) and error.errno is None):
+        return any(said in str(error) for said in _FULL_MEMORY) or _is_full_memory(error.__cause__)
+    return isinstance(error, MemoryError) or (error is not None and _is_full_memory(error.__cause__))
 
 
+_FULL_MEMORY: Final = ("allocate memory", "out of memory", "failed to map segment", "can't start new thread")
 _LONGEST_LINE: Final = 380
+_ADVICE: Final[dict[int | None, str]] = {
+    **dict.fromkeys(FULL, "free some space"),
+    **dict.fromkeys(MANY_OPEN, "raise the limit of open files (ulimit -n)"),
+    errno.EFBIG: "raise the limit of a file's size (ulimit -f)",
+    errno.ENOMEM: "free some memory",
+    errno.EIO: "check the disk",
+}
 
 
 def _what_to_do(error: BaseException | None) -> str:
-    """The advice for a full disk, whether the error or its cause reports it; "" for other errors."""
+    """The advice for an error of the machine, whether the error or its cause reports it; "" for other errors."""
     number = getattr(error, "errno", None) or getattr(error and error.__cause__, "errno", None)
-    if number not in FULL:
-        return ""
-    room = "raise the limit of a file's size (ulimit -f)" if number == errno.EFBIG else "free some space"
-    return f"; {room} and run it again"
+    return f"; {_ADVICE[number]} and run it again" if number in _ADVICE else ""
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ from experiments.terminal import console
 from experiments.terminal.options import split_arguments
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from evaluation.results import Result
 
 CONTROL: Final = "control"
@@ -54,18 +56,16 @@ def compare(arguments: Sequence[str]) -> None:
     from experiments.tables.main_table import CELLS
 
     part, typed = _named(arguments, (*CELLS, NAME), "expected a part of the main table: bash run.sh compare")
-    from experiments.tables.cells import check_cells, run_cells
+    from experiments.tables.cells import folder_of, run_cells
     from experiments.tables.query_facts import write_query_facts
-    from experiments.tables.write import RESULTS
 
+    cells = language_cells() if part == NAME else CELLS[part]
+    results = folder_of(cells, typed)
     if part == NAME:
-        check_cells(language_cells(), typed)
-        write_query_trees(RESULTS / NAME, typed)
-        run_cells(language_cells(), RESULTS / NAME, typed)
-        return
-    check_cells(CELLS[part], typed)
-    write_query_facts(CELLS[part], RESULTS, typed)
-    run_cells(CELLS[part], RESULTS / "main", typed)
+        write_query_trees(results / NAME, typed)
+    else:
+        write_query_facts(cells, results, typed)
+    run_cells(cells, results / (NAME if part == NAME else "main"), typed)
 
 
 def ablate(arguments: Sequence[str]) -> None:
@@ -88,23 +88,23 @@ def ablate(arguments: Sequence[str]) -> None:
         return
     from experiments.ablations.calibration import calibration_cells
     from experiments.ablations.pages import ablation_page, found_by
-    from experiments.tables.cells import check_cells, run_cells
+    from experiments.tables.cells import folder_of, run_cells
     from experiments.tables.query_facts import write_query_facts
-    from experiments.tables.write import RESULTS, clusters, saved_grid, saved_results
+    from experiments.tables.write import clusters, saved_grid, saved_results
 
     special = {NAME: grid_cells, CALIBRATION: calibration_cells}
     cells = special[name]() if name in special else ABLATIONS[name].cells
-    folder = RESULTS / (CALIBRATION if name == CALIBRATION else "ablations")
-    check_cells(cells, typed)
-    write_query_facts(cells, RESULTS, typed)
-    results = run_cells(cells, folder, typed)
+    results = folder_of(cells, typed)
+    folder = results / (CALIBRATION if name == CALIBRATION else "ablations")
+    write_query_facts(cells, results, typed)
+    found = run_cells(cells, folder, typed)
     if name == CALIBRATION:
-        _calibrate(results)
+        _calibrate(found, results)
     elif name == NAME:
-        if grid := saved_grid(RESULTS):
+        if grid := saved_grid(results, typed):
             console.show(grid_page(grid))
-    elif found := found_by(name, list(saved_results(cells, folder)), clusters(RESULTS)):
-        console.show(ablation_page(found))
+    elif compared := found_by(name, list(saved_results(cells, folder, typed)), clusters(results)):
+        console.show(ablation_page(compared))
 
 
 def _ablate_posts(name: str, typed: Mapping[str, str]) -> None:
@@ -115,13 +115,13 @@ def _ablate_posts(name: str, typed: Mapping[str, str]) -> None:
     console.show(run_ablation(name, typed, command, console.say))
 
 
-def _calibrate(results: Sequence["Result"]) -> None:
+def _calibrate(seeds: Sequence["Result"], results: "Path") -> None:
     """Compare seeds of one model with others of it, and show how often they are called different."""
     from experiments.ablations.calibration import calibrate, calibration_section, save_calibration
-    from experiments.tables.write import RESULTS, clusters
+    from experiments.tables.write import clusters
 
-    found = calibrate(results, clusters(RESULTS))
-    save_calibration(found, RESULTS)
+    found = calibrate(seeds, clusters(results))
+    save_calibration(found, results)
     console.show(calibration_section(found))
 
 
@@ -130,7 +130,7 @@ def _control(typed: Mapping[str, str]) -> None:
     if typed:
         raise UserError(f"bash run.sh ablate {CONTROL} takes no options")
     from experiments.ablations.positive_control import control_section, measure
-    from experiments.tables.write import RESULTS
+    from experiments.recipes.results_folder import RESULTS
 
     console.show(control_section(measure(RESULTS, f"bash run.sh ablate {CONTROL}")))
 
@@ -141,14 +141,16 @@ def tune(arguments: Sequence[str]) -> None:
     Raises:
         UserError: there is no such model or option, or the data are not available.
     """
-    from experiments.ablations.tuning import TUNED, tuning_cells
+    from experiments.ablations.tuning import TUNED, tuning_cells, tuning_page
 
     model, typed = _named(arguments, TUNED, "expected a model that is tuned: bash run.sh tune")
-    from experiments.tables.cells import run_cells
-    from experiments.tables.write import RESULTS, tuning
+    from experiments.tables.cells import folder_of, run_cells
+    from experiments.tables.write import saved_results
 
-    run_cells(tuning_cells(model), RESULTS / "tuning", typed)
-    console.show(tuning(RESULTS))
+    cells = tuning_cells(model)
+    folder = folder_of(cells, typed) / "tuning"
+    run_cells(cells, folder, typed)
+    console.show(tuning_page(saved_results(cells, folder, typed)))
 
 
 def table(arguments: Sequence[str]) -> None:

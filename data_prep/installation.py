@@ -1,5 +1,6 @@
 """Whether the program runs from a checkout, with top-level packages, or from a wheel, with all in one package."""
 
+import os
 from pathlib import Path
 from typing import Final
 
@@ -18,3 +19,9 @@ def workspace() -> Path:
         return Path.cwd()
     except FileNotFoundError:  # it was deleted, which every command reports first
         return Path()
+
+
+def absolute_path() -> str:
+    """``PATH`` without relative and empty entries, which mean the current folder, whoever filled it."""
+    places = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return os.pathsep.join(place for place in places if Path(place).is_absolute())

@@ -12,7 +12,7 @@ from typing import Any, Final
 from data_prep.config import DataConfig
 from data_prep.files.folder_lock import sole_holder
 from data_prep.files.named_paths import check_folder_place
-from data_prep.files.reading import read_regular
+from data_prep.files.reading import raise_if_passing, read_regular
 from data_prep.program import program_sha256
 from data_prep.records import SPLITS
 from data_prep.registry import DataSet, OfLanguages, data_set
@@ -128,7 +128,8 @@ def _input(path: Path) -> dict[str, Any]:
     for file in sorted(path.rglob("*.java")):
         try:
             data, _ = read_regular(file, MAX_FILE_BYTES + 1)
-        except OSError:
+        except OSError as error:
+            raise_if_passing(error)
             continue  # skipped and listed where the sources are read
         size += len(data)
         digest.update(b"%d %s\n" % (len(data), os.fsencode(file.relative_to(path))) + data)

@@ -148,10 +148,12 @@ def _receive(source: IO[bytes], items: SimpleQueue[Any]) -> NoReturn:
 
 def _leave(code: int, *, traced: bool = False) -> NoReturn:
     """End this process at once, from any thread; with ``traced``, print the current traceback."""
-    if traced:
-        traceback.print_exc()
-        sys.stderr.flush()
-    os._exit(code)
+    try:
+        if traced:
+            traceback.print_exc()
+            sys.stderr.flush()
+    finally:  # standard error may be full
+        os._exit(code)
 
 
 def resolve(function: str) -> Callable[[Any], Any]:

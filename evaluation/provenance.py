@@ -14,7 +14,7 @@ from typing import Final
 
 from data_prep.installation import INSTALLED
 
-_CODE: Final = ("*.py", "*.sh", "requirements*.txt", "pyproject.toml")
+_CODE: Final = ("*.py", "*.sh", "requirements*.txt", "locks/*.txt", "pyproject.toml")
 _PATH: Final = re.compile(r"(?<![^\s='\":,])(?:~|\.{1,2})?/(?!/)[^\s'\",]*")
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float32, Int64
 
 from data_prep.files.atomic import remove_leftovers, write_atomically
-from data_prep.files.reading import read_whole
+from data_prep.files.reading import ABSENT, read_whole
 from modeling import distributed as processes
 
 _EVERY: Final = 20.0
@@ -65,7 +65,11 @@ class SavedCounts:
         """
         self.seconds, self._begun = 0.0, time.monotonic()
         try:
-            with np.load(io.BytesIO(read_whole(self._file)), allow_pickle=False) as saved:
+            content = read_whole(self._file)
+        except ABSENT:
+            return None
+        try:
+            with np.load(io.BytesIO(content), allow_pickle=False) as saved:
                 if str(saved["stamp"]) != self.stamp:
                     return None
                 arrays = [saved[each.name] for each in fields(Counts)]

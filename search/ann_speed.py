@@ -13,7 +13,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -29,6 +29,7 @@ from data_prep.files.named_paths import named_path
 from evaluation.json_records import to_json
 from evaluation.provenance import Machine, code_version, machine, peak_memory_mb
 from experiments.recipes.config import REPOSITORY
+from experiments.recipes.results_folder import results_folder
 from experiments.terminal.console import say, show
 from experiments.terminal.options import parsed
 from search.ann_options import AnnSpeedOptions
@@ -96,7 +97,7 @@ def measure_ann(arguments: Sequence[str]) -> None:
     words, options = parsed(arguments, AnnSpeedOptions)
     if words:
         raise UserError(f"bash run.sh speed ann takes options only, not {' '.join(words)}")
-    results = named_path(options.out) if options.out else REPOSITORY / "experiments" / "results"
+    results = results_folder([{"ann": asdict(options)}], [{"ann": asdict(AnnSpeedOptions())}], options.out)
     with tempfile.TemporaryDirectory() as name, naming(Path(name)):
         if options.index:
             path = named_path(options.index)

@@ -1,6 +1,5 @@
 """An index as the commands open it: its place, the vectors beside it, and the model that an option names."""
 
-import fnmatch
 import os
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -10,6 +9,7 @@ from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from experiments.terminal import console
 from search.files.languages import language_name
+from search.files.path_pattern import path_matcher
 
 if TYPE_CHECKING:
     from search.engine.signals import Reranker, Retriever
@@ -68,7 +68,7 @@ def opened(path: Path, how: str, *, mapped: bool = False) -> "tuple[Index, Retri
 
     try:
         return found, near_rows(path, before.content, len(found), how)
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         if how:
             raise
         console.complain(f"{error}; answered without them")
@@ -83,7 +83,7 @@ def check_answers(index: "Index", paths: str, languages: Collection[str] = ()) -
     """
     if not len(index):
         raise UserError("the index is empty: index a folder that has source files, by `bash run.sh index DIR`")
-    if paths and not any(fnmatch.fnmatchcase(file.path, paths) for file in index.files):
+    if paths and not any(map(path_matcher(paths), (file.path for file in index.files))):
         raise UserError(
             f"--path={paths} matches none of the index's {len(index.files):,} files, such as {index.files[0].path}"
         )

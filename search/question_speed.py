@@ -25,6 +25,7 @@ from data_prep.files.atomic import naming, write_atomically
 from evaluation.json_records import to_json
 from evaluation.provenance import Machine, code_version, machine
 from experiments.recipes.config import REPOSITORY
+from experiments.recipes.results_folder import RESULTS
 from experiments.terminal.console import say, show
 from search.files.languages import read_file
 
@@ -65,10 +66,9 @@ def measure_question() -> QuestionSpeed:
         root = Path(folder) / "sources"
         rows = _written(jdk, root)
         found = _measured(root, Path(folder), rows, jdk.origin())
-    results = REPOSITORY / "experiments" / "results"
-    results.mkdir(parents=True, exist_ok=True)
-    write_atomically(results / "question-speed.json", json.dumps(to_json(found), indent=1) + "\n")
-    write_atomically(results / "question-speed.md", markdown(found))
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    write_atomically(RESULTS / "question-speed.json", json.dumps(to_json(found), indent=1) + "\n")
+    write_atomically(RESULTS / "question-speed.md", markdown(found))
     show(f"\n{markdown(found)}")
     return found
 

@@ -22,6 +22,7 @@ from data_prep.files.atomic import naming, write_atomically
 from evaluation.json_records import to_json
 from evaluation.provenance import Machine, code_version, machine, peak_memory_mb
 from experiments.recipes.config import REPOSITORY
+from experiments.recipes.results_folder import RESULTS
 from experiments.terminal.console import say, show
 from search.engine.engine import Engine
 from search.engine.signals import Reranker
@@ -81,10 +82,9 @@ def measure_search(queries: int = 300, modules: Sequence[str] = ("java.base",)) 
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(file.data)
         found = _measured(root, Path(folder) / "index", jdk.origin(), queries)
-    results = REPOSITORY / "experiments" / "results"
-    results.mkdir(parents=True, exist_ok=True)
-    write_atomically(results / "search-speed.json", json.dumps(to_json(found), indent=1) + "\n")
-    write_atomically(results / "search-speed.md", markdown(found))
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    write_atomically(RESULTS / "search-speed.json", json.dumps(to_json(found), indent=1) + "\n")
+    write_atomically(RESULTS / "search-speed.md", markdown(found))
     show(f"\n{markdown(found)}")
     return found
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from jaxtyping import Float
-from matplotlib.figure import Figure
 from torch import Tensor
 from torch.utils.tensorboard import SummaryWriter
 from torch.utils.tensorboard.summary import hparams
 
 from data_prep.errors import UserError
 from data_prep.files.atomic import naming, write_atomically
+from training.drawing import Figure
 from training.pictures import pixels
 
 EVERY: Final = 25

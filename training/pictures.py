@@ -7,11 +7,9 @@ from typing import Final
 
 import numpy as np
 from jaxtyping import Float, UInt8
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties, findfont, get_font
 
 from data_prep.errors import UserError
+from training.drawing import Figure, FigureCanvasAgg, FontProperties, findfont, get_font
 
 MOST_COLUMNS: Final = 40
 """Most code words in a figure; more would be unreadable."""

@@ -8,13 +8,13 @@ end.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final, Literal, TypeVar
 
 import Stemmer
 
 from data_prep.languages.identifiers import split_identifier
 from data_prep.posts.records import Post
+from data_prep.short_cache import kept_if_short
 
 Token = TypeVar("Token")
 QueryParts = Literal["both", "code", "error"]
@@ -84,7 +84,7 @@ def code_words(text: str) -> list[str]:
     return words
 
 
-@lru_cache(maxsize=1 << 17)
+@kept_if_short(40, 1 << 17)
 def _code_forms(run: str) -> tuple[str, ...]:
     if run.isdigit():
         return (run,) if len(run) < 5 else ()
@@ -93,4 +93,4 @@ def _code_forms(run: str) -> tuple[str, ...]:
     return stems if len(parts) < 2 else (run.lower(), *stems)
 
 
-_STEM: Final = Stemmer.Stemmer("english").stemWord
+_STEM: Final = Stemmer.Stemmer("english", 0).stemWord  # its own cache would keep words of any length

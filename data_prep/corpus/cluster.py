@@ -43,7 +43,7 @@ def _map_by_ray(tasks: Sequence[TreeTask], processes: int, cluster: str) -> Gene
         import ray
     except ModuleNotFoundError as error:
         raise UserError(
-            "--data.cluster=ray needs Ray: .venv/bin/python -m pip install -r requirements-cluster.txt"
+            "--data.cluster=ray needs Ray: .venv/bin/python -m pip install --no-deps -r locks/requirements-cluster.txt"
         ) from error
     from data_prep.corpus.worker import make_shard
 

@@ -22,7 +22,7 @@ from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.folder_lock import sole_holder
 from data_prep.files.json_text import parse_json
-from data_prep.files.reading import read_whole
+from data_prep.files.reading import ABSENT, read_whole
 from data_prep.languages.registry import LANGUAGES, language
 from data_prep.program import program_sha256
 
@@ -84,7 +84,7 @@ class ShardFolder:
             return False
         try:
             head = read_head(self.path(task))
-        except (OSError, ValueError):
+        except (*ABSENT, ValueError):
             return True
         return head.get("program") != task.program or sorted(head.get("languages", ())) != sorted(task.languages)
 
@@ -125,7 +125,7 @@ class ShardFolder:
     def _recorded(self) -> dict[str, str]:
         try:
             found: Any = parse_json(read_whole(self._folder / LEFT_OUT))
-        except (OSError, ValueError):
+        except (*ABSENT, ValueError):
             return {}
         return {str(name): str(reason) for name, reason in found.items()} if isinstance(found, dict) else {}
 

@@ -16,7 +16,7 @@ from typing import Final
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
-from data_prep.files.reading import read_regular
+from data_prep.files.reading import raise_if_passing, read_regular
 from data_prep.pairs.from_java import pairs_of_java
 from data_prep.pairs.made import MadePairs
 from data_prep.records import SourceFile
@@ -223,7 +223,8 @@ def _release_of(homes: Iterable[Path]) -> str:
     for home in places:
         try:
             data, _ = read_regular(home / "release", _LONGEST_RELEASE, follow=True)
-        except OSError:
+        except OSError as error:
+            raise_if_passing(error)
             continue
         if found := re.search(r'^JAVA_VERSION="?([0-9._]+)', data.decode(errors="replace"), re.MULTILINE):
             return found[1]

@@ -12,21 +12,25 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""Errors for lack of space: on the disk, in the user's quota, in one file."""
+from data_prep.files.reading import FULL
 
 _LEFTOVER: Final = re.compile(r"\.(?P<name>.+)\.(?P<pid>\d+)\.[^.]+\.tmp")
 _TAKEN: Final = frozenset({errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR})
 
 
-def write_atomically(path: Path, content: bytes | str) -> None:
+def write_atomically(path: Path, content: bytes | str, *, private: bool = False) -> None:
     """Write ``content`` (text as UTF-8) to ``path``; a reader sees the old file or the new one, never a part.
+
+    Args:
+        path: of the file.
+        content: of the file.
+        private: as in :func:`atomic_file`.
 
     Raises:
         OSError: the folder is missing, not writable or full; it names ``path``, which is unchanged.
     """
     data = content.encode() if isinstance(content, str) else content
-    with atomic_file(path) as new:
+    with atomic_file(path, private=private) as new:
         new.write_bytes(data)
 
 
@@ -47,10 +51,15 @@ def naming(path: Path, new: Path | None = None) -> Iterator[None]:
 
 
 @contextmanager
-def atomic_file(path: Path) -> Iterator[Path]:
+def atomic_file(path: Path, *, private: bool = False) -> Iterator[Path]:
     """Yield a temporary file beside ``path``, which replaces ``path`` when the block ends without an error.
 
     Leftover temporary files of killed runs are removed first.
+
+    Args:
+        path: of the file.
+        private: only the user may read it, as what is stored of the user's code; else the umask decides, as for data
+            and runs, which users of one checkout share.
 
     Raises:
         OSError: the temporary file cannot be written, or ``path`` exists and is not a regular file; it names ``path``.
@@ -60,7 +69,7 @@ def atomic_file(path: Path) -> Iterator[Path]:
     new = _neighbour(path)
     try:
         with naming(path, new):
-            new.touch(exist_ok=False)
+            new.touch(0o600 if private else 0o666, exist_ok=False)
             yield new
             _sync(new)
             new.replace(path)
@@ -86,11 +95,15 @@ def check_replaceable(path: Path) -> None:
 
 
 @contextmanager
-def atomic_folder(path: Path) -> Iterator[Path]:
+def atomic_folder(path: Path, *, private: bool = False) -> Iterator[Path]:
     """Yield an empty temporary folder, which replaces ``path`` when the block ends without an error.
 
     Leftover temporary folders of killed runs are removed first. A run that is killed between the removal of an older
     folder and the rename of the new one leaves no folder, never a partial one.
+
+    Args:
+        path: of the folder.
+        private: as in :func:`atomic_file`.
 
     Raises:
         OSError: the temporary folder cannot be written; it names ``path``.
@@ -100,7 +113,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     new = _neighbour(path)
     try:
         with naming(path, new):
-            new.mkdir()
+            new.mkdir(0o700 if private else 0o777)
             yield new
             for file in sorted(new.rglob("*")):
                 _sync(file)

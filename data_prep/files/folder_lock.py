@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
+from data_prep.files.user_folders import make_own_folder
 
 _HELD: Final = frozenset({errno.EAGAIN, errno.EACCES})
 _READ_ONLY: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
@@ -41,7 +42,7 @@ def sole_writer(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def sole_holder(path: Path, waiting: Callable[[], object] | None = None) -> Iterator[bool]:
+def sole_holder(path: Path, waiting: Callable[[], object] | None = None, *, private: bool = False) -> Iterator[bool]:
     """Yield whether this process holds the lock file ``path`` for the block; the file is removed afterwards.
 
     Also True if the location is not writable, since then no process can write there.
@@ -49,17 +50,18 @@ def sole_holder(path: Path, waiting: Callable[[], object] | None = None) -> Iter
     Args:
         path: of the file; its folder is created, and removed again if it remains empty.
         waiting: called if another process holds the lock, before waiting for it; None: do not wait.
+        private: whether a folder that is created is for the user alone.
 
     Raises:
         OSError: it cannot be created.
     """
-    made = _made(path.parent)
+    made, make = _made(path.parent), make_own_folder if private else _make
     handle, writable = None, True
     try:
-        handle = _of_file(path, wait=False)
+        handle = _of_file(path, make, wait=False)
         if handle is None and waiting:
             waiting()
-            handle = _of_file(path, wait=True)
+            handle = _of_file(path, make, wait=True)
     except OSError as error:
         if error.errno not in _READ_ONLY:
             raise
@@ -95,13 +97,17 @@ def _remove_empty(made: list[Path]) -> None:
             each.rmdir()
 
 
-def _opened(folder: Path, path: Path, flags: int) -> int:
+def _make(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def _opened(folder: Path, path: Path, flags: int, make: Callable[[Path], None] = _make) -> int:
     """``path`` opened, after its ``folder`` was created: the previous holder may remove that at any moment."""
     for _ in range(_TRIES):
         with suppress(FileNotFoundError):
-            folder.mkdir(parents=True, exist_ok=True)
+            make(folder)
             return os.open(path, flags, 0o666)
-    folder.mkdir(parents=True, exist_ok=True)
+    make(folder)
     return os.open(path, flags, 0o666)
 
 
@@ -118,9 +124,9 @@ def _of_folder(folder: Path) -> int:
         os.close(handle)
 
 
-def _of_file(path: Path, *, wait: bool) -> int | None:
+def _of_file(path: Path, make: Callable[[Path], None], *, wait: bool) -> int | None:
     while True:
-        handle = _opened(path.parent, path, os.O_RDWR | os.O_CREAT)
+        handle = _opened(path.parent, path, os.O_RDWR | os.O_CREAT, make)
         if not _lock(handle, wait=wait):
             os.close(handle)
             return None

@@ -1,10 +1,43 @@
-"""Opening untrusted files: never blocks on a pipe, device or folder, and limits how much is read."""
+"""Opening untrusted files: never blocks on a pipe, device or folder, and limits how much is read.
+
+An error of reading says that a file is not there or no file (:data:`ABSENT`), that it may not be read, or nothing about
+it, as too many open files do (:func:`raise_if_passing`). Only the first is a reason to make a file again.
+"""
 
 import errno
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BufferedRandom, BufferedReader
 from pathlib import Path
+from typing import Final
+
+_OF_KIND: Final = frozenset({errno.ELOOP, errno.ENXIO, errno.ENODEV})
+"""Errors of opening links in a circle or not to be followed, and sockets."""
+FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Errors for lack of space: on the disk, in the user's quota, in one file."""
+MANY_OPEN: Final = frozenset({errno.EMFILE, errno.ENFILE})
+"""Errors for too many open files: of the process, of the machine."""
+_PASSING: Final = FULL | MANY_OPEN | {errno.ENOMEM, errno.ENOBUFS, errno.EAGAIN, errno.EIO}
+
+
+class NotRegularError(OSError):
+    """What is in the place of a file is no regular file."""
+
+
+ABSENT: Final = (FileNotFoundError, NotADirectoryError, IsADirectoryError, NotRegularError)
+"""Errors of reading where there is no file."""
+
+
+def raise_if_passing(error: Exception) -> None:
+    """Raise an error of reading again if it is of the machine at this moment, and says nothing about the file.
+
+    Raises:
+        OSError: too many files are open, memory is full, or the disk fails.
+    """
+    if isinstance(error, OSError) and error.errno in _PASSING:
+        raise error
 
 
 def open_regular(path: Path | str, *, follow: bool = True) -> BufferedReader:
@@ -21,6 +54,22 @@ def open_regular(path: Path | str, *, follow: bool = True) -> BufferedReader:
     return os.fdopen(number, "rb")
 
 
+@contextmanager
+def reading(path: Path | str, *, follow: bool = True) -> Iterator[BufferedReader]:
+    """:func:`open_regular` for a block, whose errors name the file even if the system's name none.
+
+    Raises:
+        OSError: as :func:`open_regular`, and of the block.
+    """
+    with open_regular(path, follow=follow) as file:
+        try:
+            yield file
+        except OSError as error:
+            if error.errno is None or error.filename is not None:
+                raise
+            raise OSError(error.errno, error.strerror, str(path)) from error
+
+
 def append_regular(path: Path | str) -> BufferedRandom:
     """Open a file for reading and appending, creating it if needed; links are followed.
 
@@ -32,10 +81,15 @@ def append_regular(path: Path | str) -> BufferedRandom:
 
 
 def _number(path: Path | str, flags: int) -> int:
-    number = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+    try:
+        number = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        if error.errno not in _OF_KIND:
+            raise
+        raise NotRegularError(error.errno, error.strerror, str(path)) from error
     try:
         if not stat.S_ISREG(os.fstat(number).st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", str(path))
+            raise NotRegularError(errno.EINVAL, "not a regular file", str(path))
     except BaseException:
         os.close(number)
         raise
@@ -48,7 +102,7 @@ def read_regular(path: Path | str, most: int, *, follow: bool = False) -> tuple[
     Raises:
         OSError: the file cannot be read, is not a regular file, or is a link that is not followed.
     """
-    with open_regular(path, follow=follow) as file:
+    with reading(path, follow=follow) as file:
         data = file.read(min(most, os.fstat(file.fileno()).st_size + 1))
         return data, os.fstat(file.fileno())
 
@@ -59,7 +113,7 @@ def read_whole(path: Path | str) -> bytes:
     Raises:
         OSError: the file cannot be read, or is not a regular file.
     """
-    with open_regular(path) as file:
+    with reading(path) as file:
         return file.read()
 
 

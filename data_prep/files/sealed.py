@@ -18,7 +18,8 @@ from jaxtyping import UInt8
 from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_file
 from data_prep.files.json_text import checked_record, parse_json
-from data_prep.files.reading import open_regular, reason
+from data_prep.files.reading import ABSENT, reading, reason
+from data_prep.files.user_folders import make_own_folder
 
 _LONGEST_HEAD: Final = 4096
 _ALIGNED: Final = 64
@@ -35,7 +36,7 @@ class _Seal:
 
 
 def write_sealed(path: Path, form: str, about: Mapping[str, Any], parts: Sequence[np.ndarray]) -> None:
-    """Write the concatenated ``parts`` atomically; an older file is replaced.
+    """Write the concatenated ``parts`` atomically, for the user alone; an older file is replaced.
 
     Args:
         path: of the file; its folder is created.
@@ -50,8 +51,8 @@ def write_sealed(path: Path, form: str, about: Mapping[str, Any], parts: Sequenc
     head = {**about, "bytes": sum(map(len, raw)), "sha256": _sha256(about, raw)}
     line = f"{form} {json.dumps(head)}".encode()
     line += b" " * (-(len(line) + 1) % _ALIGNED) + b"\n"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_file(path) as new, new.open("wb") as file:
+    make_own_folder(path.parent)
+    with atomic_file(path, private=True) as new, new.open("wb") as file:
         file.write(line)
         for part in raw:
             file.write(part.data)
@@ -62,6 +63,7 @@ def read_sealed(path: Path, form: str) -> tuple[dict[str, Any], UInt8[np.ndarray
 
     Raises:
         UnusableFileError: the file is missing, has another format or version, or is damaged.
+        OSError: it cannot be read at this moment, which says nothing about it.
     """
     about, sha256, content = _opened(path, form, whole=True)
     if _sha256(about, [content]) != sha256:
@@ -74,6 +76,7 @@ def read_sealed_head(path: Path, form: str) -> dict[str, Any]:
 
     Raises:
         UnusableFileError: the file is missing, has another format or version, or is truncated.
+        OSError: it cannot be read at this moment, which says nothing about it.
     """
     return _opened(path, form, whole=False)[0]
 
@@ -81,7 +84,7 @@ def read_sealed_head(path: Path, form: str) -> dict[str, Any]:
 def _opened(path: Path, form: str, *, whole: bool) -> tuple[dict[str, Any], str, UInt8[np.ndarray, " bytes"]]:
     """The metadata, the checksum, and with ``whole`` the content."""
     try:
-        with open_regular(path) as file:
+        with reading(path) as file:
             line = file.readline(_LONGEST_HEAD)
             head = _head(path, form, line)
             size, there = head.pop("bytes"), os.fstat(file.fileno()).st_size - len(line)
@@ -89,7 +92,7 @@ def _opened(path: Path, form: str, *, whole: bool) -> tuple[dict[str, Any], str,
                 raise UnusableFileError(f"{path} is damaged: {there:,} bytes follow its first line, not {size:,}")
             mapped = np.memmap(file, np.uint8, mode="r", offset=len(line)) if whole and size else ()
             return head, head.pop("sha256"), np.asarray(mapped, np.uint8)
-    except OSError as error:
+    except ABSENT as error:
         raise UnusableFileError(f"{path} cannot be read ({reason(error)})") from error
 
 

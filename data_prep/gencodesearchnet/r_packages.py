@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Final
 
 from data_prep.errors import UserError
-from data_prep.files.reading import open_regular, read_regular
+from data_prep.files.reading import open_regular, raise_if_passing, read_regular
 from data_prep.sources.archives import MAX_FILE_BYTES, MAX_MEMBERS, MAX_RATIO
 from data_prep.sources.external_programs import run_program
 
@@ -62,6 +62,7 @@ def read_package(path: Path) -> RPackage:
     except _RefusedError as error:
         raise UserError(f"{path} is refused: {error}") from error
     except (tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError) as error:
+        raise_if_passing(error)
         raise UserError(f"{path} is damaged or no package: {' '.join(str(error).split())}") from error
     return _package(name, version, found, left_out)
 
@@ -126,7 +127,8 @@ def _of_folder(folder: Path) -> RPackage:
 def _text_of(name: str, path: Path) -> bytes | None:
     try:
         data, _ = read_regular(path, MAX_FILE_BYTES + 1)
-    except OSError:
+    except OSError as error:
+        raise_if_passing(error)
         return None
     return _text(name, data) if len(data) <= MAX_FILE_BYTES else None
 

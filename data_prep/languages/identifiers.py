@@ -1,8 +1,12 @@
 """Splitting identifiers into words: camel case, snake case, acronyms and digits."""
 
 import re
-from functools import lru_cache
 from typing import Final
+
+from data_prep.short_cache import kept_if_short
+
+LONGEST_WORD: Final = 100
+"""Characters of the longest run of letters and digits that a search reads: longer ones are data."""
 
 _PARTS: Final = re.compile(
     r"[A-Z]{2,}s(?![a-z])"  # a plural acronym: IDs in userIDs
@@ -12,7 +16,7 @@ _PARTS: Final = re.compile(
 )
 
 
-@lru_cache(maxsize=1 << 16)
+@kept_if_short(40, 1 << 16)
 def split_identifier(identifier: str) -> tuple[str, ...]:
     """Lower-case words of an identifier: ``parseHTTP2Header_v1`` -> parse, http, 2, header, v, 1."""
     if identifier.isascii():

@@ -6,8 +6,9 @@ that line breaks, comment marks and punctuation do not matter.
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Final
+
+from data_prep.short_cache import kept_if_short
 
 _Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
 """A string that a text must contain for a pattern to be tried; the pattern; the licence that it indicates."""
@@ -65,7 +66,7 @@ def of_comment(text: str) -> str | None:
     return _of_comment(_YEAR.sub("", _words(text)))  # so that most files of a project say the same
 
 
-@lru_cache(1024)
+@kept_if_short(1 << 14, 1024)
 def _of_comment(words: str) -> str | None:
     found = _stated(words)
     if not found:
@@ -73,7 +74,7 @@ def _of_comment(words: str) -> str | None:
     return _joined(words, [licence for _, licence in found])
 
 
-@lru_cache(256)
+@kept_if_short(1 << 16, 256)
 def of_file(text: str) -> str:
     """What a licence file says: its first licence, as those of bundled parts may follow; all where one may choose."""
     words = _words(text)

@@ -12,7 +12,7 @@ from xml.parsers import expat
 
 from data_prep.errors import UserError
 from data_prep.files.json_text import parse_json
-from data_prep.files.reading import read_regular
+from data_prep.files.reading import raise_if_passing, read_regular
 from data_prep.licences.licence_texts import of_comment, of_file, of_name, spdx_tag
 
 _TAG_WITHIN: Final = 4 << 10  # bytes of a file
@@ -100,7 +100,8 @@ class Licences:
         """The names in a folder."""
         try:
             return sorted(each.name for each in (self._root / folder).iterdir())
-        except OSError:
+        except OSError as error:
+            raise_if_passing(error)
             return []
 
     def _read(self, path: str) -> bytes:
@@ -110,7 +111,8 @@ class Licences:
             if not real.is_relative_to(self._root):
                 return b""
             data, _ = read_regular(real, _LARGEST_TEXT)
-        except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle
+        except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: links in a circle
+            raise_if_passing(error)
             return b""
         return data
 

@@ -147,7 +147,8 @@ def _library() -> Any:
         return importlib.import_module("py7zr")
     except ImportError as error:
         raise UserError(
-            ".7z archives need py7zr: .venv/bin/python -m pip install -r requirements-posts.txt; or unpack them first"
+            ".7z archives need py7zr: .venv/bin/python -m pip install --no-deps -r locks/requirements-posts.txt; "
+            "or unpack them first"
         ) from error
 
 

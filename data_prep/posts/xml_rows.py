@@ -2,7 +2,7 @@
 
 The content is pushed in chunks, so that a file, a gzip stream and a .7z archive are read alike, and memory is bounded
 by one row. The files are untrusted: document type declarations, and so entities, are refused, as are rows of absurd
-size.
+size, and encodings that expat itself does not read, for which Python would look up a codec of any kind.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,6 +16,7 @@ Row = Mapping[str, str]
 
 LONGEST_ROW: Final = 16 << 20
 """Most bytes of a row; the longest posts have about 100 KB."""
+_ENCODINGS: Final = ("utf-8", "utf-16", "iso-8859-1", "us-ascii")
 
 
 class RowParser:
@@ -28,6 +29,7 @@ class RowParser:
         self._parser = expat.ParserCreate()
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
+        self._parser.XmlDeclHandler = self._check_encoding
         self._parser.StartDoctypeDeclHandler = self._refuse_doctype
         self._parser.EntityDeclHandler = self._refuse_doctype
 
@@ -75,6 +77,11 @@ class RowParser:
 
     def _end(self, _element: str) -> None:
         self._depth -= 1
+
+    def _check_encoding(self, _version: str, encoding: str | None, _standalone: int) -> None:
+        if encoding and encoding.lower() not in _ENCODINGS:
+            expected = f"expected the encoding {', '.join(_ENCODINGS)}"
+            raise UserError(f"{self._name} is refused: {expected}, got {encoding!r:.40}: convert it")
 
     def _refuse_doctype(self, *_parts: object) -> None:
         raise UserError(f"{self._name} is refused: it declares entities or a document type, which no dump does")

@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Final
 
 from data_prep.errors import UserError
-from data_prep.files.reading import open_regular, read_regular, reason
+from data_prep.files.reading import open_regular, raise_if_passing, read_regular, reading, reason
 from data_prep.records import SourceFile
 
 Unpacked = gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile | io.BufferedReader
@@ -95,9 +95,10 @@ def _entries(path: Path, skipped: Skipped, placed: Placed) -> Iterator[tuple[str
     if path.is_dir():
         return _of_directory(path, skipped, placed)
     try:
-        with open_regular(path) as file:
+        with reading(path) as file:
             start = file.read(512)
     except OSError as error:
+        raise_if_passing(error)
         raise UserError(
             f"{path} cannot be read ({reason(error)}): expected a directory, zip, jar or tar of Java sources"
         ) from error
@@ -113,6 +114,7 @@ def _entries(path: Path, skipped: Skipped, placed: Placed) -> Iterator[tuple[str
 
 def _of_directory(folder: Path, skipped: Skipped, placed: Placed) -> Iterator[tuple[str, bytes]]:
     def unreadable(error: OSError) -> None:
+        raise_if_passing(error)
         skipped(str(error.filename), error.strerror or "cannot be read")
 
     files = []
@@ -136,6 +138,7 @@ def _read_regular(file: Path) -> bytes:
     try:
         data, _ = read_regular(file, MAX_FILE_BYTES + 1)
     except OSError as error:
+        raise_if_passing(error)
         raise _LeftOutError(_SKIPPED_LINK if error.errno == errno.ELOOP else reason(error)) from error
     if len(data) > MAX_FILE_BYTES:
         raise _LeftOutError(_TOO_LONG)
@@ -149,6 +152,7 @@ def _refusing(path: Path, entries: Iterator[tuple[str, bytes]]) -> Iterator[tupl
     except _RefusedError as error:
         raise UserError(f"{path} is refused: {error}") from error
     except (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError) as error:
+        raise_if_passing(error)
         raise UserError(f"{path} is damaged: {' '.join(str(error).split())}; get it again") from error
     except NotImplementedError as error:
         raise UserError(f"{path} cannot be unpacked: {error}") from error

@@ -16,7 +16,7 @@ from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.folder_lock import sole_holder
 from data_prep.files.json_text import parse_json
-from data_prep.files.reading import read_whole
+from data_prep.files.reading import ABSENT, read_whole
 from data_prep.sources.debian_apt import HOW, Archive, SourceLists
 from data_prep.store.manifest import file_sha256
 
@@ -120,7 +120,7 @@ def _read_record(folder: Path, projects: Mapping[str, str]) -> dict[str, Any] | 
         record: dict[str, Any] = parse_json(read_whole(folder / RECORD))
         same = record["packages"] == sorted(projects)
         whole = all((folder / each["name"]).stat().st_size == each["bytes"] for each in record["archives"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (*ABSENT, ValueError, KeyError, TypeError):
         return None
     return record if same and whole else None
 

@@ -22,7 +22,7 @@ from tqdm import tqdm
 from data_prep.files.atomic import naming, write_atomically
 from data_prep.files.folder_lock import sole_holder
 from data_prep.files.json_text import parse_json
-from data_prep.files.reading import open_regular, read_whole
+from data_prep.files.reading import ABSENT, open_regular, read_whole
 from data_prep.store.manifest import file_sha256
 
 _CHUNK: Final = 1 << 18  # bytes
@@ -153,7 +153,7 @@ class _Part:
             elsewhere = known.sha256 is not None and note.get("sha256") == known.sha256
             if stat.S_ISREG(status.st_mode) and (here or elsewhere) and (known.size is None or have <= known.size):
                 return have, str(note["mark"]) if here else ""
-        except (OSError, ValueError, KeyError, TypeError):
+        except (*ABSENT, ValueError, KeyError, TypeError):
             pass
         self._discard()
         return 0, ""

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from data_prep.files.reading import read_regular
+from data_prep.files.reading import raise_if_passing, read_regular
 from data_prep.sources.own_git import GitError, OwnGit
 
 _TRANSPORT: Final = "https"
@@ -25,7 +25,7 @@ _BATCH_BYTES: Final = 32 << 20
 """Bytes of objects that are read by one git command."""
 _BATCH_OBJECTS: Final = 5_000
 _LARGEST_INDEX: Final = 256 << 20  # bytes
-_LARGEST_FILE: Final = 1 << 20  # bytes of HEAD, a ref, a configuration or an exclude file
+_LARGEST_FILE: Final = 1 << 20  # bytes of HEAD, a ref, or a configuration
 _LARGEST_PACKED_REFS: Final = 64 << 20  # bytes
 _LONGEST_CHAIN: Final = 5  # refs that name refs
 
@@ -73,13 +73,6 @@ class GitRepository:
             if key.startswith("remote.") and key.endswith(".url"):
                 found.setdefault(key.removeprefix("remote.").removesuffix(".url"), value)
         return found
-
-    def excluded(self) -> bytes:
-        """Patterns of files that this repository ignores everywhere; b"" if there are none."""
-        try:
-            return _small(self.shared / "info" / "exclude")
-        except GitError:
-            return b""
 
     def tracked(self, places: Sequence[str]) -> list[bytes]:
         """The paths of the index that equal one of ``places``, or are inside one that ends in "/"; in order.
@@ -276,6 +269,7 @@ def _bytes(path: Path, most: int) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:  # ValueError: a NUL in its path
+        raise_if_passing(error)
         raise GitError(f"{path.name} cannot be read ({getattr(error, 'strerror', None) or error})") from error
     if len(content) > most:
         raise GitError(f"{path.name} has more than {most:,} bytes")

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import IO, Final
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import FULL, atomic_folder
-from data_prep.files.reading import open_regular
+from data_prep.files.atomic import atomic_folder
+from data_prep.files.reading import ABSENT, open_regular, raise_if_passing
 from data_prep.sources.external_programs import run_program
 
 SOURCE_PACKAGES: Final = ("openjdk-17-source", "openjdk-21-source", "openjdk-25-source")
@@ -33,7 +33,7 @@ def is_zip(path: Path) -> bool:
     try:
         with open_regular(path) as file:
             return zipfile.is_zipfile(file)
-    except OSError:
+    except ABSENT:
         return False
 
 
@@ -109,8 +109,7 @@ def _copy_src_zip(package: Path, target: Path) -> None:
         try:
             copied = _copy_member(unpacking.stdout, target)
         except (tarfile.TarError, OSError, EOFError) as error:
-            if isinstance(error, OSError) and error.errno in FULL:
-                raise
+            raise_if_passing(error)
             raise UserError(f"{package} cannot be unpacked: {error}") from error
         finally:
             unpacking.kill()

@@ -16,6 +16,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, Final
 
+from data_prep.files.reading import raise_if_passing
+from data_prep.installation import absolute_path
+
 OLDEST: Final = (2, 20)
 """Minimum version of git: it supports all settings of :func:`_environment`."""
 _SECONDS: Final = 20.0
@@ -95,6 +98,7 @@ def _bounded(
             command, cwd=folder, env=environment, stdin=given, stdout=subprocess.PIPE, stderr=errors
         )
     except OSError as error:
+        raise_if_passing(error)
         raise GitError("git is not installed" if isinstance(error, FileNotFoundError) else str(error)) from error
     late = threading.Event()
 
@@ -126,9 +130,8 @@ def _bounded(
 
 def _environment(folder: Path) -> dict[str, str]:
     """Environment for git: only the settings of the repository in ``folder``, no network, prompts or relative PATH."""
-    places = [place for place in os.environ.get("PATH", os.defpath).split(os.pathsep) if Path(place).is_absolute()]
     return {
-        "PATH": os.pathsep.join(places),
+        "PATH": absolute_path(),
         "HOME": str(folder),
         "XDG_CONFIG_HOME": str(folder),
         "LC_ALL": "C",

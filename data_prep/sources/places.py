@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from data_prep.files.atomic import write_atomically
 from data_prep.files.json_text import parse_json
-from data_prep.files.reading import read_whole
+from data_prep.files.reading import ABSENT, read_whole
 from data_prep.sources.download import DownloadError, Remote, download
 
 RECORD: Final = "fetched.json"
@@ -32,7 +32,7 @@ class Place:
         """What to install first, "" if nothing is missing."""
         for library, requirements in self.libraries.items():
             if find_spec(library) is None:
-                return f"its files need {library}: .venv/bin/python -m pip install -r {requirements}"
+                return f"its files need {library}: .venv/bin/python -m pip install --no-deps -r locks/{requirements}"
         return ""
 
 
@@ -79,7 +79,7 @@ def place_of(folder: Path) -> str:
     """The place that the files in ``folder`` were fetched from; "" if they were put there in another way."""
     try:
         record = parse_json(read_whole(folder / RECORD))
-    except (OSError, ValueError):
+    except (*ABSENT, ValueError):
         return ""
     place = record.get("place") if isinstance(record, dict) else None
     return place if isinstance(place, str) else ""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from data_prep.files.json_text import parse_json, sorted_json
-from data_prep.files.reading import open_regular, read_whole, reason
+from data_prep.files.reading import ABSENT, read_whole, reading
 
 FORMAT_VERSION: Final = 1
 """Incremented when the layout changes; a store of another version is rebuilt."""
@@ -24,7 +24,7 @@ def file_sha256(path: Path) -> str:
     Raises:
         OSError: the file cannot be read, or is not a regular file.
     """
-    with open_regular(path) as file:
+    with reading(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
@@ -48,6 +48,7 @@ def read_manifest(folder: Path, files: Sequence[str], splits: Sequence[str]) -> 
 
     Raises:
         DamagedStore: it is missing, was changed, or has another format.
+        OSError: it cannot be read at this moment, which says nothing about it.
     """
     path = folder / MANIFEST
     try:
@@ -61,7 +62,7 @@ def read_manifest(folder: Path, files: Sequence[str], splits: Sequence[str]) -> 
         raise DamagedStore(f"{path} is missing") from error
     except DamagedStore:
         raise
-    except (OSError, ValueError) as error:
+    except (*ABSENT, ValueError) as error:
         raise DamagedStore(f"{path} cannot be read: {error}") from error
     if not _is_list_of_seals(manifest.get("files"), files):
         raise DamagedStore(f"{path} lists other files than format {FORMAT_VERSION} has")
@@ -87,6 +88,7 @@ def check_file(folder: Path, seal: Mapping[str, Any]) -> None:
 
     Raises:
         DamagedStore: it is missing, truncated or changed.
+        OSError: it cannot be read at this moment, which says nothing about it.
     """
     path = folder / seal["name"]
     try:
@@ -97,5 +99,5 @@ def check_file(folder: Path, seal: Mapping[str, Any]) -> None:
             raise DamagedStore(f"{path} was changed: its sha256 is not the manifest's")
     except FileNotFoundError as error:
         raise DamagedStore(f"{path} is missing") from error
-    except OSError as error:
-        raise DamagedStore(f"{path} cannot be read: {reason(error)}") from error
+    except ABSENT as error:
+        raise DamagedStore(f"{path} cannot be read: {error.strerror}") from error

@@ -1,17 +1,19 @@
 """Memory-mapping of one-dimensional integer arrays, as ``numpy.save`` writes them, from untrusted files."""
 
-import ast
 import os
+import re
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from data_prep.errors import UserError
-from data_prep.files.reading import open_regular
+from data_prep.files.reading import reading
 
-_START: Final = b"\x93NUMPY\x01\x00"
-_KINDS: Final = {"<i4": np.int32, "<i8": np.int64}
+_START: Final = re.compile(
+    rb"\x93NUMPY\x01\x00..\{'descr': '(<i[48])', 'fortran_order': False, 'shape': \((\d{1,18}),\), \} *\n", re.DOTALL
+)
+_LONGEST_START: Final = 4096
 
 
 def mapped_row(path: Path) -> np.ndarray:
@@ -23,17 +25,13 @@ def mapped_row(path: Path) -> np.ndarray:
         UserError: the file contains something else.
         OSError: it cannot be read, or is not a regular file.
     """
-    with open_regular(path) as file:
-        start, length = file.read(len(_START)), int.from_bytes(file.read(2), "little")
-        try:
-            head = ast.literal_eval(file.read(length).decode("ascii").strip())
-            (count,), kind = head["shape"], np.dtype(_KINDS[head["descr"]])
-            is_row = start == _START and type(count) is int and head["fortran_order"] is False
-        except (ValueError, SyntaxError, KeyError, TypeError, RecursionError, MemoryError) as error:
-            raise UserError(f"{path} contains no row of whole numbers") from error
-        size = os.fstat(file.fileno()).st_size - file.tell()
-        if not is_row or count < 0 or count * kind.itemsize != size:
+    with reading(path) as file:
+        start = _START.match(file.read(_LONGEST_START))
+        if not start:
+            raise UserError(f"{path} contains no row of whole numbers")
+        kind, count, size = np.dtype(start[1].decode()), int(start[2]), os.fstat(file.fileno()).st_size - start.end()
+        if count * kind.itemsize != size:
             raise UserError(f"{path} contains no row of whole numbers, or not all of one")
         if not size:  # which cannot be mapped
             return np.empty(0, kind)
-        return np.asarray(np.memmap(file, kind, mode="r", offset=file.tell(), shape=(count,)))
+        return np.asarray(np.memmap(file, kind, mode="r", offset=start.end(), shape=(count,)))

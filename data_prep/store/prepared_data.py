@@ -21,7 +21,7 @@ from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
 from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_folder
 from data_prep.files.json_text import checked_record, checked_words, parse_json
-from data_prep.files.reading import open_regular, read_whole
+from data_prep.files.reading import ABSENT, read_whole, reading
 from data_prep.records import SPLITS, WORD_FIELDS, Pair, SplitName
 from data_prep.store.manifest import (
     FORMAT_VERSION,
@@ -175,6 +175,7 @@ def open_prepared(folder: Path) -> PreparedData:
     Raises:
         DamagedStore: a file is missing, truncated or changed, the format has another version, or the files are
             inconsistent.
+        OSError: a file cannot be read at this moment, which says nothing about it.
     """
     manifest = read_manifest(folder, _file_names(), SPLITS)
     for seal in manifest["files"]:
@@ -183,7 +184,7 @@ def open_prepared(folder: Path) -> PreparedData:
         lexicon = tuple(checked_words(parse_json(read_whole(folder / _LEXICON))))
         sizes = manifest["split_sizes"]
         splits = {name: _open_split(folder, name, lexicon, sizes[name]) for name in SPLITS}
-    except (OSError, ValueError) as error:
+    except (*ABSENT, ValueError) as error:
         raise DamagedStore(f"{folder} cannot be read: {error}") from error
     return PreparedData(folder, manifest, splits)
 
@@ -271,7 +272,7 @@ def _open_split(folder: Path, name: str, lexicon: Sequence[str], size: int) -> S
     for field in WORD_FIELDS:
         values, offsets = (mapped_row(folder / f"{name}-{field}-{part}.npy") for part in ("values", "offsets"))
         words[field] = Ragged.checked(values, offsets, lists=size, below=len(lexicon))
-    with open_regular(folder / f"{name}-texts.jsonl") as file:
+    with reading(folder / f"{name}-texts.jsonl") as file:
         empty = not file.seek(0, os.SEEK_END)  # an empty file cannot be mapped
         data = np.empty(0, np.uint8) if empty else np.asarray(np.memmap(file, dtype=np.uint8, mode="r"))
     offsets = checked_edges(mapped_row(folder / f"{name}-texts-offsets.npy"), lists=size, total=len(data))

@@ -4,14 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from matplotlib.figure import Figure
-
 from evaluation.comparison import Entry, Lead, Pool, leads
 from evaluation.results import Result
 from experiments.ablations.catalogue import ABLATIONS, Ablation
 from experiments.tables.comparison_pictures import as_png, largest_pools, title_of
 from experiments.tables.comparison_tables import Clusters, markdown_table, tables, with_interval
 from experiments.tables.costs import cost
+from training.drawing import Figure
 
 ON_TEST: Final = "ablations_on_test"
 """The folder of the earlier results, and the name of their page."""

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from experiments.context.differences import Seeds
 from experiments.context.results import DEPTHS
 from experiments.context.systems import BM25, FUSED, LENGTHS, NONE, OWN, shortened
 from experiments.tables.comparison_pictures import as_png
+from training.drawing import Figure
 
 CONTEXT_WORDS = 100
 

@@ -11,10 +11,9 @@ from experiments.context.paired import paired
 from experiments.context.pictures import length_picture, recall_picture
 from experiments.context.results import ContextResult, load_results
 from experiments.context.systems import LENGTHS, shortened
-from experiments.recipes.config import REPOSITORY
+from experiments.recipes.results_folder import RESULTS
 from experiments.terminal.console import say
 
-RESULTS: Final = REPOSITORY / "experiments" / "results"
 FOLDER: Final = "context"
 _PAGE: Final = "scotch"
 

@@ -13,15 +13,19 @@ from experiments.context.measure import measured
 from experiments.context.options import ContextOptions
 from experiments.context.paired import WITHOUT
 from experiments.context.results import save_result
-from experiments.context.summary import FOLDER, RESULTS
+from experiments.context.summary import FOLDER
 from experiments.recipes.config import REPOSITORY, Configuration, resolve
 from experiments.recipes.models import MODELS
+from experiments.recipes.results_folder import results_folder
 from experiments.recipes.run_folder import RunFolder
 from experiments.run.data import prepare_stage
 from experiments.run.run import command_line, run
+from experiments.tables.cells import sections_of, set_aside
 from experiments.terminal.console import say
 from experiments.terminal.options import split_arguments, unknown
 
+_NAMED: Final = ("data.language", "train.seed")
+"""Options that the names of results contain."""
 LEAST: Final = 200
 """Pairs from which a source tree is left out: fewer say little."""
 
@@ -44,12 +48,14 @@ def turns(arguments: Sequence[str]) -> None:
     if taken := sorted({"out", "data.hold_out"} & {*typed}):
         raise UserError(f"bash run.sh context turns chooses --{taken[0]} itself: leave it out")
     plan = resolve(dataset, model, typed)
+    named = resolve(dataset, model, {name: text for name, text in typed.items() if name in _NAMED})
+    results = results_folder([sections_of(plan)], [sections_of(named)])
     trees = trees_of(plan, command_line("context turns", dataset, model, typed))
     say(f"{len(trees)} source trees of {LEAST} pairs or more: {', '.join(trees)}")
     for tree in trees:
         for name in (model, model + WITHOUT):
             folder = REPOSITORY / "runs" / "turns" / f"{dataset}-{plan.data.language}-{tree.replace('/', '+')}-{name}"
-            _turn(dataset, name, {**typed, "data.hold_out": tree}, folder / f"seed{plan.train.seed}")
+            _turn(dataset, name, {**typed, "data.hold_out": tree}, folder / f"seed{plan.train.seed}", results)
 
 
 def trees_of(plan: Configuration, command: str) -> list[str]:
@@ -68,9 +74,10 @@ def trees_of(plan: Configuration, command: str) -> list[str]:
     return found
 
 
-def _turn(dataset: str, model: str, typed: dict[str, str], folder: Path) -> None:
+def _turn(dataset: str, model: str, typed: dict[str, str], folder: Path, results: Path) -> None:
     plan = resolve(dataset, model, {**typed, "out": str(folder)})
+    set_aside(RunFolder(folder), plan)
     if not RunFolder(folder).metrics.exists():
         run(plan, typed)
     for result in measured(folder, ContextOptions(pools="1000")):
-        say(f"wrote {save_result(result, RESULTS / FOLDER)}")
+        say(f"wrote {save_result(result, results / FOLDER)}")

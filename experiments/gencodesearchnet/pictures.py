@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from jaxtyping import Float
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from numpy import ndarray
 
 from data_prep.errors import UserError
 from data_prep.gencodesearchnet.statistics import SIDES, SubsetStatistics, distances
 from experiments.tables.comparison_pictures import as_png
+from training.drawing import Axes, Figure
 
 _DARK: Final = 0.6
 """Distance from which on a cell is dark, and its number white."""

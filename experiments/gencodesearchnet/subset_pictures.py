@@ -3,15 +3,12 @@
 from collections.abc import Sequence
 from typing import Final
 
-import matplotlib
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-
 from data_prep.errors import UserError
 from data_prep.gencodesearchnet.subsets import SUBSETS
 from evaluation.benchmark import BenchmarkResult, RankingResult
 from experiments.gencodesearchnet.report import label_of
 from experiments.tables.comparison_pictures import as_png
+from training.drawing import Axes, Figure, colormaps
 
 _WIDTH: Final = 0.84
 """Width of all bars of a subset together; subsets are 1 apart."""
@@ -29,7 +26,7 @@ def subset_picture(results: Sequence[BenchmarkResult]) -> bytes:
         raise UserError("a picture needs a subset that was ranked, and there is none")
     figure = Figure(figsize=(3 + 1.6 * len(names), 5.5), dpi=110, layout="constrained")
     axes = figure.subplots()
-    axes.set_prop_cycle(color=matplotlib.colormaps["tab20"](range(20)))
+    axes.set_prop_cycle(color=colormaps["tab20"](range(20)))
     for number, (result, found) in enumerate(zip(results, ranked, strict=True)):
         width = _WIDTH / len(results)
         shift = (number + 0.5) * width - _WIDTH / 2

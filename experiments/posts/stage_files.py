@@ -14,7 +14,7 @@ from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.folder_lock import sole_holder
 from data_prep.files.json_text import parse_json
-from data_prep.files.reading import read_whole
+from data_prep.files.reading import ABSENT, read_whole
 from experiments.recipes.snippet_encoder import RECORD
 
 NEGATIVES: Final = "negatives.npy"
@@ -81,6 +81,6 @@ def load_negatives(path: Path, rows: int, count: int) -> Int64[np.ndarray, "pair
         values = np.load(path, allow_pickle=False)
         if values.shape != (rows, count) or values.dtype != np.int64 or not ((values >= 0) & (values < rows)).all():
             raise UserError("its rows do not fit the training pairs")
-    except (OSError, ValueError, EOFError) as error:
+    except (*ABSENT, ValueError, EOFError) as error:
         raise UserError(f"{path} is damaged ({error}): remove it, it is made again") from error
     return np.asarray(values)

@@ -3,9 +3,6 @@
 import io
 from collections.abc import Callable, Sequence
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-
 from data_prep.files.atomic import write_atomically
 from data_prep.files.named_paths import check_folder_place, named_path
 from data_prep.posts.sets import PostSets
@@ -13,6 +10,7 @@ from data_prep.posts.statistics import SizeRow, size_rows
 from data_prep.posts.store import prepare_posts
 from evaluation.published_snippets import COUNTS, ERRORS, PERCENTAGES, SIZES
 from experiments.posts.config import PostsPlan
+from training.drawing import Figure, FigureCanvasAgg
 
 
 def write_statistics(plan: PostsPlan, command: str, say: Callable[[str], None]) -> str:

@@ -16,9 +16,9 @@ from evaluation.relevance import recall_at
 from evaluation.significance import compare, holm
 from experiments.posts.ablations import ABLATIONS, BASE, ablation_page, folder_name
 from experiments.posts.results import DEPTHS, PostsResult
-from experiments.recipes.config import REPOSITORY
+from experiments.recipes import results_folder
 
-RESULTS: Final = REPOSITORY / "experiments" / "results" / "posts"
+RESULTS: Final = results_folder.RESULTS / "posts"
 """Results that are published; its name for the corpus is the folder below."""
 CONTROL: Final = "bm25_tuned"
 _WEIGHT: Final = re.compile(r" \(weight [\d.]+\)$")

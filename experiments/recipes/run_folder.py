@@ -82,9 +82,10 @@ def named_folder(plan: Configuration) -> Iterator[None]:
 
     Raises:
         UserError: another run is writing to it, or ``--out`` is not an empty or absent folder, cannot be created, or
-            has a name that is not UTF-8.
+            has a name that is not UTF-8; or none is named, and none can be created in ``runs``.
     """
     if not (plan.train.resume or plan.out):
+        check_folder_place(REPOSITORY / "runs", "--out")
         yield
         return
     path = Path(plan.train.resume or plan.out)

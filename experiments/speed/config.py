@@ -1,7 +1,7 @@
 """Configuration of the speed measurements (section ``speed``), and parsing of their command line."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
@@ -10,6 +10,7 @@ from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from experiments.recipes import config
+from experiments.recipes.results_folder import results_folder
 from experiments.terminal.options import options_of, parse, unknown
 
 _LARGEST_POOL: Final = 1_000_000
@@ -38,10 +39,12 @@ class SpeedConfig:
                 f"of time, not {shown(','.join(map(str, self.pools)))}"
             )
 
-    @property
-    def folder(self) -> Path:
-        """The output folder."""
-        return Path(self.out) if self.out else config.REPOSITORY / "experiments" / "results"
+
+def folder_of(speed: SpeedConfig, data: DataConfig) -> Path:
+    """The output folder."""
+    parts = (speed, data), resolve_speed({})
+    given, default = ({"speed": asdict(one), "data": asdict(other)} for one, other in parts)
+    return results_folder([given], [default], speed.out)
 
 
 def resolve_speed(typed: Mapping[str, str]) -> tuple[SpeedConfig, DataConfig]:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import torch
 
@@ -26,7 +27,7 @@ from evaluation.results import DataSource
 from experiments.recipes.config import REPOSITORY
 from experiments.run.data import prepare_stage
 from experiments.run.run import command_line
-from experiments.speed.config import SpeedConfig
+from experiments.speed.config import SpeedConfig, folder_of
 from experiments.speed.extraction import Extraction, measure_extraction
 from experiments.speed.picture import picture
 from experiments.speed.pools import (
@@ -50,22 +51,23 @@ _TEN_THOUSAND = 10_000
 def measure_speed(config: SpeedConfig, data_config: DataConfig, typed: Mapping[str, str]) -> SpeedReport:
     """Measure all, print the report, and write it to the folder of ``config``."""
     started, command = time.perf_counter(), command_line("speed", typed)
-    check_folder_place(config.folder, "--speed.out")
-    with sole_writer(config.folder):
+    folder = folder_of(config, data_config)
+    check_folder_place(folder, "--speed.out")
+    with sole_writer(folder):
         data = prepare_stage("jdk", data_config, command)
         report = _measured(config, data_config, data, command)
         report = replace(report, seconds=time.perf_counter() - started)
-        save(report, config)
-    show(f"\n{markdown(report)}\n{config.folder}: speed.json, speed.md, speed.png")
+        save(report, folder)
+    show(f"\n{markdown(report)}\n{folder}: speed.json, speed.md, speed.png")
     return report
 
 
-def save(report: SpeedReport, config: SpeedConfig) -> None:
+def save(report: SpeedReport, folder: Path) -> None:
     """Write the report in its three forms."""
-    config.folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(config.folder / "speed.json", json.dumps(to_json(report), indent=1, allow_nan=False) + "\n")
-    write_atomically(config.folder / "speed.md", markdown(report))
-    write_atomically(config.folder / "speed.png", picture(report))
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / "speed.json", json.dumps(to_json(report), indent=1, allow_nan=False) + "\n")
+    write_atomically(folder / "speed.md", markdown(report))
+    write_atomically(folder / "speed.png", picture(report))
 
 
 def _measured(config: SpeedConfig, data_config: DataConfig, data: PreparedData, command: str) -> SpeedReport:

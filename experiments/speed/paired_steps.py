@@ -16,6 +16,7 @@ from evaluation.provenance import Machine, code_version, machine
 from experiments.recipes import config
 from experiments.recipes.config import Configuration, resolve
 from experiments.recipes.models import class_of
+from experiments.recipes.results_folder import RESULTS
 from experiments.run.data import training_data
 from experiments.run.stages import build_model
 from experiments.speed.report import shown
@@ -124,10 +125,9 @@ def save(title: str, ways: tuple[str, str], origin: str, models: Sequence[Paired
         date=datetime.now(UTC).isoformat(timespec="seconds"),
         machine=machine(),
     )
-    results = config.REPOSITORY / "experiments" / "results"
-    results.mkdir(parents=True, exist_ok=True)
-    write_atomically(results / f"{name}.json", json.dumps(to_json(found), indent=1) + "\n")
-    write_atomically(results / f"{name}.md", markdown(found))
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    write_atomically(RESULTS / f"{name}.json", json.dumps(to_json(found), indent=1) + "\n")
+    write_atomically(RESULTS / f"{name}.md", markdown(found))
     show(f"\n{markdown(found)}")
     return found
 

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from experiments.speed.pools import WIDTH, PoolSpeed
 from experiments.speed.report import SpeedReport, digits
 from experiments.speed.timing import Growth, Spread
+from training.drawing import Axes, Figure
 
 _FAST: Final = "#1f77b4"
 _PLAIN: Final = "#ff7f0e"

@@ -4,7 +4,6 @@ An interrupted cell is resumed, a finished one is not run again, and one whose c
 same command may run several times at once: each process takes cells that no other has.
 """
 
-import json
 import os
 import re
 import signal
@@ -20,21 +19,14 @@ from data_prep.files.atomic import write_atomically
 from data_prep.files.folder_lock import sole_holder
 from data_prep.files.reading import read_whole
 from data_prep.installation import IMPORT_ROOT
-from evaluation.json_records import to_json
-from evaluation.provenance import without_paths
 from evaluation.results import Result, load_result
 from experiments.recipes.config import CHANGEABLE, REPOSITORY, SECTIONS, Configuration, resolve, section_types
+from experiments.recipes.results_folder import Sections, results_folder, same_results
 from experiments.recipes.run_folder import RunFolder
 from experiments.recipes.stored_options import with_present_names
 from experiments.terminal.console import say
 from experiments.terminal.options import options_of
 
-_PLACES = {
-    "data": ("path", "root", "processes", "mirror", "mirrors", "cluster"),
-    "train": ("resume", "threads", "processes", "lazy_rows"),
-    "evaluate": ("shards",),
-}
-"""Options that do not affect results, such as paths and numbers of processes."""
 _OF_ONE_RUN = ("out", "train.resume", "train.seed")
 
 
@@ -69,7 +61,7 @@ def finished(cell: Cell, folder: Path, typed: Mapping[str, str]) -> Result | Non
     if not path.exists():
         return None
     result = load_result(path)
-    return result if _what(_whole(result.config, cell.model)) == _what(_sections(cell.plan(typed))) else None
+    return result if same_results(_whole(result.config, cell.model), sections_of(cell.plan(typed))) else None
 
 
 def check_cells(cells: Sequence[Cell], typed: Mapping[str, str]) -> None:
@@ -83,6 +75,17 @@ def check_cells(cells: Sequence[Cell], typed: Mapping[str, str]) -> None:
             raise UserError(f"--{name}={typed[name]} is for one run: each of these {len(cells)} has its own")
     for cell in cells:
         cell.plan(typed)
+
+
+def folder_of(cells: Sequence[Cell], typed: Mapping[str, str]) -> Path:
+    """The folder of the results of ``cells``, by the options for all of them.
+
+    Raises:
+        UserError: options that cannot apply to all cells.
+    """
+    check_cells(cells, typed)
+    given, default = ([sections_of(cell.plan(options)) for cell in cells] for options in (typed, {}))
+    return results_folder(given, default)
 
 
 def run_cells(cells: Sequence[Cell], folder: Path, typed: Mapping[str, str]) -> list[Result]:
@@ -150,12 +153,17 @@ def _run(cell: Cell, typed: Mapping[str, str]) -> Path:
     """Run a cell, or resume it; returns the path of the result."""
     path = _run_path(cell)
     run = RunFolder(path)
-    if run.config.exists() and _what(_sections(Configuration.load(run.config))) != _what(_sections(cell.plan(typed))):
-        path.rename(_free(path))
+    set_aside(run, cell.plan(typed))
     options = {**cell.settings, "train.seed": str(cell.seed), **typed}
     options |= {"train.resume": str(path)} if run.config.exists() else {"out": str(path)}
     _command(cell, [cell.dataset, cell.model], options)
     return run.metrics
+
+
+def set_aside(run: RunFolder, plan: Configuration) -> None:
+    """Rename the folder of a run if it is of another configuration than ``plan``."""
+    if run.config.exists() and not same_results(sections_of(Configuration.load(run.config)), sections_of(plan)):
+        run.path.rename(_free(run.path))
 
 
 def _command(cell: Cell, words: Sequence[str], options: Mapping[str, str]) -> None:
@@ -178,11 +186,12 @@ def _free(path: Path) -> Path:
     return next(p for number in range(1, 10_000) if not (p := path.with_name(f"{path.name}.old{number}")).exists())
 
 
-def _sections(plan: Configuration) -> Mapping[str, Mapping[str, object]]:
+def sections_of(plan: Configuration) -> Sections:
+    """The sections of a configuration."""
     return {section: plan.section(section) for section in SECTIONS}
 
 
-def _whole(config: Mapping[str, Mapping[str, object]], model: str) -> Mapping[str, Mapping[str, object]]:
+def _whole(config: Sections, model: str) -> Sections:
     """``config`` with the present names of options, and the defaults of those added after it was written."""
     config = with_present_names(model, config)
     return {
@@ -190,16 +199,3 @@ def _whole(config: Mapping[str, Mapping[str, object]], model: str) -> Mapping[st
         | dict(config.get(section, {}))
         for section, config_type in section_types(model).items()
     }
-
-
-def _what(config: Mapping[str, Mapping[str, object]]) -> object:
-    """A configuration as JSON, without options that do not affect results and without the folders of paths."""
-    kept = {
-        section: {
-            name: without_paths(value) if isinstance(value, str) else value
-            for name, value in values.items()
-            if name not in _PLACES.get(section, ())
-        }
-        for section, values in config.items()
-    }
-    return json.loads(json.dumps(to_json(kept)))

@@ -5,16 +5,13 @@ from typing import Final
 
 import numpy as np
 from jaxtyping import Bool, Float
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
-from matplotlib.patheffects import withStroke
 
 from evaluation.comparison import Entry
 from evaluation.query_classes import KINDS, LENGTH, OVERLAP, QueryClass, gain, query_classes
 from experiments.tables.class_tables import AGAINST, compared
 from experiments.tables.comparison_pictures import as_png, title_of
 from experiments.tables.query_facts import KnownPool
+from training.drawing import Axes, Figure, Patch, withStroke
 
 _BANDS: Final = {"1": 1, "2-5": 5, "6-10": 10, "11-100": 100}
 """Label -> last rank; after them comes "> 100"."""

@@ -5,11 +5,10 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from evaluation.comparison import Entry, Pool, by_pool
 from evaluation.results import Result
+from training.drawing import Axes, Figure
 
 _PLACES: Final = np.unique(np.geomspace(1, 100, 60).astype(int))
 """The K of Top@K that are drawn."""

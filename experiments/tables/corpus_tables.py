@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from matplotlib.figure import Figure
-
 from data_prep.corpus.statistics import Lengths
 from experiments.tables.comparison_pictures import as_png
+from training.drawing import Figure
 
 SCOTCH: Final = {"python": 1_797_545, "javascript": 762_268, "java": 756_115, "go": 684_855}
 """Triples of Scotch's data set (its card and paper); there is no TypeScript in it."""

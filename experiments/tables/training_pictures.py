@@ -2,14 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator
-
 from evaluation.comparison import Entry
 from evaluation.history import Validation
 from evaluation.results import Result
 from experiments.tables.comparison_pictures import as_png, largest_pools, line_style
+from training.drawing import Axes, Figure, LogLocator, MaxNLocator
 
 
 def pictures(results: Iterable[tuple[str, Result]]) -> dict[str, bytes]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from data_prep.errors import UserError
@@ -26,6 +27,7 @@ from experiments.ablations.tuning import TUNED, tuning_cells, tuning_page
 from experiments.gencodesearchnet.report import benchmark_page, kept_benchmarks
 from experiments.gencodesearchnet.subset_pictures import subset_picture
 from experiments.recipes.config import REPOSITORY
+from experiments.recipes.results_folder import RESULTS
 from experiments.tables import class_pictures, comparison_pictures, training_pictures
 from experiments.tables.cells import Cell, finished
 from experiments.tables.class_tables import class_table
@@ -38,7 +40,6 @@ from experiments.tables.query_facts import known_pools, saved_facts
 from experiments.tables.summary import shown, summary
 from experiments.terminal.console import say
 
-RESULTS: Final = REPOSITORY / "experiments" / "results"
 README: Final = REPOSITORY / "README.md"
 START: Final = "<!-- results:start -->"
 END: Final = "<!-- results:end -->"
@@ -47,6 +48,7 @@ _BUDGET: Final = (
     "a tree have the other form's. galm keeps its paper's loss. What GALM's paper leaves open, and what galm_plus has "
     "instead, was chosen on validation by hand, in more runs than that: its lead includes this work."
 )
+_NONE: Final[Mapping[str, str]] = MappingProxyType({})
 _PICTURES: Final = "As pictures: `main-*.png` beside this page."
 
 
@@ -133,9 +135,9 @@ def sections(results: Path) -> list[str]:
     return [*found, calibration_section(calibration)] if calibration else found
 
 
-def saved_grid(results: Path) -> Grid | None:
+def saved_grid(results: Path, typed: Mapping[str, str] = _NONE) -> Grid | None:
     """The saved results of the grid of graphs, if there are any."""
-    return grid_of(saved_results(grid_cells(), results / "ablations"), clusters(results))
+    return grid_of(saved_results(grid_cells(), results / "ablations", typed), clusters(results))
 
 
 def clusters(results: Path) -> Clusters:
@@ -148,10 +150,12 @@ def tuning(results: Path) -> str:
     return tuning_page(chain.from_iterable(saved_results(tuning_cells(name), results / "tuning") for name in TUNED))
 
 
-def saved_results(cells: Iterable[Cell], folder: Path) -> Iterator[tuple[str, Result]]:
-    """The results of the finished cells, with their labels."""
+def saved_results(
+    cells: Iterable[Cell], folder: Path, typed: Mapping[str, str] = _NONE
+) -> Iterator[tuple[str, Result]]:
+    """The results of the cells that are finished with the options typed, with their labels."""
     for cell in cells:
-        result = finished(cell, folder, {})
+        result = finished(cell, folder, typed)
         if result is not None:
             yield cell.label, result
 

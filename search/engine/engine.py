@@ -3,7 +3,6 @@
 For a query that is a name (``StringUtils``, ``JsonReader.nextName``), what has that name is ranked first.
 """
 
-import fnmatch
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
@@ -14,16 +13,16 @@ from typing import Final
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int64
 
-from data_prep.languages.java.javadoc import query_words
 from evaluation.score_scales import weighted, z_scores
 from search.engine.context_signal import context_scores
 from search.engine.file_ranking import FileRanking, file_ranking
 from search.engine.hits import Candidates, Hit, Stage, best_beside
 from search.engine.names import Names, Spelt
-from search.engine.question import asks_for_tests, words_of
+from search.engine.question import asked_words, asks_for_tests, words_of
 from search.engine.settings import RankingSettings
 from search.engine.signals import FileScorer, Reranker, Retriever
 from search.files.languages import language_name
+from search.files.path_pattern import path_matcher
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
 
 FILES: Final = 20
@@ -82,6 +81,7 @@ class Engine:
 
         Raises:
             QueryError: the query is empty or too long.
+            ValueError: ``path`` is too long.
         """
         words, spelt = self.asked(query)
         allowed = self.allowed(path, languages)
@@ -133,7 +133,7 @@ class Engine:
             QueryError: the query is empty or too long.
         """
         words, spelt = words_of(query), self._names.spelt(query, self.ranking)
-        return query_words(spelt.rest) or words, spelt
+        return asked_words(spelt.rest) or words, spelt
 
     def _closely(
         self,
@@ -179,7 +179,7 @@ class Engine:
         """
         if not weight:
             return np.zeros(len(self.index.files))
-        asked = query_words(query) or words
+        asked = asked_words(query) or words
         for_tests, comments = asks_for_tests(asked), self.ranking.comments > 0
         files = self._files or self._default_files
         return files.scores(asked, query, for_tests=for_tests, comments=comments)
@@ -265,9 +265,10 @@ class Engine:
         """Which rows are in files that match ``path`` and of one of ``languages``; both as in :meth:`search`."""
         if not path and not languages:
             return np.ones(len(self.index), dtype=np.bool_)
+        matches = path_matcher(path or "*")
         return self._spread(
             [
-                (not path or fnmatch.fnmatchcase(file.path, path)) and (not languages or language in languages)
+                matches(file.path) and (not languages or language in languages)
                 for file, language in zip(self.index.files, self._languages, strict=True)
             ]
         )

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from data_prep.languages.identifiers import LONGEST_WORD
 from data_prep.languages.java.javadoc import query_words
 
 LONGEST_QUERY: Final = 2000
@@ -14,6 +15,11 @@ _TESTS: Final = frozenset(("test", "tests", "testing"))
 def asks_for_tests(words: Sequence[str]) -> bool:
     """Whether the words of a query ask for tests."""
     return not _TESTS.isdisjoint(words)
+
+
+def asked_words(text: str) -> tuple[str, ...]:
+    """The words of a text, perhaps none; only the start of a long one, since stemmers keep what they have seen."""
+    return tuple(word[:LONGEST_WORD] for word in query_words(text))
 
 
 class QueryError(ValueError):
@@ -28,7 +34,7 @@ def words_of(query: str) -> tuple[str, ...]:
     """
     if len(query) > LONGEST_QUERY:
         raise QueryError(f"a query has at most {LONGEST_QUERY:,} characters, this one has {len(query):,}")
-    words = query_words(query)
+    words = asked_words(query)
     if not words:
         raise QueryError(f"expected a question in words or a name, got {query.strip()[:40]!r}")
     return words

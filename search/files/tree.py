@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from data_prep.errors import UserError
-from data_prep.files.reading import reason
+from data_prep.files.reading import raise_if_passing, reason
+from data_prep.files.user_folders import home_of
 from data_prep.sources.git_repository import GitRepository, repository_of
 from data_prep.sources.own_git import GitError
-from search.files.ignore_files import Patterns, Tell, is_left_out, kept, patterns_in, patterns_of, seen_from
+from search.files.ignore_files import IgnoreFiles, Patterns, Tell, seen_from
 from search.files.source import Found
 
 IGNORE_FILE: Final = ".galmignore"
@@ -64,10 +65,11 @@ def found_files(root: Path, suffixes: Collection[str], tell: Tell, checkout: Che
             f"{root} {'is no folder' if os.path.lexists(root) else 'does not exist'}: expected a folder of sources"
         )
     ends, tell = tuple(suffixes), _once(tell)
+    ignored = IgnoreFiles(tell)
     left_out: list[str] | None = [] if checkout else None
-    paths = list(_walked(root, ends, _above(checkout, ends, tell), left_out, tell))
+    paths = list(_walked(root, ends, ignored, _above(checkout, ignored), left_out, tell))
     if checkout and left_out:
-        paths += _without_ignored(root, _tracked(checkout, left_out, ends, tell), ends, tell)
+        paths += _without_ignored(root, _tracked(checkout, left_out, ends, tell), ignored, tell)
     found, start = [], f"{root}/"
     for path in paths:
         try:
@@ -75,6 +77,7 @@ def found_files(root: Path, suffixes: Collection[str], tell: Tell, checkout: Che
         except FileNotFoundError:  # deleted, but still in git's index
             continue
         except OSError as error:
+            raise_if_passing(error)
             tell(path, reason(error))
             continue
         if stat.S_ISREG(status.st_mode):
@@ -99,25 +102,27 @@ def _tracked(checkout: Checkout, left_out: Sequence[str], ends: tuple[str, ...],
     return sorted(_as_texts([name[start:] for name in names if name.endswith(byte_ends)], tell))
 
 
-def _above(checkout: Checkout | None, ends: tuple[str, ...], tell: Tell) -> Patterns:
+def _above(checkout: Checkout | None, ignored: IgnoreFiles) -> Patterns:
     """The patterns from above a folder of a checkout; none if they exclude the whole folder."""
     if checkout is None:
         return ()
     top, prefix = checkout.repository.top, checkout.prefix
-    patterns = patterns_in(checkout.repository.excluded(), ".git/info/exclude", ends, tell) + _of_user(ends, tell)
+    patterns = ignored.patterns_of(checkout.repository.shared, "", ("info/exclude",), follow=True) + _of_user(ignored)
     folder = ""
     for part in prefix.split("/")[:-1]:
-        patterns = patterns_of(top, folder, (".gitignore",), ends, tell) + patterns
+        patterns = ignored.patterns_of(top, folder, (".gitignore",)) + patterns
         folder = f"{folder}/{part}".lstrip("/")
-        if is_left_out(patterns, f"{folder}/"):
+        if ignored.leaves_out(patterns, f"{folder}/"):
             return ()
     return seen_from(patterns, prefix)
 
 
-def _of_user(ends: tuple[str, ...], tell: Tell) -> Patterns:
+def _of_user(ignored: IgnoreFiles) -> Patterns:
     """The user's global ignore patterns for git."""
-    settings = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111 - Path's way fails without a home
-    return patterns_of(Path(settings), "", ("git/ignore",), ends, tell)
+    try:
+        return ignored.patterns_of(home_of("XDG_CONFIG_HOME"), "", ("git/ignore",), follow=True)
+    except ValueError:  # there is no home folder
+        return ()
 
 
 def _as_texts(names: Sequence[bytes], tell: Tell) -> list[str]:
@@ -136,9 +141,9 @@ def _as_text(name: bytes, tell: Tell) -> str | None:
         return None
 
 
-def _without_ignored(root: Path, paths: Sequence[str], ends: tuple[str, ...], tell: Tell) -> Iterator[str]:
+def _without_ignored(root: Path, paths: Sequence[str], ignored: IgnoreFiles, tell: Tell) -> Iterator[str]:
     """Those of git's paths that no ``.galmignore`` file excludes and that are not below a link."""
-    known: dict[str, Patterns | None] = {"": patterns_of(root, "", (IGNORE_FILE,), ends, tell)}
+    known: dict[str, Patterns | None] = {"": ignored.patterns_of(root, "", (IGNORE_FILE,))}
     for folder, inside in groupby(paths, lambda path: path.rpartition("/")[0]):
         unknown, above = [], folder
         while above not in known:
@@ -147,15 +152,15 @@ def _without_ignored(root: Path, paths: Sequence[str], ends: tuple[str, ...], te
         for each in reversed(unknown):
             patterns = known[each.rpartition("/")[0]]
             known[each] = None
-            if patterns is not None and _is_folder(root, each, tell) and not is_left_out(patterns, f"{each}/"):
-                known[each] = patterns_of(root, each, (IGNORE_FILE,), ends, tell) + patterns
+            if patterns is not None and _is_folder(root, each, tell) and not ignored.leaves_out(patterns, f"{each}/"):
+                known[each] = ignored.patterns_of(root, each, (IGNORE_FILE,)) + patterns
         patterns = known[folder]
         if patterns is not None:
-            yield from kept(patterns, list(inside))
+            yield from ignored.kept(patterns, list(inside))
 
 
 def _walked(
-    root: Path, ends: tuple[str, ...], above: Patterns, left_out: list[str] | None, tell: Tell
+    root: Path, ends: tuple[str, ...], ignored: IgnoreFiles, above: Patterns, left_out: list[str] | None, tell: Tell
 ) -> Iterator[str]:
     """The files that no ignore file excludes.
 
@@ -169,6 +174,7 @@ def _walked(
             with os.scandir(f"{root}/{folder}") as entries:
                 inside = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
         except OSError as error:
+            raise_if_passing(error)
             tell(folder or ".", reason(error))
             continue
         if left_out is not None and folder and any(name == ".git" for name, _ in inside):
@@ -176,16 +182,16 @@ def _walked(
             continue
         files = [name for name, is_folder in inside if not is_folder]
         ignore_files = [name for name in _WALK_IGNORE_FILES if name in files]
-        patterns = patterns_of(root, folder, ignore_files, ends, tell) + above
+        patterns = ignored.patterns_of(root, folder, ignore_files) + above
         start = f"{folder}/" if folder else ""
         folders = [start + name for name, is_folder in inside if is_folder and name != ".git"]
         for path in _as_texts([os.fsencode(path) for path in folders], tell):
-            if not path.startswith(".", len(start)) and not is_left_out(patterns, f"{path}/"):
+            if not path.startswith(".", len(start)) and not ignored.leaves_out(patterns, f"{path}/"):
                 waiting.append((path, patterns))
             elif left_out is not None:
                 left_out.append(f"{path}/")
         wanted = _as_texts([os.fsencode(start + name) for name in files if name.endswith(ends)], tell)
-        found = kept(patterns, wanted)
+        found = ignored.kept(patterns, wanted)
         yield from found
         if left_out is not None and len(found) < len(wanted):
             left_out += set(wanted).difference(found)
@@ -197,5 +203,6 @@ def _is_folder(root: Path, folder: str, tell: Tell) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:
+        raise_if_passing(error)
         tell(folder, reason(error))
         return False

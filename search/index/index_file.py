@@ -21,7 +21,8 @@ from safetensors.numpy import save
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.json_text import checked_record, parse_json
-from data_prep.files.reading import open_regular, reason
+from data_prep.files.reading import ABSENT, reading, reason
+from data_prep.files.user_folders import make_own_folder
 from data_prep.records import WORD_FIELDS
 from data_prep.store.prepared_data import Split, Texts
 from data_prep.store.ragged_lists import Ragged, checked_edges
@@ -77,7 +78,7 @@ class Head:
 
 
 def save_index(index: Index, path: Path) -> None:
-    """Write ``index`` atomically, replacing an older one.
+    """Write ``index`` atomically, for the user alone, replacing an older one.
 
     Raises:
         OSError: it cannot be written; the older one is left unchanged.
@@ -107,9 +108,9 @@ def save_index(index: Index, path: Path) -> None:
         content=hashlib.sha256(content).hexdigest(),
     )
     head = replace(head, sum=_sum(head, content))
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_own_folder(path.parent)
     line = f"{FORMAT} {json.dumps(asdict(head))}".encode()
-    write_atomically(path, line + b" " * (-(len(line) + 1) % _ALIGNED) + b"\n" + content)
+    write_atomically(path, line + b" " * (-(len(line) + 1) % _ALIGNED) + b"\n" + content, private=True)
 
 
 def tree_sha256(origin: Origin | None, files: Iterable[SeenFile]) -> str:
@@ -125,6 +126,7 @@ def read_head(path: Path) -> Head:
 
     Raises:
         UnusableIndexError: there is no index, it is incomplete, or it is of another version.
+        OSError: it cannot be read at this moment, which says nothing about it.
     """
     return _opened(path, "head")[0]
 
@@ -136,6 +138,7 @@ def read_whole_head(path: Path) -> Head:
 
     Raises:
         UnusableIndexError: there is no index, it is damaged, or it is of another version.
+        OSError: as :func:`read_head`.
     """
     return _opened_whole(path, "mapped")[0]
 
@@ -166,6 +169,7 @@ def open_index(path: Path, *, mapped: bool = False) -> Index:
 
     Raises:
         UnusableIndexError: there is no index, it is damaged, or it is of another version.
+        OSError: as :func:`read_head`.
     """
     head, content = _opened_whole(path, "mapped" if mapped else "read")
     try:
@@ -177,13 +181,13 @@ def open_index(path: Path, *, mapped: bool = False) -> Index:
 def _opened(path: Path, how: Literal["head", "mapped", "read"]) -> tuple[Head, memoryview]:
     """The head of an index and, unless ``how`` is ``head``, what follows it."""
     try:
-        with open_regular(path) as file:
+        with reading(path) as file:
             line, size = file.readline(_LONGEST_HEAD), os.fstat(file.fileno()).st_size
             head = _head(path, line, size)
             if how == "head":
                 return head, memoryview(b"")
             return head, _mapped(file, len(line)) if how == "mapped" else memoryview(file.read())
-    except OSError as error:
+    except ABSENT as error:
         raise UnusableIndexError(
             f"there is no index at {path} ({reason(error)}): make one by `bash run.sh index DIR`, or name one by "
             "--index="

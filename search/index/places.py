@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
+from data_prep.files.user_folders import cache_folder, own_folder
 
 _INDEXES: Final = "indexes"
 _FILE: Final = "index"
@@ -18,30 +19,11 @@ _FORMER: Final = Path(".galm") / "index"
 """Where earlier versions put the index of a folder: inside the folder itself."""
 
 
-def cache_folder() -> Path:
-    """This program's folder in ``XDG_CACHE_HOME``, by default ``~/.cache``.
-
-    Raises:
-        UserError: the user has no home folder.
-    """
-    return _own_folder("XDG_CACHE_HOME", ".cache")
-
-
-def _own_folder(variable: str, usual: str) -> Path:
-    named = Path(os.environ.get(variable, ""))
-    if named.is_absolute():
-        return named / "galm"
-    try:
-        return Path.home() / usual / "galm"
-    except RuntimeError as error:
-        raise UserError(f"there is no home folder to store files in: set {variable}=/path") from error
-
-
 def index_place(folder: Path) -> Path:
     """The file of the index of ``folder``, by its real path.
 
     Raises:
-        UserError: the user has no home folder.
+        UserError: as :func:`own_folder`.
     """
     return cache_folder() / _INDEXES / _name_of(os.path.realpath(folder)) / _FILE
 
@@ -55,12 +37,12 @@ def judgements_place(index: Path) -> Path:
     """The file of the user's questions about what ``index`` has, in ``XDG_DATA_HOME``, by default ``~/.local/share``.
 
     Raises:
-        UserError: the user has no home folder.
+        UserError: as :func:`own_folder`.
     """
     real = Path(os.path.realpath(index))
     in_cache = real.parent.parent == Path(os.path.realpath(cache_folder() / _INDEXES))
     name = real.parent.name if in_cache else _name_of(str(real))
-    return _own_folder("XDG_DATA_HOME", ".local/share") / "queries" / f"{name}.json"
+    return own_folder("XDG_DATA_HOME") / "queries" / f"{name}.json"
 
 
 def index_above(folder: Path) -> Path | None:

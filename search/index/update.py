@@ -11,9 +11,8 @@ from search.index.vector_file import up_to_date
 @contextmanager
 def sole_maker(index: Path, say: Callable[[str], None]) -> Iterator[None]:
     """Wait until no other process makes the file ``index``: else the vectors could be of the other index's rows."""
-    with sole_holder(
-        index.with_name(f".{index.name}.lock"), lambda: say(f"waiting for another process that makes {index}")
-    ):
+    lock, waiting = index.with_name(f".{index.name}.lock"), f"waiting for another process that makes {index}"
+    with sole_holder(lock, lambda: say(waiting), private=True):
         yield
 
 

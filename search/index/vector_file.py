@@ -74,6 +74,7 @@ def open_vectors(path: Path) -> StoredVectors:
 
     Raises:
         UserError: there is no such file, it is damaged, or of another version.
+        OSError: it cannot be read at this moment, which says nothing about it.
     """
     try:
         about, content = read_sealed(path, FORMAT)
@@ -139,13 +140,17 @@ def fitting(index: Path, content: str) -> None:
 
 
 def maker_of(index: Path) -> str | None:
-    """The run that made the vectors beside the file ``index``; None if there are none, or they cannot be read."""
+    """The run that made the vectors beside the file ``index``; None if there are none, or they cannot be used.
+
+    Raises:
+        OSError: they cannot be read at this moment.
+    """
     path = vectors_path(index)
     try:
         run = read_vector_head(path).run
         if run and not Path(run).is_dir():
             open_vectors(path)  # else the run's name may be damaged
-    except (ValueError, OSError):
+    except ValueError:
         return None
     return run
 
@@ -157,11 +162,12 @@ def up_to_date(index: Path, run: str) -> bool:
 
     Raises:
         UserError: there is no model in ``run``, or no index.
+        OSError: a file cannot be read at this moment.
     """
     now, model = read_head(index), model_hash(Path(run) if run else DEFAULT_BI_ENCODER)
     try:
         head = open_vectors(path := vectors_path(index)).head
-    except (ValueError, OSError):
+    except ValueError:
         return False
     same = (head.index, head.run, head.model, head.rows) == (now.content, run, model, now.rows)
     return same and are_kept(head.rows, head.dim, head.name, clusters_path(path))

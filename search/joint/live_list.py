@@ -16,7 +16,7 @@ from typing import Final
 from search.index.index_file import Head, UnusableIndexError
 from search.index.vector_file import vectors_path
 from search.joint.opening import OpenedMember, RerankerOf, joined, open_member
-from search.joint.repository_list import Repository, read_list
+from search.joint.repository_list import Repository, content_of, parsed_list
 from search.serve.answering import NothingVisibleError, OpeningError
 from search.serve.live_index import Opened, file_stamp
 
@@ -45,7 +45,8 @@ class LiveList:
         """
         self.path, self.trouble = path, ""
         self._reranker_of, self._tell, self._by_user = reranker_of, tell, by_user
-        self._stamp, self.listed = file_stamp(path), read_list(path)
+        self._content, self._mistake = content_of(path), ""
+        self.listed = parsed_list(self._content, path)
         self._looked_at: dict[str, tuple[Path, Stamp]] = {}
         self._members: dict[str, OpenedMember] = {}
         self._answered: tuple[OpenedMember, ...] | None = None
@@ -116,18 +117,17 @@ class LiveList:
             self._ended.wait(seconds)
 
     def _read(self) -> bool:
-        """Whether the list can be used, after reading it again if it has changed."""
-        stamp = file_stamp(self.path)
-        if stamp == self._stamp:
-            return bool(self.listed)
-        self._stamp = stamp
+        """Whether the list can be used, after reading it again: an edit in place may leave its size and times."""
         try:
-            self.listed = read_list(self.path)
+            content = content_of(self.path)
+            if content != self._content or self._mistake:
+                self.listed, self._content, self._mistake = parsed_list(content, self.path), content, ""
         except ValueError as error:
             self.listed, self._answered = [], None
-            self._tell(str(self.path), f"{error}; no question is answered until it is mended")
-            return False
-        return True
+            if str(error) != self._mistake:
+                self._mistake = str(error)
+                self._tell(str(self.path), f"{error}; no question is answered until it is mended")
+        return not self._mistake
 
     def _reopen(self, each: Repository) -> None:
         """Open the index of a repository if it is new or was replaced since the last look."""

@@ -57,7 +57,7 @@ def _retriever(path: Path, content: str, rows: int) -> DenseRetriever | None:
         return None
     try:
         return near_rows(path, content, rows, "")
-    except ValueError:  # stale or damaged: index --list mends it
+    except (ValueError, OSError):  # stale or damaged: index --list mends it
         return None
 
 
@@ -93,7 +93,7 @@ def opened_list(path: Path, model: str, *, near: bool, tell: Callable[[str, str]
     for each in listed:
         try:
             members.append(open_member(each, reranker_of, mapped=True, near=near))
-        except UnusableIndexError as error:
+        except (UnusableIndexError, OSError) as error:
             tell(each.name, str(error))
     if not members:
         raise UserError(f"no repository of {path} has an index: make them by `bash run.sh index --list={path}`")

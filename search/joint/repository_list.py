@@ -53,10 +53,15 @@ class Repository:
 
 
 def read_list(path: Path) -> list[Repository]:
-    """The repositories of a list, in its order.
+    """The repositories of a list, in its order; raises what :func:`content_of` and :func:`parsed_list` do."""
+    return parsed_list(content_of(path), path)
+
+
+def content_of(path: Path) -> bytes:
+    """The bytes of a list.
 
     Raises:
-        UserError: it cannot be read, has no repository, or a line has another form; the message has its number.
+        UserError: it cannot be read, or is too large.
     """
     try:
         with open_regular(path) as file:
@@ -65,6 +70,15 @@ def read_list(path: Path) -> list[Repository]:
         raise UserError(f"the list of repositories {path} cannot be read: {reason(error)}") from error
     if len(data) > _LARGEST:
         raise UserError(f"the list of repositories {path} has more than {_LARGEST >> 20} MiB")
+    return data
+
+
+def parsed_list(data: bytes, path: Path) -> list[Repository]:
+    """The repositories of the list in ``path``, whose bytes are ``data``.
+
+    Raises:
+        UserError: it has no repository, or a line has another form; the message has its number.
+    """
     found: list[Repository] = []
     for number, line in _lines(data, path):
         try:
@@ -87,7 +101,7 @@ def _lines(data: bytes, path: Path) -> Iterator[tuple[int, str]]:
         number = data[: error.start].count(b"\n") + 1
         raise UserError(f"{path}, line {number}: expected UTF-8, got the byte {data[error.start]:#x}") from error
     for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip() and not line.startswith("#"):
+        if line.strip(" \t\r") and not line.startswith("#"):
             yield number, line.removesuffix("\r")
 
 
@@ -95,11 +109,13 @@ def _repository(line: str, beside: Path) -> Repository:
     folder, name, groups, *more = (each.strip(" ") for each in [*line.split("\t"), "", ""])
     if any(more) or not folder:
         raise UserError(f"expected FOLDER, NAME and GROUPS, separated by tabs, got {shown(line)}")
+    if not groups.isprintable():
+        raise UserError(f"expected groups of printable characters, got {shown(groups)}")
     place = named_path(os.path.normpath(beside / Path(folder).expanduser()))
     name = name or _UNNAMED.sub("_", place.name).lstrip("_.-")
     if not _NAME.fullmatch(name):
         raise UserError(f"expected a name of letters, digits and ._-, in parts separated by /, got {shown(name)}")
-    return Repository(name, place, frozenset(filter(None, (each.strip() for each in groups.split(",")))))
+    return Repository(name, place, frozenset(filter(None, (each.strip(" ") for each in groups.split(",")))))
 
 
 def _check_apart(found: list[Repository], path: Path) -> None:

@@ -10,6 +10,7 @@ was not answered.
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -24,6 +25,7 @@ from data_prep.languages.java.declarations import LARGEST_FILE
 from evaluation.json_records import to_json
 from evaluation.provenance import code_version, machine
 from experiments.recipes.config import REPOSITORY
+from experiments.recipes.results_folder import results_folder
 from experiments.terminal.console import complain, say, show
 from experiments.terminal.options import parsed
 from search.cursor.above import nearest
@@ -54,8 +56,8 @@ def serve_speed(arguments: Sequence[str]) -> None:
     words, options = parsed(arguments, ServeSpeedOptions)
     if len(words) != (0 if options.list else 1):
         raise UserError("expected an indexed folder, or a list of such: bash run.sh speed serve DIR, or --list=FILE")
+    results = results_folder([{"serve": asdict(options)}], [{"serve": asdict(ServeSpeedOptions())}], options.out)
     found = measured(named_path(words[0]) if words else None, options)
-    results = named_path(options.out) if options.out else REPOSITORY / "experiments" / "results"
     results.mkdir(parents=True, exist_ok=True)
     write_atomically(results / "serve-speed.json", json.dumps(to_json(found), indent=1) + "\n")
     write_atomically(results / "serve-speed.md", markdown(found))

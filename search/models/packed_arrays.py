@@ -18,7 +18,7 @@ from safetensors.numpy import load
 from data_prep.config import WordsConfig
 from data_prep.errors import UserError
 from data_prep.files.json_text import parse_json, sorted_json
-from data_prep.files.reading import read_whole
+from data_prep.files.reading import ABSENT, read_whole
 from data_prep.store.manifest import file_sha256
 from data_prep.store.tokenizing import WordTokenizer
 from data_prep.store.vocabulary import Vocabularies, Vocabulary
@@ -131,7 +131,7 @@ def read_packed(folder: Path) -> PackedArrays:
             raise UserError("a packed model has one vocabulary, --words.joint=true")
         tokenizer = WordTokenizer(Vocabularies(known, known, ast=Vocabulary(())), words)
         return PackedArrays(plan["model_name"], plan["model"], tokenizer, arrays, tables)
-    except (OSError, ValueError, KeyError) as error:
+    except (*ABSENT, ValueError, KeyError) as error:
         raise UserError(f"the packed model in {folder} cannot be used: {error}") from error
 
 

@@ -25,7 +25,7 @@ from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_file, write_atomically
 from data_prep.files.json_text import parse_json
-from data_prep.files.reading import read_whole
+from data_prep.files.reading import ABSENT, read_whole
 from data_prep.records import STRUCTURE_FIELDS
 from data_prep.store.manifest import file_sha256
 from data_prep.store.tokenizing import WordTokenizer
@@ -201,7 +201,7 @@ def _read(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         weights, told = read_weights(folder / _WEIGHTS, ABOUT)
         about = told or {}
         whole = is_sealed(weights, about)
-    except (OSError, ValueError) as error:
+    except (*ABSENT, ValueError) as error:
         raise _unusable(folder, f"{_WEIGHTS} cannot be read ({error})") from error
     if about.get("format") != FORMAT_VERSION:
         raise UserError(

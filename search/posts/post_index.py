@@ -21,7 +21,7 @@ from baselines.snipper.texts import QueryText, code_words, document_text
 from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_folder
 from data_prep.files.json_text import checked_words, parse_json
-from data_prep.files.reading import read_whole
+from data_prep.files.reading import ABSENT, read_whole
 from data_prep.posts.records import Post
 from evaluation.score_scales import weighted, z_scores
 from experiments.recipes.snippet_encoder import FILES, load_snippet_encoder
@@ -60,7 +60,7 @@ class PostHit:
 def write_index(
     folder: Path, posts: Sequence[Post], model: Path | None, weight: float, about: Mapping[str, Any]
 ) -> None:
-    """Index the answered ones of ``posts``; ``folder`` is replaced as a whole.
+    """Index the answered ones of ``posts``; ``folder``, which only the user may read, is replaced as a whole.
 
     Raises:
         UserError: none is answered, or there is no model in ``model``.
@@ -72,7 +72,7 @@ def write_index(
     documents = [document_text(post, body=True) for post in answered]
     vectors = _document_vectors(model, documents) if model else None
     bm25 = TokenBm25(map(code_words, documents), k1=K1, b=B)
-    with atomic_folder(folder) as new:
+    with atomic_folder(folder, private=True) as new:
         for name, array in bm25.arrays.items():
             np.save(new / f"{name}.npy", array, allow_pickle=False)
         (new / _TERMS).write_text(json.dumps([*bm25.terms]), encoding="utf-8")
@@ -112,7 +112,7 @@ class PostIndex:
             self._model = load_snippet_encoder(folder) if self.about["model"] else None
             name = str(self.about.get("vectors", ""))
             vectors = np.load(folder / _VECTORS, mmap_mode="r", allow_pickle=False) if self._model else None
-        except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+        except (*ABSENT, EOFError, ValueError, KeyError, TypeError) as error:
             raise UserError(
                 f"expected an index of posts in {folder}, but it cannot be read ({error}): make it with "
                 "bash run.sh posts index DUMP"

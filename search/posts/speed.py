@@ -31,6 +31,7 @@ from data_prep.posts.store import prepare_posts
 from evaluation.json_records import to_json
 from evaluation.provenance import Machine, code_version, machine
 from experiments.recipes.config import REPOSITORY
+from experiments.recipes.results_folder import results_folder
 from experiments.recipes.snippet_encoder import RECORD, TOKENIZER, WEIGHTS
 from experiments.terminal.console import say, show
 from experiments.terminal.options import parsed
@@ -80,11 +81,12 @@ def measure_posts(arguments: Sequence[str]) -> PostsSpeed:
     words, options = parsed(arguments, PostsSpeedOptions)
     if not words and not options.path:
         raise UserError("expected a dump: bash run.sh speed posts DUMP [--tag=TAG] [--posts=300000]")
+    results = results_folder([{"posts": asdict(options)}], [{"posts": asdict(PostsSpeedOptions())}])
     found = prepare_posts(replace(options, path=(*options.path, *words)), command="", say=say).posts
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as name, naming(Path(name)):
         told = _measured(found, options, Path(name))
-    results = REPOSITORY / "experiments" / "results"
+    results.mkdir(parents=True, exist_ok=True)
     write_atomically(results / "posts-speed.json", json.dumps(to_json(told), indent=1) + "\n")
     write_atomically(results / "posts-speed.md", markdown(told))
     show(f"\n{markdown(told)}")

@@ -58,7 +58,8 @@ class Judgements:
         return self._changed(query.strip(), lambda found: _judged(found, place, relevant))
 
     def _changed(self, query: str, change: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-        with self._lock, sole_holder(self.path.with_name(f".{self.path.name}.lock"), lambda: None):
+        lock = self.path.with_name(f".{self.path.name}.lock")
+        with self._lock, sole_holder(lock, lambda: None, private=True):
             content = self._read()
             queries = content["queries"]
             found = next((each for each in queries if each["query"].strip() == query), None)
@@ -69,7 +70,7 @@ class Judgements:
             text = json.dumps(content, indent=1) + "\n"
             if len(content["queries"]) > MOST or len(text) > LARGEST:
                 raise UserError(f"{self.path} is full: it has {MOST:,} questions, or {LARGEST:,} bytes")
-            write_atomically(self.path, text)
+            write_atomically(self.path, text, private=True)
             return found
 
     def _read(self) -> dict[str, Any]:

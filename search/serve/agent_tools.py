@@ -11,8 +11,10 @@ from data_prep.bounds import shown
 from data_prep.errors import UserError
 from search.engine.engine import Engine
 from search.engine.hits import Hit
+from search.engine.question import LONGEST_QUERY
 from search.engine.show import aligned, explained, result
 from search.files.languages import chosen_languages
+from search.files.path_pattern import LONGEST_PATTERN
 from search.index.code_index import Index
 from search.serve.fresh_index import FreshIndex
 from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text
@@ -23,6 +25,10 @@ CHARACTERS: Final = 4
 BUDGET: Final = 4000
 _LEAST, _MOST = 100, 100_000
 _HITS: Final = 50
+_LAST_LINE: Final = 1 << 31
+_LONGEST_SNIPPET: Final = 2 << 20
+_LONGEST_PLACE: Final = 4096
+"""Characters of a file's path."""
 _HEAD: Final = 400
 """Characters that a hit takes without its source, about."""
 _FIELDS: Final = ("rank", "path", "start_line", "end_line", "name", "signature", "documentation", "license", "url")
@@ -60,6 +66,9 @@ class AgentTools:
         """
         _check("top", top, 1, _HITS)
         _check("budget", budget, _LEAST, _MOST)
+        _check_length("question", question, LONGEST_QUERY)
+        _check_length("snippet", snippet, _LONGEST_SNIPPET)
+        _check_length("path", path, LONGEST_PATTERN)
         if by not in ("method", "file"):
             raise UserError(f"by takes method or file, not {shown(by)}")
         if bool(question.strip()) == bool(snippet.strip()):
@@ -84,6 +93,7 @@ class AgentTools:
         """
         _check("top", top, 1, _HITS)
         _check("budget", budget, _LEAST, _MOST)
+        _check_place(path, line)
         engine = self._index.engine
         languages = _languages(engine, language)
         return _of_code(engine, answer_place(engine, path, line, Wanted(top, languages=languages)), budget)
@@ -96,6 +106,8 @@ class AgentTools:
             path: of the file, as search gives it.
             line: any line of the method, from 1.
         """
+        _check_length("question", question, LONGEST_QUERY)
+        _check_place(path, line)
         engine = self._index.engine
         row = row_at(engine.index, path, line)
         hits = engine.search(question, top=len(engine.index))
@@ -116,6 +128,7 @@ class AgentTools:
             budget: tokens of its source; a longer one is cut.
         """
         _check("budget", budget, _LEAST, _MOST)
+        _check_place(path, line)
         engine = self._index.engine
         row = row_at(engine.index, path, line)
         hit = Hit(1, row, 0.0, 0.0, None, None, 0.0, "name")
@@ -192,6 +205,7 @@ def _fitting(results: Sequence[dict[str, Any]], rest: int) -> dict[str, Any]:
 
 
 def _languages(engine: Engine, typed: str) -> frozenset[str]:
+    _check_length("language", typed, LONGEST_PATTERN)
     languages = chosen_languages(typed)
     if languages and languages.isdisjoint(engine.languages):
         raise UserError(f"no file is in {', '.join(sorted(languages))}, but in {', '.join(engine.languages)}")
@@ -201,6 +215,16 @@ def _languages(engine: Engine, typed: str) -> frozenset[str]:
 def _check(name: str, value: int, least: int, most: int) -> None:
     if not least <= value <= most:
         raise UserError(f"{name} takes a whole number from {least} to {most:,}, not {shown(value)}")
+
+
+def _check_length(name: str, text: str, most: int) -> None:
+    if len(text) > most:
+        raise UserError(f"{name} has at most {most:,} characters, not {len(text):,}")
+
+
+def _check_place(path: str, line: int) -> None:
+    _check_length("path", path, _LONGEST_PLACE)
+    _check("line", line, 1, _LAST_LINE)
 
 
 def _cut(source: str, most: int) -> dict[str, Any]:

@@ -123,4 +123,4 @@ def file_stamp(path: Path) -> tuple[int, ...]:
         now = path.stat()
     except OSError:
         return ()
-    return now.st_ino, now.st_size, now.st_mtime_ns
+    return now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns

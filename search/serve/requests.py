@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -12,9 +13,8 @@ from starlette.responses import Response
 from data_prep.files.json_text import parse_json
 from search.engine.question import words_of
 from search.files.languages import chosen_languages
+from search.files.path_pattern import LONGEST_PATTERN
 
-LONGEST_PATTERN: Final = 500
-"""Maximum number of characters of a path pattern."""
 GONE: Final = 499
 """The status of what nobody waits for any more."""
 _SAME: Final = ("same-origin", "none")
@@ -49,16 +49,20 @@ def choice(asked: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str
 def languages(asked: Mapping[str, str]) -> frozenset[str]:
     """The parameter ``language``, such as ``python,go``; none for ""."""
     try:
-        return chosen_languages(asked["language"][:LONGEST_PATTERN])
+        return chosen_languages(_short(asked, "language"))
     except ValueError as error:
         raise HTTPException(400, f"language: {error}") from error
 
 
 def pattern(asked: Mapping[str, str]) -> str:
     """The parameter ``path``."""
-    if len(asked["path"]) > LONGEST_PATTERN:
-        raise HTTPException(400, f"path has at most {LONGEST_PATTERN} characters")
-    return asked["path"]
+    return _short(asked, "path")
+
+
+def _short(asked: Mapping[str, str], name: str) -> str:
+    if len(asked[name]) > LONGEST_PATTERN:
+        raise HTTPException(400, f"{name} has at most {LONGEST_PATTERN} characters")
+    return asked[name]
 
 
 def check_query(query: str) -> None:
@@ -69,25 +73,30 @@ def check_query(query: str) -> None:
         raise HTTPException(400, str(error)) from error
 
 
-def _is_own(origin: str, request: Request) -> bool:
-    """Whether a page of this server sends a request, perhaps by a proxy that speaks https."""
-    return origin.lower() in [f"{scheme}://{request.headers['host'].lower()}" for scheme in ("http", "https")]
+def check_site(headers: Headers) -> None:
+    """Refuse what a page of another site has a browser ask: how long an answer takes says what the index has.
+
+    Programs send neither of the two headers, and neither does a browser of before 2023 for a link or a picture.
+
+    Args:
+        headers: of a request, with one ``host``.
+    """
+    sites, origins = headers.getlist("sec-fetch-site"), headers.getlist("origin")
+    own = [f"{scheme}://{headers['host']}".lower() for scheme in ("http", "https")]  # a proxy may speak https
+    if not {*sites} <= {*_SAME} or not {each.lower() for each in origins} <= {*own}:
+        raise HTTPException(403, "expected a request of this server's own page, or of a program")
 
 
 async def posted_json(request: Request, most: int) -> Any:
-    """The body of a request that a page of this server, or a program, has sent.
+    """The body of a request.
 
-    A browser sends a body of this type to another site only if that site allows it, which this server never does; the
-    origin is checked too.
+    A browser sends a body of this type to another site only if that site allows it, which this server never does.
 
     Args:
         request: the request.
         most: maximum number of bytes of its body.
     """
-    origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site", "none")
-    if site not in _SAME or (origin is not None and not _is_own(origin, request)):
-        raise HTTPException(403, "expected a request of this server's own page, or of a program")
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+    if request.headers.get("content-type", "").partition(";")[0].strip(" \t").lower() != "application/json":
         raise HTTPException(415, "expected a body of the type application/json")
     body = bytearray()
     async for part in request.stream():

@@ -25,17 +25,19 @@ SECRET_HEADER: Final = "x-search-secret"
 _SHORTEST, _LONGEST = 32, 4096
 _HEADER: Final = re.compile(r"[A-Za-z0-9-]{1,100}")
 _MOST_GROUPS: Final = 1000
+_SPACES: Final = " \t"
+"""What HTTP allows around a header's value; any other space is part of it."""
 
 
 def read_secret(path: Path) -> bytes:
-    """The secret in a file, without spaces and line breaks around it.
+    """The secret in a file, without blanks, tabs and line breaks around it.
 
     Raises:
         UserError: it cannot be read, others than its owner and group may read it, or it is too short to be one.
     """
     try:
         with open_regular(path) as file:
-            mode, found = os.fstat(file.fileno()).st_mode, file.read(_LONGEST + 1).strip()
+            mode, found = os.fstat(file.fileno()).st_mode, file.read(_LONGEST + 1).strip(b" \t\r\n")
     except OSError as error:
         raise UserError(f"the secret of --secret={path} cannot be read: {reason(error)}") from error
     if stat.S_IMODE(mode) & stat.S_IRWXO:
@@ -72,13 +74,14 @@ class Proxy:
         if len(given) != 1 or not self._is_secret(given[0]):
             raise HTTPException(403, "expected a request of the authenticating proxy")
         users, groups = (_texts(headers, name) for name in (self.user_header, self.groups_header))
-        if len(users) != 1 or len(groups) > 1 or not users[0].strip():
+        if len(users) != 1 or len(groups) > 1 or not users[0]:
             raise HTTPException(401, "expected one header with the user, and at most one with groups, of the proxy")
-        named = [each.strip() for each in (groups[0].split(",") if groups else ())]
+        named = [each.strip(_SPACES) for each in (groups[0].split(",") if groups else ())]
         if len(named) > _MOST_GROUPS:
             raise HTTPException(400, f"at most {_MOST_GROUPS:,} groups are taken")
-        own = f"{USER}{users[0].strip()}"
-        return frozenset((own, *(each for each in named if each and not each.startswith(USER))))
+        if not all(each.isprintable() for each in (*users, *named)):
+            raise HTTPException(400, "expected printable characters in the headers of the proxy")
+        return frozenset((f"{USER}{users[0]}", *(each for each in named if each and not each.startswith(USER))))
 
     def _is_secret(self, given: str) -> bool:
         """Compared in constant time, also with respect to lengths."""
@@ -88,6 +91,6 @@ class Proxy:
 
 def _texts(headers: Headers, name: str) -> list[str]:
     try:
-        return [each.encode("latin-1").decode() for each in headers.getlist(name)]
+        return [each.encode("latin-1").decode().strip(_SPACES) for each in headers.getlist(name)]
     except UnicodeDecodeError as error:
         raise HTTPException(400, "expected UTF-8 in the headers of the proxy") from error

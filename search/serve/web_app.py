@@ -1,7 +1,8 @@
 """The search as a web application: the page and its JSON API (docs/search-api.md).
 
-It answers only requests to a local host name, so that no other site reaches it through a user's browser, or only those
-of an authenticating proxy (:mod:`search.serve.shared`); the page may load from and send to this server only.
+It answers only requests to a local host name, or only those of an authenticating proxy (:mod:`search.serve.shared`);
+of what another site has a user's browser ask, only a link to the page. The page may load from and send to this server
+only.
 """
 
 import re
@@ -24,13 +25,15 @@ from search.serve.file_api import FileApi
 from search.serve.judgement_api import JudgementApi
 from search.serve.posts_api import PostsApi
 from search.serve.quality_api import QualityApi
-from search.serve.requests import error_answer, left, refused
+from search.serve.requests import check_site, error_answer, left, refused
 from search.serve.search_api import GROUPS, SearchApi, Turns
 from search.serve.shared import Proxy
 
 _WEB: Final = Path(__file__).with_name("web")
 _TYPES: Final = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
-_HOST: Final = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?", re.IGNORECASE)
+_HOST: Final = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?", re.IGNORECASE | re.ASCII)
+_LINK: Final = ("GET", "/", b"")
+"""What any site may link to: the page, which is the same for every index."""
 _HEADERS: Final = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; "
@@ -74,7 +77,8 @@ def web_app(
     found_posts = PostsApi(turns, posts) if posts else None
     about: dict[str, Any] = {"shared": True} if proxy else {"folder": str(root or "")}
     api = SearchApi(turns, model, {"posts": found_posts.size if found_posts else 0, **about})
-    under_context, by_code = ContextApi(turns, feedback), CodeApi(turns)
+    under_context = ContextApi(turns, about | ({"feedback_url": feedback} if feedback else {}))
+    by_code = CodeApi(turns)
     routes = [
         Route("/health", api.health, methods=["GET"]),
         Route("/languages", under_context.languages, methods=["GET"]),
@@ -135,6 +139,8 @@ class _Guard:
                 raise HTTPException(400, "expected one host")
         elif len(hosts) != 1 or not _HOST.fullmatch(hosts[0]):
             raise HTTPException(400, "expected the host localhost, 127.0.0.1 or [::1]")
+        if (scope["method"], scope["path"], scope["query_string"]) != _LINK:
+            check_site(headers)
 
 
 def _place(file: Path) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from data_prep.bounds import shown
 from data_prep.errors import UserError
-from data_prep.languages.identifiers import split_identifier
+from data_prep.languages.identifiers import LONGEST_WORD, split_identifier
 from search.engine.engine import Engine
 from search.files.languages import language_name
 from search.index.code_index import Index
@@ -177,8 +177,9 @@ def _answer_trace(engine: Engine, trace: Trace, wanted: Wanted, read: int, left_
 
 def _error_words(error: str, message: str) -> Iterable[str]:
     """The words of an error's type without its package, and of the start of its message."""
-    words = [word for run in message.split() for word in split_identifier(run.strip(".,:;()[]{}'\"")) if len(word) > 1]
-    return [*split_identifier(error.rpartition(".")[2]), *words[:_MESSAGE]]
+    runs = [run.strip(".,:;()[]{}'\"")[:LONGEST_WORD] for run in message.split()]
+    words = [word for run in runs for word in split_identifier(run) if len(word) > 1]
+    return [*split_identifier(error.rpartition(".")[2][:LONGEST_WORD]), *words[:_MESSAGE]]
 
 
 def _code_of(index: Index, located: Located) -> str:

@@ -15,7 +15,7 @@ from typing import Final
 from tree_sitter import Language, Node, Parser, Tree
 
 from data_prep.languages.fields import LONGEST, FieldKinds, code_fields
-from data_prep.languages.identifiers import split_identifier
+from data_prep.languages.identifiers import LONGEST_WORD, split_identifier
 from data_prep.limited_calls import CALLS
 from data_prep.worker_process import EndedByItemError
 
@@ -117,7 +117,7 @@ def parsed_code(code: str, language: str) -> CodeText:
 
 
 def _without_parser(code: str) -> CodeText:
-    words = dict.fromkeys(part for name in _WORD.findall(code) for part in split_identifier(name))
+    words = dict.fromkeys(part for name in _WORD.findall(code) for part in split_identifier(name[:LONGEST_WORD]))
     return CodeText(code, "", tuple(word for word in words if len(word) > 1)[:LONGEST], (), ())
 
 
@@ -159,7 +159,7 @@ def _defined(root: Node) -> tuple[str, ...]:
             break
         node = todo.pop()
         if node.type in _DEFINITIONS and (name := node.child_by_field_name("name")) is not None:
-            found[(name.text or b"").decode(errors="replace")] = None
+            found[(name.text or b"")[:LONGEST_WORD].decode(errors="replace")] = None
         todo += reversed(node.named_children)
     return tuple(found)
 

@@ -1,8 +1,10 @@
 """The set-up of .venv, against a stand-in for Python that notes what it is asked to install."""
 
 import os
+import shutil
 import subprocess
 import threading
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -22,15 +24,28 @@ case "$*" in
   "-m venv "*) mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; echo "venv" >>"$FAKE_LOG" ;;
   "-m pip install "*)
     sleep "${FAKE_SLEEP:-0}"
-    echo "pip ${*: -1}" >>"$FAKE_LOG"
+    echo "pip ${*:9}" >>"$FAKE_LOG"
     if [ -n "${FAKE_FAIL:-}" ]; then echo "ERROR: no such release"; exit 1; fi ;;
   *) echo "ran $*" ;;
 esac
 """
 
 EXTRAS = tuple(f"requirements-{name}.txt" for name in ("agents", "parquet", "posts", "sentences", "vectors"))
+ALWAYS = ("requirements.txt", "torch.txt")
 OF_TESTS = ("requirements-dev.txt", *EXTRAS)
 """What tests need: their tools, and the extras that they test."""
+
+WITHOUT_RIGHTS = (shutil.which("setpriv") or "", "--bounding-set=-dac_override,-dac_read_search")
+AS_OTHERS = WITHOUT_RIGHTS if os.geteuid() == 0 else ()
+"""Runs a program of root with the rights of files, as any other user."""
+
+
+def hashed(name: str) -> str:
+    """How a lock is installed, as the stand-in notes it."""
+    return f"pip --require-hashes --no-deps --requirement locks/{name}"
+
+
+SET_UP = ["venv", hashed("requirements.txt"), "pip --constraint locks/torch.txt torch"]
 
 
 class Clone:
@@ -40,7 +55,8 @@ class Clone:
         self.root, self.bin, self.log = folder / "a clone", folder / "bin", folder / "log"
         (self.root / "cli").mkdir(parents=True)
         self.bin.mkdir()
-        for name in ("run.sh", "cli/environment.sh", "requirements.txt", *OF_TESTS):
+        (self.root / "locks").mkdir()
+        for name in ("run.sh", "cli/environment.sh", *(f"locks/{each}" for each in (*ALWAYS, *OF_TESTS))):
             (self.root / name).write_bytes((REPOSITORY / name).read_bytes())
         self.python = self.bin / "python3.11"
         self.python.write_text(PYTHON)
@@ -50,9 +66,9 @@ class Clone:
                 if (Path(place) / tool).exists() and not (self.bin / tool).exists():
                     (self.bin / tool).symlink_to(Path(place) / tool)
 
-    def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
+    def run(self, *arguments: str, before: Sequence[str] = (), **environment: str) -> subprocess.CompletedProcess:
         kept = {"PATH": str(self.bin), "FAKE_LOG": str(self.log), "HOME": os.environ.get("HOME", "/")}
-        command = [str(self.bin / "bash"), str(self.root / "run.sh"), *arguments]
+        command = [*before, str(self.bin / "bash"), str(self.root / "run.sh"), *arguments]
         return subprocess.run(command, capture_output=True, text=True, env={**kept, **environment}, timeout=60)
 
     def asked(self) -> list[str]:
@@ -71,7 +87,7 @@ def test_it_is_set_up_once_in_one_line(clone):
     first = clone.run("help")
     assert first.stderr == "setting up .venv (once, about 2 minutes)\n"
     assert first.stdout == "ran -m cli.main help\n"
-    assert clone.asked() == ["venv", "pip requirements.txt"]
+    assert clone.asked() == SET_UP
     assert clone.run("help").stderr == ""
     assert clone.asked() == []
 
@@ -79,12 +95,16 @@ def test_it_is_set_up_once_in_one_line(clone):
 def test_changed_requirements_or_another_python_are_set_up_anew(clone):
     clone.run("help")
     clone.asked()
-    with (clone.root / "requirements.txt").open("a") as file:
+    with (clone.root / "locks" / "requirements.txt").open("a") as file:
         file.write("more==1\n")
     clone.run("help")
-    assert clone.asked() == ["venv", "pip requirements.txt"]
+    assert clone.asked() == SET_UP
+    with (clone.root / "locks" / "torch.txt").open("a") as file:
+        file.write("more==1\n")
+    clone.run("help")
+    assert clone.asked() == SET_UP
     clone.run("help", FAKE_VERSION="3.12.1")
-    assert clone.asked() == ["venv", "pip requirements.txt"]
+    assert clone.asked() == SET_UP
 
 
 def test_the_tools_of_the_tests_come_with_the_tests(clone):
@@ -92,7 +112,7 @@ def test_the_tools_of_the_tests_come_with_the_tests(clone):
     clone.asked()
     told = clone.run("test")
     assert told.stderr == "adding the tools of the tests to .venv (once, about a minute)\n"
-    assert clone.asked() == [f"pip {name}" for name in OF_TESTS]
+    assert clone.asked() == [hashed(name) for name in OF_TESTS]
     clone.run("test")
     assert clone.asked() == []
 
@@ -101,11 +121,11 @@ def test_a_failure_shows_what_pip_said_and_is_tried_again(clone):
     told = clone.run("help", FAKE_FAIL="1")
     assert told.returncode == 2
     assert "ERROR: no such release" in told.stderr
-    assert "could not install requirements.txt" in told.stderr
+    assert "could not install locks/requirements.txt" in told.stderr
     assert told.stdout == ""
     clone.asked()
     assert clone.run("help").returncode == 0
-    assert clone.asked() == ["venv", "pip requirements.txt"]
+    assert clone.asked() == SET_UP
 
 
 def test_an_interrupted_set_up_is_done_again(clone):
@@ -113,7 +133,7 @@ def test_an_interrupted_set_up_is_done_again(clone):
     clone.asked()
     (clone.root / ".venv" / "unfinished").touch()
     assert clone.run("help").returncode == 0
-    assert clone.asked() == ["venv", "pip requirements.txt"]
+    assert clone.asked() == SET_UP
 
 
 @pytest.mark.parametrize("locked_by", ["flock", "mkdir"])
@@ -127,7 +147,7 @@ def test_two_at_once_set_up_once(clone, locked_by):
     for thread in threads:
         thread.join()
     assert [each.returncode for each in told] == [0, 0], told
-    assert clone.asked() == ["venv", "pip requirements.txt"]
+    assert clone.asked() == SET_UP
 
 
 def test_the_lock_of_a_dead_process_is_forgotten(clone):
@@ -150,3 +170,70 @@ def test_without_the_venv_module_the_package_is_named(clone):
     assert told.stderr == (
         "run.sh: python3.11 lacks its venv module; on Debian or Ubuntu: sudo apt install python3.11-venv\n"
     )
+
+
+@pytest.fixture
+def read_only(clone) -> Iterator[Callable[..., subprocess.CompletedProcess]]:
+    """Runs run.sh as one who may only read the clone."""
+    if AS_OTHERS and not AS_OTHERS[0]:
+        pytest.skip("root may write everywhere")
+
+    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
+        for each in (clone.root, *clone.root.rglob("*")):
+            if not each.is_symlink():
+                each.chmod(each.stat().st_mode & ~0o222)
+        return clone.run(*arguments, before=AS_OTHERS, **environment)
+
+    yield run
+    for each in (clone.root, *clone.root.rglob("*")):
+        each.chmod(each.stat().st_mode | 0o200)
+
+
+def test_a_complete_clone_needs_no_rights_to_write(clone, read_only):
+    clone.run("help")
+    clone.asked()
+    told = read_only("help")
+    assert (told.returncode, told.stdout, told.stderr) == (0, "ran -m cli.main help\n", "")
+    assert clone.asked() == []
+
+
+@pytest.mark.parametrize("incomplete", ["never set up", "changed since", "left locks"])
+def test_an_incomplete_clone_of_another_user_is_one_line(clone, read_only, incomplete):
+    if incomplete != "never set up":
+        clone.run("help")
+        with (clone.root / "locks" / "requirements.txt").open("a") as file:
+            file.write("more==1\n")
+    (clone.root / ".venv.lock").unlink(missing_ok=incomplete != "left locks")
+    told = read_only("help")
+    assert (told.returncode, told.stdout) == (2, "")
+    assert told.stderr.startswith("run.sh: there is no complete .venv, and ")
+    assert told.stderr.endswith(
+        " cannot be written: let its owner run this first, clone the code to a folder of your own, or set "
+        "GALM_PYTHON=/path/to/python\n"
+    )
+    assert told.stderr.count("\n") == 1
+    assert read_only("help", GALM_PYTHON=str(clone.python)).returncode == 0
+
+
+def test_a_board_without_runs_is_one_line(clone, read_only):
+    clone.run("help")
+    told = read_only("board")
+    assert (told.returncode, told.stderr) == (2, f"run.sh: there are no runs yet: {clone.root}/runs\n")
+
+
+@pytest.mark.parametrize("relative", [".:{}", ":{}", "{}:", "{}::", "bin:./bin:{}:~/bin", "."])
+@pytest.mark.parametrize("python", ["", "python3.11"])
+def test_no_program_of_the_current_folder_is_run(clone, tmp_path, relative, python):
+    """Whatever runs run.sh may stand in a folder of somebody else, who left programs there."""
+    hostile, ran = tmp_path / "hostile", tmp_path / "ran"
+    for folder in (hostile, hostile / "bin"):
+        folder.mkdir()
+        for name in (*TOOLS, "git", "python3", "python3.11", "python3.12", "python3.13"):
+            (folder / name).write_text(f"#!/bin/sh\necho $0 >>'{ran}'\n")
+            (folder / name).chmod(0o755)
+    environment = {"PATH": relative.format(clone.bin), "FAKE_LOG": str(clone.log), "HOME": str(hostile)}
+    environment["GALM_PYTHON"] = str(clone.python) if relative == "." else python
+    command = [str(clone.bin / "bash"), str(clone.root / "run.sh"), "help"]
+    told = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=hostile, timeout=60)
+    assert not ran.exists(), ran.read_text()
+    assert told.stdout == "ran -m cli.main help\n"

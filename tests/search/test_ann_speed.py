@@ -6,6 +6,7 @@ from serving import index_of
 
 from cli.main import main
 from evaluation.provenance import machine
+from experiments.recipes import results_folder
 from search import ann_speed
 from search.ann_speed import ENGINES, AnnSpeed, Growth, grown, markdown
 from search.index.places import index_place
@@ -85,6 +86,10 @@ def test_the_command_measures_the_vectors_of_an_index(tree, tmp_path, capsys, mo
     page = (tmp_path / "out" / "ann-speed.md").read_text()
     assert page in capsys.readouterr().out
     assert [line.split(" | ")[1] for line in page.splitlines() if line.startswith("| exact")] == ["30", "50"]
+    monkeypatch.setattr(results_folder, "APART", tmp_path / "apart")
+    assert main(["speed", "ann", *options[:-1]]) == 0  # not the default sizes
+    assert (tmp_path / "apart" / "ann-speed.json").exists()
+    assert f"results are saved in {tmp_path / 'apart'}" in capsys.readouterr().out
     assert main(["speed", "ann", "--sizes=3"]) == 2
     assert main(["speed", "ann", "here"]) == 2
     assert main(["speed", "ann", f"--index={tmp_path / 'none'}"]) == 2

@@ -6,7 +6,6 @@ syntax tree's nodes, not of calls.
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from string import ascii_letters
 from typing import Final
 
@@ -14,6 +13,7 @@ from javalang.ast import Node
 from javalang.tree import StatementExpression
 
 from data_prep.languages.java.jcg_syntax import PLACEHOLDERS, PublishedMethod
+from data_prep.short_cache import kept_if_short
 
 _STOP_WORDS: Final = """
 ; { [ . STR_ NUM_ BOOL_ null
@@ -61,7 +61,7 @@ def name_words(name: str) -> tuple[str, ...]:
     return tuple(word.lower() for word in _WORD_END.sub("_", name).split("_") if word)
 
 
-@lru_cache(maxsize=1 << 16)
+@kept_if_short(40, 1 << 16)
 def token_words(token: str) -> tuple[str, ...]:
     """Lower-case words of a token, split as in the data: ``m_group`` -> m, _group; ``START_JUMP`` -> star, t_, jump.
 

@@ -166,5 +166,6 @@ def extra(library: str, what: str) -> ModuleType:
         return import_module(library)
     except ImportError as error:
         raise UserError(
-            f"{what} needs {library.partition('.')[0]}: .venv/bin/python -m pip install -r requirements-vectors.txt"
+            f"{what} needs {library.partition('.')[0]}: "
+            ".venv/bin/python -m pip install --no-deps -r locks/requirements-vectors.txt"
         ) from error

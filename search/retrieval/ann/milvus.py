@@ -23,6 +23,7 @@ from jaxtyping import Float, Float32, Int64
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
+from data_prep.files.user_folders import OWN
 from search.retrieval.ann.exact import SLACK, Settled, extra
 from search.retrieval.ann.faiss_index import WORTH_IT
 
@@ -68,6 +69,8 @@ class MilvusVectors(Settled):
                 raise UserError(f"there is no folder {Path(self._local).parent} for the file that --nearest names")
             if os.path.lexists(self._local) and not (Path(self._local).is_file() or Path(self._local).is_dir()):
                 raise UserError(f"--nearest takes a file of milvus-lite, and {self._local} is not one")
+            if not os.path.lexists(self._local):
+                Path(self._local).mkdir(OWN)  # its "file" is a folder
         with self._one_line_errors():
             self._client = self._milvus.MilvusClient(self._uri, timeout=_SECONDS)
         _opened[self._local] += 1

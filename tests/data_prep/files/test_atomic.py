@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.files.atomic import atomic_folder, write_atomically
+from data_prep.files.atomic import atomic_file, atomic_folder, write_atomically
 
 
 def names(folder: Path) -> list[str]:
@@ -30,6 +30,16 @@ def test_permissions_are_those_of_any_new_file(tmp_path: Path) -> None:
     (tmp_path / "plain_folder").mkdir()
     assert (tmp_path / "a").stat().st_mode == (tmp_path / "plain").stat().st_mode
     assert (tmp_path / "f").stat().st_mode == (tmp_path / "plain_folder").stat().st_mode
+
+
+def test_what_is_private_is_readable_by_the_user_alone_also_meanwhile(tmp_path: Path) -> None:
+    (tmp_path / "a").touch(0o666)
+    with atomic_file(tmp_path / "a", private=True) as new:
+        assert new.stat().st_mode & 0o777 == 0o600
+    with atomic_folder(tmp_path / "f", private=True) as new:
+        assert new.stat().st_mode & 0o777 == 0o700
+    write_atomically(tmp_path / "b", "", private=True)
+    assert [(tmp_path / name).stat().st_mode & 0o777 for name in "abf"] == [0o600, 0o600, 0o700]
 
 
 def test_failed_folder_leaves_the_old_one(tmp_path: Path) -> None:

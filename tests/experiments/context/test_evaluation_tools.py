@@ -4,6 +4,7 @@ import csv
 import json
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -173,7 +174,8 @@ def test_ndcg_of_labels_by_its_definition(annotated, runs, loaded, tmp_path, cap
 def test_trees_are_left_out_in_turn(corpus, small, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("experiments.context.turns.LEAST", 40)
     monkeypatch.setattr("experiments.context.turns.REPOSITORY", tmp_path)
-    monkeypatch.setattr("experiments.context.turns.RESULTS", tmp_path / "results")
+    monkeypatch.setattr("experiments.recipes.results_folder.RESULTS", tmp_path / "tracked")
+    monkeypatch.setattr("experiments.recipes.results_folder.APART", tmp_path / "results")
     asked = ["context", "turns", "repositories", "scotch_light", *corpus, *small]
     assert main(asked) == 0
     told = capsys.readouterr().out
@@ -189,6 +191,11 @@ def test_trees_are_left_out_in_turn(corpus, small, tmp_path, monkeypatch, capsys
     before = [path.stat().st_mtime_ns for path in weights]
     assert main(asked) == 0
     assert [path.stat().st_mtime_ns for path in weights] == before  # finished ones are not trained again
+    assert not (tmp_path / "tracked").exists()  # small runs are not the default
+    monkeypatch.setattr("experiments.context.turns._turn", lambda *arguments: taken.append(arguments[-1]))
+    taken: list[Path] = []
+    assert main(["context", "turns", "repositories", "scotch_light", *corpus, "--train.seed=1"]) == 0
+    assert {*taken} == {tmp_path / "tracked"}
 
 
 @pytest.mark.parametrize(

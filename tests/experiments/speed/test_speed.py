@@ -14,13 +14,13 @@ from data_prep.config import DataConfig
 from data_prep.records import SourceFile
 from data_prep.store.tokenizing import WordTokenizer
 from evaluation.config import EvaluateConfig
-from experiments.recipes import config
+from experiments.recipes.results_folder import APART, RESULTS
 from experiments.speed import measure, paired_steps, row_updates, selected_scores
 from experiments.speed import pools as speed_pools
 from experiments.speed import rounding as speed_rounding
 from experiments.speed import scoring as speed_scoring
 from experiments.speed import training as speed_training
-from experiments.speed.config import SpeedConfig, resolve_speed
+from experiments.speed.config import SpeedConfig, folder_of, resolve_speed
 from experiments.speed.extraction import drawn, measure_extraction
 from experiments.speed.pools import PoolSpeed, Ranked, Task, in_rounds, longest_rows, perform, split_for, times
 from experiments.speed.report import markdown
@@ -28,7 +28,6 @@ from experiments.speed.rounding import Rounding, measure_rounding
 from experiments.speed.scoring import Block, all_operations, graph_operations, plan_of_width
 from experiments.speed.timing import Growth, Spread, in_turn
 from experiments.speed.training import Epoch, Reached
-from experiments.tables.write import RESULTS
 from galm.config import GalmConfig
 
 JAVA = """class %s {
@@ -248,8 +247,20 @@ def test_options_are_typed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     config, data = resolve_speed({"speed.pools": "10,20", "speed.train": "false", "data.limit": "50", "speed.out": "x"})
     assert (config.pools, config.train, data.limit) == ((10, 20), False, 50)
-    assert config.folder == tmp_path / "x"
-    assert SpeedConfig().folder == RESULTS
+    assert folder_of(config, data) == tmp_path / "x"
+
+
+@pytest.mark.parametrize(
+    ("typed", "folder"),
+    [
+        ({}, RESULTS),
+        ({"data.path": "/elsewhere"}, RESULTS),
+        ({"speed.repeats": "1"}, APART),
+        ({"data.limit": "50"}, APART),
+    ],
+)
+def test_only_measurements_with_the_default_options_are_tracked(typed, folder):
+    assert folder_of(*resolve_speed(typed)) == folder
 
 
 @pytest.mark.parametrize(
@@ -284,12 +295,12 @@ def test_mistakes_are_one_line(arguments, message, capsys):
 )  # fmt: skip
 def test_steps_are_measured_in_both_ways(small_data, monkeypatch, tmp_path, module, measure, name, what, few):
     monkeypatch.setattr(paired_steps, "STEPS", 1)
-    monkeypatch.setattr(config, "REPOSITORY", tmp_path)
+    monkeypatch.setattr(paired_steps, "RESULTS", tmp_path)
     monkeypatch.setattr(module, what, few)
     monkeypatch.setattr(module, "prepare_stage", lambda *_: small_data)
     found = getattr(module, measure)(repeats=1)
     assert len(found.models) == 2
     assert all(each.speedup.median == pytest.approx(each.fast.median / each.plain.median) for each in found.models)
-    page = (tmp_path / "experiments" / "results" / f"{name}.md").read_text(encoding="utf-8")
+    page = (tmp_path / f"{name}.md").read_text(encoding="utf-8")
     assert page == paired_steps.markdown(found)
     assert f"{found.models[1].parameters:,}" in page

@@ -107,6 +107,9 @@ def test_only_paths_that_match_and_one_hit_a_file(index):
     hits = engine.search("stream of elements", path="*/stream/*", top=30)
     assert {index.split.text(hit.row).path.split("/")[-2] for hit in hits} == {"stream"}
     assert engine.search("stream of elements", path="nowhere/*") == []
+    assert engine.search("stream of elements", path="[z-a]") == []
+    with pytest.raises(ValueError, match=r"^path has at most 500 characters, this one has 501$"):
+        engine.search("stream of elements", path="*" * 501)
     by_file = engine.search("stream of elements", by_file=True, top=20)
     paths = [index.split.text(hit.row).path for hit in by_file]
     assert len(set(paths)) == len(paths) > 10

@@ -109,7 +109,7 @@ def test_no_pattern_takes_long(tmp_path):
     found, told = paths(tmp_path)
     assert len(found) == 2
     assert [path for path, _ in told] == [".gitignore"]
-    assert "no pattern that can be used" in told[0][1]
+    assert "more than 4,096 bytes, skipped" in told[0][1]
     assert len(told[0][1]) < 200
 
 
@@ -117,6 +117,23 @@ def test_a_later_kind_of_ignore_file_outweighs_those_before(tmp_path):
     write(tmp_path, {f"{name}.java": "" for name in "ABCD"})
     write(tmp_path, {".gitignore": "*.java", ".ignore": "!A.java\n!B.java", ".galmignore": "B.java\n!C.java"})
     assert paths(tmp_path) == (["A.java", "C.java"], [])
+
+
+@pytest.mark.parametrize("named", ["absolute", "relative", "no home"])
+def test_the_users_patterns_are_not_those_of_the_current_folder(tmp_path, monkeypatch, named):
+    write(tmp_path, {"settings/git/ignore": "*\n", ".config/git/ignore": "*\n", "~/.config/git/ignore": "*\n"})
+    root = write(tmp_path / "code", FILES)
+    run_git(root, "init", "-q", "-b", "main")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings") if named == "absolute" else "settings")
+    if named == "no home":
+        monkeypatch.setattr(Path, "home", _no_home)
+    monkeypatch.chdir(tmp_path)
+    assert paths(root) == ([] if named == "absolute" else JAVA, [])
+
+
+def _no_home() -> Path:
+    raise RuntimeError("Could not determine home directory.")
 
 
 def test_own_ignore_files_hold_for_what_git_tracks_too(folder):
@@ -133,12 +150,9 @@ def test_own_ignore_file_that_git_ignores_holds(tmp_path):
     assert paths(tmp_path) == (["a-b/C.java", "b/Z.java"], [])
 
 
-def test_what_is_no_pattern_is_told_and_the_rest_holds(tmp_path):
-    write(tmp_path, FILES | {".galmignore": b"!\n/a\n\xff\n"})
-    assert paths(tmp_path) == (
-        ["a-b/C.java", "b/Z.java"],
-        [(".galmignore", "'!' is no pattern that can be used, skipped")],
-    )
+def test_what_matches_nothing_is_skipped_and_the_rest_holds(tmp_path):
+    write(tmp_path, FILES | {".galmignore": b"!\n/a\n\xff\n[z-a]\n"})
+    assert paths(tmp_path) == (["a-b/C.java", "b/Z.java"], [])
 
 
 def test_links_are_never_followed(folder):

@@ -580,13 +580,14 @@ def test_vectors_of_the_same_model_by_name_but_of_another_width_are_refused(enco
 
 def test_damaged_clusters_are_made_anew(tree, run, monkeypatch):
     if not find_spec("faiss"):
-        pytest.skip("faiss is not installed: pip install -r requirements-vectors.txt")
+        pytest.skip("faiss is not installed: pip install --no-deps -r locks/requirements-vectors.txt")
     for module in ("search.retrieval.ann.faiss_index", "search.retrieval.ann.opening"):
         monkeypatch.setattr(f"{module}.WORTH_IT", 10)
     monkeypatch.setattr(FaissVectors, "_built", lambda index, _, build=FaissVectors._built: build(index, 1))
     path = index_place(tree)
     assert main(["index", str(tree), f"--vectors={run}"]) == 0
     clusters = clusters_path(vectors_path(path))
+    assert {each.stat().st_mode & 0o777 for each in (path, vectors_path(path), clusters)} == {0o600}
     whole = clusters.read_bytes()
     assert up_to_date(path, str(run))
     for damage in (flipped, lambda file, _: file.unlink(), lambda file, _: file.write_bytes(whole[:-4])):

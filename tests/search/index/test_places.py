@@ -8,8 +8,9 @@ import pytest
 from repositories import commit, run_git, write
 
 from cli.main import main
+from data_prep.files.user_folders import cache_folder
 from search.index.build import refresh
-from search.index.places import cache_folder, index_above, index_place
+from search.index.places import index_above, index_place
 
 FILES = {"A.java": "class A { void openTheDoor() { } }\n", "sub/B.java": "class B { void closeTheDoor() { } }\n"}
 ASKED = ["search", "open the door", "--model=none", "--top=1"]
@@ -29,7 +30,7 @@ def run(*arguments: str) -> int:
     return main([*arguments])
 
 
-def test_the_place_is_in_the_cache_and_the_same_by_any_way(tmp_path, monkeypatch):
+def test_the_place_is_in_the_cache_and_the_same_by_any_way(tmp_path):
     root = write(tmp_path / "a folder", FILES)
     (tmp_path / "link").symlink_to(root)
     place = index_place(root)
@@ -37,9 +38,6 @@ def test_the_place_is_in_the_cache_and_the_same_by_any_way(tmp_path, monkeypatch
     assert place.parent.name.startswith("a_folder-")
     assert index_place(tmp_path / "link") == place != index_place(root / "sub")
     assert index_place(tmp_path / "other") != place
-    monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # which is to be ignored
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert cache_folder() == tmp_path / ".cache" / "galm"
     assert index_place(Path("/")).parent.name.startswith("root-")
 
 
@@ -107,6 +105,21 @@ def test_a_named_file_inside_is_written_but_through_no_link(tmp_path, capsys):
     assert run("index", str(root), f"--out={root}/own/index", "--vectors=none") == 0
     assert (root / "victim").read_text() == "mine"  # the link was replaced
     assert not (root / "own/index").is_symlink()
+
+
+def test_only_the_user_reads_what_is_made_of_the_users_code(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("GALM_NATIVE", "0")
+    root, before = write(tmp_path / "code", FILES), os.umask(0)
+    try:
+        assert run("index", str(root)) == 0
+        assert run("index", str(root), f"--out={tmp_path / 'new' / 'index'}", "--vectors=none") == 0
+    finally:
+        os.umask(before)
+    made = [each for name in ("cache", "new") for each in (tmp_path / name, *(tmp_path / name).rglob("*"))]
+    assert {each.name for each in made} >= {"galm", "indexes", "index", "index.vectors", "new"}
+    for each in made:
+        assert stat.S_IMODE(each.stat().st_mode) == (0o700 if each.is_dir() else 0o600), each
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

@@ -1,10 +1,15 @@
 """A server for several users, as its proxy sees it: each is told of permitted repositories alone."""
 
+import os
+import random
+import socket
 import threading
 
 import pytest
 from repositories import write
 from serving import ask, index_of, post, running_app
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 
 from cli.main import main
 from search.joint.live_list import LiveList
@@ -115,6 +120,7 @@ def test_each_sees_what_is_permitted(company):
             results = ask(port, "/api/search", {"q": "read lines bill"}, **user(name, groups)).told["results"]
             assert {each["repository"] for each in results} == seen
             assert ("go" in ask(port, "/languages", **user(name, groups)).told["languages"]) == ("team/hidden" in seen)
+        assert "folder" not in post(port, "/api/search", {"query": "read lines"}, **user("ann")).told
         text = ask(port, "/api/file", {"path": "team/hidden/merger/plan.py"}, **user(groups="board")).told
         assert (text["lines"], text["note"]) == (3, "")
 
@@ -178,6 +184,111 @@ def test_a_changed_list_and_a_changed_index_are_noticed(company):
         assert ask(port, "/health", **user("ann")).told["rows"] == before["rows"] + 2
 
 
+SPACES = [
+    "\u00a0",
+    "\u3000",
+    "\x85",
+    "\x1f",
+    "\x1c",
+    "\x0b",
+    "\x0c",
+    "\u2028",
+    "\u200b",
+    "\ufeff",
+    "\u202e",
+    "\x7f",
+    "\0",
+]
+
+
+def groups(name, *named):
+    headers = [
+        ("x-search-secret", SECRET),
+        ("x-forwarded-user", name),
+        *(("x-forwarded-groups", each) for each in named),
+    ]
+    return PROXY.groups(Headers(raw=[(key.encode(), text.encode()) for key, text in headers]))
+
+
+def status(name, *named):
+    with pytest.raises(HTTPException) as refused:
+        groups(name, *named)
+    assert "\n" not in refused.value.detail
+    return refused.value.status_code
+
+
+@pytest.mark.parametrize("space", SPACES, ids=ascii)
+def test_no_other_space_than_blank_and_tab_is_taken_off_a_name(space):
+    assert groups("\t ann \t", " red\t,\tblue green ") == {"user:ann", "red", "blue green"}
+    assert groups("jörg müller", "日本") == {"user:jörg müller", "日本"}
+    for name in (f"ann{space}", f"{space}ann", f"an{space}n", space):
+        assert status(name) == 400
+        assert status("bob", f"blue,{name}") == 400
+
+
+def test_a_name_stands_for_itself_alone():
+    """Whatever a header has: it names its user exactly, or it is refused."""
+    rng = random.Random(7)
+    letters = ["ann", "user:", ",", "red", *" \t\x1f\u00a0\u3000\x85\u200b\u0301ａÄ", "\U0001f600", *SPACES]
+    for _ in range(5000):
+        name, named = ("".join(rng.choices(letters, k=rng.randrange(1, 4))) for _ in range(2))
+        own, *asked = (each.strip(" \t") for each in (name, *named.split(",")))
+        if not own or not all(each.isprintable() for each in (own, *asked)):
+            assert status(name, named) == (400 if own else 401)
+        else:
+            assert groups(name, named) == {
+                f"user:{own}",
+                *(each for each in asked if each and not each.startswith("user:")),
+            }
+
+
+@pytest.mark.parametrize("name", ["ann\xa0", "ann\x1f", "ann\u3000", "ann\x85", "ann\x0b", "ann\x0c"])
+def test_a_name_with_another_space_is_refused_by_the_server(company, name):
+    live = opened(company / "list.tsv")
+    live.look()
+    sent = b"".join(
+        f"{key}: {text}\r\n".encode() for key, text in {"Host": "a", "Connection": "close", **user(name)}.items()
+    )
+    with shared(live) as (port, _), socket.create_connection(("127.0.0.1", port), 20) as connection:
+        connection.sendall(b"GET /health HTTP/1.1\r\n" + sent + b"\r\n")
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert answer.startswith(b"HTTP/1.1 400 ")
+
+
+def test_a_list_that_is_edited_in_place_is_noticed_whatever_its_times_say(company):
+    path = company / "list.tsv"
+    live = opened(path)
+    live.look()
+    before = path.stat()
+    path.write_text(LIST.replace("user:ann", "user:eve"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+    live.look()
+    assert live.listed[2].groups == {"red", "user:eve"}
+
+
+def test_a_list_that_cannot_be_read_is_told_once(company):
+    path, troubles = company / "list.tsv", []
+    live = opened(path)
+    live._tell = lambda *trouble: troubles.append(trouble)
+    path.unlink()
+    live.look()
+    live.look()
+    assert (live.listed, len(troubles)) == ([], 1)
+    path.write_text(LIST)
+    live.look()
+    assert len(live.listed) == 3
+
+
+def test_another_site_is_not_answered_though_its_user_is_known(company):
+    live = opened(company / "list.tsv")
+    live.look()
+    with shared(live) as (port, _):
+        sent = {**user(), "Host": "search.example.org", "Sec-Fetch-Site": "cross-site"}
+        assert ask(port, "/api/search", {"q": "read"}, **sent).status == 403
+        assert ask(port, "/", **sent).status == 200
+
+
 def test_a_page_behind_a_proxy_with_https_may_post(company):
     live = opened(company / "list.tsv")
     live.look()
@@ -215,6 +326,7 @@ def test_an_index_that_is_being_opened_is_said_so(company):
         (["--shared", "--list=list.tsv"], "--secret=FILE"),
         (["--shared", "--list=list.tsv", "--secret=none"], "cannot be read"),
         (["--shared", "--list=list.tsv", "--secret=short"], "is no line of 32 to 4,096 ASCII characters"),
+        (["--shared", "--list=list.tsv", "--secret=feed"], "is no line of 32 to 4,096 ASCII characters"),
         (["--shared", "--list=list.tsv", "--secret=read"], "chmod 600"),
         (["--shared", "--list=list.tsv", "--secret=good", "--user_header=a b"], "takes the name of a header"),
         (["--shared", "--list=none.tsv", "--secret=good"], "cannot be read"),
@@ -228,9 +340,10 @@ def test_an_index_that_is_being_opened_is_said_so(company):
 )
 def test_what_tells_no_users_apart_does_not_start(company, monkeypatch, capsys, options, message):
     monkeypatch.chdir(company)
-    for name, text, mode in (("short", "x" * 31, 0o600), ("read", SECRET, 0o644), ("good", f"{SECRET}\n", 0o600)):
+    texts = {"short": "x" * 31, "read": SECRET, "good": f"{SECRET}\n", "feed": f"{SECRET}\f\n"}
+    for name, text in texts.items():
         (company / name).write_text(text)
-        (company / name).chmod(mode)
+        (company / name).chmod(0o644 if name == "read" else 0o600)
     assert read_secret(company / "good") == SECRET.encode()
     assert main(["serve", "--port=0", *options]) == 2
     error = capsys.readouterr().err

@@ -4,21 +4,37 @@ import json
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from unittest import mock
 
 import pytest
 from serving import index_of
 
 from cli.main import main
+from experiments.recipes import results_folder
 from search.cursor.above import LONGEST
 from search.index.index_file import open_index
 from search.index.places import index_place
 from search.joint.joint_index import JointIndex
 from search.joint.opening import opened_list
+from search.load import measure
 from search.load.clients import Asked, Body, ask_together
 from search.load.measure import questions
 from search.load.options import ServeSpeedOptions
 from search.load.report import load_of
 from search.load.server_process import running
+
+
+@pytest.mark.parametrize(("option", "folder"), [("", "results"), ("--seconds=1", "apart"), ("--index={}", "results")])
+def test_only_measurements_with_the_default_options_are_tracked(tree, tmp_path, monkeypatch, option, folder):
+    for name, place in (("RESULTS", "results"), ("APART", "apart")):
+        monkeypatch.setattr(results_folder, name, tmp_path / place)
+    measured, written = mock.Mock(return_value=mock.Mock(loads=[])), []
+    monkeypatch.setattr(measure, "measured", measured)
+    monkeypatch.setattr(measure, "to_json", lambda _: {})
+    monkeypatch.setattr(measure, "markdown", lambda _: "")
+    monkeypatch.setattr(measure, "write_atomically", lambda path, _: written.append(path.parent))
+    assert main(["speed", "serve", str(tree), *filter(None, [option.format(index_place(tree))])]) == 0
+    assert written == [tmp_path / folder] * 2
 
 
 def test_a_server_is_started_asked_and_measured(tree, tmp_path, capsys):

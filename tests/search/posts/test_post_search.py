@@ -12,6 +12,7 @@ from baselines.snipper.config import LightConfig
 from baselines.snipper.texts import QueryText
 from data_prep.posts.config import PostsConfig
 from data_prep.posts.store import prepare_posts
+from experiments.recipes import results_folder
 from search.posts import cli, speed
 from search.posts.post_index import PostIndex, best_rows, write_index
 from search.posts.snippet import LONGEST, keyword_of, read_snippet
@@ -54,6 +55,7 @@ def test_what_was_indexed_as_json(monkeypatch, tmp_path):
     monkeypatch.setattr(cli, "show", told.append)
     cli.index([str(small_dump(tmp_path)), f"--root={tmp_path / 'data'}", f"--out={tmp_path / 'index'}", "--json"])
     found = json.loads(told.pop())
+    assert (tmp_path / "index").stat().st_mode & 0o777 == 0o700  # the user's alone
     size = PostIndex(tmp_path / "index").size
     assert (found["index"], found["answered"], found["model"]) == (str(tmp_path / "index"), size, None)
     assert found["questions"] >= size
@@ -127,16 +129,17 @@ def test_output_as_json_is_json_alone_also_for_megabytes(index, monkeypatch, tmp
 
 
 def test_the_speed_is_measured_over_as_many_posts_as_asked_for(monkeypatch, tmp_path):
-    monkeypatch.setattr(speed, "REPOSITORY", tmp_path)
+    monkeypatch.setattr(results_folder, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(results_folder, "APART", tmp_path / "apart")
     monkeypatch.setattr(speed, "LightConfig", lambda: LightConfig(dim=16, buckets=16))
-    (tmp_path / "experiments" / "results").mkdir(parents=True)
     arguments = [str(small_dump(tmp_path)), f"--root={tmp_path / 'data'}", "--posts=9", "--queries=3"]
     found = speed.measure_posts(arguments)
     assert (found.posts, found.dim, found.queries) == (9, 16, 3)
     names = [each.name for each in found.times]
     assert names[:3] == ["BM25 alone", "vectors alone, exact", "both fused, with the posts read, exact"]
     assert all(0 < each.median <= each.p95 for each in found.times)
-    assert "9 posts (" in (tmp_path / "experiments" / "results" / "posts-speed.md").read_text()
+    assert "9 posts (" in (tmp_path / "apart" / "posts-speed.md").read_text()
+    assert not (tmp_path / "results").exists()  # fewer posts than by default
     with pytest.raises(ValueError, match="expected a dump"):
         speed.measure_posts([])
 

@@ -1,6 +1,7 @@
 """Judgements of hits: what the server saves, and from whom it takes them."""
 
 import json
+import os
 import threading
 
 import pytest
@@ -171,6 +172,16 @@ def test_two_writers_lose_nothing(tmp_path):
     for thread in threads:
         thread.join(60)
     assert len({each["query"] for each in writers[0].queries()}) == 30
+
+
+def test_only_the_user_reads_what_was_judged(tmp_path):
+    before = os.umask(0)
+    try:
+        Judgements(tmp_path / "galm" / "queries" / "a.json").judge("open a door", "a.py", (1, 2), True)
+    finally:
+        os.umask(before)
+    made = sorted(each for each in tmp_path.rglob("*"))
+    assert [each.stat().st_mode & 0o777 for each in made] == [0o700, 0o700, 0o600]
 
 
 def test_each_folder_has_a_file_of_its_own_apart_from_the_cache(tmp_path, monkeypatch):

@@ -35,7 +35,12 @@ async def client(folder):
 async def called(session, tool, **arguments):
     answer = await session.call_tool(tool, arguments)
     text = answer.content[0].text
-    return text if answer.is_error else json.loads(text)
+    if answer.is_error:
+        return text
+    told = json.loads(text)
+    assert told == answer.structured_content
+    assert text.startswith('{\n  "note": "Names, comments and code below come from the indexed files')
+    return told
 
 
 def test_a_client_searches_reads_and_is_told_why(tree):
@@ -71,6 +76,16 @@ def test_a_client_searches_reads_and_is_told_why(tree):
                 ("search", {"question": "a thing", "budget": 1}, "budget takes"),
                 ("search", {"question": "a thing", "by": "line"}, "by"),
                 ("search", {}, "expected a question"),
+                ("search", {"question": "a" * 2001}, "question has at most 2,000 characters, not 2,001"),
+                ("explain", {"question": "a" * 2001, "path": "a", "line": 1}, "question has at most 2,000 characters"),
+                ("search", {"snippet": "a" * ((2 << 20) + 1)}, "snippet has at most 2,097,152 characters"),
+                ("search", {"question": "a", "path": "*" * 501}, "path has at most 500 characters, not 501"),
+                ("search", {"question": "a", "language": "go," * 200}, "language has at most 500 characters"),
+                ("related", {"path": "a" * 4097, "line": 1}, "path has at most 4,096 characters"),
+                ("related", {"path": "a", "line": 1, "language": "go," * 200}, "language has at most 500"),
+                ("read_unit", {"path": "a" * 4097, "line": 1}, "path has at most 4,096 characters"),
+                ("explain", {"question": "a", "path": "a" * 4097, "line": 1}, "path has at most 4,096 characters"),
+                ("read_unit", {"path": first["path"], "line": 10**30}, "line takes a whole number from 1 to"),
                 ("read_unit", {"path": "../../etc/passwd", "line": 1}, "there is no indexed file"),
                 ("read_unit", {"path": first["path"], "line": 100_000}, "is in no function, method or type"),
                 ("nothing", {}, "nothing"),
@@ -81,6 +96,7 @@ def test_a_client_searches_reads_and_is_told_why(tree):
                     told = str(error)
                 assert isinstance(told, str)
                 assert message in told
+                assert len(told) < 1000
             return await called(session, "search", question="returns the base iterator", top=3)
 
     again = asyncio.run(asyncio.wait_for(ask(), 120))
@@ -120,7 +136,8 @@ def test_code_a_trace_and_a_place_are_questions(tmp_path):
     asyncio.run(asyncio.wait_for(ask(), 120))
 
 
-def test_a_client_that_goes_away_while_it_asks_ends_the_server(tree):
+@pytest.mark.parametrize("writes", [False, True])
+def test_a_client_that_goes_away_while_it_asks_ends_the_server(tree, writes):
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
     lines = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
@@ -142,12 +159,14 @@ def test_a_client_that_goes_away_while_it_asks_ends_the_server(tree):
         server.stdin.flush()
         server.stdout.readline()
         server.stdout.close()  # nobody reads any more
-        server.stdin.close()
-        assert server.wait(60) is not None
+        if not writes:
+            server.stdin.close()
+        assert server.wait(60) == 0
         assert b"Traceback" not in server.stderr.read()
     finally:
         server.kill()
         server.wait()
+        server.stdin.close()
         server.stderr.close()
 
 
@@ -158,6 +177,10 @@ def test_a_file_that_changed_is_found_at_the_next_question(tree, monkeypatch):
     (tree / "Circus.java").write_text("class Circus {\n  int jugglePineapples() {\n    return 3;\n  }\n}\n")
     (first, *_) = tools.search("juggle the pineapples")["results"]
     assert (first["path"], first["start_line"], first["end_line"]) == ("Circus.java", 2, 4)
+    assert tools.search("juggle", path="[z-a]")["results"] == []
+    for asked in ({"question": "juggle"}, {"snippet": "int juggle() {\n  return 3;\n}"}):
+        with pytest.raises(ValueError, match="path has at most 500 characters"):
+            tools.search(**asked, path="C" * 501)
     (tree / "Circus.java").unlink()
     assert tools.search("juggle the pineapples")["results"] == []
 

@@ -28,10 +28,10 @@ from experiments.run.stages import build_model
 from search.engine.question import LONGEST_QUERY
 from search.engine.reranker import ModelReranker
 from search.engine.show import as_json
+from search.files.path_pattern import LONGEST_PATTERN
 from search.index.index_file import read_head
 from search.index.places import index_place
 from search.serve.live_index import LiveIndex
-from search.serve.requests import LONGEST_PATTERN
 from search.serve.server import listening
 from tests.odd_files import KINDS, deadline, odd_thing
 
@@ -118,6 +118,7 @@ def test_a_search_gives_what_the_command_gives(port, live, explain, by, path):
         ),
         ("/api/search", "q=a&explain=1", "explain takes true or false, not '1'"),
         ("/api/search", "q=a&path=" + "a" * (LONGEST_PATTERN + 1), "path has at most 500 characters"),
+        ("/api/search", "q=a&language=" + "java," * 100 + "java", "language has at most 500 characters"),
         ("/api/explain", "q=a", "row takes a whole number from 0 to 1099511627776, not ''"),
         ("/api/explain", "row=1", "expected a question in words or a name, got ''"),
         ("/api/explain", "q=a&row=5", "row takes a whole number below 5, not 5"),
@@ -178,6 +179,58 @@ def test_every_answer_says_what_a_browser_may_do(port, place):
     assert answer.headers["referrer-policy"] == "no-referrer"
     assert not [name for name in answer.headers if name.lower().startswith("access-control")]
     assert not answer.headers.get("server")
+
+
+class Unasked:
+    """An index that no request may reach."""
+
+    trouble = ""
+
+    def opened(self, groups=None):  # noqa: ARG002 - as an index
+        raise AssertionError("asked")
+
+
+OTHER_SITES = [
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"},
+    {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"},
+    {"Sec-Fetch-Site": ""},
+    {"Sec-Fetch-Site": "same-origin\xa0"},
+    {"Origin": "http://evil.example"},
+    {"Origin": "null"},
+    {"Origin": "http://127.0.0.1"},
+    {"Origin": "", "Sec-Fetch-Site": "same-origin"},
+]
+
+
+@pytest.mark.parametrize("headers", OTHER_SITES, ids=str)
+def test_a_page_of_another_site_is_answered_before_anything_is_computed(headers):
+    places = [f"/api/{each}" for each in ("search?q=a", "explain?q=a&row=0", "file?path=a", "related?path=a", "none")]
+    places += ["/api/unit?row=0", "/api/judgements", "/health", "/languages", "/app.js", "/none", "/?q=a", "//", "/."]
+    with running(Unasked()) as port:
+        for method in ("GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE"):
+            for place in places:
+                answer = ask(port, place, method=method, **headers)
+                assert answer.status == 403
+                assert method == "HEAD" or [*answer.told] == ["error"]
+
+
+@pytest.mark.parametrize("headers", [*OTHER_SITES, {"Sec-Fetch-Site": "none"}], ids=str)
+def test_a_link_to_the_page_is_followed_from_any_site(headers):
+    with running(Unasked()) as port:
+        assert ask(port, "/", **headers).status == 200
+        assert ask(port, "/", method="POST", **headers).status in (403, 405)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{}, {"Sec-Fetch-Site": "same-origin"}, {"Sec-Fetch-Site": "none"}, {"Sec-Fetch-Mode": "cors"}, {"Origin": "own"}],
+    ids=str,
+)
+def test_the_page_and_programs_are_answered(port, headers):
+    own = {name: f"http://127.0.0.1:{port}" if text == "own" else text for name, text in headers.items()}
+    for place in ("/api/search?q=lines", "/health", "/languages", "/app.js", "/"):
+        assert ask(port, place, **own).status == 200
 
 
 def test_the_page_loads_nothing_but_its_own_files(port):

@@ -22,7 +22,7 @@ WAYS = ("exact", "exact by blocks", "faiss", "milvus")
 
 def needs(library):
     if not find_spec(library):
-        pytest.skip(f"{library} is not installed: pip install -r requirements-vectors.txt")
+        pytest.skip(f"{library} is not installed: pip install --no-deps -r locks/requirements-vectors.txt")
 
 
 @pytest.fixture
@@ -159,7 +159,9 @@ MAKERS = [("faiss", FaissVectors), ("pymilvus", lambda vectors: MilvusVectors(ve
 @pytest.mark.parametrize(("library", "make"), MAKERS)
 def test_without_the_extra_it_is_one_line(monkeypatch, library, make):
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(ValueError, match=rf"needs {library}: .* install -r requirements-vectors\.txt") as error:
+    with pytest.raises(
+        ValueError, match=rf"needs {library}: .* install --no-deps -r locks/requirements-vectors\.txt"
+    ) as error:
         make(halves(3, 0))
     assert "\n" not in str(error.value)
     assert extra("json", "").dumps
@@ -224,6 +226,7 @@ def file(tmp_path) -> str:
 def test_milvus_keeps_vectors_and_tells_others_apart(file, monkeypatch, caplog):
     vectors, queries = halves(300, 0), halves(5, 1)[1:]
     first = MilvusVectors(vectors, file)
+    assert Path(file).stat().st_mode & 0o777 == 0o700
     found = first.search(queries, 20)[1]
     other = MilvusVectors(halves(300, 7), file)
     assert first.collection != other.collection

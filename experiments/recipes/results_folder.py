@@ -1,0 +1,60 @@
+"""Where commands save results: in ``experiments/results/``, under version control, if all options are the default."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from data_prep.files.named_paths import named_path
+from evaluation.json_records import to_json
+from evaluation.provenance import without_paths
+from experiments.recipes.config import REPOSITORY
+from experiments.terminal.console import say
+
+RESULTS: Final = REPOSITORY / "experiments" / "results"
+APART: Final = REPOSITORY / "runs" / "results"
+_PLACES: Final = {
+    "data": ("path", "root", "processes", "mirror", "mirrors", "cluster"),
+    "train": ("resume", "threads", "processes", "lazy_rows"),
+    "evaluate": ("shards",),
+    "posts": ("path", "root"),
+    "serve": ("index",),
+}
+"""Options that do not affect results, such as paths and numbers of processes."""
+
+Sections = Mapping[str, Mapping[str, object]]
+"""A configuration: section -> option -> value."""
+
+
+def results_folder(given: Sequence[Sections], default: Sequence[Sections], out: str = "") -> Path:
+    """The folder for the results of runs, which is told unless it is ``RESULTS``.
+
+    Args:
+        given: the configurations of the runs.
+        default: the same runs with no option typed, or with those that the names of their results contain.
+        out: the folder that the user names; "": ``RESULTS``, or ``APART`` if a configuration is another.
+    """
+    if out:
+        return named_path(out)
+    if all(map(same_results, given, default)):
+        return RESULTS
+    say(f"experiments/results is for the default options: with these, results are saved in {APART}")
+    return APART
+
+
+def same_results(one: Sections, other: Sections) -> bool:
+    """Whether two configurations give the same results: they differ at most in ``_PLACES`` and in folders of paths."""
+    return _compared(one) == _compared(other)
+
+
+def _compared(config: Sections) -> object:
+    """A configuration as JSON, without options that do not affect results and without the folders of paths."""
+    kept = {
+        section: {
+            name: without_paths(value) if isinstance(value, str) else value
+            for name, value in values.items()
+            if name not in _PLACES.get(section, ())
+        }
+        for section, values in config.items()
+    }
+    return json.loads(json.dumps(to_json(kept)))

@@ -1,0 +1,69 @@
+"""The commands about many runs write tracked results with the default options alone."""
+
+from pathlib import Path
+
+import pytest
+
+from cli.main import main
+from experiments.ablations import calibration
+from experiments.recipes import results_folder
+from experiments.tables import cells, language_table, query_facts
+
+COMMANDS = ["compare jdk", "compare languages", "ablate blocks", "ablate graph", "ablate calibration", "tune galm"]
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    """Runs a command without training, and returns the files that it wrote below either folder."""
+    tracked, apart = tmp_path / "results", tmp_path / "runs"
+    monkeypatch.setattr(results_folder, "RESULTS", tracked)
+    monkeypatch.setattr(results_folder, "APART", apart)
+
+    def run(cells_, folder, _typed):
+        for cell in cells_:
+            _touch(folder / f"{cell.key}.json")
+        return []
+
+    def facts(cells_, folder, typed):
+        for path in query_facts._wanted(cells_, folder, typed):
+            _touch(path)
+
+    def trees(folder, _typed):
+        _touch(folder / "trees.json")
+
+    monkeypatch.setattr(cells, "run_cells", run)
+    monkeypatch.setattr(query_facts, "write_query_facts", facts)
+    monkeypatch.setattr(language_table, "write_query_trees", trees)
+    monkeypatch.setattr("experiments.tables.write.saved_results", lambda *_: [])
+    monkeypatch.setattr("experiments.tables.write.clusters", lambda _: {})
+    monkeypatch.setattr(calibration, "calibrate", lambda *_: None)
+    monkeypatch.setattr(calibration, "save_calibration", lambda _, folder: _touch(folder / calibration.FILE))
+    monkeypatch.setattr(calibration, "calibration_section", lambda _: "")
+
+    def files(command: str) -> tuple[list[Path], list[Path]]:
+        assert main(command.split()) == 0
+        return [*tracked.rglob("*.json")], [*apart.rglob("*.json")]
+
+    return files
+
+
+def _touch(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_with_options_nothing_tracked_is_written(written, command, capsys):
+    tracked, apart = written(f"{command} --data.train_limit=500")
+    assert tracked == []
+    assert apart
+    assert capsys.readouterr().out.count("results are saved in") == 1
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("places", ["", " --data.root=/elsewhere --train.threads=1"])
+def test_without_them_or_with_places_alone_it_is(written, command, places, capsys):
+    tracked, apart = written(f"{command}{places}")
+    assert tracked
+    assert apart == []
+    assert "results are saved in" not in capsys.readouterr().out
