@@ -31,7 +31,7 @@ from experiments.terminal.options import options_of
 
 _PLACES = {
     "data": ("path", "root", "processes", "mirror", "mirrors", "cluster"),
-    "train": ("resume", "threads", "processes", "lazy_rows"),
+    "train": ("resume", "threads", "processes", "lazy_embedding_updates"),
     "evaluate": ("shards",),
 }
 """Options that do not affect results, such as paths and numbers of processes."""

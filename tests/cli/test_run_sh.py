@@ -139,7 +139,7 @@ def test_a_mistake_is_one_line_and_2():
         (["evaluate"], "evaluate RUN_DIR"),
         (["jdk", "galm", "bm25"], "expected a data set and a model"),
         (["--train.epochs=3"], "expected a data set and a model"),
-        (["jdk", "galm", "--evaluate.also=cns"], "did you mean csn?"),
+        (["jdk", "galm", "--evaluate.extra_tests=cns"], "did you mean csn?"),
         (["folder", "galm"], "needs --data.path="),
         (["folder", "galm", "--data.path=/nowhere at all"], "/nowhere at all does not exist"),
     ],
