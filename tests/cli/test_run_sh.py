@@ -32,7 +32,7 @@ from search.posts.options import PostsIndexOptions, PostsSearchOptions
 REPOSITORY = Path(__file__).resolve().parents[2]
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 EXPERIMENTS = (REPOSITORY / "docs" / "experiments.md").read_text(encoding="utf-8")
-SNIPPER = (REPOSITORY / "docs" / "baselines.snipper.md").read_text(encoding="utf-8")
+SNIPPER = (REPOSITORY / "docs" / "snipper.md").read_text(encoding="utf-8")
 README_COMMANDS = [
     line.partition("  #")[0].strip()
     for page in (README, EXPERIMENTS, SNIPPER)
