@@ -1,6 +1,7 @@
 """``POST /api/search``: a question together with the text above a cursor, as an editor asks (docs/search-api.md)."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
@@ -61,15 +62,15 @@ class Question:
 class ContextApi:
     """Questions under a context."""
 
-    def __init__(self, turns: Turns, feedback: str = "") -> None:
-        """``feedback``: address of a form that answers name for what users think of them; "": there is none."""
-        self._turns, self._feedback = turns, {"feedback_url": feedback} if feedback else {}
+    def __init__(self, turns: Turns, about: Mapping[str, Any]) -> None:
+        """``about``: what each answer tells of the server."""
+        self._turns, self._about = turns, dict(about)
 
     async def search(self, request: Request) -> Response:
         """The best functions for a question under its context, of its language."""
         parameters(request, {})
         asked = Question.checked(await posted_json(request, LARGEST))
-        return await self._turns.answer(request, lambda now: answer(now, asked) | self._feedback)
+        return await self._turns.answer(request, lambda now: answer(now, asked) | self._about)
 
     async def languages(self, request: Request) -> Response:
         """How many files of each language there are."""

@@ -74,7 +74,8 @@ def web_app(
     found_posts = PostsApi(turns, posts) if posts else None
     about: dict[str, Any] = {"shared": True} if proxy else {"folder": str(root or "")}
     api = SearchApi(turns, model, {"posts": found_posts.size if found_posts else 0, **about})
-    under_context, by_code = ContextApi(turns, feedback), CodeApi(turns)
+    under_context = ContextApi(turns, about | ({"feedback_url": feedback} if feedback else {}))
+    by_code = CodeApi(turns)
     routes = [
         Route("/health", api.health, methods=["GET"]),
         Route("/languages", under_context.languages, methods=["GET"]),

@@ -10,7 +10,7 @@ import { ResultsPanel } from "./results_panel.ts";
 import { SCHEME, type Shown } from "./results_view.ts";
 import type { Searching } from "./searching.ts";
 import { gotoSource } from "./source_place.ts";
-import { reported } from "./telling.ts";
+import { briefly, reported, ticked } from "./telling.ts";
 
 export class Actions implements vscode.Disposable {
   private readonly searching: Searching;
@@ -55,7 +55,7 @@ export class Actions implements vscode.Disposable {
   private async act(shown: Shown, action: Action, number: number): Promise<void> {
     const result = shown.answer.results[number];
     if (!result) throw new Error("This result is not shown any more: search again.");
-    if (action === "source") await gotoSource(result, shown.from);
+    if (action === "source") await gotoSource(result, shown.answer.folder, shown.from);
     else if (action === "copy") await copy(shown, result);
     else if (action === "insert") await insert(shown, result);
     else if (action === "explain") await this.explain(shown, result, number);
@@ -73,7 +73,7 @@ export class Actions implements vscode.Disposable {
     const now = shown.judged.get(number) === relevant ? null : relevant;
     await this.save(shown, number, now);
     const said = { null: "taken back", true: "saved: relevant", false: "saved: not relevant" }[String(now)];
-    vscode.window.setStatusBarMessage(`Judgement of example ${number + 1} ${said}`, 4000);
+    briefly(`Judgement of example ${number + 1} ${said}`, 4000);
   }
 
   private async save(shown: Shown, number: number, relevant: boolean | null): Promise<void> {
@@ -94,18 +94,18 @@ export class Actions implements vscode.Disposable {
       picked: shown.judged.get(at) === true,
       at,
     }));
-    const placeHolder = "Tick the examples that answer the query; the others are saved as not relevant";
-    const ticked = await vscode.window.showQuickPick(items, { canPickMany: true, placeHolder });
-    if (!ticked) return;
-    const chosen = new Set(ticked.map(({ at }) => at));
+    const title = "Tick the examples that answer the query; the others are saved as not relevant";
+    const found = await ticked(items, title);
+    if (!found) return;
+    const chosen = new Set(found.map(({ at }) => at));
     for (const { at } of items) await this.save(shown, at, chosen.has(at));
-    vscode.window.setStatusBarMessage(`Judgements saved: ${chosen.size} of ${items.length} examples relevant`, 4000);
+    briefly(`Judgements saved: ${chosen.size} of ${items.length} examples relevant`, 4000);
   }
 }
 
 async function copy({ language }: Shown, result: Result): Promise<void> {
   await vscode.env.clipboard.writeText(standingAlone(result.code, language));
-  vscode.window.setStatusBarMessage("Copied", 2000);
+  briefly("Copied", 2000);
 }
 
 /** Insert a result at the cursor of the file from which was searched, below a comment that says where it is from. */

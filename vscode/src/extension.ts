@@ -7,7 +7,7 @@ import { searchByComment, searchByCommand, type Searching } from "./searching.ts
 import { Server, folderOf } from "./server.ts";
 import { ServerProcess } from "./server_process.ts";
 import { SCHEME, ResultsView } from "./results_view.ts";
-import { reported, withProgress } from "./telling.ts";
+import { information, reported, withProgress } from "./telling.ts";
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Neural Code Search");
@@ -21,7 +21,7 @@ export function activate(context: vscode.ExtensionContext): void {
     startServer: () => withProgress("Starting the search server", (signal) => searching.server.start(near(), signal)),
     stopServer: () => {
       const told = process.stop() ? "The search server was stopped." : "This editor has not started a search server.";
-      void vscode.window.showInformationMessage(told);
+      void information(told);
     },
     index: () => index(process, near()),
     showLog: () => log.show(true),
@@ -45,5 +45,5 @@ export function activate(context: vscode.ExtensionContext): void {
 async function index(process: ServerProcess, near: vscode.Uri | undefined): Promise<void> {
   const folder = folderOf(near);
   const told = await withProgress(`Indexing ${folder}`, (signal) => process.index(folder, signal));
-  void vscode.window.showInformationMessage(told);
+  void information(told);
 }

@@ -12,7 +12,7 @@ import { isEnter, queryBelow, queryOf } from "./core/trigger.ts";
 import { ResultsView, SCHEME, shownOf } from "./results_view.ts";
 import { folderNear, type Server } from "./server.ts";
 import * as settings from "./settings.ts";
-import { withProgress } from "./telling.ts";
+import { chosen, typed, withProgress } from "./telling.ts";
 
 export interface Searching {
   readonly server: Server;
@@ -86,10 +86,9 @@ function above(document: vscode.TextDocument, line: number): string {
 
 async function chosenLanguage(): Promise<Language | undefined> {
   const all = [...new Set(Object.values(LANGUAGES))].map((language) => ({ label: language.title, language }));
-  return (await vscode.window.showQuickPick(all, { placeHolder: "Language of the code that is searched" }))?.language;
+  return (await chosen(all, "Language of the code that is searched"))?.language;
 }
 
 async function typedQuery(): Promise<string | undefined> {
-  const prompt = "What should the code do?";
-  return (await vscode.window.showInputBox({ prompt, placeHolder: "read all lines of a file" }))?.trim();
+  return (await typed("What should the code do?", "read all lines of a file"))?.trim();
 }

@@ -3,12 +3,10 @@
 import * as vscode from "vscode";
 
 import { Client, ServerError } from "./core/client.ts";
-import { Failure } from "./core/failure.ts";
+import { Declined, Failure } from "./core/failure.ts";
 import type { ServerProcess } from "./server_process.ts";
 import * as settings from "./settings.ts";
-
-/** What the user did not want; nothing more is said. */
-export class Declined extends Error {}
+import { information } from "./telling.ts";
 
 export class Server {
   private readonly process: ServerProcess;
@@ -65,7 +63,7 @@ export class Server {
     if (settings.startServer() === "ask") {
       const command = [...settings.command(), "serve"].join(" ");
       const asked = `${absent} Start it (\`${command}\` in ${folder})?`;
-      const answer = await vscode.window.showInformationMessage(asked, "Start", "Always Start", "Not Now");
+      const answer = await information(asked, "Start", "Always Start", "Not Now");
       if (answer === "Always Start") await settings.alwaysStart();
       else if (answer !== "Start") throw new Declined();
     }

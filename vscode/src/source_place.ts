@@ -3,34 +3,31 @@
 import * as vscode from "vscode";
 
 import type { Result } from "./core/answers.ts";
-import { lineOf, placesOf } from "./core/places.ts";
+import { filesOf, lineOf } from "./core/places.ts";
 import { safeUrl } from "./core/plain.ts";
+import { warning } from "./telling.ts";
 
-/** Show the source of a result. The file is looked for below the folders of the workspace and those above them. */
-export async function gotoSource(result: Result, from: vscode.Uri | undefined): Promise<void> {
+/** Show the source of a result, in a folder of the workspace or in `indexed`, the folder that the server names. */
+export async function gotoSource(result: Result, indexed: string, from: vscode.Uri | undefined): Promise<void> {
   const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri);
   if (from) folders.push(vscode.Uri.joinPath(from, ".."));
   for (const folder of folders.filter(({ scheme }) => scheme === "file")) {
-    for (const place of placesOf(folder.fsPath, result.path)) {
+    for (const place of await filesOf(folder.fsPath, result.path, indexed)) {
       if (await showed(vscode.Uri.file(place), result)) return;
     }
   }
   const url = safeUrl(result.url);
   if (url) await vscode.env.openExternal(vscode.Uri.parse(url, true));
-  else
-    void vscode.window.showWarningMessage(
-      `The file of this result, ${result.path || "which is not known"}, is not in this workspace.`,
-    );
+  else void warning(`The file of this result, ${result.path || "which is not known"}, is not in this workspace.`);
 }
 
 /** Show a file at a result, if it has it. */
 async function showed(uri: vscode.Uri, result: Result): Promise<boolean> {
   let document: vscode.TextDocument;
   try {
-    if ((await vscode.workspace.fs.stat(uri)).type !== vscode.FileType.File) return false;
     document = await vscode.workspace.openTextDocument(uri);
   } catch {
-    return false; // there is no such file, or it is no text
+    return false; // it is no text
   }
   const line = lineOf(document.getText(), result.code, result.startLine - 1);
   if (line < 0) return false;

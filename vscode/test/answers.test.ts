@@ -5,7 +5,7 @@ import { answerOf, explanationOf } from "../src/core/answers.ts";
 
 test("what is missing or of another type in an answer has a value of its own", () => {
   const odd = { code: "x", identifier: 3, url: null, license: [], score: null, path: {}, start_line: 1.5, row: "3" };
-  const found = answerOf({ results: [odd], took_ms: "fast", model: 1 }, "q");
+  const found = answerOf({ results: [odd], took_ms: "fast", model: 1, folder: 2 }, "q", 15);
   assert.deepEqual(found.results[0], {
     code: "x",
     identifier: "",
@@ -17,8 +17,15 @@ test("what is missing or of another type in an answer has a value of its own", (
     endLine: 0,
     row: -1,
   });
-  assert.deepEqual([found.milliseconds, found.model, found.index], [0, "", ""]);
-  for (const body of [null, [], "x", { results: {} }]) assert.throws(() => answerOf(body, "q"), /no results/);
+  assert.deepEqual([found.milliseconds, found.model, found.index, found.folder], [0, "", "", ""]);
+  for (const body of [null, [], "x", { results: {} }]) assert.throws(() => answerOf(body, "q", 15), /no results/);
+});
+
+test("no more results are taken than were asked for, and no text that is longer than any of the server's", () => {
+  const results = Array.from({ length: 100_000 }, () => ({ code: "x", identifier: "y".repeat(20_000) }));
+  const found = answerOf({ results: [...results, null] }, "q", 15);
+  assert.equal(found.results.length, 15);
+  assert.equal(found.results[0]?.identifier, "");
 });
 
 const EXPLAINED = {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import { test } from "node:test";
 
 import { addressOf } from "../src/core/address.ts";
 import { Client, ServerError } from "../src/core/client.ts";
+import { answers, asked, type Handler } from "./answering.ts";
 import { result } from "./samples.ts";
 
 const QUESTION = { query: "read lines", context: "import json\n", language: "python", top: 15 };
@@ -21,37 +21,6 @@ const ROW = {
   score: 0.5,
 };
 const FOUND = { language: "python", model: "context", took_ms: 1.5, index: "abc", results: [ROW] };
-
-type Handler = (request: IncomingMessage, body: string, response: ServerResponse) => void;
-
-/** Run with a client of a server that answers by `handler`. */
-async function asked(
-  handler: Handler,
-  run: (client: Client, port: number) => Promise<void>,
-  milliseconds = 5000,
-): Promise<void> {
-  const server = createServer((request, response) => {
-    let body = "";
-    request.setEncoding("utf8").on("data", (part: string) => (body += part));
-    request.on("end", () => handler(request, body, response));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  try {
-    await run(new Client(addressOf("127.0.0.1", port, false), milliseconds), port);
-  } finally {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  }
-}
-
-const answers =
-  (status: number, body: unknown): Handler =>
-  (_request, _body, response) => {
-    response
-      .writeHead(status, { "content-type": "application/json" })
-      .end(typeof body === "string" ? body : JSON.stringify(body));
-  };
 
 /** That a search fails in one sentence. */
 async function fails(client: Client, kind: ServerError["kind"], said: RegExp, signal?: AbortSignal): Promise<void> {

@@ -56,3 +56,35 @@ test("the core runs without VS Code, and only the client uses the network", () =
   }
   assert.equal(manifest.dependencies, undefined);
 });
+
+/** What shows no text by VS Code's own means, which would make links and icons of it. */
+const SHOWS_NO_TEXT = new Set([
+  "activeTextEditor",
+  "createOutputChannel",
+  "createWebviewPanel",
+  "showTextDocument",
+  "visibleTextEditors",
+]);
+
+test("what VS Code shows goes through one module, which makes each text plain", () => {
+  for (const name of sources) {
+    const source = read(name);
+    const markdown = /\b(?:MarkdownString|MarkedString|Hover|supportThemeIcons|enableCommandUris|isTrusted =)\b/;
+    assert.doesNotMatch(source, markdown, name);
+    assert.doesNotMatch(source, /\[["'`](?:window|show|with|set)/, name);
+    for (const [line] of source.matchAll(/^.*(?:from|import|require)\W*["']vscode["'].*$/gm))
+      assert.equal(line, 'import * as vscode from "vscode";', name);
+    if (name === "telling.ts") continue;
+    for (const [used, member] of source.matchAll(/\bwindow\b(?:\.(\w+))?/g))
+      if (!name.startsWith("panel")) assert.ok(SHOWS_NO_TEXT.has(member ?? ""), `${name}: ${used}`);
+  }
+  const telling = read("telling.ts");
+  const calls = [...telling.matchAll(/\bvscode\.window\.\w+\((?<shown>[^\n]*)/g)];
+  assert.ok(calls.length >= 7);
+  for (const { groups } of calls)
+    assert.match(
+      groups?.["shown"] ?? "",
+      /^(?:notice\(|items\.map\(plainItem\), \{ placeHolder: notice\(|\{ prompt: notice\(|options, )/,
+    );
+  assert.match(telling, /Notification, title: notice\(title\)/);
+});

@@ -28,6 +28,7 @@ export function answer(results: readonly Result[], more: Partial<Answer> = {}): 
     model: "context",
     milliseconds: 41.7,
     index: "f8bf7ffd02280d98",
+    folder: "",
     results,
     ...more,
   };

@@ -115,6 +115,7 @@ def test_each_sees_what_is_permitted(company):
             results = ask(port, "/api/search", {"q": "read lines bill"}, **user(name, groups)).told["results"]
             assert {each["repository"] for each in results} == seen
             assert ("go" in ask(port, "/languages", **user(name, groups)).told["languages"]) == ("team/hidden" in seen)
+        assert "folder" not in post(port, "/api/search", {"query": "read lines"}, **user("ann")).told
         text = ask(port, "/api/file", {"path": "team/hidden/merger/plan.py"}, **user(groups="board")).told
         assert (text["lines"], text["note"]) == (3, "")
 

@@ -69,6 +69,12 @@ def test_a_hit_has_what_shows_and_attributes_it(port, live):
     assert hit["code"].startswith("String readLines")
 
 
+def test_the_indexed_folder_is_named(port, live, tmp_path):
+    assert post(port, {"query": "read all lines"}).told["folder"] == ""  # not known
+    with running(live, root=tmp_path) as known:
+        assert post(known, {"query": "read all lines"}).told["folder"] == str(tmp_path)
+
+
 @pytest.mark.parametrize("context", ["", "\n\n", "# only a comment: pickle\n", '"""A docstring: pickle."""\n', "()\n"])
 def test_a_context_that_says_nothing_changes_nothing(port, live, context):
     told = post(port, {"query": "load data from file", "context": context, "language": "python", "top": 9}).told

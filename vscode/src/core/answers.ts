@@ -25,6 +25,8 @@ export interface Answer {
   readonly milliseconds: number;
   /** Identifies the index. */
   readonly index: string;
+  /** The indexed folder; "" if the server does not name it. */
+  readonly folder: string;
   readonly results: readonly Result[];
 }
 
@@ -49,18 +51,20 @@ type Json = { readonly [name: string]: unknown };
 
 const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
-const text = (value: unknown): string => (typeof value === "string" ? value : "");
+/** Characters of a text that is not code, words of a query, and spans of a code: at most. */
+const [LONGEST_TEXT, MOST_WORDS, MOST_SPANS] = [10_000, 1000, 20_000];
+const text = (value: unknown): string => (typeof value === "string" && value.length <= LONGEST_TEXT ? value : "");
 const number = (value: unknown, without: number): number =>
   typeof value === "number" && Number.isFinite(value) ? value : without;
 const whole = (value: unknown, without: number): number => (Number.isSafeInteger(value) ? (value as number) : without);
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /**
- * The answer to a search.
+ * The answer to a search, of which at most `top` results are taken.
  *
  * @throws Error: it has not the form that docs/search-api.md states
  */
-export function answerOf(body: unknown, query: string): Answer {
+export function answerOf(body: unknown, query: string, top: number): Answer {
   if (!isObject(body) || !Array.isArray(body["results"])) throw new Error("it has no results");
   return {
     query,
@@ -68,7 +72,8 @@ export function answerOf(body: unknown, query: string): Answer {
     model: text(body["model"]),
     milliseconds: number(body["took_ms"], 0),
     index: text(body["index"]),
-    results: body["results"].map(resultOf),
+    folder: text(body["folder"]),
+    results: body["results"].slice(0, top).map(resultOf),
   };
 }
 
@@ -94,14 +99,15 @@ export function explanationOf(body: unknown, code: string): Explanation {
   const leastWeight = number(body["least_weight"], 0);
   const words = list(body["code"]).map(text);
   const fields = list(body["fields"]).map(text);
-  const aligned = list(body["query"]).map((word, at): Aligned => {
+  const asked = list(body["query"]).slice(0, MOST_WORDS);
+  const aligned = asked.map((word, at): Aligned => {
     const weak = number(list(body["agreement"])[at], 0) < leastAgreement;
     const weights = list(list(body["weights"])[at]).map((weight) => number(weight, 0));
     const found = weights.map((weight, place) => ({ word: words[place] ?? "", field: fields[place] ?? "", weight }));
     const strong = found.filter(({ weight }) => weight >= leastWeight).sort((one, other) => other.weight - one.weight);
     return { word: text(word), with: weak ? [] : strong };
   });
-  return { words: aligned, pieces: piecesOf(code, list(body["spans"])) };
+  return { words: aligned, pieces: piecesOf(code, list(body["spans"]).slice(0, MOST_SPANS)) };
 }
 
 /** `code` cut at spans [start, end, word], which count Unicode code points and are in order. */

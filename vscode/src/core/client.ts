@@ -9,7 +9,7 @@ import { titleOf } from "./languages.ts";
 import { oneLine, wellFormed } from "./plain.ts";
 
 /** Bytes of an answer, at most. */
-const LARGEST_ANSWER = 32 * 1024 * 1024;
+const LARGEST_ANSWER = 8 * 1024 * 1024;
 
 /** What went wrong, as the user is told. */
 export class ServerError extends Error {
@@ -51,7 +51,7 @@ export class Client {
   async search(question: Question, signal?: AbortSignal): Promise<Answer> {
     const [query, context] = [wellFormed(question.query), wellFormed(question.context)];
     const body = await this.ask("POST", "/api/search", { ...question, query, context }, signal);
-    return this.checked(() => answerOf(body, question.query));
+    return this.checked(() => answerOf(body, question.query, question.top));
   }
 
   /** What the words of a query are aligned with in a result; as {@link search}. */

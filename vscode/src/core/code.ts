@@ -8,9 +8,9 @@ import type { Language } from "./languages.ts";
  */
 export function standingAlone(code: string, language: Language): string {
   const lines = code.split(/\r\n|\r|\n/);
-  while (lines.length > 1 && lines[0]?.trim() === "") lines.shift();
   while (lines.length > 1 && lines.at(-1)?.trim() === "") lines.pop();
-  const [first = "", ...rest] = lines;
+  const begin = lines.findIndex((line) => line.trim() !== "");
+  const [first = "", ...rest] = lines.slice(Math.max(0, begin));
   const lost = /^\s/.test(first) ? "" : lostBy(first, rest, language);
   return [first, ...rest.map((line) => (line.startsWith(lost) ? line.slice(lost.length) : line))].join("\n");
 }

@@ -15,6 +15,9 @@ export class Failure extends Error {
   }
 }
 
+/** What the user did not want; nothing more is said. */
+export class Declined extends Error {}
+
 /** Characters of a program's line that are shown at most; the log has all that it said. */
 const LONGEST_LINE = 160;
 

@@ -1,12 +1,20 @@
 // Texts that come from elsewhere, where one printable line is expected.
 
 /** Line ends, control characters, halves of characters, and marks that change the direction of text or are invisible. */
-const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/gu;
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 
 /** `text` as one line that shows all it has, of at most `longest` characters. */
 export function oneLine(text: string, longest = 500): string {
   const line = text.replace(UNPRINTABLE, " ").trim();
   return line.length > longest ? `${line.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, "")}…` : line;
+}
+
+/**
+ * `text` as a notification, a list or the status bar may show it. There VS Code takes `[text](command:...)` for a link,
+ * which runs that command when it is clicked, and `$(name)` for an icon: a space before the parenthesis makes it neither.
+ */
+export function notice(text: string): string {
+  return oneLine(text, 1000).replace(/(?<=[\]$])\(/g, " (");
 }
 
 /** `text` if it is an https URL, as it may be opened in a browser; "" otherwise. */

@@ -18,12 +18,9 @@ export function resultsDocument(answer: Answer, language: Language): ResultsDocu
   const headings: number[] = [];
   answer.results.forEach((result, at) => {
     headings.push(lines.length);
-    lines.push(
-      `${language.mark} Example ${at + 1} of ${answer.results.length}`,
-      "",
-      ...standingAlone(result.code, language).split("\n"),
-      "",
-    );
+    lines.push(`${language.mark} Example ${at + 1} of ${answer.results.length}`, "");
+    for (const line of standingAlone(result.code, language).split("\n")) lines.push(line); // there may be a million
+    lines.push("");
     lines.push(...attribution(result).map((line) => `${language.mark} ${line}`), "", `${language.mark}------------`);
   });
   return { text: `${lines.join("\n")}\n`, headings };

@@ -42,8 +42,9 @@ function explain(article: HTMLElement, { words, pieces }: Explanation): void {
   if (!code || !box) return;
   code.replaceChildren(...pieces.map(({ text, word }) => (word ? element("mark", text, word) : text)));
   const light = (lit: readonly Aligned[]): void => {
+    const strengths = strengthsBy(lit);
     for (const mark of code.querySelectorAll<HTMLElement>("mark")) {
-      mark.className = strengthClass(lit, mark.dataset["word"] ?? "");
+      mark.className = strengthClass(strengths.get(mark.dataset["word"] ?? "") ?? 0);
     }
   };
   box.replaceChildren(
@@ -72,12 +73,18 @@ function row(aligned: Aligned, enter: () => void, leave: () => void): HTMLElemen
   return line;
 }
 
-/** How strongly a word of the code is lit: the greatest weight that one of the query's words gives it. */
-function strengthClass(lit: readonly Aligned[], word: string): string {
-  const weights = lit.map((aligned) =>
-    aligned.with.reduce((sum, each) => sum + (each.word === word ? each.weight : 0), 0),
-  );
-  const strength = Math.max(0, ...weights);
+/** How strongly each word of the code is lit: the greatest weight that one of the query's words gives it. */
+function strengthsBy(lit: readonly Aligned[]): Map<string, number> {
+  const greatest = new Map<string, number>();
+  for (const aligned of lit) {
+    const sums = new Map<string, number>();
+    for (const { word, weight } of aligned.with) sums.set(word, (sums.get(word) ?? 0) + weight);
+    for (const [word, sum] of sums) greatest.set(word, Math.max(greatest.get(word) ?? 0, sum));
+  }
+  return greatest;
+}
+
+function strengthClass(strength: number): string {
   return strength === 0 ? "" : strength < 0.15 ? "weak" : strength < 0.4 ? "middle" : "strong";
 }
 

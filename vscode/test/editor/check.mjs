@@ -6,6 +6,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { answering, freePort, openPage, startEditor, started } from "./editor.mjs";
+import { withHostileServer } from "./hostile.mjs";
 import { Person, SLOWER } from "./person.mjs";
 
 /** A file a language with something above the query, and what is asked. */
@@ -69,6 +70,8 @@ export async function check({ chromium, entry, vsix, root, python, work }) {
     const person = new Person(opened.page, join(work, "screenshots"));
     await inSample(person, base);
     await withServers(person, base, () => running[running.push(serve()) - 1], editor.set);
+    await withHostileServer(person, ASKED.python[0], editor.set);
+    editor.set({ "neuralCodeSearch.startServer": "always" });
     await opened.open(other);
     await inOther(person, other);
     assert.deepEqual(opened.outside, [], "the editor asked other machines");
@@ -225,7 +228,6 @@ async function withServers(person, base, serve, set) {
     await person.open(ASKED.python[0]);
     await person.typeLine("# search: close a session");
     await person.notification(/Nothing was sent: search\.example\.com is not this machine/);
-    set({ "neuralCodeSearch.startServer": "always" });
   });
 }
 

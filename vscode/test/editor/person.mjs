@@ -148,6 +148,11 @@ export class Person {
     await this.page.locator(".notification-toast", { hasText: text }).first().waitFor({ timeout });
   }
 
+  /** How many links the texts of notifications have. */
+  links() {
+    return this.page.locator(".notification-list-item-message a").count();
+  }
+
   async answer(button) {
     await this.page.locator(".notification-toast").getByRole("button", { name: button, exact: true }).click();
   }
