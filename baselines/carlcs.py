@@ -11,10 +11,10 @@ The method's rows C are the concatenated rows of its fields, Q are the rows of t
 :class:`modeling.layers.CoAttention`.
 
 Departures. From the paper: its API sequence is encoded by a BiLSTM, here and in the released code by convolutions
-(``api_encoder=bilstm`` is the paper's). From the released code: pads are masked (``parity=false``): only windows
-within the field count, and a field shorter than the kernel has one window, from its first word, padded with zeros; so
-padding changes nothing, and a field of full length has the rows of the released code. ``parity=true`` truncates and
-pads every field to a fixed length and counts every window.
+(``api_encoder=bilstm`` is the paper's). From the released code: pads are masked (``release_compatible=false``): only
+windows within the field count, and a field shorter than the kernel has one window, from its first word, padded with
+zeros; so padding changes nothing, and a field of full length has the rows of the released code.
+``release_compatible=true`` truncates and pads every field to a fixed length and counts every window.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ from data_prep.bounds import WIDTH, check_bounds
 from data_prep.errors import UserError
 from data_prep.store.batching import Batch
 from data_prep.store.vocabulary import Vocabularies
-from modeling.contract import Encoded
+from modeling.base import Encoded
 
 KERNELS: Final = (2, 3, 4)
 """Kernel widths of the convolutions, in words."""

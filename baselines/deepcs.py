@@ -10,7 +10,7 @@ Departures by default: from the paper, the tokens have no separate layer below t
 with it and with the papers that compare with it, and an LSTM has 100 units per direction, as in those releases (the
 paper: 200). From the released code: pads are masked, so that the backward LSTM begins at the last word; no recurrent
 dropout in the LSTMs (0.2 there); the gates are logistic, not piecewise linear; each LSTM has PyTorch's second bias.
-``parity`` includes pads; the other three departures remain.
+``release_compatible`` includes pads; the other three departures remain.
 """
 
 from collections.abc import Mapping, Sequence

@@ -11,9 +11,10 @@ the words of field k and Q those of the query, both weighted by an attention ove
 A convolution runs along one side and has the other side's positions as channels, so fields have fixed lengths.
 
 Departures by default, where pads are masked: from the paper none in the equations, but its convolutions drop the last
-position and these retain it, like the released code; means are over words; a field without words is excluded from β
-and γ. From the released code: attentions have one weight per word, softmax(tanh(a · x + b)), as printed. ``parity`` is
-the released code: pads are included, and attentions have one weight per position and dimension.
+position and these retain it, like the released code; means are over words; a field without words is excluded from β and
+γ. From the released code: attentions have one weight per word, softmax(tanh(a · x + b)), as printed.
+``release_compatible`` is the released code: pads are included, and attentions have one weight per position and
+dimension.
 """
 
 from collections.abc import Iterator
@@ -30,7 +31,7 @@ from baselines.word_vectors import BaselineConfig, WordVectors
 from data_prep.bounds import WIDTH, check_bounds
 from data_prep.store.batching import Batch
 from data_prep.store.vocabulary import Vocabularies
-from modeling.contract import Encoded
+from modeling.base import Encoded
 from modeling.layers import PositionAttention, WordAttention, masked_softmax
 
 CodeField = tuple[str, Float[Tensor, "codes words dim"], Bool[Tensor, "codes words"]]
@@ -129,7 +130,7 @@ class Fcarcs(FieldRanker):
         self.fusion = nn.ModuleDict({side: self._attention(len(self.code_fields)) for side in ("code", "query")})
 
     def _attention(self, positions: int) -> nn.Module:
-        return PositionAttention(positions) if self.config.parity else BoundedWordAttention(self.config.dim)
+        return PositionAttention(positions) if self.config.release_compatible else BoundedWordAttention(self.config.dim)
 
     def encode_field(self, batch: Batch, field: str) -> Encoded:
         """The words of a field, weighted."""

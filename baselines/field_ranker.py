@@ -10,7 +10,7 @@ from torch import Tensor
 from baselines.word_vectors import BaselineConfig, WordVectors
 from data_prep.store.batching import Batch
 from data_prep.store.vocabulary import Vocabularies
-from modeling.contract import Encoded, NeuralRanker
+from modeling.base import Encoded, NeuralRanker
 from modeling.layers import CoAttention
 
 
@@ -54,7 +54,7 @@ class CoAttentionRanker(FieldRanker):
         self.co_attention = CoAttention(width)
 
     @property
-    def scores_are_dear(self) -> bool:
+    def expensive_scoring(self) -> bool:
         """By measurement (``bash run.sh speed selected``)."""
         return True
 

@@ -10,9 +10,9 @@ With x_i the word vectors of a field (name, API, tokens, AST or query) and a vec
 Departures by default: the paper prints a vector a for each position, here the positions of a field share one, so that
 the order of words does not matter. From the released code: attention has one weight per word, as printed, and pads are
 masked; the dropout that its version for CodeSearchNet repeats after the attention of code is omitted, as in its version
-for JCG. ``parity`` is the latter: the attention has one weight per position and dimension, and pads are words like any
-other. In all variants the weights of a field sum to 1, so F is small and both sides are close to their means until
-training has made the word vectors longer; weights with a mean of 1 do not train better.
+for JCG. ``release_compatible`` is the latter: the attention has one weight per position and dimension, and pads are
+words like any other. In all variants the weights of a field sum to 1, so F is small and both sides are close to their
+means until training has made the word vectors longer; weights with a mean of 1 do not train better.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from baselines.field_ranker import CoAttentionRanker
 from baselines.word_vectors import BaselineConfig, WordVectors
 from data_prep.store.batching import Batch
 from data_prep.store.vocabulary import Vocabularies
-from modeling.contract import Encoded
+from modeling.base import Encoded
 from modeling.layers import PositionAttention, WordAttention
 
 
@@ -35,12 +35,12 @@ class TabcsConfig(BaselineConfig):
     ast: bool = True
     """Whether the AST is read in addition to name, API and tokens."""
     attention: Literal["word", "position"] = "word"
-    """One weight per word, or per position and dimension; ``parity`` implies the latter."""
+    """One weight per word, or per position and dimension; ``release_compatible`` implies the latter."""
 
     @property
     def by_position(self) -> bool:
         """Whether attention weights are per position."""
-        return self.parity or self.attention == "position"
+        return self.release_compatible or self.attention == "position"
 
 
 class Tabcs(CoAttentionRanker):

@@ -7,8 +7,9 @@ words, one learned vector a, and word vectors q_j of the query's n words:
 
 Departures by default: from the paper, word vectors are initialised randomly instead of from fastText, and only the
 tokens of a method are read, as in the papers that compare with UNIF (``fields=all``: also name and API). From the code
-that those papers release: attention has one weight per word, as printed, and pads are masked. ``parity`` is that code:
-the attention has one weight per position and dimension, and pads are words like any other, also in the query's mean.
+that those papers release: attention has one weight per word, as printed, and pads are masked. ``release_compatible`` is
+that code: the attention has one weight per position and dimension, and pads are words like any other, also in the
+query's mean.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,12 +34,12 @@ class UnifConfig(BaselineConfig):
     fields: Literal["tokens", "all"] = "tokens"
     """Input of a method: its tokens, or its name, tokens and API words as one list."""
     attention: Literal["word", "position"] = "word"
-    """One weight per word, or per position and dimension; ``parity`` implies the latter."""
+    """One weight per word, or per position and dimension; ``release_compatible`` implies the latter."""
 
     @property
     def by_position(self) -> bool:
         """Whether attention weights are per position."""
-        return self.parity or self.attention == "position"
+        return self.release_compatible or self.attention == "position"
 
 
 class Unif(BiEncoder):

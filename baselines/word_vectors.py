@@ -1,8 +1,8 @@
 """The embedding layers of the baselines, and their treatment of pads and unknown words.
 
-By default pads are masked and unknown words have a separate vector. ``parity`` follows the released code of DeepCS,
-UNIF, CARLCS, TabCS and FcarCS: every field is padded to a fixed length, id 0 stands for both pads and unknown words,
-and its trainable vector is treated like that of a word.
+By default pads are masked and unknown words have a separate vector. ``release_compatible`` follows the released code of
+DeepCS, UNIF, CARLCS, TabCS and FcarCS: every field is padded to a fixed length, id 0 stands for both pads and unknown
+words, and its trainable vector is treated like that of a word.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,10 +29,10 @@ class BaselineConfig:
     """Width of a word vector (all releases: 100)."""
     dropout: float = 0.25
     """Dropout rate on word vectors (all releases: 0.25)."""
-    start: Literal["uniform", "shared"] = "uniform"
+    init: Literal["uniform", "shared"] = "uniform"
     """Initial vectors: independent for each table, as in the releases, or the same for the same word on both sides,
     as in galm."""
-    parity: bool = False
+    release_compatible: bool = False
     """Pads and unknown words as in the released code: one trainable vector, never masked."""
     query_length: int = 30
     name_length: int = 6
@@ -40,8 +40,9 @@ class BaselineConfig:
     api_length: int = 30
     ast_length: int = 20
     statements_length: int = 20
-    """Length of each field if attention is per position or ``parity`` is set: shorter ones are padded, longer ones
-    truncated (the TabCS release's lengths for CodeSearchNet). Otherwise only the lengths of section ``words`` apply."""
+    """Length of each field if attention is per position or ``release_compatible`` is set: shorter ones are padded,
+    longer ones truncated (the TabCS release's lengths for CodeSearchNet). Otherwise only the lengths of section
+    ``words`` apply."""
 
     def __post_init__(self) -> None:
         check_bounds(self, _BOUNDS, "model")
@@ -67,24 +68,24 @@ class WordVectors(nn.Module):
     ) -> None:
         """Build tables for ``fields``, uniform in ±0.05 like Keras; ``fixed``: pad every field to its full length."""
         super().__init__()
-        self.config, self.fixed = config, fixed or config.parity
+        self.config, self.fixed = config, fixed or config.release_compatible
         self.vocabularies = {field: vocabularies.of(field) for field in fields}
         self.tables = nn.ModuleDict(
             {field: nn.Embedding(len(words), config.dim) for field, words in self.vocabularies.items()}
         )
         for field in fields:
             nn.init.uniform_(self._table(field).weight, -0.05, 0.05)
-        if config.start == "shared":
+        if config.init == "shared":
             starting_vectors.shared(self._table("query"), self._code_tables(), vocabularies)
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, field: str, words: Words) -> tuple[Float[Tensor, "batch words dim"], Bool[Tensor, "batch words"]]:
-        """The vectors of a field's words, and the mask of words, which is True everywhere with ``parity``."""
+        """The vectors of a field's words, and their mask; with ``release_compatible`` it is True everywhere."""
         ids, mask = words.ids, words.mask
         if self.fixed:
             room = self.config.length(field) - ids.shape[1]  # negative: cut
             ids, mask = pad(ids, (0, room), value=PAD), pad(mask, (0, room), value=False)
-        if self.config.parity:
+        if self.config.release_compatible:
             unknown = (ids >= FIRST_UNKNOWN) & (ids < FIRST_UNKNOWN + self.vocabularies[field].unknown_buckets)
             ids, mask = ids.masked_fill(unknown, PAD), torch.ones_like(mask)
         return self.dropout(self.tables[field](ids)), mask

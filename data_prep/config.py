@@ -55,13 +55,13 @@ class DataConfig:
     statements: bool = False
     """Whether to also extract statement trees, which FcarCS reads, by javalang; methods that it cannot parse have none.
     `--data.profile=jcg` always has them. Such data are prepared in a separate folder."""
-    drop_blank: Literal["none", "empty", "all_oov"] = "none"
+    drop_empty: Literal["none", "empty", "all_oov"] = "none"
     """Test pairs to drop from csn_tabcs and jcg_tabcs: those with an empty name, tokens, api or query; or with one that
     has no known word."""
     train_limit: int = 0
     """Train on at most this many pairs, sampled after all others were added or left out; 0: all. Validation and test
     remain whole."""
-    extra: str = ""
+    extra_train_sets: str = ""
     """Other data sets whose training pairs are added to this one's, except those that occur in its validation or test:
     comma-separated DATASET or DATASET:PATH. `--data.limit` applies to this data set before that, not to the others."""
     clean_splits: bool = True
@@ -80,7 +80,7 @@ class DataConfig:
     cluster: str = ""
     """Where `repositories` and `installed` are extracted: empty, here by --data.processes; ray, or an address
     ray://HOST:PORT, by Ray (requirements-cluster.txt)."""
-    apart: str = ""
+    exclude_overlap_with: str = ""
     """Other data sets whose pairs, of any split, are removed from training and validation: comma-separated DATASET or
     DATASET:PATH, such as folder:/code/guava."""
 
@@ -94,8 +94,8 @@ class DataConfig:
             raise UserError(f"--data.release takes a release such as 17 or 17.0.19, not {self.release!r:.60}")
         if self.hold_out and self.split == "random":
             raise UserError("--data.hold_out leaves out a whole source tree: it takes --data.split=repo")
-        _check_names("extra", self.extra_sets, self.extra)
-        _check_names("apart", self.apart_sets, self.apart)
+        _check_names("extra_train_sets", self.extra_sets, self.extra_train_sets)
+        _check_names("exclude_overlap_with", self.apart_sets, self.exclude_overlap_with)
 
     @property
     def has_statements(self) -> bool:
@@ -109,13 +109,13 @@ class DataConfig:
 
     @property
     def extra_sets(self) -> tuple[tuple[str, str], ...]:
-        """The data sets of ``extra`` with their paths, "" if none is given."""
-        return named_sets(self.extra)
+        """The data sets of ``extra_train_sets`` with their paths, "" if none is given."""
+        return named_sets(self.extra_train_sets)
 
     @property
     def apart_sets(self) -> tuple[tuple[str, str], ...]:
-        """The data sets of ``apart`` with their paths, "" if none is given."""
-        return named_sets(self.apart)
+        """The data sets of ``exclude_overlap_with`` with their paths, "" if none is given."""
+        return named_sets(self.exclude_overlap_with)
 
 
 _DATA_BOUNDS: Final = {

@@ -21,8 +21,9 @@ from data_prep.store.manifest import MANIFEST, DamagedStore, file_sha256
 from data_prep.store.prepared_data import PreparedData, limit_pairs, open_prepared, write_prepared
 
 _ELSEWHERE: Final = frozenset((
-    "path", "mirror", "release", "limit", "train_limit", "root", "processes", "extra", "apart", "clean_splits",
-    "mirrors", "cluster", "hold_out",
+    "path", "mirror", "release", "limit", "train_limit", "root", "processes",
+    "extra_train_sets", "exclude_overlap_with",
+    "clean_splits", "mirrors", "cluster", "hold_out",
 ))  # fmt: skip
 """Fields of DataConfig that do not affect the prepared pairs, or are reflected in the inputs."""
 _OF_LANGUAGES: Final = frozenset(("language", "split"))

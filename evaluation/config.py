@@ -18,43 +18,46 @@ class EvaluateConfig:
     """Number of methods to rank, sampled from the split with their queries; 0, or more than it has: the whole split."""
     pool_seed: int = 0
     """Seed for sampling a smaller pool; the same for every model."""
-    also: str = ""
+    extra_tests: str = ""
     """Other data sets whose test pairs are also ranked: comma-separated DATASET or DATASET:PATH."""
     run_depth: int = 100
     """Number of best methods saved per query, which the TREC run file lists."""
     shards: int = 1
     """Processes that share the queries, in `bash run.sh evaluate`; a run tests in its `--train.processes`."""
-    products: Literal["float32", "bfloat16"] = "float32"
+    matmul_precision: Literal["float32", "bfloat16"] = "float32"
     """Precision of a model's large matrix products in scoring; bfloat16 is faster and changes some ranks."""
-    mix: str = ""
+    fuse_with: str = ""
     """A ranker without training, such as bm25_tuned, to fuse with the model: a weighted sum of their standardised
     scores, with the fusion weight tuned on validation."""
-    mix_on: str = ""
+    fuse_tuned_on: str = ""
     """Data set on whose validation pairs that weight is tuned: DATASET or DATASET:PATH; empty: the one trained on. For
     tests on other projects, choose one of other projects: on its own a model gets more weight than elsewhere."""
-    resamples: int = 10_000
+    bootstrap_samples: int = 10_000
     """Number of bootstrap samples for the interval of a difference in MRR."""
 
     def __post_init__(self) -> None:
         check_bounds(self, _BOUNDS, "evaluate")
         if not all(name for name, _ in self.also_sets):
-            raise UserError(f"--evaluate.also takes comma-separated DATASET or DATASET:PATH, not {self.also!r}")
-        if len(self.mix_sets) > 1 or not all(name for name, _ in self.mix_sets):
-            raise UserError(f"--evaluate.mix_on takes one DATASET or DATASET:PATH, not {self.mix_on!r}")
-        if self.mix_sets and not self.mix:
             raise UserError(
-                f"--evaluate.mix_on={self.mix_on} names the data that --evaluate.mix is tuned on: name both"
+                f"--evaluate.extra_tests takes comma-separated DATASET or DATASET:PATH, not {self.extra_tests!r}"
+            )
+        if len(self.mix_sets) > 1 or not all(name for name, _ in self.mix_sets):
+            raise UserError(f"--evaluate.fuse_tuned_on takes one DATASET or DATASET:PATH, not {self.fuse_tuned_on!r}")
+        if self.mix_sets and not self.fuse_with:
+            raise UserError(
+                f"--evaluate.fuse_tuned_on={self.fuse_tuned_on} names the data that --evaluate.fuse_with is tuned "
+                f"on: name both"
             )
 
     @property
     def also_sets(self) -> tuple[tuple[str, str], ...]:
-        """The data sets of ``also`` with their paths, "" if none is given."""
-        return named_sets(self.also)
+        """The data sets of ``extra_tests`` with their paths, "" if none is given."""
+        return named_sets(self.extra_tests)
 
     @property
     def mix_sets(self) -> tuple[tuple[str, str], ...]:
-        """The data set of ``mix_on`` with its path; empty if there is none."""
-        return named_sets(self.mix_on)
+        """The data set of ``fuse_tuned_on`` with its path; empty if there is none."""
+        return named_sets(self.fuse_tuned_on)
 
 
 _BOUNDS: Final = {
@@ -62,5 +65,5 @@ _BOUNDS: Final = {
     "pool_seed": SEED,
     "run_depth": whole(1, 100_000),
     "shards": PROCESSES,
-    "resamples": whole(100, 1_000_000),
+    "bootstrap_samples": whole(100, 1_000_000),
 }

@@ -12,6 +12,7 @@ import numpy as np
 
 from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_file, write_atomically
+from data_prep.option_names import with_current_names
 from data_prep.records import CODE_FIELDS
 from data_prep.store.prepared_data import Split
 from evaluation import metrics
@@ -203,7 +204,8 @@ def load_result(path: Path) -> Result:
     Raises:
         UserError: the file is missing or invalid; the message is one line.
     """
-    return load_record(Result, path, "the result of a run")
+    result = load_record(Result, path, "the result of a run")
+    return replace(result, config=with_current_names(result.config))
 
 
 def save_ranks(evaluation: Evaluation, path: Path) -> None:

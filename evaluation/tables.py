@@ -65,7 +65,7 @@ def _rows(runs: Sequence[tuple[Result, Tested]], against: str) -> list[Row]:
 
 def _ranker(result: Result) -> str:
     """The model, with the one that its scores are fused with."""
-    return " + ".join(filter(None, (result.model, result.config.get("evaluate", {}).get("mix", ""))))
+    return " + ".join(filter(None, (result.model, result.config.get("evaluate", {}).get("fuse_with", ""))))
 
 
 def _numbers(exact: Measures, published: Measures) -> Row:

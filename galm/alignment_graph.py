@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from galm.config import Logits
-from modeling.contract import Encoded
+from modeling.base import Encoded
 from modeling.layers import masked_softmax
 
 CLAMP = 1e-8

@@ -15,13 +15,13 @@ from galm.config import GalmConfig
 from galm.dense_gcn import GlobalAlignment
 from galm.native import fits
 from galm.ragged import Graphs, block_cosines_of, interleaved, offsets_of
-from modeling.contract import Encoded
+from modeling.base import Encoded
 from modeling.layers import masked_softmax
 
 GRAPHS_PER_PART = 64
 """Graphs per part, so that their nodes fit in the CPU cache."""
 CACHED_FLOATS = 2048 * 32
-"""Size of the states of a block, counting one vector of ``graph_width`` floats per pair, that fits in the CPU cache."""
+"""Size of the states of a block, counting one vector of ``gcn_dim`` floats per pair, that fits in the CPU cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def all_scores(
 
     Equal to the reference implementation within rounding, and much faster if the kernels are available.
     """
-    at_once = min(pairs_per_block, CACHED_FLOATS // config.graph_width)  # pairs
+    at_once = min(pairs_per_block, CACHED_FLOATS // config.gcn_dim)  # pairs
     step = max(1, at_once // min(len(nodes), GRAPHS_PER_PART))  # contexts
     parts, fast = nodes.parts(), is_fast(config, nodes.vectors)
     ragged = [Graphs.of(part.places, part.mask, part.edges, part.weights) for part in parts] if fast else []
@@ -120,7 +120,7 @@ def all_scores(
 def is_fast(config: GalmConfig, vectors: Tensor) -> bool:
     """Whether the kernels compute this model on these vectors."""
     return config.layer_input == "previous" and fits(
-        vectors, config.dim, config.graph_width if config.layers else config.blocks
+        vectors, config.dim, config.gcn_dim if config.layers else config.num_blocks
     )
 
 
@@ -129,14 +129,14 @@ def ragged_cosines(config: GalmConfig, nodes: Nodes, context: EncodedWords) -> F
     words = context.states[context.mask]  # [contextwords, dim]
     logits = logits_of(config, nodes, words)
     offsets = offsets_of(context.mask.sum(1))
-    blocks = config.blocks
+    blocks = config.num_blocks
     return block_cosines_of(logits, interleaved(nodes.vectors, blocks), interleaved(words, blocks), offsets, blocks)
 
 
 def padded_cosines(config: GalmConfig, nodes: Nodes, context: EncodedWords) -> Float[Tensor, "contexts words blocks"]:
     """:func:`ragged_cosines` by the plain equations."""
     weights = masked_softmax(logits_of(config, nodes, context.states), context.mask[:, None, :])
-    return block_cosines(weights @ context.states, nodes.vectors.expand(len(context), -1, -1), config.blocks)
+    return block_cosines(weights @ context.states, nodes.vectors.expand(len(context), -1, -1), config.num_blocks)
 
 
 def logits_of(

@@ -18,14 +18,14 @@ class GalmConfig:
     """Code fields that are read, joined in this order (stated); other papers add ast or statements."""
     dim: int = 256
     """Width of a word vector (stated in the paper)."""
-    blocks: int = 16
+    num_blocks: int = 16
     """Blocks that a word vector is split into (stated)."""
     layers: int = 2
     """Number of graph convolutions L; 2 is the minimum that uses both eq. 10 and eq. 11 (not stated). 0: the block
     cosines are used directly."""
     graph: Literal["alignment", "query", "uniform", "identity"] = "alignment"
     """Edges: from the query's words, then the nodes (eqs. 10, 11); the words in every layer; uniform; self-loops."""
-    graph_width: int = 16
+    gcn_dim: int = 16
     """Width of the graph's nodes after the first layer (not stated: 256, GSMN's 32, or 16, for which W_d is square)."""
     attention: Logits = "raw"
     """Logits of eq. 7: dot product; divided by the root of the width; cosine times ``attention_temperature``."""
@@ -49,7 +49,7 @@ class GalmConfig:
     layer_input: Literal["previous", "first"] = "previous"
     """Input of a layer: the previous layer (as in GCNs) or always V with new edges (eq. 12 as printed)."""
     share_layers: bool = False
-    """One weight for all layers instead of one each; needs ``graph_width`` = ``blocks``."""
+    """One weight for all layers instead of one each; needs ``gcn_dim`` = ``num_blocks``."""
     weight_norm: bool = False
     """Weight-normalised head (GSMN)."""
     normalise: bool = False
@@ -59,9 +59,9 @@ class GalmConfig:
     code_tables: Literal["one", "per_field", "offsets"] = "one"
     """One code embedding layer (the paper's E over name, tokens and API); one table per field; or one vector per word
     for both sides, plus an offset per word for the query and each field, initialised to 0."""
-    start: Literal["uniform", "shared", "statistics"] = "uniform"
+    init: Literal["uniform", "shared", "statistics"] = "uniform"
     """Initial vectors: uniform; the same for the same word on both sides; or from co-occurrence in training pairs."""
-    start_range: float = 0.1
+    init_range: float = 0.1
     """Half-width of the uniform initialisation; small, so that the softmaxes start nearly uniform."""
     dropout: float = 0.0
     """Dropout on word vectors (the paper states none; its baselines use 0.25)."""
@@ -74,14 +74,15 @@ class GalmConfig:
 
     def __post_init__(self) -> None:
         check_bounds(self, _BOUNDS, "model")
-        if self.dim % self.blocks:
+        if self.dim % self.num_blocks:
             raise UserError(
-                f"--model.dim must be a multiple of --model.blocks, but {self.dim} is not a multiple of {self.blocks}"
+                f"--model.dim must be a multiple of --model.num_blocks, but {self.dim} is not a multiple of "
+                f"{self.num_blocks}"
             )
-        if self.share_layers and self.graph_width != self.blocks:
+        if self.share_layers and self.gcn_dim != self.num_blocks:
             raise UserError(
-                f"--model.share_layers=true needs --model.graph_width={self.blocks} (= --model.blocks), "
-                f"not {self.graph_width}"
+                f"--model.share_layers=true needs --model.gcn_dim={self.num_blocks} (= --model.num_blocks), "
+                f"not {self.gcn_dim}"
             )
         self._check_fields()
         self._check_tables()
@@ -97,15 +98,15 @@ class GalmConfig:
             raise UserError(f"--model.fields takes some of {','.join(CODE_FIELDS)}, each once, not {self.fields!r}")
         if self.nodes == "query_and_name" and "name" not in fields:
             raise UserError(f"--model.nodes=query_and_name needs the name among --model.fields, not {self.fields!r}")
-        if self.start != "uniform" and not set(fields) - set(STRUCTURE_FIELDS):
-            raise UserError(f"--model.start={self.start} needs a field beside {self.fields}, whose words no query has")
+        if self.init != "uniform" and not set(fields) - set(STRUCTURE_FIELDS):
+            raise UserError(f"--model.init={self.init} needs a field beside {self.fields}, whose words no query has")
 
     def _check_tables(self) -> None:
         if self.tied and self.code_tables != "one":
             raise UserError(f"--model.tied=true is one table, but --model.code_tables={self.code_tables} are several")
-        if self.start != "uniform" and (self.tied or self.code_tables == "offsets"):
+        if self.init != "uniform" and (self.tied or self.code_tables == "offsets"):
             raise UserError(
-                f"--model.start={self.start} is for separate tables: with --model.tied=true and with "
+                f"--model.init={self.init} is for separate tables: with --model.tied=true and with "
                 "--model.code_tables=offsets equal words start from one vector anyway, so leave it out"
             )
 
@@ -113,12 +114,12 @@ class GalmConfig:
 _TEMPERATURE: Final = real(0, 1000, above=True)
 _BOUNDS: Final = {
     "dim": WIDTH,
-    "blocks": WIDTH,
+    "num_blocks": WIDTH,
     "layers": whole(0, 100),
-    "graph_width": WIDTH,
+    "gcn_dim": WIDTH,
     "attention_temperature": _TEMPERATURE,
     "edge_temperature": _TEMPERATURE,
-    "start_range": real(0, 1000, above=True),
+    "init_range": real(0, 1000, above=True),
     "dropout": SHARE,
     "word_dropout": SHARE,
 }

@@ -28,11 +28,11 @@ class GlobalAlignment(nn.Module):
         """Weights of ``config.layers`` convolutions and of the head."""
         super().__init__()
         self.config = config
-        widths = [config.blocks] + [config.graph_width] * config.layers
-        inputs = [config.blocks] * config.layers if config.layer_input == "first" else widths[:-1]
-        layers = [DenseGCNConv(width, config.graph_width) for width in inputs[: 1 if config.share_layers else None]]
+        widths = [config.num_blocks] + [config.gcn_dim] * config.layers
+        inputs = [config.num_blocks] * config.layers if config.layer_input == "first" else widths[:-1]
+        layers = [DenseGCNConv(width, config.gcn_dim) for width in inputs[: 1 if config.share_layers else None]]
         self.layers = nn.ModuleList(layers * config.layers if config.share_layers else layers)
-        read = widths[-1] + (config.blocks if config.skip and config.layers else 0)
+        read = widths[-1] + (config.num_blocks if config.skip and config.layers else 0)
         if config.head == "perceptron":
             self.head_in = nn.Linear(read, widths[-1])
             self.head_out = nn.Linear(widths[-1], 1)
@@ -123,7 +123,7 @@ class GlobalAlignment(nn.Module):
         if states is not None and config.edges == "cosine":
             states = normalize(states, dim=-1) * config.edge_temperature**0.5
         elif config.edges == "scaled":
-            scale = config.graph_width**-0.5
+            scale = config.gcn_dim**-0.5
         inside = bias if config.activation == "relu" else None  # the kernels' ReLU comes with the bias
         found = convolution(
             graphs, below, inside, states=states, edges=edges, scale=scale, self_loops=config.self_loops,

@@ -26,7 +26,7 @@ from galm.config import GalmConfig
 from galm.dense_gcn import GlobalAlignment
 from galm.diagnostics import degenerate_parts, relative_entropy, share_inside
 from galm.word_tables import WordTables
-from modeling.contract import Encoded, NeuralRanker
+from modeling.base import Encoded, NeuralRanker
 from modeling.layers import masked_softmax
 
 
@@ -56,12 +56,12 @@ class Galm(NeuralRanker):
         return self.config.code_fields
 
     @property
-    def scores_are_dear(self) -> bool:
+    def expensive_scoring(self) -> bool:
         """With a graph, by measurement (``bash run.sh speed selected``)."""
         return self.config.layers > 0
 
     def start_from(self, train: TokenizedPairs) -> None:
-        """Initialise the word vectors as ``--model.start`` selects."""
+        """Initialise the word vectors as ``--model.init`` selects."""
         self.words.start_from(train)
 
     def encode_query(self, queries: Batch) -> EncodedWords:
@@ -110,7 +110,7 @@ class Galm(NeuralRanker):
         for side, graph in self.graphs.items():
             nodes, context = sides[side]
             weights = self.attention_of(nodes, context)  # [pairs, nodes, context]
-            cosines = block_cosines(weights @ context.states, nodes.states, self.config.blocks)
+            cosines = block_cosines(weights @ context.states, nodes.states, self.config.num_blocks)
             scores.append(graph(cosines, self.edges_of(nodes), nodes.mask, self.word_weights(side, nodes)))
         return torch.stack(scores).sum(0)
 
@@ -151,7 +151,7 @@ class Galm(NeuralRanker):
         assert isinstance(graph, GlobalAlignment)
         nodes, context = (asked, read) if side == "query" else (replace(read, mask=read.nodes), asked)
         weights = self.attention_of(nodes, context)
-        cosines = block_cosines(weights @ context.states, nodes.states, self.config.blocks)
+        cosines = block_cosines(weights @ context.states, nodes.states, self.config.num_blocks)
         found = {
             "graph/attention_entropy": relative_entropy(weights, nodes.mask, context.mask),
             "graph/layer0_node_variance": share_inside(cosines, nodes.mask),
@@ -161,7 +161,7 @@ class Galm(NeuralRanker):
             found[f"graph/layer{number}_node_variance"] = share_inside(states, nodes.mask)
         return {name: value for name, value in found.items() if not math.isnan(value)}
 
-    def concern(self, found: Mapping[str, float]) -> str:
+    def collapse_warning(self, found: Mapping[str, float]) -> str:
         """What makes the graph degenerate."""
         what = degenerate_parts(found)
         return f"the graph is degenerate: {what}" if what else ""

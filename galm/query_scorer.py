@@ -43,7 +43,7 @@ def covers(config: object) -> bool:
     """Whether a model with this configuration can be scored here; it also needs a C compiler, for the kernels."""
     if not isinstance(config, GalmConfig) or any(getattr(config, name) != value for name, value in _SETTINGS.items()):
         return False
-    widths = (config.dim, config.blocks, config.graph_width)
+    widths = (config.dim, config.num_blocks, config.gcn_dim)
     fields_fit = {*config.code_fields} <= {"name", "tokens", "api"} and "name" in config.code_fields
     return fields_fit and config.layers > 0 and not any(width % LANES for width in widths) and has_kernels()
 
@@ -57,12 +57,12 @@ def shapes(config: GalmConfig, words: int) -> dict[str, tuple[int, ...]]:
     """Name -> shape of all weights; ``words``: rows of the tables."""
     tables = [*config.code_fields, "query", "shared"]
     found: dict[str, tuple[int, ...]] = {f"words.tables.{table}.weight": (words, config.dim) for table in tables}
-    width = config.graph_width
+    width = config.gcn_dim
     for side in ("query", "code"):
         graph = f"graphs.{side}"
         found[f"importance.{side}.weight"] = (1, config.dim)
         for number in range(config.layers):
-            found[f"{graph}.layers.{number}.lin.weight"] = (width, width if number else config.blocks)
+            found[f"{graph}.layers.{number}.lin.weight"] = (width, width if number else config.num_blocks)
             found[f"{graph}.layers.{number}.bias"] = (width,)
         found |= {f"{graph}.head_in.weight": (width, width), f"{graph}.head_in.bias": (width,)}
         found |= {f"{graph}.head_out.weight": (1, width), f"{graph}.head_out.bias": (1,)}
@@ -130,7 +130,7 @@ class QueryScorer:
             vectors[own] = self._tables[field].rows(words) + self._tables["shared"].rows(words)
         of_nodes = np.array([field in nodes for field in fields])[numbers][order]
         offsets = edges(np.bincount(owners, minlength=size).astype(np.int64)).astype(np.int32)
-        return WordLists(interleaved(vectors, self.config.blocks), places, offsets, of_nodes)
+        return WordLists(interleaved(vectors, self.config.num_blocks), places, offsets, of_nodes)
 
     def _side(self, side: str, graphs: WordLists, context: WordLists) -> Float32[np.ndarray, "contexts graphs"]:
         """The score of every graph in every context, eqs. 7 to 13."""
@@ -152,14 +152,14 @@ class QueryScorer:
             found @ weights[f"{prefix}.head_in.weight"].T + weights[f"{prefix}.head_in.bias"],
             weights[f"{prefix}.head_out.weight"][0],
         ) + weights[f"{prefix}.head_out.bias"]  # [contexts, nodes]  # fmt: skip
-        importance = interleaved(weights[f"importance.{side}.weight"], self.config.blocks)[0]
+        importance = interleaved(weights[f"importance.{side}.weight"], self.config.num_blocks)[0]
         return _pooled(read, states @ importance, graphs.offsets)
 
     def _cosines(
         self, nodes: Float32[np.ndarray, "words dim"], context: WordLists
     ) -> Float32[np.ndarray, "contexts words blocks"]:
         """V of every word in every context, eqs. 7 to 9."""
-        blocks, dim = self.config.blocks, self.config.dim
+        blocks, dim = self.config.num_blocks, self.config.dim
         nodes, vectors = np.ascontiguousarray(nodes), context.vectors
         logits = np.ascontiguousarray(nodes @ vectors.T)
         norms = np.square(nodes).reshape(len(nodes), -1, blocks).sum(1)

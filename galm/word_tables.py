@@ -50,7 +50,7 @@ class WordTables(nn.Module):
             sizes["shared"] = both
         tables = {table: nn.Embedding(size, config.dim, padding_idx=PAD) for table, size in sizes.items()}
         self.tables = nn.ModuleDict(tables)
-        starting_vectors.uniform(tables.values(), config.start_range)
+        starting_vectors.uniform(tables.values(), config.init_range)
         if config.code_tables == "offsets":
             whole = ("shared", *STRUCTURE_FIELDS)
             starting_vectors.zero([table for name, table in tables.items() if name not in whole])
@@ -80,13 +80,13 @@ class WordTables(nn.Module):
         return ids + tables.index(self.table_of[field]) * most
 
     def start_from(self, train: TokenizedPairs) -> None:
-        """Initialise the vectors as ``--model.start`` selects."""
-        if self.config.start == "uniform":
+        """Initialise the vectors as ``--model.init`` selects."""
+        if self.config.init == "uniform":
             return
         fields = [field for field in self.config.code_fields if field not in STRUCTURE_FIELDS]
         query, codes = self.table("query"), list(dict.fromkeys(map(self.table, fields)))
         starting_vectors.shared(query, codes, self.vocabularies)
-        if self.config.start == "statistics":
+        if self.config.init == "statistics":
             starting_vectors.from_statistics(query, codes, train, fields)
 
     def known_words(self) -> Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]:

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from modeling.contract import Encoded
+from modeling.base import Encoded
 
 Side = TypeVar("Side", bound=Encoded)
 Item = TypeVar("Item")

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from modeling.contract import Encoded
+from modeling.base import Encoded
 from modeling.word_blocks import word_blocks
 
 

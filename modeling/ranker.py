@@ -1,7 +1,7 @@
 """The interface of everything that ranks code, trained or not; the evaluator, tables and fusion depend on it only.
 
 BM25, a pretrained sentence encoder and a chat model implement it directly; :class:`modeling.pool_ranker.PoolRanker`
-wraps a :class:`modeling.contract.NeuralRanker`.
+wraps a :class:`modeling.base.NeuralRanker`.
 """
 
 from abc import ABC, abstractmethod

@@ -8,7 +8,7 @@ from jaxtyping import Float32, Int64
 
 from data_prep.store.batching import Batch
 from data_prep.store.tokenizing import TokenizedPairs
-from modeling.contract import Encoded, NeuralRanker
+from modeling.base import Encoded, NeuralRanker
 
 AT_ONCE: Final = 160
 """Most codes scored at a time: larger batches are padded to longer codes and exceed the caches."""

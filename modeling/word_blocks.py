@@ -3,7 +3,7 @@
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, arange
 
-from modeling.contract import Encoded
+from modeling.base import Encoded
 
 
 def word_blocks(

@@ -12,7 +12,7 @@ from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import WordTokenizer
-from modeling.contract import NeuralRanker
+from modeling.base import NeuralRanker
 from modeling.row_scores import AT_ONCE
 from neural_code_search.snippets import read_codes, read_pairs
 from search.engine.question import words_of

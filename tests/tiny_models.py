@@ -36,7 +36,7 @@ def tiny_bert(folder: Path, *, positions: int = 64, dropout: float = 0.1) -> Pat
 def smaller(model: str, folders: pytest.TempPathFactory) -> dict[str, str]:
     """Options that make a model of the registry small enough for a test: a narrow graph, another base."""
     if model == "galm_paper":
-        return {"model.graph_width": "32"}
+        return {"model.gcn_dim": "32"}
     lengths = {
         "minilm": {"base": "", "query_length": "16", "code_length": "48"},
         "scotch": {"base": "", "length": "96", "vector": "pooled"},

@@ -53,9 +53,14 @@ def scores_of(model: torch.nn.Module, query: Batch, code: Batch) -> torch.Tensor
     return model.score_matrix(model.encode_query(query), model.encode_code(code))
 
 
-def as_read(lists: Sequence[int], length: int, *, parity: bool) -> list[int]:
-    """The ids that a model reads of a list: with ``parity`` cut and filled up to ``length``, unknown ones as pads."""
-    return [PAD if each == 1 else each for each in [*lists, *[PAD] * length][:length]] if parity else list(lists)
+def as_read(lists: Sequence[int], length: int, *, release_compatible: bool) -> list[int]:
+    """The ids that a model reads of a list: with ``release_compatible`` cut and filled up to ``length``, unknown ones
+    as pads."""
+    return (
+        [PAD if each == 1 else each for each in [*lists, *[PAD] * length][:length]]
+        if release_compatible
+        else list(lists)
+    )
 
 
 def cosine(left: Sequence[float], right: Sequence[float]) -> float:

@@ -20,14 +20,15 @@ class TrainConfig:
     """Run folder to resume from its last checkpoint; empty: a new run."""
     batch_size: int = 32
     """Pairs per batch; the other pairs of the batch are the negatives."""
-    neighbours: int = 1
+    same_file_negatives: int = 1
     """Adjacent methods of a file that stay together in a batch, as each other's hard negatives."""
     learning_rate: float = 3e-4
     """Adam's learning rate after the warm-up (GALM's paper: 3e-4)."""
     schedule: Literal["step", "constant", "cosine", "linear"] = "step"
-    """After the warm-up: `step` lowers the rate to `late_rate` after half of the epochs (GALM's paper), `constant`
-    leaves it unchanged, `cosine` and `linear` decay it to `late_rate` by the end of the last epoch."""
-    late_rate: float = 5e-5
+    """After the warm-up: `step` lowers the rate to `final_learning_rate` after half of the epochs (GALM's paper),
+    `constant` leaves it unchanged, `cosine` and `linear` decay it to `final_learning_rate` by the end of the last
+    epoch."""
+    final_learning_rate: float = 5e-5
     """Final learning rate of the schedule (GALM's paper: 5e-5)."""
     warmup_steps: int = 0
     """Batches over which the learning rate rises linearly from 0; 0: no warm-up."""
@@ -39,7 +40,7 @@ class TrainConfig:
     """Adam's decay rate of the mean of gradients (Adam's paper: 0.9)."""
     beta2: float = 0.999
     """Adam's decay rate of the mean of squared gradients (Adam's paper: 0.999)."""
-    lazy_rows: bool = True
+    lazy_embedding_updates: bool = True
     """Move the rows of large word tables when a batch reads them, by all the steps that they missed; the result is
     Adam's, up to rounding. False, or with weight decay or several processes: move all rows at each step."""
     weight_decay: float = 0.0
@@ -73,9 +74,10 @@ class TrainConfig:
         self._check_together()
 
     def _check_together(self) -> None:
-        if self.schedule != "constant" and self.late_rate > self.learning_rate:
+        if self.schedule != "constant" and self.final_learning_rate > self.learning_rate:
             raise UserError(
-                f"--train.late_rate={self.late_rate} is above --train.learning_rate={self.learning_rate}, but "
+                f"--train.final_learning_rate={self.final_learning_rate} is above "
+                f"--train.learning_rate={self.learning_rate}, but "
                 f"--train.schedule={self.schedule} lowers the rate: lower one, raise the other, or choose constant"
             )
         if self.warmup_steps and self.warmup_share:
@@ -109,9 +111,9 @@ _BOUNDS: Final = {
     "epochs": whole(1, _EPOCHS),
     "seed": SEED,
     "batch_size": whole(2, 65_536),
-    "neighbours": whole(1, 65_536),
+    "same_file_negatives": whole(1, 65_536),
     "learning_rate": _RATE,
-    "late_rate": SHARE,
+    "final_learning_rate": SHARE,
     "warmup_steps": whole(0, 1_000_000_000),
     "warmup_share": real(0, 1, below=True),
     "gradient_clip": real(0, 1_000_000),
@@ -128,7 +130,7 @@ _BOUNDS: Final = {
     "processes": PROCESSES,
 }
 
-_SINCE: Final = {"accumulate": 1, "precision": "float32", "lazy_rows": False, "warmup_share": 0.0}
+_SINCE: Final = {"accumulate": 1, "precision": "float32", "lazy_embedding_updates": False, "warmup_share": 0.0}
 """Values of runs that were started before the option existed."""
 _FREE = ("epochs", "resume", "checkpoint_minutes", "checkpoint_epochs", "patience", "threads")
 """Options that a resumed run may change: they affect how long it runs, not what it has already done."""

@@ -82,7 +82,7 @@ class Optimiser:
 
 def _by_rows(config: TrainConfig) -> bool:
     """Whether rows that no batch reads can wait: they cannot where weights decay, or gradients are exchanged."""
-    return config.lazy_rows and not config.weight_decay and processes.count() == 1
+    return config.lazy_embedding_updates and not config.weight_decay and processes.count() == 1
 
 
 def _large_tables(model: nn.Module) -> list[nn.Embedding]:

@@ -13,7 +13,7 @@ from torch import Tensor
 from data_prep.store.batching import Batch
 from data_prep.store.tokenizing import TokenizedPairs
 from modeling import distributed as processes
-from modeling.contract import Encoded, NeuralRanker
+from modeling.base import Encoded, NeuralRanker
 from training.batches import batch_count, epoch_batches, negatives_mask
 from training.config import TrainConfig
 from training.task import Rows
@@ -63,7 +63,9 @@ class PairTask:
 
     def batches(self, epoch: int) -> Sequence[Rows]:
         config = self.config
-        return epoch_batches(self.pairs, config.batch_size, config.seed, epoch, config.neighbours, config.processes)
+        return epoch_batches(
+            self.pairs, config.batch_size, config.seed, epoch, config.same_file_negatives, config.processes
+        )
 
     def loss(self, rows: Rows, epochs: float, step: int) -> Float[Tensor, ""]:
         codes = self._codes_of(rows, int(epochs))
@@ -73,7 +75,7 @@ class PairTask:
             self.pairs.query_keys[codes], self.pairs.code_keys[codes],
         )  # fmt: skip
         negatives = torch.from_numpy(mask).to(self.device)
-        if self.selects(epochs) and self.model.scores_are_dear and self._plain_gradients:
+        if self.selects(epochs) and self.model.expensive_scoring and self._plain_gradients:
             return self._loss_of_selected(queries, encoded, negatives, epochs)
         scores = processes.all_rows(self.model.score_matrix(queries, encoded)).float()  # [queries, codes]
         return self.compute_loss(scores, negatives, epochs)

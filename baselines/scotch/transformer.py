@@ -26,8 +26,8 @@ from data_prep.errors import UserError
 from data_prep.store.batching import Batch, Words
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import TokenizedPairs
+from modeling.base import Encoded
 from modeling.bi_encoder import BiEncoder, one_word
-from modeling.contract import Encoded
 from modeling.transformers.plain_subwords import mean_state, pretrained_weights
 from modeling.transformers.pretrained import most_tokens
 from modeling.transformers.subword_pairs import Subwords, subwords_of

@@ -12,8 +12,8 @@ from baselines.snipper.config import EncoderConfig
 from baselines.snipper.texts import QueryText
 from data_prep.store.batching import Batch, Words
 from data_prep.store.ragged_lists import Ragged
+from modeling.base import Encoded
 from modeling.bi_encoder import BiEncoder, one_word
-from modeling.contract import Encoded
 
 QUERY, DOCUMENT = 0, 1
 """The sides of a pair, as places of their towers."""

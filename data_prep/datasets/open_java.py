@@ -56,7 +56,7 @@ _WORD: Final = re.compile(r"[\w$]+")
 
 
 class OpenJava:
-    """Training pairs of DeepCS's example data, TL-CodeSum and R252, for ``--data.extra=``."""
+    """Training pairs of DeepCS's example data, TL-CodeSum and R252, for ``--data.extra_train_sets=``."""
 
     cache_name = "open_java"
 

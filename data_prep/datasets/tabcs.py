@@ -95,13 +95,13 @@ class Published:
         return ready_made(self)
 
     def _test(self, release: ReleasedSplit) -> ReleasedPairs:
-        rule = self._config.drop_blank
+        rule = self._config.drop_empty
         blank = np.zeros(len(release), bool)
         if rule != "none":
             blank = release.blank(_BLANK_FIELDS, unknown_counts=rule == "empty")
         self.counts = {"released_test_pairs": len(release), "blank_test_pairs_dropped": int(blank.sum())}
         if blank.all():
-            raise UserError(f"--data.drop_blank={rule} leaves none of the {len(release):,} test pairs")
+            raise UserError(f"--data.drop_empty={rule} leaves none of the {len(release):,} test pairs")
         sources = self._sources(len(release))
         return ReleasedPairs(self.origin(), "test", release, np.flatnonzero(~blank), sources, self._trees(sources))
 

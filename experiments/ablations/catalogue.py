@@ -20,11 +20,11 @@ from experiments.tables.cells import Cell
 SEEDS: Final = 3
 _COMMON: Final = {"data.train_limit": "12000", "evaluate.split": "valid"}
 """The same budget for all: the recipe's epochs on a part of the JDK's training pairs, ranked on validation."""
-_ON_TEST: Final = {"data.limit": "12000", "data.clean_splits": "false", "model.graph_width": "32"}
+_ON_TEST: Final = {"data.limit": "12000", "data.clean_splits": "false", "model.gcn_dim": "32"}
 """What the earlier results have in common."""
-_FORM_ON_TEST: Final = {"galm": {"model.layers": "2", "model.start_range": "0.1"}}
+_FORM_ON_TEST: Final = {"galm": {"model.layers": "2", "model.init_range": "0.1"}}
 """Model -> settings of the form that the earlier results are of, where it is not the recipe's."""
-_WIDTHS: Final = {f"width {width}": {"model.graph_width": str(width)} for width in (16, 64, 256)}
+_WIDTHS: Final = {f"width {width}": {"model.gcn_dim": str(width)} for width in (16, 64, 256)}
 _AST: Final = {"model.fields": "name,tokens,api,ast"}
 _WIDE: Final = {
     "vectors of 512": {"model.dim": "512"},
@@ -77,7 +77,7 @@ ABLATIONS: Final[dict[str, Ablation]] = {
     ),
     "blocks": Ablation(
         "Cosines of 16 blocks say more than one cosine of whole vectors (eqs. 8, 9).",
-        {f"{blocks} blocks": {"model.blocks": str(blocks)} for blocks in (1, 4, 64)},
+        {f"{blocks} blocks": {"model.num_blocks": str(blocks)} for blocks in (1, 4, 64)},
     ),
     "attention": Ablation(
         "Each query word's own attention, by plain dot products (eq. 7), is better than one by the largest affinity of "
@@ -115,12 +115,12 @@ ABLATIONS: Final[dict[str, Ablation]] = {
         "Embedding layers of their own for queries and each code field (eqs. 5, 6) are best; and, on which the paper "
         "is silent, so are one start for the same word, stems, and split API words.",
         {
-            "unshared start": {"model.start": "uniform"},
-            "one code table, unshared start": {"model.code_tables": "one", "model.start": "uniform"},
+            "unshared start": {"model.init": "uniform"},
+            "one code table, unshared start": {"model.code_tables": "one", "model.init": "uniform"},
             "one vector plus offsets": {
                 "words.joint": "true",
                 "model.code_tables": "offsets",
-                "model.start": "uniform",
+                "model.init": "uniform",
             },
             "no stems": {"words.stem": "false"},
             "whole API words": {"words.api": "as_is"},
@@ -141,7 +141,7 @@ ABLATIONS: Final[dict[str, Ablation]] = {
             "words of one weight": {"model.readout": "mean"},
             "no dropout": {"model.dropout": "0"},
             "unknown words as one": {"words.unknown_buckets": "1"},
-            "tables apart, shared start": {"model.code_tables": "per_field", "model.start": "shared"},
+            "tables apart, shared start": {"model.code_tables": "per_field", "model.init": "shared"},
             "ranking loss": {"loss.kind": "ranking", "loss.temperature": "1"},
         },
         base="galm_plus",
@@ -155,7 +155,7 @@ ABLATIONS: Final[dict[str, Ablation]] = {
     ),
     "rows": Ablation(
         "Rows of word tables that wait until a batch reads them cost no quality.",
-        {"every row moves": {"train.lazy_rows": "false"}},
+        {"every row moves": {"train.lazy_embedding_updates": "false"}},
         base="galm_plus",
         level=("every row moves",),
         on_test=False,

@@ -27,7 +27,7 @@ NAME: Final = "graph"
 START: Final = "0.2"
 """The start of the forms of edges: by the first seed, the best with a perceptron, and as good as any with a mean."""
 
-_COMMON: Final = {"data.train_limit": "12000", "model.graph_width": "32", "evaluate.split": "valid"}
+_COMMON: Final = {"data.train_limit": "12000", "model.gcn_dim": "32", "evaluate.split": "valid"}
 """The same budget for all: the recipe's epochs on a part of the JDK, with GSMN's graph width, ranked on validation."""
 
 FORMS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -39,30 +39,30 @@ FORMS: Final[Mapping[str, Mapping[str, str]]] = {
     "L = 1, mean": {"model.layers": "1", "model.head": "mean"},
 }
 """Layers and head."""
-STARTS: Final = {f"start {start}": {"model.start_range": start} for start in ("0.1", "0.15", "0.2", "0.3")}
+STARTS: Final = {f"start {start}": {"model.init_range": start} for start in ("0.1", "0.15", "0.2", "0.3")}
 """Half-widths of the initial vectors."""
-_COSINE: Final = {"model.edges": "cosine", "model.start_range": START}
+_COSINE: Final = {"model.edges": "cosine", "model.init_range": START}
 _ALONE: Final = {"model.self_loops": "false"}
 EDGES: Final[Mapping[str, Mapping[str, str]]] = {
     "cosine edges x 9": {**_COSINE, "model.edge_temperature": "9"},
     "cosine edges x 20": {**_COSINE, "model.edge_temperature": "20"},
     "cosine edges x 9, no self-loops": {**_COSINE, "model.edge_temperature": "9", **_ALONE},
     "cosine edges x 20, no self-loops": {**_COSINE, "model.edge_temperature": "20", **_ALONE},
-    "skip connection": {"model.skip": "true", "model.start_range": START},
+    "skip connection": {"model.skip": "true", "model.init_range": START},
     "as GSMN": {
         "model.nodes": "both",
         "model.normalise": "true",
         "model.attention": "cosine",
         "model.weight_norm": "true",
         "model.activation": "none",
-        "model.start_range": START,
+        "model.init_range": START,
     },
 }
 """Forms of edges, of the head and of the whole graph, from one start."""
 _ONE: Final = {"model.code_tables": "one"}
-_TIED: Final = {**_ONE, "model.tied": "true", "words.joint": "true", "model.start": "uniform"}
+_TIED: Final = {**_ONE, "model.tied": "true", "words.joint": "true", "model.init": "uniform"}
 TABLES: Final[Mapping[str, Mapping[str, str]]] = {
-    f"{name}, start {start}": {**settings, "model.start_range": start}
+    f"{name}, start {start}": {**settings, "model.init_range": start}
     for name, settings in {"one code table": _ONE, "one table for both sides": _TIED}.items()
     for start in ("0.15", "0.2")
 }

@@ -83,7 +83,7 @@ def share_told_apart(label: str, seed: int) -> float:
     """Train a variant, and see in which share of unseen pairs it scores the first graph higher."""
     choices, kind = VARIANTS[label]
     seed_everything(seed, 1)
-    graph = GlobalAlignment(GalmConfig(graph_width=32, **choices))  # type: ignore[arg-type]
+    graph = GlobalAlignment(GalmConfig(gcn_dim=32, **choices))  # type: ignore[arg-type]
     optimiser = torch.optim.Adam(graph.parameters(), lr=3e-3)
     generator = torch.Generator().manual_seed(seed)
     for _ in range(_STEPS):

@@ -16,21 +16,21 @@ _BUDGET: Final = {
     "data.limit": "12000",
     "data.clean_splits": "false",  # as the saved results were trained
     "evaluate.split": "valid",
-    "evaluate.resamples": "100",
+    "evaluate.bootstrap_samples": "100",
 }
 _RANKING: Final = {"loss.kind": "ranking", "loss.temperature": "1"}
 _CROSS_ENTROPY: Final = {"loss.kind": "cross_entropy", "loss.temperature": "0.1"}
 
 SETTINGS: Final[dict[str, Mapping[str, str]]] = {
-    "apart, ranking loss": {"model.start": "uniform", **_RANKING},
-    "apart, cross-entropy": {"model.start": "uniform", **_CROSS_ENTROPY},
-    "shared, ranking loss": {"model.start": "shared", **_RANKING},
-    "shared, cross-entropy": {"model.start": "shared", **_CROSS_ENTROPY},
+    "apart, ranking loss": {"model.init": "uniform", **_RANKING},
+    "apart, cross-entropy": {"model.init": "uniform", **_CROSS_ENTROPY},
+    "shared, ranking loss": {"model.init": "shared", **_RANKING},
+    "shared, cross-entropy": {"model.init": "shared", **_CROSS_ENTROPY},
 }
 """Label -> settings: initial vectors per side or shared by equal words, and the loss."""
 
 _TUNED_AS: Final = {
-    "galm": {"model.layers": "2", "model.start_range": "0.1", "model.graph_width": "16"},
+    "galm": {"model.layers": "2", "model.init_range": "0.1", "model.gcn_dim": "16"},
     "fcarcs": {"data.statements": "false", "model.structure": "ast"},
 }
 """Model -> the form that is tuned, if it is not the recipe's: GALM with two layers, FcarCS with node kinds."""

@@ -10,8 +10,8 @@ from data_prep.store.batching import Batch
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import TokenizedPairs
 from experiments.context.pools import Pool, PoolScores, ranker_scores
+from modeling.base import Encoded
 from modeling.bi_encoder import BiEncoder
-from modeling.contract import Encoded
 from modeling.pool_ranker import PoolRanker, scoring
 
 _AT_ONCE = 256

@@ -65,7 +65,7 @@ class FineTuneOptions:
         """The trainer's configuration: these options, and a learning rate that decays linearly to 0."""
         return TrainConfig(
             epochs=self.epochs, seed=self.seed, resume=resume, batch_size=self.batch_size, schedule="linear",
-            learning_rate=self.learning_rate, late_rate=0.0, warmup_steps=self.warmup_steps,
+            learning_rate=self.learning_rate, final_learning_rate=0.0, warmup_steps=self.warmup_steps,
             gradient_clip=self.gradient_clip, weight_decay=self.weight_decay, accumulate=self.accumulate,
             precision=self.precision, checkpoint_minutes=self.checkpoint_minutes, threads=self.threads,
         )  # fmt: skip

@@ -48,7 +48,7 @@ from experiments.posts.stage_files import (
     sole_maker,
 )
 from experiments.recipes.snippet_encoder import RECORD, TOKENIZER, WEIGHTS
-from modeling.contract import NeuralRanker
+from modeling.base import NeuralRanker
 from modeling.device import best_device
 from training.checkpoint import load_weights, save_weights
 from training.pair_task import PairTask

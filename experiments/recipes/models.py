@@ -26,11 +26,11 @@ _GALM: Final = {
     "words.api": "split",
     "words.stem": "true",
     "model.code_tables": "per_field",
-    "model.start": "shared",
+    "model.init": "shared",
     "train.epochs": "8",
     "train.batch_size": "64",
     "train.learning_rate": "1e-3",
-    "train.late_rate": "1.7e-4",
+    "train.final_learning_rate": "1.7e-4",
 }
 """What all forms of the model have. Embedding tables and initial vectors, which the paper does not specify, were chosen
 on validation; words are tokenized as for the BM25 baseline; the learning rate is three times the paper's and falls to a
@@ -39,13 +39,13 @@ sixth as there, since 8 epochs replace its 30."""
 _BASELINE: Final = {
     "words.api": "split",
     "words.stem": "true",
-    "model.start": "shared",
+    "model.init": "shared",
     "loss.kind": "cross_entropy",
     "loss.temperature": "0.1",
     "train.epochs": "8",
     "train.batch_size": "64",
     "train.learning_rate": "1e-3",
-    "train.late_rate": "1.7e-4",
+    "train.final_learning_rate": "1.7e-4",
 }
 """The neural baselines. Words, epochs, batches and learning rates are galm's; initial vectors and loss are those that
 ``bash run.sh tune`` found best for each on validation (results/tuning.md). The temperature is galm_plus's, for cosines.
@@ -63,7 +63,7 @@ _SCOTCH_LIGHT: Final = {
     "train.batch_size": "128",
     "train.schedule": "linear",
     "train.learning_rate": "3e-3",
-    "train.late_rate": "3e-4",
+    "train.final_learning_rate": "3e-4",
 }
 """The same settings with and without context; rate, temperature and initial gains were chosen on validation pairs of
 `installed` (docs/scotch.md)."""
@@ -77,7 +77,7 @@ _TRANSFORMER: Final = {
     "train.batch_size": "32",
     "train.schedule": "linear",
     "train.learning_rate": "2e-5",
-    "train.late_rate": "0",
+    "train.final_learning_rate": "0",
     "train.warmup_steps": "100",
     "train.weight_decay": "0.01",
     "train.gradient_clip": "1",
@@ -94,7 +94,7 @@ _SCOTCH: Final = {
     "train.batch_size": "20",
     "train.schedule": "linear",
     "train.learning_rate": "2e-5",
-    "train.late_rate": "0",
+    "train.final_learning_rate": "0",
     "train.warmup_share": "0.1",
     "train.gradient_clip": "1",
 }
@@ -128,7 +128,7 @@ MODELS: Final[dict[str, Recipe]] = {
         "galm.model:Galm",
         "galm.config:GalmConfig",
         "the paper's model: of the readings that its text allows, the best on validation",
-        {**_GALM, "model.layers": "1", "model.start_range": "0.15", "model.graph_width": "32"},
+        {**_GALM, "model.layers": "1", "model.init_range": "0.15", "model.gcn_dim": "32"},
     ),
     "galm_paper": Recipe(
         "galm.model:Galm",
@@ -137,10 +137,10 @@ MODELS: Final[dict[str, Recipe]] = {
         {
             **_GALM,
             "model.code_tables": "one",
-            "model.graph_width": "256",
+            "model.gcn_dim": "256",
             "train.epochs": "30",
             "train.learning_rate": "3e-4",
-            "train.late_rate": "5e-5",
+            "train.final_learning_rate": "5e-5",
         },
     ),
     "galm_plus": Recipe(
@@ -152,7 +152,7 @@ MODELS: Final[dict[str, Recipe]] = {
             "words.joint": "true",
             "words.unknown_buckets": "256",
             "model.code_tables": "offsets",
-            "model.start": "uniform",
+            "model.init": "uniform",
             "model.layers": "0",
             "model.nodes": "query_and_name",
             "model.readout": "weighted",
@@ -290,6 +290,6 @@ def class_of(model: str) -> Any:
 
 def is_trained(model: str) -> bool:
     """Whether a model is trained, that is, a ``NeuralRanker``; imports its dependencies."""
-    from modeling.contract import NeuralRanker
+    from modeling.base import NeuralRanker
 
     return issubclass(class_of(model), NeuralRanker)

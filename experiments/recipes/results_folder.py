@@ -15,7 +15,7 @@ RESULTS: Final = REPOSITORY / "experiments" / "results"
 APART: Final = REPOSITORY / "runs" / "results"
 _PLACES: Final = {
     "data": ("path", "root", "processes", "mirror", "mirrors", "cluster"),
-    "train": ("resume", "threads", "processes", "lazy_rows"),
+    "train": ("resume", "threads", "processes", "lazy_embedding_updates"),
     "evaluate": ("shards",),
     "posts": ("path", "root"),
     "serve": ("index",),

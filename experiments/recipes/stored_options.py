@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, get_args, get_origin
 from data_prep.errors import UserError
 from data_prep.files.json_text import parse_json
 from data_prep.files.reading import read_whole, reason
+from data_prep.option_names import with_current_names
 from experiments.terminal.options import Option
 
 _PLAIN: Final = str | int | float
@@ -14,8 +15,10 @@ _LARGEST: Final = 1e300
 _OF_FCARCS: Final = ("fcarcs", "fcarcs_no_ast")
 
 
-def stored_configuration(path: Path) -> dict[str, Any]:
+def stored_configuration(path: Path, *, as_saved: bool = False) -> dict[str, Any]:
     """The sections, each a dict of plain values and lists of them, and dataset, model_name and out.
+
+    Options have the names of today, except with ``as_saved``.
 
     Raises:
         UserError: the file is missing, damaged, or not a configuration.
@@ -32,7 +35,7 @@ def stored_configuration(path: Path) -> dict[str, Any]:
     for name, section in content.items():
         if name not in names and not (isinstance(section, dict) and all(map(_is_plain, section.values()))):
             raise UserError(f"expected the configuration of a run in {path}: {name!r:.40} contains no options")
-    return content
+    return content if as_saved else with_current_names(content)
 
 
 def _is_plain(value: object) -> bool:

@@ -13,7 +13,7 @@ from experiments.recipes.config import Configuration
 from experiments.recipes.models import class_of
 from experiments.recipes.packed_files import check_is_run
 from experiments.recipes.run_folder import RunFolder
-from modeling.contract import NeuralRanker, PairTokenizer
+from modeling.base import NeuralRanker, PairTokenizer
 from training.checkpoint import check_weights, put_weights, saved_weights
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from data_prep.store.batching import Batch
 from data_prep.store.prepared_data import Split
 from evaluation.evaluator import Evaluation
-from modeling.contract import Encoded, NeuralRanker, PairTokenizer
+from modeling.base import Encoded, NeuralRanker, PairTokenizer
 from training.board import Board, Sample
 from training.pictures import alignment_picture, edges_picture
 

@@ -25,7 +25,7 @@ from experiments.recipes.config import REPOSITORY, Configuration
 from experiments.recipes.models import is_trained
 from experiments.terminal.console import say
 from modeling import distributed as processes
-from modeling.contract import NeuralRanker, PairTokenizer
+from modeling.base import NeuralRanker, PairTokenizer
 
 _TRAINED: Final[tuple[SplitName, ...]] = ("train", "valid")
 """Splits used in training."""
@@ -79,17 +79,19 @@ def check_trainable(plan: Configuration, data: PreparedData) -> None:
         UserError: the message says what is missing.
     """
     if plan.data.extra_sets and reads_contexts(plan):
-        raise UserError(f"{plan.model_name} takes no --data.extra, whose pairs would have no contexts: leave it out")
+        raise UserError(
+            f"{plan.model_name} takes no --data.extra_train_sets, whose pairs would have no contexts: leave it out"
+        )
     if not len(data.splits["test"]):
         raise UserError(
             f"{plan.dataset} has training pairs only: add them to those of a data set that has test pairs too, by "
-            f"--data.extra={plan.dataset}"
+            f"--data.extra_train_sets={plan.dataset}"
         )
     if is_trained(plan.model_name) and not len(data.splits["train"]):
         missing = ", ".join(data.manifest.get("missing_files", [])) or "training pairs"
         raise UserError(
             f"{plan.dataset} has test pairs only, without {missing}: add these files, or train on another data set "
-            f"with --evaluate.also={plan.dataset}"
+            f"with --evaluate.extra_tests={plan.dataset}"
         )
     least = max(2, plan.train.processes)
     if is_trained(plan.model_name) and len(data.splits["train"]) < least and not plan.data.extra_sets:
@@ -127,7 +129,7 @@ def training_data(plan: Configuration, data: PreparedData, command: str) -> Prep
 
 
 def add_training_sets(plan: Configuration, data: PreparedData, command: str) -> PreparedData:
-    """``data`` with the training pairs of ``--data.extra``, except those in its own validation or test split.
+    """``data`` with the pairs of ``--data.extra_train_sets``, except those in its own validation or test split.
 
     Raises:
         UserError: one of these data sets has no training pairs.
@@ -168,9 +170,9 @@ def drop_crossing_copies(plan: Configuration, data: PreparedData) -> PreparedDat
 def drop_test_overlap(plan: Configuration, data: PreparedData, command: str) -> PreparedData:
     """``data`` without the training and validation pairs that also occur elsewhere.
 
-    Elsewhere means a test split of ``--evaluate.also``, a sample of what was collected from many source trees, so that
-    a tree with several copies is left out as a whole; or any split of ``--data.apart``, which is there completely, so
-    that only copies are.
+    Elsewhere means a test split of ``--evaluate.extra_tests``, a sample of what was collected from many source trees,
+    so that a tree with several copies is left out as a whole; or any split of ``--data.exclude_overlap_with``, which is
+    there completely, so that only copies are.
     """
     if not is_trained(plan.model_name):
         return data
@@ -180,8 +182,8 @@ def drop_test_overlap(plan: Configuration, data: PreparedData, command: str) -> 
         for name, path in plan.data.apart_sets
         for split in prepared_beside(plan, name, path, command).splits.values()
     ]
-    splits = _without_copies(data.splits, tests, plan.evaluate.also, whole_trees=True)
-    splits = _without_copies(splits, apart, plan.data.apart, whole_trees=False)
+    splits = _without_copies(data.splits, tests, plan.evaluate.extra_tests, whole_trees=True)
+    splits = _without_copies(splits, apart, plan.data.exclude_overlap_with, whole_trees=False)
     return data if splits is data.splits else replace(data, splits=splits)
 
 
@@ -222,28 +224,32 @@ def prepared_beside(plan: Configuration, dataset: str, path: str, command: str) 
 def config_of_other(config: DataConfig, dataset: str, path: str) -> DataConfig:
     """The configuration of another data set, derived from ``config``; one of Java alone brings its Java."""
     place = str(named_path(path)) if path else ""
-    other = replace(config, language="java", path=place, limit=0, extra="", apart="", hold_out="")
+    other = replace(
+        config, language="java", path=place, limit=0, extra_train_sets="", exclude_overlap_with="", hold_out=""
+    )
     if isinstance(data_set(dataset, other), OfLanguages):
         return replace(other, language=config.language)
     return other
 
 
 def tests_beside(plan: Configuration, dataset: str, path: str, command: str) -> PreparedData:
-    """A data set with test pairs, such as one of ``--evaluate.also``.
+    """A data set with test pairs, such as one of ``--evaluate.extra_tests``.
 
     Raises:
         UserError: it has no test pairs.
     """
     data = prepared_beside(plan, dataset, path, command)
     if not len(data.splits["test"]):
-        raise UserError(f"{dataset} has no test pairs for --evaluate.also={plan.evaluate.also}")
+        raise UserError(f"{dataset} has no test pairs for --evaluate.extra_tests={plan.evaluate.extra_tests}")
     return data
 
 
 def _extra_pairs(plan: Configuration, dataset: str, path: str, command: str) -> Split:
     extra = prepared_beside(plan, dataset, path, command).splits["train"]
     if not len(extra):
-        raise UserError(f"{dataset} has no training pairs to add by --data.extra={plan.data.extra}")
+        raise UserError(
+            f"{dataset} has no training pairs to add by --data.extra_train_sets={plan.data.extra_train_sets}"
+        )
     return extra
 
 
@@ -261,7 +267,7 @@ def prepare_others(plan: Configuration, data: PreparedData, command: str, *, tra
     """
     for also in plan.evaluate.also_sets:
         tests_beside(plan, *also, command)
-    if plan.evaluate.mix:
+    if plan.evaluate.fuse_with:
         fusion_pairs(plan, data, command)
     if trains and is_trained(plan.model_name):
         for extra in plan.data.extra_sets:
@@ -271,13 +277,14 @@ def prepare_others(plan: Configuration, data: PreparedData, command: str, *, tra
 
 
 def fusion_pairs(plan: Configuration, data: PreparedData, command: str) -> Split:
-    """The validation pairs of ``--evaluate.mix_on``, or those of ``data`` if it is empty."""
+    """The validation pairs of ``--evaluate.fuse_tuned_on``, or those of ``data`` if it is empty."""
     valid, name = data.splits["valid"], plan.dataset
     for name, path in plan.evaluate.mix_sets:
         valid = prepared_beside(plan, name, path, command).splits["valid"]
     if not len(valid):
         raise UserError(
-            f"{name} has no validation pairs to choose the weight of --evaluate.mix={plan.evaluate.mix} by: name a "
-            "data set that has some by --evaluate.mix_on="
+            f"{name} has no validation pairs to choose the weight of --evaluate.fuse_with={plan.evaluate.fuse_with} "
+            f"by: name a "
+            "data set that has some by --evaluate.fuse_tuned_on="
         )
     return valid

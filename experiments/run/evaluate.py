@@ -51,7 +51,7 @@ def evaluate_run(path: Path, typed: Mapping[str, str]) -> Result:
                 f"--{name} of a finished run is fixed: only --evaluate.*, --data.language and where data are can change"
             )
     plan = change(saved, typed)
-    check_named(plan, trains=bool(plan.evaluate.mix))
+    check_named(plan, trains=bool(plan.evaluate.fuse_with))
     if is_trained(plan.model_name):
         check_finished(folder)
     with together(plan.evaluate.shards), sole_writer(path) if processes.is_first() else nullcontext():
@@ -65,13 +65,13 @@ def _evaluated(plan: Configuration, folder: RunFolder, typed: Mapping[str, str])
     data = prepare_stage(plan.dataset, plan.data, command)
     data = contexts_stage(plan, plan.dataset, plan.data, data)
     prepared = time.perf_counter() - started
-    prepare_others(plan, data, command, trains=bool(plan.evaluate.mix))
+    prepare_others(plan, data, command, trains=bool(plan.evaluate.fuse_with))
     with logged_to(folder.log) if processes.is_first() else nullcontext():
         if "data.language" not in typed and _has_changed(folder, data):
             _log.warning("the data have changed since this run: test methods may be among those that it was trained on")
         ranker = _ranker(plan, folder)
         kept = saved_counts(plan, folder, data) if is_trained(plan.model_name) else None
-        seen = training_data(plan, data, command) if plan.evaluate.mix else data
+        seen = training_data(plan, data, command) if plan.evaluate.fuse_with else data
         tested, fusion = mixed(plan, ranker, seen, command)
         outcome = test_stage(plan, tested, data, kept, plan.evaluate.split)
         also = also_stage(plan, tested, command)
@@ -100,7 +100,7 @@ def _ranker(plan: Configuration, folder: RunFolder) -> Ranker:
     if not is_trained(plan.model_name):
         return class_of(plan.model_name)(plan.model)
     model, tokenizer = load_run(folder.path)
-    return PoolRanker(model, tokenizer, best_device(), bfloat16=plan.evaluate.products == "bfloat16")
+    return PoolRanker(model, tokenizer, best_device(), bfloat16=plan.evaluate.matmul_precision == "bfloat16")
 
 
 def _free(path: Path) -> Path:

@@ -12,7 +12,7 @@ from experiments.run.stages import CONTROLS
 from experiments.terminal.console import say
 from experiments.terminal.options import unknown
 
-_OF_TRAINING: Final = ("data.extra", "data.apart", "words.", "loss.", "train.")
+_OF_TRAINING: Final = ("data.extra_train_sets", "data.exclude_overlap_with", "words.", "loss.", "train.")
 """Prefixes of the options that only trained models use."""
 _OF_ALL: Final = ("train.seed", "train.resume", "train.threads", "train.processes", "train.validate_pool")
 
@@ -27,8 +27,8 @@ def check_named(plan: Configuration, *, trains: bool) -> None:
     Raises:
         UserError: the message names the option.
     """
-    if plan.evaluate.mix:
-        check_mix(plan.evaluate.mix)
+    if plan.evaluate.fuse_with:
+        check_mix(plan.evaluate.fuse_with)
     for option, typed, name, path in _named(plan, trains=trains):
         if name not in DATASETS:
             raise unknown(f"data set in --{option}", name, list(DATASETS))
@@ -50,9 +50,9 @@ def check_mix(name: str) -> None:
     try:
         recipe_of(name)
     except ValueError as error:
-        raise UserError(f"--evaluate.mix={name}: {error}") from error
+        raise UserError(f"--evaluate.fuse_with={name}: {error}") from error
     if is_trained(name):
-        raise UserError(f"--evaluate.mix takes a ranker without training, such as {CONTROLS[0]}, not {name}")
+        raise UserError(f"--evaluate.fuse_with takes a ranker without training, such as {CONTROLS[0]}, not {name}")
 
 
 def tell_without_part(plan: Configuration, typed: Mapping[str, str]) -> None:
@@ -66,11 +66,14 @@ def _named(plan: Configuration, *, trains: bool) -> Iterator[tuple[str, str, str
     """Option, its text, and name and path of each other data set."""
     data, evaluate = plan.data, plan.evaluate
     options = [
-        ("evaluate.also", evaluate.also, evaluate.also_sets),
-        ("evaluate.mix_on", evaluate.mix_on, evaluate.mix_sets),
+        ("evaluate.extra_tests", evaluate.extra_tests, evaluate.also_sets),
+        ("evaluate.fuse_tuned_on", evaluate.fuse_tuned_on, evaluate.mix_sets),
     ]
     if trains:
-        options += [("data.extra", data.extra, data.extra_sets), ("data.apart", data.apart, data.apart_sets)]
+        options += [
+            ("data.extra_train_sets", data.extra_train_sets, data.extra_sets),
+            ("data.exclude_overlap_with", data.exclude_overlap_with, data.apart_sets),
+        ]
     for option, typed, sets in options:
         for name, path in sets:
             yield option, typed, name, path

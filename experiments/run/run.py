@@ -34,7 +34,7 @@ from experiments.run.resume import resumed
 from experiments.run.stages import Outcome, also_stage, build_model, mixed, test_stage, train_stage
 from experiments.terminal.console import complain, logged_to, say, show
 from modeling import distributed as processes
-from modeling.contract import NeuralRanker, PairTokenizer
+from modeling.base import NeuralRanker, PairTokenizer
 from modeling.device import best_device
 from modeling.pool_ranker import PoolRanker
 from modeling.ranker import Ranker
@@ -133,9 +133,9 @@ def saved_counts(plan: Configuration, folder: RunFolder, data: PreparedData) -> 
         plan.data.limit,
         plan.evaluate.pool,
         plan.evaluate.pool_seed,
-        plan.evaluate.products,
-        plan.evaluate.mix,
-        plan.evaluate.mix_on,
+        plan.evaluate.matmul_precision,
+        plan.evaluate.fuse_with,
+        plan.evaluate.fuse_tuned_on,
         plan.evaluate.split,
     )
     stamp = hashlib.sha256(weights + repr((*of, plan.evaluate.run_depth)).encode()).hexdigest()
@@ -159,7 +159,11 @@ def _trained(
         save_weights(model, folder.weights, folder.made_with)
         pages.finish(model)
     processes.broadcast(None)  # wait until the weights are saved
-    return PoolRanker(model, tokenizer, best_device(), bfloat16=plan.evaluate.products == "bfloat16"), report, pages
+    return (
+        PoolRanker(model, tokenizer, best_device(), bfloat16=plan.evaluate.matmul_precision == "bfloat16"),
+        report,
+        pages,
+    )
 
 
 def _keep_vocabulary(tokenizer: PairTokenizer, plan: Configuration, folder: RunFolder) -> None:

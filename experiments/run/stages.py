@@ -26,7 +26,7 @@ from experiments.recipes.run_folder import RunFolder
 from experiments.run.board_pages import Pages
 from experiments.run.data import fusion_pairs, tests_beside
 from experiments.terminal.console import say
-from modeling.contract import NeuralRanker, PairTokenizer
+from modeling.base import NeuralRanker, PairTokenizer
 from modeling.device import best_device
 from modeling.losses import build_loss
 from modeling.pool_ranker import PoolRanker, scoring
@@ -82,8 +82,8 @@ def train_stage(
     )
     seed_everything(plan.train.seed, plan.train.threads)
     report = train(task, plan.train, folder.path, board=pages.board if pages else None, say=say)
-    if concern := model.concern(inside(model, diagnosed)):
-        say(f"{plan.model_name}: {concern}")
+    if warning := model.collapse_warning(diagnostics(model, diagnosed)):
+        say(f"{plan.model_name}: {warning}")
     return report
 
 
@@ -96,12 +96,12 @@ def _validation(
         evaluation = evaluate(PoolRanker(model, tokenizer, best_device()), valid, config, progress=False)
         if pages:
             pages.show(model, evaluation)
-        return {**asdict(exact(evaluation.ranks)), **inside(model, diagnosed)}
+        return {**asdict(exact(evaluation.ranks)), **diagnostics(model, diagnosed)}
 
     return validate
 
 
-def inside(model: NeuralRanker, pairs: TokenizedPairs) -> Mapping[str, float]:
+def diagnostics(model: NeuralRanker, pairs: TokenizedPairs) -> Mapping[str, float]:
     """The model's diagnostics on pairs, each query with its own code."""
     rows, device = np.arange(len(pairs)), next(model.parameters()).device
     sides = [
@@ -114,12 +114,12 @@ def inside(model: NeuralRanker, pairs: TokenizedPairs) -> Mapping[str, float]:
 def mixed(
     plan: Configuration, ranker: Ranker, data: PreparedData, command: str
 ) -> tuple[Ranker, Fusion] | tuple[Ranker, None]:
-    """``ranker`` fused with that of ``--evaluate.mix``, if there is one, by the weight that is best on validation.
+    """``ranker`` fused with that of ``--evaluate.fuse_with``, if any, by the weight that is best on validation.
 
     Raises:
-        UserError: ``--evaluate.mix_on`` has no validation pairs.
+        UserError: ``--evaluate.fuse_tuned_on`` has no validation pairs.
     """
-    name = plan.evaluate.mix
+    name = plan.evaluate.fuse_with
     if not name:
         return ranker, None
     valid = _weighing_pairs(plan, data, command)
@@ -134,7 +134,7 @@ def mixed(
     say(
         f"{weight:.2f} of {plan.model_name}, {1 - weight:.2f} of {name}: the best MRR on {len(pool):,} validation pairs"
     )
-    tuned_on = plan.evaluate.mix_on or plan.dataset
+    tuned_on = plan.evaluate.fuse_tuned_on or plan.dataset
     return FusedRanker(ranker, other, weight), Fusion(ranker=name, weight=weight, tuned_on=tuned_on, pairs=len(pool))
 
 
@@ -147,7 +147,9 @@ def _weighing_pairs(plan: Configuration, data: PreparedData, command: str) -> Sp
     tests = [asked(tests_beside(plan, *other, command)) for other in plan.evaluate.also_sets]
     found = overlap(valid, [data.splits["train"], asked(data), *tests])
     if len(found.rows) == len(valid):
-        raise UserError(f"{name} has no validation pairs of its own for --evaluate.mix_on={plan.evaluate.mix_on}")
+        raise UserError(
+            f"{name} has no validation pairs of its own for --evaluate.fuse_tuned_on={plan.evaluate.fuse_tuned_on}"
+        )
     say(f"{name}: {len(valid) - len(found.rows):,} validation pairs, without {len(found.rows):,} that occur elsewhere")
     return without(valid, found.rows)
 
@@ -164,7 +166,9 @@ def test_stage(
         others = {name: _control(name, plan.dataset) for name in CONTROLS}
         controls = {name: evaluate(other, split, plan.evaluate, reading=reading) for name, other in others.items()}
     source = DataSource(origin=data.manifest["origin"], fingerprint=words_sha256(split))
-    tested = measure(evaluation, data=source, split=split_name, controls=controls, resamples=plan.evaluate.resamples)
+    tested = measure(
+        evaluation, data=source, split=split_name, controls=controls, resamples=plan.evaluate.bootstrap_samples
+    )
     return Outcome(tested, evaluation, evaluation.seconds)
 
 
@@ -175,7 +179,7 @@ def _control(name: str, dataset: str) -> Ranker:
 
 
 def also_stage(plan: Configuration, ranker: Ranker, command: str) -> dict[str, Outcome]:
-    """Test the same ranker on the data sets of ``--evaluate.also``."""
+    """Test the same ranker on the data sets of ``--evaluate.extra_tests``."""
     outcomes = {}
     for dataset, path in plan.evaluate.also_sets:
         data = tests_beside(plan, dataset, path, command)

@@ -61,7 +61,7 @@ def resolve_speed(typed: Mapping[str, str]) -> tuple[SpeedConfig, DataConfig]:
     values = {name.partition(".")[2]: parse(text, own[name]) for name, text in typed.items() if name in own}
     if values.get("out"):
         values["out"] = str(named_path(values["out"]))
-    for name in ("data.extra", "data.apart"):
+    for name in ("data.extra_train_sets", "data.exclude_overlap_with"):
         if typed.get(name):
             raise UserError(f"--{name}={typed[name]} has no effect on the measurements, which are on the JDK alone")
     plan = config.resolve("jdk", "galm", {name: text for name, text in typed.items() if name in data})

@@ -108,7 +108,7 @@ def in_both_ways(name: str, fast: TrainingSteps, plain: TrainingSteps, repeats: 
 def plan_of(model: str, settings: dict[str, str], *, lazy_rows: bool = True) -> Configuration:
     """A model's recipe for the JDK, on one thread."""
     plan = resolve("jdk", model, {**settings, "train.threads": "1"})
-    return replace(plan, train=replace(plan.train, lazy_rows=lazy_rows))
+    return replace(plan, train=replace(plan.train, lazy_embedding_updates=lazy_rows))
 
 
 def save(title: str, ways: tuple[str, str], origin: str, models: Sequence[PairedSpeed], name: str) -> PairedReport:

@@ -28,7 +28,7 @@ from experiments.speed.timing import Spread, in_turn, timed
 from galm.all_pairs import EncodedWords, distinct_words
 from galm.config import GalmConfig
 from galm.model import Galm
-from modeling.contract import NeuralRanker
+from modeling.base import NeuralRanker
 from training.seeding import seed_everything
 
 WIDTHS: Final = (32, 256)
@@ -84,7 +84,7 @@ class Scoring:
 
 def plan_of_width(width: int) -> Configuration:
     """The recipe of galm with graph width ``width``, and two layers: the edges of eq. 10 and those of eq. 11."""
-    return resolve("jdk", "galm", {"model.graph_width": str(width), "model.layers": "2"})
+    return resolve("jdk", "galm", {"model.gcn_dim": str(width), "model.layers": "2"})
 
 
 def galm_of_width(width: int, tokenizer: WordTokenizer, train: TokenizedPairs) -> Galm:
@@ -99,12 +99,12 @@ def galm_of_width(width: int, tokenizer: WordTokenizer, train: TokenizedPairs) -
 def word_operations(config: GalmConfig, code_words: Int[np.ndarray, " codes"]) -> Float[np.ndarray, " codes"]:
     """Operations of one query word with each method: eqs. 7 to 9 and the first layer's weights."""
     attention = 4.0 * code_words * config.dim + 4 * config.dim
-    return attention + 2 * config.blocks * config.graph_width
+    return attention + 2 * config.num_blocks * config.gcn_dim
 
 
 def graph_operations(config: GalmConfig, query_words: Int[np.ndarray, " queries"]) -> Float[np.ndarray, " queries"]:
     """Operations of each query's graph for one method: the remaining parts of eqs. 11 to 13."""
-    n, width = query_words.astype(np.float64), config.graph_width
+    n, width = query_words.astype(np.float64), config.gcn_dim
     further = 4 * n**2 * width + 2 * n * width**2
     return 2 * n**2 * width + (config.layers - 1) * further + 2 * n * width**2 + 2 * n * width
 

@@ -14,9 +14,9 @@ from experiments.speed.paired_steps import PairedReport, TrainingSteps, in_both_
 
 SIZES: Final[Mapping[str, tuple[str, dict[str, str]]]] = {
     "galm, L = 1, width 32": ("galm", {}),
-    "galm, L = 1, width 64": ("galm", {"model.graph_width": "64"}),
-    "galm, L = 2, width 64": ("galm", {"model.layers": "2", "model.graph_width": "64"}),
-    "galm, L = 1, width 256": ("galm", {"model.graph_width": "256"}),
+    "galm, L = 1, width 64": ("galm", {"model.gcn_dim": "64"}),
+    "galm, L = 2, width 64": ("galm", {"model.layers": "2", "model.gcn_dim": "64"}),
+    "galm, L = 1, width 256": ("galm", {"model.gcn_dim": "256"}),
     "galm_paper, L = 2, width 256": ("galm_paper", {}),
     "carlcs_cnn": ("carlcs_cnn", {}),
     "carlcs_ts": ("carlcs_ts", {}),

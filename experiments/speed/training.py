@@ -26,7 +26,7 @@ from experiments.speed.timing import Spread, in_turn
 from experiments.terminal.console import say
 from galm.all_pairs import EncodedWords
 from galm.model import Galm
-from modeling.contract import NeuralRanker
+from modeling.base import NeuralRanker
 from modeling.losses import build_loss
 from modeling.pool_ranker import PoolRanker
 from training.batches import epoch_batches, negatives_mask
@@ -186,7 +186,7 @@ def measure_reached(data: PreparedData) -> Reached:
     bm25 = exact(evaluate(Bm25(Bm25Config()), valid, pool, progress=False).ranks).mrr
     tokenizer = WordTokenizer.build(data.splits["train"], plan.words)
     ids = tokenizer.encode(data.splits["train"])
-    model = galm_of_width(plan.model.graph_width, tokenizer, ids)
+    model = galm_of_width(plan.model.gcn_dim, tokenizer, ids)
 
     def validate(trained: NeuralRanker) -> dict[str, float]:
         return {"mrr": exact(evaluate(PoolRanker(trained, tokenizer), valid, pool, progress=False).ranks).mrr}

@@ -110,7 +110,7 @@ def _caption(pool: Pool, entries: Sequence[Entry], compared: Sequence[str], clus
 
 def _trained_on(result: Result) -> str:
     """The data sets whose training pairs a model has seen."""
-    extra = result.config["data"].get("extra", "")
+    extra = result.config["data"].get("extra_train_sets", "")
     return " with ".join((result.dataset, *filter(None, (extra.replace(",", " and "),))))
 
 

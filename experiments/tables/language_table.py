@@ -87,7 +87,7 @@ def _of_model(model: str, seed: int) -> Iterator[tuple[Row, str, int, Cell]]:
             (Row(model, OWN), alone, larger),
             (Row(model, ALL), over_all, tested),
             (Row(model, ALL), over_all, larger),
-            (Row(model, ALL, fused=True), over_all, {**larger, "evaluate.mix": CONTROL}),
+            (Row(model, ALL, fused=True), over_all, {**larger, "evaluate.fuse_with": CONTROL}),
         )
         for row, base, settings in wanted:
             pool = int(settings["evaluate.pool"])

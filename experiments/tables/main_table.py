@@ -43,12 +43,12 @@ _TWO_LAYERS: Final = tuple(
         "galm",
         seed,
         "galm, L = 2, start 0.1",
-        {"model.layers": "2", "model.start_range": "0.1", "model.graph_width": "16"},
+        {"model.layers": "2", "model.init_range": "0.1", "model.gcn_dim": "16"},
     )
     for seed in range(3)
 )
 """GALM as it was before a reading was chosen on validation: with it the edges are uniform, and its nodes all alike."""
-_MORE: Final = {"data.extra": "repositories,open_java", "evaluate.also": "csn_tabcs,jcg_tabcs"}
+_MORE: Final = {"data.extra_train_sets": "repositories,open_java", "evaluate.extra_tests": "csn_tabcs,jcg_tabcs"}
 """The Java of hundreds of repositories and of open data in addition to the JDK's pairs, without pairs, and without
 repositories, that are in the published tests."""
 
@@ -68,12 +68,12 @@ def _wide(dataset: str) -> tuple[Cell, ...]:
 
 def _mixtures(cells: tuple[Cell, ...], models: tuple[str, ...], tuned_on: str = "") -> tuple[Cell, ...]:
     """Models of ``cells`` fused with BM25; ``tuned_on`` is the data set that the fusion weight is tuned on."""
-    elsewhere = {"evaluate.mix_on": tuned_on} if tuned_on else {}
+    elsewhere = {"evaluate.fuse_tuned_on": tuned_on} if tuned_on else {}
     return tuple(
         replace(
             cell,
             label=f"{cell.label} + {MIXED_WITH}" + (f", fusion weight tuned on {tuned_on}" if tuned_on else ""),
-            settings={**cell.settings, "evaluate.mix": MIXED_WITH, **elsewhere},
+            settings={**cell.settings, "evaluate.fuse_with": MIXED_WITH, **elsewhere},
             weights_of=cell,
         )
         for cell in cells
@@ -95,7 +95,7 @@ _DEBIAN: Final = (
     *_wide("debian_sample"),
 )
 _TRANSFERRED: Final[dict[str, tuple[str, dict[str, str], int]]] = {
-    "galm_plus": (", start 0.2", {"model.start_range": "0.2"}, 3),
+    "galm_plus": (", start 0.2", {"model.init_range": "0.2"}, 3),
     "scotch_light_no_context": ("", {}, 3),
     "galm": ("", {}, 3),
     "tabcs_no_ast": ("", {}, 1),

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from data_prep.bounds import shown
 from data_prep.errors import UserError
+from data_prep.option_names import RENAMED
 
 Options = TypeVar("Options")
 
@@ -99,6 +100,8 @@ def unknown(what: str, name: str, known: Sequence[str], topic: str = "") -> User
 
     ``topic``: the help topic that lists them.
     """
+    if now := RENAMED.get(name.removeprefix("--")):
+        return UserError(f"{shown(name)} is now called --{now}")
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]}? " if near else ""
     listing = f"known: {', '.join(known)}" if len(known) <= 12 else f"`bash run.sh {f'help {topic}'.strip()}` lists all"

@@ -148,7 +148,7 @@ class Engine:
         """The candidates and their scores, with ``by_file`` those that order files."""
         ranking = self.ranking
         if by_file:
-            ranking = replace(ranking, files=ranking.by_file, near=ranking.near_by_file)
+            ranking = replace(ranking, files=ranking.by_file, vector_weight=ranking.vector_weight_by_file)
         lexical = self.index.lexical.scores(words)
         of_files = self._of_files(words, query, ranking.files)
         named = [row for row in self._also(spelt) if allowed[row]]
@@ -156,7 +156,7 @@ class Engine:
         rows = self._shortlist(words, lexical, allowed, also, context)
         neural = self.reranker.scores(words, rows) if self.reranker and len(rows) else None
         near = self.retriever.scores(words, rows, context) if self.retriever and neural is not None else None
-        scores = self._mixed(lexical[rows], neural, near, ranking.near)
+        scores = self._mixed(lexical[rows], neural, near, ranking.vector_weight)
         if context and ranking.context:
             scores += ranking.context * context_scores(context, words, self.index.lexical)[rows]
         if ranking.files:

@@ -46,11 +46,11 @@ class Names:
                 dotted = symbol.replace("#", ".")
                 dotted = self._known(dotted)
                 members = [*_ending(dotted, self._by_owner, self._owners)]
-                inside |= dict.fromkeys(members, ranking.mentioned)
+                inside |= dict.fromkeys(members, ranking.mention_boost)
                 if members and symbol != whole:
                     rest[match.start() : match.end()] = " " * len(symbol)
                     continue
-                gain = ranking.named if symbol == whole else ranking.mentioned
+                gain = ranking.exact_name_boost if symbol == whole else ranking.mention_boost
                 for row in _ending(dotted, self._by_last, self._names):
                     exact = f".{self._names[row]}".endswith(f".{dotted}")
                     own[row] = max(own.get(row, 0.0), gain * (1.0 + 0.01 * exact))

@@ -11,7 +11,7 @@ from torch.nn.functional import cosine_similarity
 from data_prep.store.batching import Batch
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import WordTokenizer
-from modeling.contract import NeuralRanker
+from modeling.base import NeuralRanker
 from modeling.row_scores import RowScores
 from search.engine.query_words import query_split, read_words
 from search.engine.signals import Alignment

@@ -16,7 +16,7 @@ class RankingSettings:
     """Size of an index up to which the model scores all of it."""
     weight: float = 0.7
     """Weight of the model's score; the rest is BM25's. Both are standardised."""
-    near: float = 0.3
+    vector_weight: float = 0.3
     """Weight of the vectors' cosine, also standardised, which is added to these two if an index has vectors."""
     test: float = 1.0
     """Subtracted from the score of code of tests, unless the query asks for tests."""
@@ -28,13 +28,13 @@ class RankingSettings:
     """Weight of the score of the whole file (search/engine/file_ranking.py), which is added to that of a row."""
     by_file: float = 5.0
     """The same where files are asked for (--by=file)."""
-    near_by_file: float = 0.0
+    vector_weight_by_file: float = 0.0
     """Weight of the vectors' cosine where files are asked for; at 0, vectors then only add candidates."""
     context: float = 0.1
     """Weight of BM25 over the rarest words above the cursor, from 0 to 1, which is added if there are any."""
-    named: float = 100.0
+    exact_name_boost: float = 100.0
     """Added to the score of what has the whole query as its name."""
-    mentioned: float = 5.0
+    mention_boost: float = 5.0
     """Added to the scores of the members of a type that the query names, and of a method named among other words."""
     comments: int = 3
     """How many times each word of a comment counts in BM25, if comments are searched."""
@@ -49,7 +49,18 @@ _BOUNDS: Final = {
     "read_all_below": whole(0, 1_000_000_000),
     "weight": real(0, 1),
     **dict.fromkeys(
-        ("near", "near_by_file", "test", "constant", "file", "files", "by_file", "context", "named", "mentioned"),
+        (
+            "vector_weight",
+            "vector_weight_by_file",
+            "test",
+            "constant",
+            "file",
+            "files",
+            "by_file",
+            "context",
+            "exact_name_boost",
+            "mention_boost",
+        ),
         _ADDED,
     ),
     "comments": whole(0, 1000),

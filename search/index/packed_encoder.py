@@ -30,7 +30,7 @@ def is_packed_unif(folder: Path) -> bool:
     except ValueError:
         return False
     model = plan.get("model", {})
-    plain = (model.get("attention"), model.get("parity")) == ("word", False)
+    plain = (model.get("attention"), model.get("release_compatible")) == ("word", False)
     return plan["model_name"] == "unif" and plain and model.get("fields") in _FIELDS
 
 

@@ -37,7 +37,7 @@ def model_hash(folder: Path) -> str:
     missing = [name for name in (CONFIG, *names) if not (folder / name).is_file()]
     if missing:
         raise no_model(folder, missing[0])
-    plan = stored_configuration(folder / CONFIG)
+    plan = stored_configuration(folder / CONFIG, as_saved=True)
     if not {"words", "model"} <= plan.keys():
         raise UserError(f"{folder / CONFIG} is not the configuration of a run: it lacks words or model")
     about = [plan["model_name"], plan["words"], plan["model"]]

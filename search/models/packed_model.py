@@ -35,7 +35,7 @@ from experiments.recipes.config import Configuration
 from experiments.recipes.models import class_of
 from experiments.recipes.packed_files import PACKED, is_packed
 from experiments.recipes.trained_run import load_run, weights_of, without_weights
-from modeling.contract import NeuralRanker
+from modeling.base import NeuralRanker
 from search.models.folder import CONFIG, no_model
 from search.models.packed_arrays import ABOUT, FORMAT_VERSION, LARGEST
 from training.checkpoint import check_finite, check_weights, weights_copy
@@ -171,9 +171,11 @@ def _unpacked(weights: dict[str, Tensor], table: str, own: Mapping[str, Tensor])
 
 
 def _shareable(plan: Configuration) -> Configuration:
-    """``plan`` without the paths of the machine it ran on and without ``--data.apart``."""
+    """``plan`` without the paths of the machine it ran on and without ``--data.exclude_overlap_with``."""
     extra = ",".join(name for name, _ in plan.data.extra_sets)
-    data = replace(plan.data, path="", root=DataConfig().root, mirrors="", extra=extra, apart="")
+    data = replace(
+        plan.data, path="", root=DataConfig().root, mirrors="", extra_train_sets=extra, exclude_overlap_with=""
+    )
     return replace(plan, out="", data=data, train=replace(plan.train, resume=""), evaluate=EvaluateConfig())
 
 

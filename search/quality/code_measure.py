@@ -25,7 +25,7 @@ _STAGES: Final[Mapping[str, CodeWeights]] = {
     "all": CodeWeights(),
     "without copies first": CodeWeights(copies=False),
     "without overlap, copies": CodeWeights(copies=False, overlap=0.0),
-    "without vectors, copies": CodeWeights(copies=False, near=0.0),
+    "without vectors, copies": CodeWeights(copies=False, vector_weight=0.0),
 }
 _ASKED: Final[Mapping[CodeAsked, str]] = {
     "snippet": "first halves of functions' bodies",

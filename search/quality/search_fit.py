@@ -32,7 +32,7 @@ class SearchWeights(FileWeights):
 
     weight: float = _DEFAULT.weight
     by_file: float = _DEFAULT.by_file
-    near_by_file: float = _DEFAULT.near_by_file
+    vector_weight_by_file: float = _DEFAULT.vector_weight_by_file
     file: float = _DEFAULT.file
     test: float = _DEFAULT.test
     constant: float = _DEFAULT.constant
@@ -53,12 +53,18 @@ PLAN: Final = FitPlan(
     what="the whole search",
     default=SearchWeights(**asdict(DEFAULT)),
     start=SearchWeights(
-        **asdict(file_fit.PLAN.start), weight=0.5, by_file=1.0, near_by_file=0.3, file=0.2, test=1.0, constant=1.0
+        **asdict(file_fit.PLAN.start),
+        weight=0.5,
+        by_file=1.0,
+        vector_weight_by_file=0.3,
+        file=0.2,
+        test=1.0,
+        constant=1.0,
     ),
     grid={
         "by_file": (0.5, 1.0, 2.0, 3.0, 5.0, 8.0),
         "weight": (0.3, 0.5, 0.7, 0.9),
-        "near_by_file": (0.0, 0.3, 0.6),
+        "vector_weight_by_file": (0.0, 0.3, 0.6),
         "file": (0.0, 0.2, 0.4),
         "test": (0.0, 1.0, 2.0),
         "constant": (0.0, 1.0),
@@ -67,7 +73,7 @@ PLAN: Final = FitPlan(
     without={
         "weight": 0.0,
         "by_file": 0.0,
-        "near_by_file": 0.3,
+        "vector_weight_by_file": 0.3,
         "file": 0.0,
         "test": 0.0,
         "constant": 0.0,

@@ -34,7 +34,7 @@ SHORTLIST: Final = 300
 class CodeWeights:
     """What is added to BM25's score; chosen on scikit-learn (docs/search.md)."""
 
-    near: float = 0.5
+    vector_weight: float = 0.5
     """Weight of the vectors' cosine."""
     overlap: float = 1.0
     """Weight of the overlap of tokens."""
@@ -130,7 +130,7 @@ class CodeSearch:
         overlap = np.array([code.text.overlap(each) for each in tokens])
         scores = z_scores(lexical.astype(np.float64)) + self.weights.overlap * z_scores(overlap)
         if near is not None:
-            scores += self.weights.near * z_scores(near.astype(np.float64))
+            scores += self.weights.vector_weight * z_scores(near.astype(np.float64))
         copies: list[Copy] = self._innermost([code.text.copy_in(each) for each in tokens], rows)
         kind = np.array([_ORDER.index(each) if self.weights.copies else 0 for each in copies], np.int64)
         order = np.lexsort((rows, -scores, np.where(kind > 0, -overlap, 0.0), -kind))

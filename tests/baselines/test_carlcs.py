@@ -43,7 +43,7 @@ def lists_of(count: int, **lengths: int) -> dict[str, list[list[int]]]:
 def plain_rows(ranker: Carlcs, field: str, ids: Sequence[int]) -> list[list[float]]:
     """The rows of a field, window by window."""
     config, table = ranker.config, ranker.words.tables[field].weight.tolist()
-    if config.parity:
+    if config.release_compatible:
         ids = [PAD if each == FIRST_UNKNOWN else each for each in ids] + [PAD] * (config.length(field) - len(ids))
     vectors, rows = [table[each] for each in ids], []
     for kernel, convolution in zip(KERNELS, ranker.rows[field].convolutions, strict=True):
@@ -80,7 +80,13 @@ def plain_score(ranker: Carlcs, query: Sequence[int], code: dict[str, Sequence[i
 
 
 @pytest.mark.parametrize(
-    "choices", [{}, {"parity": True}, {"ast": True, "ast_length": 4}, {"ast": True, "ast_length": 4, "parity": True}]
+    "choices",
+    [
+        {},
+        {"release_compatible": True},
+        {"ast": True, "ast_length": 4},
+        {"ast": True, "ast_length": 4, "release_compatible": True},
+    ],
 )
 def test_scores_are_those_of_plain_loops(choices):
     ranker = model(**SMALL, **choices)
@@ -105,12 +111,12 @@ def test_full_fields_have_the_rows_of_the_release_in_both_readings(choices, rows
     config = CarlcsConfig(**choices)
     full = lists_of(2, **{field: config.length(field) for field in ("name", "api", "tokens", "ast")})
     short = lists_of(2, name=1, api=1, tokens=1, ast=1)
-    for parity, codes in ((True, full), (True, short), (False, full)):
-        ranker = model(**choices, parity=parity)
+    for release_compatible, codes in ((True, full), (True, short), (False, full)):
+        ranker = model(**choices, release_compatible=release_compatible)
         encoded = ranker.encode_code({field: words(lists) for field, lists in codes.items()})
         assert encoded.states.shape == (2, rows, 100)
         assert encoded.mask.all()
-    query = model(parity=True).encode_query({"query": words([[2]])})
+    query = model(release_compatible=True).encode_query({"query": words([[2]])})
     assert query.states.shape == (1, 84, 100)
 
 
@@ -141,7 +147,7 @@ def test_the_bilstm_reads_a_sequence_as_if_it_were_alone(length):
     assert scores(ranker, QUERIES, CODES).isfinite().all()  # a method without API words
 
 
-@pytest.mark.parametrize("choices", [{}, {"ast": True}, {"api_encoder": "bilstm"}, {"parity": True}])
+@pytest.mark.parametrize("choices", [{}, {"ast": True}, {"api_encoder": "bilstm"}, {"release_compatible": True}])
 def test_gradients_are_finite_where_fields_are_empty(choices):
     ranker = model(**SMALL, **choices).train()
     empty = lists_of(2, name=0, api=0, tokens=0, ast=0)

@@ -53,7 +53,7 @@ def plain_maximum(words: list[Vector], width: int) -> Vector:
 
 def plain_field(model: Deepcs, field: str, ids: list[int]) -> Vector:
     config, table = model.config, model.words.tables[field].weight.tolist()
-    words = [table[each] for each in as_read(ids, config.length(field), parity=config.parity)]
+    words = [table[each] for each in as_read(ids, config.length(field), release_compatible=config.release_compatible)]
     if field == "tokens":
         return plain_maximum(words, DIM)
     lstm = model.readers[field].lstm
@@ -71,7 +71,7 @@ def test_the_number_of_parameters() -> None:
     tables = (13 + 3 * 21) * DIM
     lstm = 2 * (4 * HIDDEN * DIM + 4 * HIDDEN * HIDDEN + 2 * 4 * HIDDEN)  # both directions
     assert parameters(build()) == tables + 3 * lstm + (4 * HIDDEN + DIM) * 2 * HIDDEN + 2 * HIDDEN
-    assert parameters(build(parity=True)) == parameters(build())
+    assert parameters(build(release_compatible=True)) == parameters(build())
     release = Deepcs(DeepcsConfig(), VOCABULARIES)
     assert release.join.weight.shape == (200, 500)
     assert release.encode_code(codes()).states.shape == (3, 1, 200)
@@ -88,9 +88,9 @@ def test_it_starts_as_keras_does_with_open_forget_gates() -> None:
         assert getattr(lstm, f"weight_ih_l0{suffix}").abs().max() <= math.sqrt(6 / (DIM + 4 * HIDDEN))
 
 
-@pytest.mark.parametrize("parity", [False, True])
-def test_scores_are_the_equations_step_by_step(parity: bool) -> None:
-    model = build(parity=parity)
+@pytest.mark.parametrize("release_compatible", [False, True])
+def test_scores_are_the_equations_step_by_step(release_compatible: bool) -> None:
+    model = build(release_compatible=release_compatible)
     found = scores_of(model, queries(), codes())
     for q in range(3):
         for c in range(3):
@@ -113,21 +113,21 @@ def test_pads_change_nothing_by_default(width: int) -> None:
     assert torch.allclose(scores_of(model, queries(width=width), codes(width=width)), plain, rtol=1e-12)
 
 
-@pytest.mark.parametrize("parity", [False, True])
-def test_a_pads_vector_counts_in_parity_only(parity: bool) -> None:
-    model = build(parity=parity)
+@pytest.mark.parametrize("release_compatible", [False, True])
+def test_a_pads_vector_counts_in_parity_only(release_compatible: bool) -> None:
+    model = build(release_compatible=release_compatible)
     plain = scores_of(model, queries(), codes(width=6))
     for field in ("query", *FIELDS):
         with torch.no_grad():
             model.words.tables[field].weight[PAD] += 1.0
         moved = scores_of(model, queries(), codes(width=6))
-        assert torch.equal(moved, plain) != parity
+        assert torch.equal(moved, plain) != release_compatible
         plain = moved
 
 
-@pytest.mark.parametrize("parity", [False, True])
-def test_word_order_counts_in_all_but_the_tokens(parity: bool) -> None:
-    model = build(parity=parity)
+@pytest.mark.parametrize("release_compatible", [False, True])
+def test_word_order_counts_in_all_but_the_tokens(release_compatible: bool) -> None:
+    model = build(release_compatible=release_compatible)
     plain = scores_of(model, queries(), codes())
     for field in FIELDS:
         turned = scores_of(model, queries(), codes(**{field: [row[::-1] for row in CODES[field]]}))
@@ -141,15 +141,15 @@ def test_the_maximum_over_words_leaves_pads_out() -> None:
     assert max_over_words(states, mask).tolist() == [[-2.0, 1.0], [0.0, 0.0]]
 
 
-@pytest.mark.parametrize("parity", [False, True])
-def test_nothing_to_read_has_finite_scores_and_gradients(parity: bool) -> None:
-    model = build(parity=parity)
+@pytest.mark.parametrize("release_compatible", [False, True])
+def test_nothing_to_read_has_finite_scores_and_gradients(release_compatible: bool) -> None:
+    model = build(release_compatible=release_compatible)
     empty = codes(name=[[]] * 3, tokens=[[], [2], []], api=[[]] * 3)
     found = scores_of(model, queries([[], [2, 3], []]), empty)
     found.sum().backward()
     assert found.isfinite().all()
     assert all(each.grad is None or each.grad.isfinite().all() for each in model.parameters())
-    if not parity:
+    if not release_compatible:
         assert (found != 0).tolist() == [[False] * 3, [True] * 3, [False] * 3]  # code is the dense layer's bias then
 
 

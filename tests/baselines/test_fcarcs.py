@@ -11,7 +11,7 @@ from baselines import fcarcs
 from baselines.fcarcs import Fcarcs, FcarcsConfig
 from data_prep.store.batching import Words
 from data_prep.store.vocabulary import FIRST_UNKNOWN, PAD, Vocabularies, Vocabulary
-from modeling.contract import NeuralRanker
+from modeling.base import NeuralRanker
 
 Vector = list[float]
 
@@ -53,9 +53,9 @@ def dot(left: Vector, right: Vector) -> float:
     return sum(x * y for x, y in zip(left, right, strict=True))
 
 
-def attended(layer: torch.nn.Module, states: list[Vector], parity: bool) -> list[Vector]:
+def attended(layer: torch.nn.Module, states: list[Vector], release_compatible: bool) -> list[Vector]:
     """Each state times its weight, or each entry times its own in the released form."""
-    if not parity:
+    if not release_compatible:
         vector, bias = layer.vector.tolist(), layer.bias.item()
         weights = softmax([math.tanh(dot(vector, state) + bias) for state in states])
         return [[weight * x for x in state] for weight, state in zip(weights, states, strict=True)]
@@ -70,9 +70,9 @@ def attended(layer: torch.nn.Module, states: list[Vector], parity: bool) -> list
 def plain_words(ranker: Fcarcs, field: str, ids: Sequence[int]) -> list[Vector]:
     config, table = ranker.config, ranker.words.tables[field].weight.tolist()
     ids = list(ids)[: config.length(field)]
-    if config.parity:
+    if config.release_compatible:
         ids = [PAD if each == FIRST_UNKNOWN else each for each in ids] + [PAD] * (config.length(field) - len(ids))
-    return attended(ranker.attention[field], [table[each] for each in ids], config.parity) if ids else []
+    return attended(ranker.attention[field], [table[each] for each in ids], config.release_compatible) if ids else []
 
 
 def plain_weights(reader: torch.nn.Module, affinity: list[Vector]) -> Vector:
@@ -106,16 +106,18 @@ def plain_score(ranker: Fcarcs, query: Sequence[int], code: dict[str, Sequence[i
         of_query = plain_weights(ranker.of_query[field], affinity)
         vectors.append([dot(of_code, [state[d] for state in states]) for d in width])
         query_vectors.append([dot(of_query, [other[d] for other in others]) for d in width])
-    parity = ranker.config.parity
-    left = [sum(column) for column in zip(*attended(ranker.fusion["code"], vectors, parity), strict=True)]
-    right = [sum(column) for column in zip(*attended(ranker.fusion["query"], query_vectors, parity), strict=True)]
+    release_compatible = ranker.config.release_compatible
+    left = [sum(column) for column in zip(*attended(ranker.fusion["code"], vectors, release_compatible), strict=True)]
+    right = [
+        sum(column) for column in zip(*attended(ranker.fusion["query"], query_vectors, release_compatible), strict=True)
+    ]
     return dot(left, right) / math.hypot(*left) / math.hypot(*right)
 
 
-@pytest.mark.parametrize("parity", [False, True])
+@pytest.mark.parametrize("release_compatible", [False, True])
 @pytest.mark.parametrize("structure", ["statements", "ast", "none"])
-def test_scores_are_those_of_plain_loops(structure, parity):
-    ranker = model(**SMALL, structure=structure, parity=parity)
+def test_scores_are_those_of_plain_loops(structure, release_compatible):
+    ranker = model(**SMALL, structure=structure, release_compatible=release_compatible)
     found = scores(ranker, QUERIES, CODES)
     for i, query in enumerate(QUERIES):
         for j in range(3):
@@ -123,32 +125,32 @@ def test_scores_are_those_of_plain_loops(structure, parity):
             assert found[i, j].item() == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("parity", [False, True])
-def test_words_beyond_the_length_of_a_field_are_not_read(parity):
-    ranker = model(**SMALL, parity=parity)
+@pytest.mark.parametrize("release_compatible", [False, True])
+def test_words_beyond_the_length_of_a_field_are_not_read(release_compatible):
+    ranker = model(**SMALL, release_compatible=release_compatible)
     longer = CODES | {"name": [[2, 3, 9], [4], [5]]}
     assert torch.equal(scores(ranker, QUERIES, longer), scores(ranker, QUERIES, CODES))
     code = {field: lists[0] for field, lists in longer.items()}
     assert scores(ranker, QUERIES, longer)[0, 0].item() == pytest.approx(plain_score(ranker, QUERIES[0], code))
 
 
-@pytest.mark.parametrize("parity", [False, True])
-def test_sides_have_the_lengths_of_the_configuration(parity):
-    ranker = model(parity=parity)
+@pytest.mark.parametrize("release_compatible", [False, True])
+def test_sides_have_the_lengths_of_the_configuration(release_compatible):
+    ranker = model(release_compatible=release_compatible)
     code = ranker.encode_code({field: words(lists) for field, lists in CODES.items()})
     query = ranker.encode_query({"query": words(QUERIES)})
     assert code.states.shape == (3, 6 + 30 + 40 + 20, 100)
     assert query.states.shape == (2, 30, 100)
-    assert code.mask.sum().item() == (3 * 96 if parity else 4 + 4 + 9 + 5)
+    assert code.mask.sum().item() == (3 * 96 if release_compatible else 4 + 4 + 9 + 5)
 
 
-@pytest.mark.parametrize("parity", [False, True])
-def test_parameters_are_as_many_as_counted_by_hand(parity):
+@pytest.mark.parametrize("release_compatible", [False, True])
+def test_parameters_are_as_many_as_counted_by_hand(release_compatible):
     def reader(columns: int) -> int:
         return 2 * columns * 100 + 100 + 100 * columns  # convolution and dense layer
 
     def attention(positions: int) -> int:
-        return positions**2 + positions if parity else 101
+        return positions**2 + positions if release_compatible else 101
 
     lengths = {"query": 30, "name": 6, "api": 30, "tokens": 40, "statements": 20}
     for fields in (("name", "api", "tokens"), ("name", "api", "tokens", "statements")):
@@ -158,9 +160,11 @@ def test_parameters_are_as_many_as_counted_by_hand(parity):
         for field in fields:
             counted += reader(30) + reader(lengths[field])
         structure = fields[3] if len(fields) > 3 else "none"
-        found = sum(weight.numel() for weight in model(parity=parity, structure=structure).parameters())
+        found = sum(
+            weight.numel() for weight in model(release_compatible=release_compatible, structure=structure).parameters()
+        )
         assert found == counted
-    if parity:
+    if release_compatible:
         assert counted == 5 * 2000 + 3962 + 10_000 + 36_400 + 29_200 + 40
 
 
@@ -174,7 +178,9 @@ def drawn(count: int, seed: int, **longest: int) -> dict[str, Words]:
     return batch
 
 
-@pytest.mark.parametrize("choices", [{}, {"structure": "none"}, {"structure": "ast"}, {"parity": True}], ids=str)
+@pytest.mark.parametrize(
+    "choices", [{}, {"structure": "none"}, {"structure": "ast"}, {"release_compatible": True}], ids=str
+)
 @pytest.mark.parametrize(("pairs_per_block", "queries"), [(1, 64), (30, 64), (4096, 64), (4096, 5), (4096, 1)])
 def test_scores_and_gradients_of_the_matrix_are_those_of_pairs(choices, pairs_per_block, queries, monkeypatch):
     monkeypatch.setattr(fcarcs, "_QUERIES", queries)
@@ -189,7 +195,7 @@ def test_scores_and_gradients_of_the_matrix_are_those_of_pairs(choices, pairs_pe
         gradients = [weight.grad for weight in ranker.parameters() if weight.grad is not None]
         results.append((scores.detach(), *gradients))
     assert len(results[0]) > 10
-    assert any(score == 0 for score in results[0][0].flatten().tolist()) != ranker.config.parity
+    assert any(score == 0 for score in results[0][0].flatten().tolist()) != ranker.config.release_compatible
     for by_pairs, by_blocks in zip(*results, strict=True):
         torch.testing.assert_close(by_blocks, by_pairs, rtol=1e-9, atol=1e-12)
 
@@ -211,7 +217,9 @@ def test_no_block_has_more_pairs_than_asked(monkeypatch, pairs_per_block):
     assert sum(pairs) == 70 * 20
 
 
-@pytest.mark.parametrize("choices", [{}, {"structure": "none"}, {"structure": "ast"}, {"parity": True}], ids=str)
+@pytest.mark.parametrize(
+    "choices", [{}, {"structure": "none"}, {"structure": "ast"}, {"release_compatible": True}], ids=str
+)
 def test_gradients_are_finite_where_fields_are_empty(choices):
     ranker = model(**SMALL, **choices).train()
     empty = {field: [[], []] for field in CODES}

@@ -57,21 +57,21 @@ def test_a_method_is_its_fields_one_after_the_other(build: Build, ast: bool) -> 
 
 
 @each_model
-@pytest.mark.parametrize("parity", [False, True])
-def test_the_vector_of_pads_counts_in_parity_alone(build: Build, parity: bool) -> None:
-    model = built(build, parity=parity)
+@pytest.mark.parametrize("release_compatible", [False, True])
+def test_the_vector_of_pads_counts_in_parity_alone(build: Build, release_compatible: bool) -> None:
+    model = built(build, release_compatible=release_compatible)
     before = scores_of(model, queries(), codes())
     for table in model.words.tables.values():
         table.weight.data[PAD] += 1
-    assert torch.equal(scores_of(model, queries(), codes()), before) != parity
+    assert torch.equal(scores_of(model, queries(), codes()), before) != release_compatible
 
 
 @each_model
-@pytest.mark.parametrize("parity", [False, True])
-def test_an_unknown_word_is_a_pad_in_parity_alone(build: Build, parity: bool) -> None:
-    model = built(build, parity=parity)
+@pytest.mark.parametrize("release_compatible", [False, True])
+def test_an_unknown_word_is_a_pad_in_parity_alone(build: Build, release_compatible: bool) -> None:
+    model = built(build, release_compatible=release_compatible)
     states = [model.encode_query(queries([[2, each, 3]])).states for each in (PAD, FIRST_UNKNOWN)]
-    assert torch.equal(*states) == parity
+    assert torch.equal(*states) == release_compatible
 
 
 @torch.no_grad()

@@ -10,7 +10,13 @@ from baselines.tabcs import Tabcs, TabcsConfig
 from data_prep.store.vocabulary import PAD
 
 DIM = 4
-READINGS = [{}, {"ast": False}, {"attention": "position"}, {"parity": True}, {"parity": True, "ast": False}]
+READINGS = [
+    {},
+    {"ast": False},
+    {"attention": "position"},
+    {"release_compatible": True},
+    {"release_compatible": True, "ast": False},
+]
 
 
 def build(**choices: object) -> Tabcs:
@@ -31,7 +37,7 @@ def softmax(logits: list[float]) -> list[float]:
 def plain_words(model: Tabcs, field: str, ids: list[int]) -> list[list[float]]:
     """The weighted words of a field."""
     config, table = model.config, model.words.tables[field].weight.tolist()
-    vectors = [table[each] for each in as_read(ids, config.length(field), parity=config.parity)]
+    vectors = [table[each] for each in as_read(ids, config.length(field), release_compatible=config.release_compatible)]
     if not vectors:
         return []
     if not config.by_position:
@@ -72,14 +78,17 @@ def test_the_number_of_parameters() -> None:
     assert parameters(build()) == tables + 5 * DIM + DIM * DIM
     assert parameters(build(ast=False)) == tables - 9 * DIM + 4 * DIM + DIM * DIM
     squares = sum(length * length + length for length in (4, 3, 5, 4, 6))
-    assert parameters(build(parity=True)) == tables + squares + DIM * DIM
+    assert parameters(build(release_compatible=True)) == tables + squares + DIM * DIM
 
 
 def test_with_the_lengths_of_the_release_a_method_has_96_words_and_a_query_30() -> None:
-    model = Tabcs(TabcsConfig(parity=True), VOCABULARIES).eval()
+    model = Tabcs(TabcsConfig(release_compatible=True), VOCABULARIES).eval()
     assert model.encode_code(codes()).states.shape == (3, 6 + 30 + 40 + 20, 100)
     assert model.encode_query(queries()).states.shape == (3, 30, 100)
-    assert Tabcs(TabcsConfig(parity=True, ast=False), VOCABULARIES).encode_code(codes()).mask.shape == (3, 76)
+    assert Tabcs(TabcsConfig(release_compatible=True, ast=False), VOCABULARIES).encode_code(codes()).mask.shape == (
+        3,
+        76,
+    )
 
 
 @pytest.mark.parametrize("choices", READINGS, ids=str)
@@ -111,7 +120,7 @@ def test_a_pads_vector_counts_in_parity_only(choices: dict[str, object]) -> None
         with torch.no_grad():
             model.words.tables[field].weight[PAD] += 1.0
         moved = scores_of(model, queries(), codes(width=6))
-        assert torch.equal(moved, plain) != model.config.parity
+        assert torch.equal(moved, plain) != model.config.release_compatible
         plain = moved
 
 
@@ -139,5 +148,5 @@ def test_nothing_to_read_has_finite_scores_and_gradients(choices: dict[str, obje
     found = scores_of(model, queries([[], [2, 3], []]), empty)
     found.sum().backward()
     assert all(each.grad is None or each.grad.isfinite().all() for each in model.parameters())
-    if not model.config.parity:
+    if not model.config.release_compatible:
         assert (found != 0).tolist() == [[False] * 3, [False, True, False], [False] * 3]

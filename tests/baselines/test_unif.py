@@ -10,7 +10,13 @@ from baselines.unif import Unif, UnifConfig
 from data_prep.store.vocabulary import PAD
 
 DIM = 4
-READINGS = [{}, {"fields": "all"}, {"attention": "position"}, {"parity": True}, {"parity": True, "fields": "all"}]
+READINGS = [
+    {},
+    {"fields": "all"},
+    {"attention": "position"},
+    {"release_compatible": True},
+    {"release_compatible": True, "fields": "all"},
+]
 
 
 def build(**choices: object) -> Unif:
@@ -26,12 +32,15 @@ def parameters(model: Unif) -> int:
 def plain_score(model: Unif, query: list[int], code: dict[str, list[int]]) -> float:
     """The formula of the module, one word after the other."""
     config, tables = model.config, {field: table.weight.tolist() for field, table in model.words.tables.items()}
-    asked = [tables["query"][each] for each in as_read(query, config.query_length, parity=config.parity)]
+    asked = [
+        tables["query"][each]
+        for each in as_read(query, config.query_length, release_compatible=config.release_compatible)
+    ]
     mean = [sum(vector[d] for vector in asked) / len(asked) for d in range(DIM)]
     words, real = [], []
     for field in model.fields:
         length = config.length(field)
-        ids = as_read(code[field], length, parity=config.parity)
+        ids = as_read(code[field], length, release_compatible=config.release_compatible)
         fill = length - len(ids) if config.by_position else 0
         words += [tables[field][each] for each in ids] + [[0.0] * DIM] * fill
         real += [True] * len(ids) + [False] * fill
@@ -54,7 +63,7 @@ def test_the_number_of_parameters() -> None:
     tables = (13 + 21) * DIM
     assert parameters(build()) == tables + DIM
     assert parameters(build(fields="all")) == tables + 2 * 21 * DIM + DIM
-    assert parameters(build(parity=True)) == tables + 5 * 5 + 5
+    assert parameters(build(release_compatible=True)) == tables + 5 * 5 + 5
     assert parameters(build(attention="position", fields="all")) == tables + 2 * 21 * DIM + 12 * 12 + 12
 
 
@@ -66,11 +75,11 @@ def test_each_side_is_one_vector_of_length_1() -> None:
         assert torch.allclose(side.states.norm(dim=-1), torch.ones(3, 1, dtype=torch.float64))
 
 
-@pytest.mark.parametrize("parity", [False, True])
-def test_a_query_is_the_mean_of_its_words_and_in_parity_of_its_pads_too(parity: bool) -> None:
-    model = build(parity=parity)
+@pytest.mark.parametrize("release_compatible", [False, True])
+def test_a_query_is_the_mean_of_its_words_and_in_parity_of_its_pads_too(release_compatible: bool) -> None:
+    model = build(release_compatible=release_compatible)
     table = model.words.tables["query"].weight
-    expected = table[[2, 3, PAD, PAD]].mean(0) if parity else table[[2, 3]].mean(0)
+    expected = table[[2, 3, PAD, PAD]].mean(0) if release_compatible else table[[2, 3]].mean(0)
     assert torch.allclose(model.query_vectors(queries([[2, 3]]))[0], expected, rtol=1e-12)
 
 
@@ -102,7 +111,7 @@ def test_a_pads_vector_counts_in_parity_only(choices: dict[str, object]) -> None
         with torch.no_grad():
             model.words.tables[field].weight[PAD] += 1.0
         moved = scores_of(model, queries(), codes())
-        assert torch.equal(moved, plain) != model.config.parity
+        assert torch.equal(moved, plain) != model.config.release_compatible
         plain = moved
 
 
@@ -122,5 +131,5 @@ def test_nothing_to_read_has_finite_scores_and_gradients(choices: dict[str, obje
     found = scores_of(model, queries([[], [2, 3], []]), empty)
     found.sum().backward()
     assert all(each.grad is None or each.grad.isfinite().all() for each in model.parameters())
-    if not model.config.parity:
+    if not model.config.release_compatible:
         assert (found != 0).tolist() == [[False] * 3, [False, True, False], [False] * 3]

@@ -38,20 +38,20 @@ def test_by_default_vectors_are_rows_of_the_table_and_masks_stay() -> None:
     assert vectors("name", longer)[0].shape == (1, 7, 6)
 
 
-@pytest.mark.parametrize("parity", [False, True])
-def test_fixed_lengths_pad_and_cut(parity: bool) -> None:
-    vectors = build(fixed=True, parity=parity)
+@pytest.mark.parametrize("release_compatible", [False, True])
+def test_fixed_lengths_pad_and_cut(release_compatible: bool) -> None:
+    vectors = build(fixed=True, release_compatible=release_compatible)
     table = vectors.tables["name"].weight
     for row in ([2], [2, 3, 4], [2, 3, 4, 5, 6]):
         states, mask = vectors("name", words([row]))
         expected = [*row, PAD, PAD][:3]
         assert torch.equal(states[0], table[torch.tensor(expected)])
-        assert mask[0].tolist() == [parity or each != PAD for each in expected]
+        assert mask[0].tolist() == [release_compatible or each != PAD for each in expected]
 
 
 def test_parity_reads_every_unknown_word_as_a_pad_and_masks_nothing() -> None:
     buckets = Vocabulary(("x", "y"), unknown_buckets=3)
-    vectors = build(parity=True, vocabularies=Vocabularies(buckets, buckets, buckets))
+    vectors = build(release_compatible=True, vocabularies=Vocabularies(buckets, buckets, buckets))
     table = vectors.tables["query"].weight
     assert len(table) == 6
     states, mask = vectors("query", words([[1, 4], [2, 3, 5]]))
@@ -61,13 +61,13 @@ def test_parity_reads_every_unknown_word_as_a_pad_and_masks_nothing() -> None:
 
 
 def test_a_pads_vector_learns_in_parity_only() -> None:
-    for parity in (False, True):
-        vectors = build(parity=parity)
+    for release_compatible in (False, True):
+        vectors = build(release_compatible=release_compatible)
         states, mask = vectors("name", words([[2]], width=3))
         (states * mask[:, :, None]).sum().backward()
         gradient = vectors.tables["name"].weight.grad
         assert gradient is not None
-        assert (gradient[PAD].abs().sum() > 0) == parity
+        assert (gradient[PAD].abs().sum() > 0) == release_compatible
         assert gradient[2].abs().sum() > 0
 
 
@@ -114,7 +114,7 @@ def test_mistakes_are_named(choices: dict[str, float], message: str) -> None:
 def test_a_shared_start_gives_equal_words_of_both_sides_one_vector() -> None:
     """Query words are at ids 2 and up, and so are code words; "set" stands in both, at other places."""
     side = {"query": Vocabulary(("set", "the")), "code": Vocabulary(("get", "set")), "ast": Vocabulary(("if", "set"))}
-    config = BaselineConfig(dim=6, start="shared")
+    config = BaselineConfig(dim=6, init="shared")
     vectors = WordVectors(config, Vocabularies(**side), ("name", "api", "ast", "query"), fixed=False)
     weight = {field: table.weight.detach() for field, table in vectors.tables.items()}
     for field in ("name", "api"):

@@ -33,11 +33,15 @@ LINES: Final = [
 ]
 
 NUMBERS: Final = [
-    ("no blocks", "jdk galm --model.blocks=0", "--model.blocks takes a whole number from 1 to 4,096, not 0"),
+    ("no blocks", "jdk galm --model.num_blocks=0", "--model.num_blocks takes a whole number from 1 to 4,096, not 0"),
     ("no width", "jdk galm --model.dim=0", "--model.dim takes a whole number from 1 to 4,096, not 0"),
     ("a width below 0", "jdk galm --model.dim=-256", "--model.dim takes a whole number from 1 to 4,096"),
     ("a width of terabytes", "jdk galm --model.dim=1000000000", "--model.dim takes a whole number from 1 to"),
-    ("a width that blocks part", "jdk galm --model.blocks=7", "--model.dim must be a multiple of --model.blocks"),
+    (
+        "a width that blocks part",
+        "jdk galm --model.num_blocks=7",
+        "--model.dim must be a multiple of --model.num_blocks",
+    ),
     ("a weight of gigabytes", "jdk bm25 --model.name_weight=1000000000", "--model.name_weight takes"),
     ("buckets of terabytes", "jdk unif --words.unknown_buckets=1000000000", "--words.unknown_buckets takes"),
     ("a long seed", "jdk unif --train.seed={many}", "--train.seed takes a whole number from 0 to 4,294,967,295"),
@@ -101,38 +105,78 @@ PATHS: Final = [
 RUNS: Final = [
     ("one pair", "folder unif {data} --data.limit=3", "training takes 2 pairs or more, of which --data.limit=3"),
     ("a limit below the splits", "folder bm25 {data} --data.limit=1", "--data.limit takes 0 (all) or at least"),
-    ("extra: nowhere", "folder unif {data} --data.extra=folder:/nowhere", "--data.extra=folder:/nowhere: /nowhere"),
-    ("extra, not trained", "folder bm25 {data} --data.extra=folder:/nowhere", "/nowhere does not exist"),
-    ("extra: unknown", "folder bm25 {data} --data.extra=x", "unknown data set in --data.extra 'x'"),
-    ("extra: test only", "folder unif {data} --data.extra=csn_tabcs:{here}/empty", "csn_tabcs needs vocab.desc.pkl"),
-    ("apart: nowhere", "folder unif {data} --data.apart=folder:/nowhere", "--data.apart=folder:/nowhere: /nowhere"),
-    ("apart, not trained", "folder bm25 {data} --data.apart=folder:/nowhere", "--data.apart=folder:/nowhere"),
-    ("also: nowhere", "folder unif {data} --evaluate.also=folder:/nowhere", "--evaluate.also=folder:/nowhere: /"),
-    ("also, not trained", "folder bm25 {data} --evaluate.also=folder:/nowhere", "/nowhere does not exist"),
-    ("also: no path", "folder bm25 {data} --evaluate.also=folder", "folder needs folder:PATH"),
-    ("also: no home", "folder bm25 {data} --evaluate.also=folder:{home}", "there is no such home folder"),
-    ("also: training only", "folder bm25 {data} --evaluate.also=open_java:{here}/open", "open_java has no test pairs"),
-    ("mix: unknown", "folder unif {data} --evaluate.mix=bm52", "--evaluate.mix=bm52: unknown model 'bm52'"),
-    ("mix: trained", "folder bm25 {data} --evaluate.mix=unif", "--evaluate.mix takes a ranker without training"),
+    (
+        "extra: nowhere",
+        "folder unif {data} --data.extra_train_sets=folder:/nowhere",
+        "--data.extra_train_sets=folder:/nowhere: /nowhere",
+    ),
+    ("extra, not trained", "folder bm25 {data} --data.extra_train_sets=folder:/nowhere", "/nowhere does not exist"),
+    (
+        "extra: unknown",
+        "folder bm25 {data} --data.extra_train_sets=x",
+        "unknown data set in --data.extra_train_sets 'x'",
+    ),
+    (
+        "extra: test only",
+        "folder unif {data} --data.extra_train_sets=csn_tabcs:{here}/empty",
+        "csn_tabcs needs vocab.desc.pkl",
+    ),
+    (
+        "apart: nowhere",
+        "folder unif {data} --data.exclude_overlap_with=folder:/nowhere",
+        "--data.exclude_overlap_with=folder:/nowhere: /nowhere",
+    ),
+    (
+        "apart, not trained",
+        "folder bm25 {data} --data.exclude_overlap_with=folder:/nowhere",
+        "--data.exclude_overlap_with=folder:/nowhere",
+    ),
+    (
+        "also: nowhere",
+        "folder unif {data} --evaluate.extra_tests=folder:/nowhere",
+        "--evaluate.extra_tests=folder:/nowhere: /",
+    ),
+    ("also, not trained", "folder bm25 {data} --evaluate.extra_tests=folder:/nowhere", "/nowhere does not exist"),
+    ("also: no path", "folder bm25 {data} --evaluate.extra_tests=folder", "folder needs folder:PATH"),
+    ("also: no home", "folder bm25 {data} --evaluate.extra_tests=folder:{home}", "there is no such home folder"),
+    (
+        "also: training only",
+        "folder bm25 {data} --evaluate.extra_tests=open_java:{here}/open",
+        "open_java has no test pairs",
+    ),
+    ("mix: unknown", "folder unif {data} --evaluate.fuse_with=bm52", "--evaluate.fuse_with=bm52: unknown model 'bm52'"),
+    (
+        "mix: trained",
+        "folder bm25 {data} --evaluate.fuse_with=unif",
+        "--evaluate.fuse_with takes a ranker without training",
+    ),
     (
         "mix_on: nowhere",
-        "folder unif {data} --evaluate.mix=bm25 --evaluate.mix_on=folder:/nowhere",
-        "--evaluate.mix_on=folder:/nowhere: /nowhere does not exist",
+        "folder unif {data} --evaluate.fuse_with=bm25 --evaluate.fuse_tuned_on=folder:/nowhere",
+        "--evaluate.fuse_tuned_on=folder:/nowhere: /nowhere does not exist",
     ),
     (
         "mix_on: no validation pairs",
-        "folder bm25 {data} --evaluate.mix=bm25_tuned --evaluate.mix_on=open_java:{here}/open",
-        "open_java has no validation pairs to choose the weight of --evaluate.mix=bm25_tuned by",
+        "folder bm25 {data} --evaluate.fuse_with=bm25_tuned --evaluate.fuse_tuned_on=open_java:{here}/open",
+        "open_java has no validation pairs to choose the weight of --evaluate.fuse_with=bm25_tuned by",
     ),
-    ("mix_on alone", "folder bm25 {data} --evaluate.mix_on=jdk", "name both"),
+    ("mix_on alone", "folder bm25 {data} --evaluate.fuse_tuned_on=jdk", "name both"),
 ]
 
 DATA: Final = [
     ("prepare nothing", "prepare", "expected a data set: bash run.sh prepare DATASET"),
     ("prepare the unknown", "prepare x", "unknown data set 'x'"),
     ("prepare with a run's option", "prepare jdk --train.epochs=3", "options of section data, such as"),
-    ("prepare with extra of nowhere", "prepare folder {data} --data.extra=folder:/nowhere", "/nowhere does not"),
-    ("prepare apart from nowhere", "prepare folder {data} --data.apart=folder:/nowhere", "/nowhere does not"),
+    (
+        "prepare with extra of nowhere",
+        "prepare folder {data} --data.extra_train_sets=folder:/nowhere",
+        "/nowhere does not",
+    ),
+    (
+        "prepare apart from nowhere",
+        "prepare folder {data} --data.exclude_overlap_with=folder:/nowhere",
+        "/nowhere does not",
+    ),
     ("csn_tabcs: empty", "prepare csn_tabcs --data.path={here}/empty", "csn_tabcs needs vocab.desc.pkl"),
     ("csn: empty", "prepare csn --data.path={here}/empty", "has neither java.zip nor java_*.jsonl.gz"),
     ("csn: no address", "prepare csn --data.mirror=data/csn", "--data.mirror takes an http or https address"),
@@ -161,10 +205,18 @@ EVALUATIONS: Final = [
     ("test what is not finished", "evaluate {here}/unfinished", "is not finished: resume it with --train.resume="),
     ("test with a run's option", "evaluate {here}/run --train.epochs=2", "--train.epochs of a finished run is fixed"),
     ("test with an unknown option", "evaluate {here}/run --evaluate.x=2", "unknown option of unif '--evaluate.x'"),
-    ("test on nowhere too", "evaluate {here}/run --evaluate.also=folder:/nowhere", "/nowhere does not exist"),
-    ("test on the unknown too", "evaluate {here}/run --evaluate.also=x", "unknown data set in --evaluate.also"),
+    ("test on nowhere too", "evaluate {here}/run --evaluate.extra_tests=folder:/nowhere", "/nowhere does not exist"),
+    (
+        "test on the unknown too",
+        "evaluate {here}/run --evaluate.extra_tests=x",
+        "unknown data set in --evaluate.extra_tests",
+    ),
     ("test in too many", "evaluate {here}/run --evaluate.shards=1000", "--evaluate.shards takes a whole number"),
-    ("mixed with the unknown", "evaluate {here}/run --evaluate.mix=x", "--evaluate.mix=x: unknown model 'x'"),
+    (
+        "mixed with the unknown",
+        "evaluate {here}/run --evaluate.fuse_with=x",
+        "--evaluate.fuse_with=x: unknown model 'x'",
+    ),
 ]
 
 TABLES: Final = [
@@ -181,7 +233,11 @@ TABLES: Final = [
     ("speed with an unknown option", "speed --speed.x=1", "unknown option of speed '--speed.x'"),
     ("speed into a file", "speed --speed.out={here}/file.txt", "--speed.out={here}/file.txt cannot be written"),
     ("speed of nowhere", "speed --data.path=/nowhere --speed.out=o", "--data.path=/nowhere does not exist"),
-    ("speed with extra", "speed --data.extra=csn", "--data.extra=csn has no effect on the measurements"),
+    (
+        "speed with extra",
+        "speed --data.extra_train_sets=csn",
+        "--data.extra_train_sets=csn has no effect on the measurements",
+    ),
 ]
 
 SEARCHES: Final = [

@@ -120,7 +120,7 @@ def test_a_data_set_on_a_full_disk(few, small_disk, refused):
     ("size", "file"), [(100, "config.json"), (2_500, "vocabulary.json"), (7_000, "events"), (80_000, "checkpoint.pt")]
 )
 def test_a_run_in_training(data, tmp_path, refused, size, file):
-    small = ["--train.epochs=1", "--train.threads=1", "--evaluate.resamples=200"]
+    small = ["--train.epochs=1", "--train.threads=1", "--evaluate.bootstrap_samples=200"]
     out = tmp_path / "out"
     refused(size, out / file, "folder", "unif", *data, *small, f"--out={out}")
     left = names(out)
@@ -136,7 +136,7 @@ def test_a_run_in_training(data, tmp_path, refused, size, file):
 @pytest.mark.parametrize("file", ["ranks.jsonl", "run.trec", "metrics.json"])
 def test_a_run_that_has_been_tested(data, tmp_path, refused, file):
     whole, out = tmp_path / "whole", tmp_path / "out"
-    arguments = ["folder", "bm25", *data, "--evaluate.resamples=200"]
+    arguments = ["folder", "bm25", *data, "--evaluate.bootstrap_samples=200"]
     assert main([*arguments, f"--out={whole}"]) == 0
     below = [(whole / each).stat().st_size for each in ("config.json", "log.txt")]
     size = max(*below, (whole / file).stat().st_size // 2)
@@ -150,7 +150,7 @@ def test_a_run_that_has_been_tested(data, tmp_path, refused, file):
 def test_a_log_that_cannot_be_written_is_told_once_and_the_run_goes_on(data, tmp_path, capsys, monkeypatch):
     place = tmp_path / "out"
     monkeypatch.setattr(console, "append_regular", lambda _: open("/dev/full", "ab"))  # noqa: PTH123, SIM115
-    assert main(["folder", "bm25", *data, "--evaluate.resamples=200", f"--out={place}"]) == 0
+    assert main(["folder", "bm25", *data, "--evaluate.bootstrap_samples=200", f"--out={place}"]) == 0
     error = capsys.readouterr().err
     assert error.count("warning: No space left on device: ") == 1
     assert "Traceback" not in error

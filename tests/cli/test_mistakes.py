@@ -70,9 +70,9 @@ def here(tmp_path_factory) -> Path:
     config = DataConfig(path=str(made / "java"), root=str(made / "data"), valid_share=0.2, test_share=0.2, processes=1)
     for name, path in (("folder", "java"), ("open_java", "open")):
         prepare(name, replace(config, path=str(made / path)), command="the tests", say=lambda _: None)
-    quick = ["--train.epochs=1", "--train.threads=1", "--evaluate.resamples=100", "--model.dim=8"]
+    quick = ["--train.epochs=1", "--train.threads=1", "--evaluate.bootstrap_samples=100", "--model.dim=8"]
     assert main(["folder", "unif", *options, *quick, f"--out={made / 'run'}"]) == 0
-    assert main(["folder", "bm25", *options, "--evaluate.resamples=100", f"--out={made / 'bm25'}"]) == 0
+    assert main(["folder", "bm25", *options, "--evaluate.bootstrap_samples=100", f"--out={made / 'bm25'}"]) == 0
     shutil.copy(made / "run" / "config.json", made / "unfinished")
     for folder, index in (("java", "index"), ("bare", "no methods")):
         assert main(["index", str(made / folder), f"--out={made / index}", "--vectors=none"]) == 0
@@ -202,10 +202,12 @@ def test_words_that_all_are_rare_are_one_line(here, capsys):
 
 
 def test_options_without_a_part_are_said_in_one_line(here, capsys):
-    line = "folder bm25 {data} --data.extra=folder:{here}/java --data.apart=folder:{here}/java --train.epochs=3"
-    assert main(typed(f"{line} --train.seed=1 --evaluate.resamples=100 --out=run", here)) == 0
-    said = "without effect, since bm25 is not trained: --data.extra, --data.apart, --train.epochs"
-    assert said in capsys.readouterr().out.splitlines()
+    line = (
+        "folder bm25 {data} --data.extra_train_sets=folder:{here}/java --data.exclude_overlap_with=folder:{here}/java"
+    )
+    assert main(typed(f"{line} --train.epochs=3 --train.seed=1 --evaluate.bootstrap_samples=100 --out=run", here)) == 0
+    unused = "--data.extra_train_sets, --data.exclude_overlap_with, --train.epochs"
+    assert f"without effect, since bm25 is not trained: {unused}" in capsys.readouterr().out.splitlines()
 
 
 def is_bounded(kind: type, flag: Callable[[str], str], make: Callable[[str, str], object]) -> int:

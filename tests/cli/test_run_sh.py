@@ -32,7 +32,7 @@ from search.posts.options import PostsIndexOptions, PostsSearchOptions
 REPOSITORY = Path(__file__).resolve().parents[2]
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 EXPERIMENTS = (REPOSITORY / "docs" / "experiments.md").read_text(encoding="utf-8")
-SNIPPER = (REPOSITORY / "docs" / "baselines.snipper.md").read_text(encoding="utf-8")
+SNIPPER = (REPOSITORY / "docs" / "snipper.md").read_text(encoding="utf-8")
 README_COMMANDS = [
     line.partition("  #")[0].strip()
     for page in (README, EXPERIMENTS, SNIPPER)
@@ -139,7 +139,7 @@ def test_a_mistake_is_one_line_and_2():
         (["evaluate"], "evaluate RUN_DIR"),
         (["jdk", "galm", "bm25"], "expected a data set and a model"),
         (["--train.epochs=3"], "expected a data set and a model"),
-        (["jdk", "galm", "--evaluate.also=cns"], "did you mean csn?"),
+        (["jdk", "galm", "--evaluate.extra_tests=cns"], "did you mean csn?"),
         (["folder", "galm"], "needs --data.path="),
         (["folder", "galm", "--data.path=/nowhere at all"], "/nowhere at all does not exist"),
     ],

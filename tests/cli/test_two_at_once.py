@@ -22,7 +22,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 def options(java_folder, small_data) -> list[str]:
     split = ["--data.valid_share=0.2", "--data.test_share=0.2", "--data.processes=1", "--data.limit=240"]
     data = [f"--data.path={java_folder}", f"--data.root={small_data.folder.parent}"]
-    return ["folder", "bm25", *data, *split, "--evaluate.resamples=200"]
+    return ["folder", "bm25", *data, *split, "--evaluate.bootstrap_samples=200"]
 
 
 @pytest.fixture(scope="module")

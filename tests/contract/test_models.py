@@ -13,7 +13,7 @@ from data_prep.store.tokenizing import TokenizedPairs
 from data_prep.store.vocabulary import PAD
 from experiments.recipes.config import Configuration, resolve
 from experiments.recipes.models import MODELS, class_of, is_trained
-from modeling.contract import Encoded, NeuralRanker, PairTokenizer
+from modeling.base import Encoded, NeuralRanker, PairTokenizer
 from modeling.losses import build_loss
 from tests.tiny_models import smaller
 from training.batches import negatives_mask
@@ -239,7 +239,7 @@ def test_diagnostics_are_finite_and_named_by_their_part(built, rows):
     model = built.model.eval()
     found = model.diagnostics(built.ids.queries(rows), built.ids.codes(rows))
     assert all("/" in name and np.isfinite(value) for name, value in found.items())
-    assert isinstance(model.concern(found), str)
+    assert isinstance(model.collapse_warning(found), str)
     assert bool(found) == built.plan.model_name.startswith("galm")
 
 

@@ -31,7 +31,12 @@ def test_one_line_trains_tests_and_describes_it(name, java_folder, small_data, t
     monkeypatch.setitem(MODELS, name, OWN[name])
     assert help_lines([name])[0] == f"model {name}: {OWN[name].about}"
     options = [f"--data.path={java_folder}", f"--data.root={small_data.folder.parent}", "--data.limit=240"]
-    options += ["--data.valid_share=0.2", "--data.test_share=0.2", "--data.processes=1", "--evaluate.resamples=200"]
+    options += [
+        "--data.valid_share=0.2",
+        "--data.test_share=0.2",
+        "--data.processes=1",
+        "--evaluate.bootstrap_samples=200",
+    ]
     options += ["--train.epochs=4", "--train.learning_rate=0.001", "--train.threads=1", f"--out={tmp_path / 'run'}"]
     if name == "largest_tokens":
         base = tiny_bert(tmp_path / "base", dropout=0.0)
@@ -42,6 +47,6 @@ def test_one_line_trains_tests_and_describes_it(name, java_folder, small_data, t
     losses = re.findall(r"epoch \d+ of 4: loss ([\d.]+)", (tmp_path / "run" / "log.txt").read_text())
     assert float(losses[3]) < float(losses[0])
     assert name in capsys.readouterr().out
-    assert main(["evaluate", str(tmp_path / "run"), "--evaluate.resamples=200"]) == 0  # from its saved weights
+    assert main(["evaluate", str(tmp_path / "run"), "--evaluate.bootstrap_samples=200"]) == 0  # from its saved weights
     (again,) = (tmp_path / "run").glob("metrics-*.json")
     assert load_result(again).ranks == result.ranks

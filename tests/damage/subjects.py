@@ -23,7 +23,7 @@ from experiments.recipes.config import resolve
 from experiments.recipes.models import class_of
 from experiments.recipes.run_folder import RunFolder
 from experiments.recipes.trained_run import load_run
-from modeling.contract import NeuralRanker
+from modeling.base import NeuralRanker
 from modeling.losses import build_loss
 from search.engine.engine import Engine
 from search.engine.show import as_json

@@ -109,9 +109,9 @@ def test_progress_is_shown_in_pairs(capsys):
         ({"pool": -1}, "--evaluate.pool takes 0 .* not -1"),
         ({"pool_seed": -1}, "--evaluate.pool_seed"),
         ({"run_depth": 0}, "--evaluate.run_depth takes a whole number from 1 to 100,000, not 0"),
-        ({"resamples": 5}, "--evaluate.resamples"),
-        ({"also": "csn,,jdk"}, "--evaluate.also takes comma-separated"),
-        ({"also": ":/some/where"}, "--evaluate.also"),
+        ({"bootstrap_samples": 5}, "--evaluate.bootstrap_samples"),
+        ({"extra_tests": "csn,,jdk"}, "--evaluate.extra_tests takes comma-separated"),
+        ({"extra_tests": ":/some/where"}, "--evaluate.extra_tests"),
     ],
 )
 def test_bad_settings_name_the_flag(fields, message):
@@ -121,4 +121,4 @@ def test_bad_settings_name_the_flag(fields, message):
 
 def test_other_data_sets_are_read_with_their_paths():
     assert EvaluateConfig().also_sets == ()
-    assert EvaluateConfig(also="csn, folder:/a/b:c").also_sets == (("csn", ""), ("folder", "/a/b:c"))
+    assert EvaluateConfig(extra_tests="csn, folder:/a/b:c").also_sets == (("csn", ""), ("folder", "/a/b:c"))

@@ -86,7 +86,7 @@ def test_the_machine_is_described_without_its_name():
         ("run.sh jdk galm --out=/tmp/a/b", "run.sh jdk galm --out=b"),
         ("/opt/venv/bin/python -m x", "python -m x"),
         ("--data.path='/a/b c'", "--data.path='b c'"),
-        ("--evaluate.also=folder:/x/y,csn:~/z", "--evaluate.also=folder:y,csn:z"),
+        ("--evaluate.extra_tests=folder:/x/y,csn:~/z", "--evaluate.extra_tests=folder:y,csn:z"),
         ("--out=../elsewhere/run", "--out=run"),
         ("runs/jdk-galm and https://a.org/b", "runs/jdk-galm and https://a.org/b"),
         ("a / b", "a / b"),

@@ -179,7 +179,7 @@ def test_several_runs_share_a_table_where_data_and_pool_are_the_same():
 
 def test_a_mixture_is_a_row_of_its_own():
     """A model's scores and those together with BM25's are two rankers."""
-    runs = [result(also={}), result(also={}, config={"evaluate": {"mix": "bm25"}})]
+    runs = [result(also={}), result(also={}, config={"evaluate": {"fuse_with": "bm25"}})]
     assert [line.split("  ")[0] for line in render_table(runs).splitlines()[2:5]] == ["galm", "galm + bm25", "bm25"]
 
 

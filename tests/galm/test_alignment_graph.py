@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from galm.alignment_graph import attention, block_cosines, edge_weights, fixed_edges, pooled_attention
-from modeling.contract import Encoded
+from modeling.base import Encoded
 
 shapes = st.tuples(st.integers(1, 6), st.integers(1, 7), st.integers(0, 10_000))
 

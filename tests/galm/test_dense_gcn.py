@@ -14,7 +14,7 @@ WORDS, BLOCKS = 4, 4
 
 def graph_and_inputs(**choices: object) -> tuple[GlobalAlignment, torch.Tensor, torch.Tensor]:
     torch.manual_seed(0)
-    config = GalmConfig(**{"dim": 16, "blocks": BLOCKS, "graph_width": 5} | choices)  # type: ignore[arg-type]
+    config = GalmConfig(**{"dim": 16, "num_blocks": BLOCKS, "gcn_dim": 5} | choices)  # type: ignore[arg-type]
     graph = GlobalAlignment(config).double()
     for layer in graph.layers:
         torch.nn.init.uniform_(layer.bias, -0.5, 0.5)
@@ -73,7 +73,7 @@ def plain(graph: GlobalAlignment, query: torch.Tensor, cosines: torch.Tensor) ->
         {"layers": 1},
         {"layers": 3},
         {"layer_input": "first"},
-        {"share_layers": True, "graph_width": BLOCKS},
+        {"share_layers": True, "gcn_dim": BLOCKS},
     ],
     ids=str,
 )

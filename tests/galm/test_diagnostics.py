@@ -37,7 +37,7 @@ def test_the_variance_inside_graphs_is_a_share_of_the_whole():
 def test_small_initial_vectors_make_a_graph_degenerate_and_cosine_edges_keep_it():
     queries = {"query": QUERIES["query"]}
     found = {}
-    for name, choices in (("small", {"start_range": 0.01}), ("cosine", {"edges": "cosine", "edge_temperature": 20.0})):
+    for name, choices in (("small", {"init_range": 0.01}), ("cosine", {"edges": "cosine", "edge_temperature": 20.0})):
         model = build(**choices)
         with torch.no_grad():
             codes = {field: type(words)(words.ids[:7], words.mask[:7]) for field, words in CODES.items()}

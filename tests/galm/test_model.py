@@ -13,7 +13,7 @@ from galm.all_pairs import is_fast
 from galm.config import GalmConfig
 from galm.model import Galm
 from galm.native import kernels
-from modeling.contract import NeuralRanker
+from modeling.base import NeuralRanker
 from modeling.starting_vectors import mutual_information
 
 VOCABULARIES = Vocabularies(
@@ -46,7 +46,7 @@ GRAPHS = [
 ]
 CHOICES = [
     {},
-    {"graph_width": 7, "layers": 3},
+    {"gcn_dim": 7, "layers": 3},
     {"layers": 1, "layer_input": "first"},
     {"nodes": "code"},
     {"nodes": "both", "readout": "weighted"},
@@ -54,10 +54,10 @@ CHOICES = [
     {"attention": "cosine", "edges": "cosine"},
     *GRAPHS,
     {"attention": "scaled", "edges": "scaled", "weight_norm": True},
-    {"tied": True, "share_layers": True, "graph_width": 4},
+    {"tied": True, "share_layers": True, "gcn_dim": 4},
     {"code_tables": "per_field", "normalise": True},
     {"code_tables": "offsets"},
-    {"start_range": 2.0},
+    {"init_range": 2.0},
     {"affinity": "pooled"},
     {"affinity": "pooled", "nodes": "both"},
     *ABLATED,
@@ -67,17 +67,17 @@ CHOICES = [
 FAST_CHOICES = [
     {},
     {"layers": 1},
-    {"layers": 3, "graph_width": 32},
+    {"layers": 3, "gcn_dim": 32},
     {"nodes": "code"},
     {"nodes": "both", "readout": "weighted"},
     {"nodes": "query_and_name"},
     {"attention": "cosine"},
     *GRAPHS,
     {"attention": "scaled", "edges": "scaled", "weight_norm": True},
-    {"tied": True, "share_layers": True, "blocks": 16},
+    {"tied": True, "share_layers": True, "num_blocks": 16},
     {"code_tables": "per_field", "normalise": True},
     {"code_tables": "offsets"},
-    {"start_range": 2.0},
+    {"init_range": 2.0},
     {"affinity": "pooled"},
     {"affinity": "pooled", "nodes": "both"},
     *ABLATED,
@@ -86,7 +86,7 @@ FAST_CHOICES = [
 
 def build(**choices: object) -> Galm:
     torch.manual_seed(0)
-    return Galm(GalmConfig(**{"dim": 16, "blocks": 4} | choices), VOCABULARIES).double()  # type: ignore[arg-type]
+    return Galm(GalmConfig(**{"dim": 16, "num_blocks": 4} | choices), VOCABULARIES).double()  # type: ignore[arg-type]
 
 
 def words(rows: int, least: int, most: int, ids: int, seed: int) -> Words:
@@ -131,7 +131,7 @@ def test_the_fast_matrix_equals_the_plain_one_in_values_and_gradients(
 @pytest.mark.parametrize("choices", FAST_CHOICES, ids=str)
 @pytest.mark.parametrize("pairs_per_block", [20, 4096])
 def test_the_kernels_agree_with_the_plain_form(choices: dict[str, object], pairs_per_block: int) -> None:
-    model, results = build(**{"dim": 32, "blocks": 16, "graph_width": 16} | choices).float(), []
+    model, results = build(**{"dim": 32, "num_blocks": 16, "gcn_dim": 16} | choices).float(), []
     assert is_fast(model.config, torch.zeros(1)) == (kernels() is not None)
     for form in (Galm.score_matrix, NeuralRanker.score_matrix):
         model.zero_grad()
@@ -246,7 +246,7 @@ def test_start_from_statistics_draws_words_that_meet_together() -> None:
         {k: Ragged.of(v) for k, v in {"query": query, "name": empty, "tokens": code, "api": empty}.items()}
     )
     torch.manual_seed(0)
-    model = Galm(GalmConfig(dim=16, blocks=4, start="statistics"), VOCABULARIES)
+    model = Galm(GalmConfig(dim=16, num_blocks=4, init="statistics"), VOCABULARIES)
     model.start_from(train)
     left = torch.nn.functional.normalize(model.words.table("query").weight[1:13], dim=1)
     right = torch.nn.functional.normalize(model.words.table("tokens").weight[31:43], dim=1)
@@ -263,11 +263,11 @@ def test_start_from_statistics_draws_words_that_meet_together() -> None:
         {"fields": "name,name"},
         {"fields": "name,body"},
         {"fields": "tokens", "nodes": "query_and_name"},
-        {"fields": "ast", "start": "shared"},
-        {"fields": "statements,ast", "start": "shared"},
-        {"share_layers": True, "graph_width": 5},
+        {"fields": "ast", "init": "shared"},
+        {"fields": "statements,ast", "init": "shared"},
+        {"share_layers": True, "gcn_dim": 5},
         {"dropout": 1.0},
-        {"tied": True, "start": "shared"},
+        {"tied": True, "init": "shared"},
     ],
     ids=str,
 )

@@ -10,7 +10,7 @@ from galm.kernel_library import one_thread_kernels
 from galm.native import kernels
 from search.retrieval.ann.rounded import can_round
 
-MODEL = {"model.dim": "32", "model.blocks": "4", "train.epochs": "1", "train.batch_size": "16", "data.limit": "400"}
+MODEL = {"model.dim": "32", "model.num_blocks": "4", "train.epochs": "1", "train.batch_size": "16", "data.limit": "400"}
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -14,7 +14,7 @@ from training.trainer import train
 
 STEPS = 20
 SIZES = {"train.epochs": "2", "train.batch_size": "32", "train.threads": "1", "words.min_count": "1"}
-FORMS = {"galm": {"model.layers": "2", "model.start_range": "0.1", "model.graph_width": "16"}}
+FORMS = {"galm": {"model.layers": "2", "model.init_range": "0.1", "model.gcn_dim": "16"}}
 """Settings of the form whose losses are kept, where it is not the recipe's."""
 
 

@@ -82,7 +82,9 @@ def test_other_hard_negatives_are_other_training_data(setting):
 
 
 def test_accumulated_gradients_are_those_of_the_batches_by_their_share(setting, tmp_path):
-    config = replace(SMALL, epochs=1, accumulate=3, gradient_clip=0.0, schedule="constant", lazy_rows=False)
+    config = replace(
+        SMALL, epochs=1, accumulate=3, gradient_clip=0.0, schedule="constant", lazy_embedding_updates=False
+    )
     model, report = setting.run(tmp_path, config, model=setting.model(MeanConfig(dropout=0.0)))
 
     plain = setting.model(MeanConfig(dropout=0.0))
@@ -138,7 +140,7 @@ class DearPool(MeanPool):
     """Scored without gradients first."""
 
     with_gradient: ClassVar[list[bool]] = []
-    scores_are_dear = True
+    expensive_scoring = True
 
     def score_matrix(self, queries, codes, **options):
         self.with_gradient.append(torch.is_grad_enabled())
@@ -201,8 +203,8 @@ def test_all_scores_have_gradients_where_the_loss_reads_all_or_rounding_differs(
 @pytest.mark.parametrize(
     ("kind", "config"),
     [
-        (Galm, GalmConfig(dim=32, blocks=8, layers=2, graph_width=48)),
-        (Galm, GalmConfig(dim=32, blocks=8, layers=1, graph_width=8, dropout=0.3)),
+        (Galm, GalmConfig(dim=32, num_blocks=8, layers=2, gcn_dim=48)),
+        (Galm, GalmConfig(dim=32, num_blocks=8, layers=1, gcn_dim=8, dropout=0.3)),
         (Carlcs, CarlcsConfig(dim=32, filters=12)),
         (Tabcs, TabcsConfig(dim=32)),
     ],
@@ -210,10 +212,10 @@ def test_all_scores_have_gradients_where_the_loss_reads_all_or_rounding_differs(
 def test_a_model_with_dear_scores_has_the_gradients_of_all_scores(setting, kind, config, monkeypatch):
     model = kind(config, setting.tokenizer.vocabularies).train()
     model.start_from(setting.train)
-    assert model.scores_are_dear
+    assert model.expensive_scoring
     loss = build_loss(LossConfig())
     value, gradients = gradients_of(setting, model, loss, 1.0)
-    monkeypatch.setattr(kind, "scores_are_dear", False)
+    monkeypatch.setattr(kind, "expensive_scoring", False)
     same, plain = gradients_of(setting, model, loss, 1.0)
     assert same == pytest.approx(value, rel=1e-6)
     assert any(each.abs().sum() > 0 for each in plain)

@@ -32,10 +32,13 @@ def losses(setting: Setting, folder: Path, model: str, count: int) -> list[float
     built = (
         setting.model(MeanConfig(dropout=0.0))
         if model == "mean"
-        else Galm(GalmConfig(dim=32, blocks=4, nodes="query_and_name"), setting.tokenizer.vocabularies)
+        else Galm(GalmConfig(dim=32, num_blocks=4, nodes="query_and_name"), setting.tokenizer.vocabularies)
     )
     setting.run(
-        folder, replace(SMALL, epochs=1, processes=count, batch_size=7, lazy_rows=False), model=built, loss=loss
+        folder,
+        replace(SMALL, epochs=1, processes=count, batch_size=7, lazy_embedding_updates=False),
+        model=built,
+        loss=loss,
     )
     return told[:STEPS]
 

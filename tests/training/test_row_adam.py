@@ -131,7 +131,7 @@ def test_a_restored_state_goes_on_to_the_same_bits(monkeypatch):
     assert torch.equal(whole.table.weight, resumed.table.weight)
 
 
-@pytest.mark.parametrize("settings", [{"lazy_rows": False}, {"weight_decay": 0.01}])
+@pytest.mark.parametrize("settings", [{"lazy_embedding_updates": False}, {"weight_decay": 0.01}])
 def test_where_rows_cannot_wait_gradients_are_dense(settings, monkeypatch):
     monkeypatch.setattr(optimiser, "LARGE", 1)
     model = made()
@@ -148,8 +148,8 @@ def test_tables_that_share_a_weight_are_updated_as_a_whole(monkeypatch):
 
 
 def test_a_run_by_rows_learns_what_one_of_all_rows_learns(setting, tmp_path):
-    lazy, found = setting.run(tmp_path / "lazy", replace(SMALL, lazy_rows=True))
-    every, expected = setting.run(tmp_path / "every", replace(SMALL, lazy_rows=False))
+    lazy, found = setting.run(tmp_path / "lazy", replace(SMALL, lazy_embedding_updates=True))
+    every, expected = setting.run(tmp_path / "every", replace(SMALL, lazy_embedding_updates=False))
     assert not lazy.code.sparse
     assert found.history[-1]["loss"] == pytest.approx(expected.history[-1]["loss"], rel=1e-3)
     torch.testing.assert_close(lazy.code.weight, every.code.weight, rtol=1e-2, atol=1e-3)

@@ -14,8 +14,8 @@ from training.schedule import learning_rate
         {"batch_size": 1},
         {"learning_rate": 0.0},
         {"learning_rate": float("nan")},
-        {"late_rate": 1.0},
-        {"late_rate": 1e-3},
+        {"final_learning_rate": 1.0},
+        {"final_learning_rate": 1e-3},
         {"warmup_steps": -1},
         {"gradient_clip": -1.0},
         {"gradient_clip": float("nan")},
@@ -42,7 +42,7 @@ def test_the_papers_schedule_lowers_the_rate_after_half_of_the_epochs():
 
 @pytest.mark.parametrize("schedule", ["linear", "cosine"])
 def test_the_others_go_down_from_the_one_rate_to_the_other(schedule):
-    config = TrainConfig(schedule=schedule, warmup_steps=4, learning_rate=1e-3, late_rate=1e-4)
+    config = TrainConfig(schedule=schedule, warmup_steps=4, learning_rate=1e-3, final_learning_rate=1e-4)
     rates = [learning_rate(config, step, 24) for step in range(24)]
     assert rates[:5] == pytest.approx([2e-4, 4e-4, 6e-4, 8e-4, 1e-3])
     assert all(later < earlier for earlier, later in pairwise(rates[4:]))

@@ -18,7 +18,7 @@ from data_prep.config import WordsConfig
 from data_prep.records import Method, Pair
 from data_prep.store.prepared_data import open_prepared, write_prepared
 from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
-from modeling.contract import Encoded, NeuralRanker
+from modeling.base import Encoded, NeuralRanker
 from training import optimiser
 from training.checkpoint import save_weights
 from training.config import TrainConfig

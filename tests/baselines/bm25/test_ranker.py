@@ -142,7 +142,7 @@ def test_blocks_are_bounded_and_make_the_whole(monkeypatch):
 
 def test_it_is_a_ranker_and_needs_no_torch():
     assert isinstance(Bm25(Bm25Config()), Ranker)
-    code = "import sys, retrieval.bm25; sys.exit('torch' in sys.modules)"
+    code = "import sys, baselines.bm25.ranker; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -112,7 +112,7 @@ def test_statcodesearch_stands_well_above_chance():
 def test_it_is_a_text_scorer_and_needs_no_torch():
     assert isinstance(TextBm25(), Ranker)
     assert TextBm25().natural_threshold is None
-    code = "import sys, retrieval.text_bm25; sys.exit('torch' in sys.modules)"
+    code = "import sys, baselines.bm25.text_bm25; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

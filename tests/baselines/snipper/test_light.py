@@ -85,7 +85,7 @@ def test_the_middle_of_a_query_and_the_end_of_a_document_are_cut():
 def test_equally_frequent_words_have_the_same_ids_in_every_process():
     """A stage of an earlier process is used in a later one, whose sets have another order."""
     program = (
-        "from snipper.light import LightTokenizer as T, LightConfig as C;"
+        "from baselines.snipper.light import LightTokenizer as T, LightConfig as C;"
         "print(*T.of(['alpha beta gamma delta', 'delta gamma epsilon zeta'], C(min_count=1)).vocabulary.words)"
     )
     found = {

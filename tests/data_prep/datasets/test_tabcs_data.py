@@ -160,7 +160,7 @@ def test_blank_pairs_are_left_out_when_asked(prepared: Callable[[str], Split], n
     fields = [whole.words[field] for field in ("name", "tokens", "api", "query")]
     expected = [row for row in range(10_000) if all((lists[row] != lost).any() for lists in fields)]
     data_set = {"csn_tabcs": CsnTabcs, "jcg_tabcs": JcgTabcs}[name](
-        DataConfig(path=str(release_of(name)), drop_blank=rule)
+        DataConfig(path=str(release_of(name)), drop_empty=rule)
     )
     pairs = data_set.pairs()["test"]
     assert isinstance(pairs, ReleasedPairs)
@@ -257,7 +257,7 @@ def test_test_files_alone_serve_to_test_only(tmp_path: Path, capsys: pytest.Capt
     told = capsys.readouterr().err
     assert "has test pairs only, without train.desc.pkl, train.methodname.pkl" in told
     assert not (tmp_path / "run").exists()
-    assert main(["csn_tabcs", "bm25", *options, "--data.limit=30", "--evaluate.resamples=200"]) == 0
+    assert main(["csn_tabcs", "bm25", *options, "--data.limit=30", "--evaluate.bootstrap_samples=200"]) == 0
     assert (tmp_path / "run" / "metrics.json").exists()
 
 
@@ -333,9 +333,9 @@ def test_nothing_to_test_on_is_told(tmp_path: Path) -> None:
         made(write_release(tmp_path / "none", {"test": 0}))
     blank = write_release(tmp_path / "blank", {"test": 3})
     write(blank / "test.tokens.pkl", [[0], [3, 0], []])
-    with pytest.raises(ValueError, match=r"--data\.drop_blank=all_oov leaves none of the 3 test pairs"):
-        made(blank, drop_blank="all_oov")
-    data, said = made(blank, drop_blank="empty")
+    with pytest.raises(ValueError, match=r"--data\.drop_empty=all_oov leaves none of the 3 test pairs"):
+        made(blank, drop_empty="all_oov")
+    data, said = made(blank, drop_empty="empty")
     assert queries(data.splits["test"]) == [words_of(0), words_of(1)]
     assert data.manifest["split_sizes"]["test"] == 2
     assert data.manifest["counts"]["blank_test_pairs_dropped"] == 1

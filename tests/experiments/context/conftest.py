@@ -39,7 +39,7 @@ def corpus(tmp_path_factory) -> list[str]:
 @pytest.fixture(scope="session")
 def small() -> list[str]:
     """The options that make a training take seconds."""
-    return ["--train.epochs=2", "--train.threads=1", "--model.dim=64", "--evaluate.resamples=200"]
+    return ["--train.epochs=2", "--train.threads=1", "--model.dim=64", "--evaluate.bootstrap_samples=200"]
 
 
 @pytest.fixture(scope="session")

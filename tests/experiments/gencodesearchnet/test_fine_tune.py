@@ -18,7 +18,7 @@ from experiments.gencodesearchnet import fine_tune as module
 from experiments.gencodesearchnet.fine_tune import CHECKPOINT, RECORD, WEIGHTS, ClassifierTask, fine_tune
 from experiments.gencodesearchnet.fine_tune_options import FineTuneOptions
 from experiments.gencodesearchnet.training_rows import TrainingRows, Validation, fingerprint
-from modeling.contract import Encoded
+from modeling.base import Encoded
 from modeling.transformers.cross_encoder import CrossEncoderConfig, load_classifier, load_cross_encoder, load_tokenizer
 from modeling.transformers.subword_pairs import subwords_in
 from tests.tiny_models import library, tiny_bert

@@ -103,11 +103,11 @@ def test_a_file_of_before_statement_trees_reads_what_it_read(tmp_path, model, as
         Configuration.load(path)
 
 
-@pytest.mark.parametrize("option", ["data.extra", "evaluate.also"])
+@pytest.mark.parametrize("option", ["data.extra_train_sets", "evaluate.extra_tests"])
 def test_named_sets_come_with_their_paths(option):
     def sets(text):
         plan = resolve("jdk", "galm", {option: text})
-        return plan.data.extra_sets if option == "data.extra" else plan.evaluate.also_sets
+        return plan.data.extra_sets if option == "data.extra_train_sets" else plan.evaluate.also_sets
 
     assert sets("") == sets("  ") == ()
     assert sets("csn") == (("csn", ""),)

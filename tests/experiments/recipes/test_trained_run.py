@@ -19,7 +19,7 @@ from search.models.folder import DEFAULT_MODEL
 from training.checkpoint import save_weights
 from training.weights_file import sealed_weights
 
-TYPED = {"model.dim": "16", "model.blocks": "4", "model.layers": "1", "data.root": "/somewhere"}
+TYPED = {"model.dim": "16", "model.num_blocks": "4", "model.layers": "1", "data.root": "/somewhere"}
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_a_run_of_before_the_checksum_is_read(run):
     [
         ("model", {"dim": 4096}, "do not fit the model"),
         ("model", {"dim": 2**62}, "--model.dim takes a whole number from 1 to 4,096"),
-        ("model", {"graph_width": 4096}, "do not fit the model"),
+        ("model", {"gcn_dim": 4096}, "do not fit the model"),
         ("model", {"layers": 10**9}, "--model.layers takes a whole number from 0 to 100"),
         ("model", {"dim": 2**70}, "--model.dim takes a whole number"),
         ("model", {"dim": "16"}, "--model.dim takes a whole number, not '16'"),

@@ -53,8 +53,8 @@ def test_a_picture_has_the_words_of_its_pair(data_with_statements, model):
     ("model", "options"),
     [
         ("fcarcs", {"model.tokens_length": "1"}),
-        ("fcarcs", {"model.parity": "true"}),
-        ("carlcs_cnn", {"model.parity": "true"}),
+        ("fcarcs", {"model.release_compatible": "true"}),
+        ("carlcs_cnn", {"model.release_compatible": "true"}),
     ],
 )
 def test_no_picture_where_what_is_read_is_not_the_words(data_with_statements, model, options):

@@ -1,4 +1,5 @@
-"""``--data.extra``: pairs of other data sets are trained on, but none that the run is validated or tested on."""
+"""``--data.extra_train_sets``: pairs of other data sets are trained on, but none that the run is validated or tested
+on."""
 
 import gzip
 import json
@@ -58,7 +59,12 @@ def extra(drawn, tmp_path_factory) -> Path:
 @pytest.fixture
 def options(java_folder, small_data) -> list[str]:
     data = [f"--data.path={java_folder}", f"--data.root={small_data.folder.parent}", f"--data.limit={LIMIT}"]
-    split = ["--data.valid_share=0.2", "--data.test_share=0.2", "--data.processes=1", "--evaluate.resamples=200"]
+    split = [
+        "--data.valid_share=0.2",
+        "--data.test_share=0.2",
+        "--data.processes=1",
+        "--evaluate.bootstrap_samples=200",
+    ]
     return [*data, *split, "--train.epochs=1", "--train.threads=1", "--words.min_count=1"]
 
 
@@ -67,7 +73,10 @@ def rows_of(split: Split) -> list[tuple]:
 
 
 def test_a_run_trains_on_them_and_is_tested_as_before(extra, options, drawn, tmp_path, capsys):
-    assert main(["folder", "unif", *options, f"--data.extra=open_java:{extra}", f"--out={tmp_path / 'run'}"]) == 0
+    assert (
+        main(["folder", "unif", *options, f"--data.extra_train_sets=open_java:{extra}", f"--out={tmp_path / 'run'}"])
+        == 0
+    )
     said = capsys.readouterr().out
     line = (
         "train: added 12 pairs of open_java, without 7 that are also in valid or test, 5 by their query and 3 by name"
@@ -83,12 +92,12 @@ def test_a_run_trains_on_them_and_is_tested_as_before(extra, options, drawn, tmp
     trained, alone = (json.loads((tmp_path / run / "metrics.json").read_text()) for run in ("run", "alone"))
     assert trained["data"] == alone["data"]
     assert trained["controls"]["bm25"]["exact"] == alone["exact"]
-    assert trained["config"]["data"]["extra"] == f"open_java:{extra.name}"
+    assert trained["config"]["data"]["extra_train_sets"] == f"open_java:{extra.name}"
 
 
 def test_prepare_tells_what_is_added(extra, options, drawn, capsys):
     data = [option for option in options if option.startswith("--data.")]
-    assert main(["prepare", "folder", *data, f"--data.extra=open_java:{extra}"]) == 0
+    assert main(["prepare", "folder", *data, f"--data.extra_train_sets=open_java:{extra}"]) == 0
     assert f"folder: train {len(drawn['train']) + 12:,}, valid" in capsys.readouterr().out
 
 
@@ -126,7 +135,7 @@ def test_no_pair_of_validation_or_test_is_added(other, small_data):
     expected = [row for row in range(len(added)) if query(added, row) not in queries and code(added, row) not in codes]
     assert 0 < len(expected) <= 60
 
-    plan = resolve("folder", "galm", {"data.extra": "folder:elsewhere"})
+    plan = resolve("folder", "galm", {"data.extra_train_sets": "folder:elsewhere"})
     found = run_data.add_training_sets(plan, small_data, "")
     train = small_data.splits["train"]
     assert rows_of(found.splits["train"]) == rows_of(train) + rows_of(added.take(np.array(expected)))
@@ -134,8 +143,10 @@ def test_no_pair_of_validation_or_test_is_added(other, small_data):
 
 
 def test_several_are_added_one_after_the_other(other, small_data):
-    once = run_data.add_training_sets(resolve("folder", "galm", {"data.extra": "folder:a"}), small_data, "")
-    twice = run_data.add_training_sets(resolve("folder", "galm", {"data.extra": "folder:a, jdk"}), small_data, "")
+    once = run_data.add_training_sets(resolve("folder", "galm", {"data.extra_train_sets": "folder:a"}), small_data, "")
+    twice = run_data.add_training_sets(
+        resolve("folder", "galm", {"data.extra_train_sets": "folder:a, jdk"}), small_data, ""
+    )
     before, after = len(small_data.splits["train"]), len(once.splits["train"])
     assert len(twice.splits["train"]) - after == after - before > 0
     assert other.splits["test"] is small_data.splits["test"]
@@ -144,12 +155,15 @@ def test_several_are_added_one_after_the_other(other, small_data):
 @pytest.mark.usefixtures("other")
 @pytest.mark.parametrize(("model", "extra"), [("galm", ""), ("bm25", "folder:elsewhere")])
 def test_nothing_is_added_where_none_is_named_or_nothing_is_trained(small_data, model, extra):
-    assert run_data.add_training_sets(resolve("folder", model, {"data.extra": extra}), small_data, "") is small_data
+    assert (
+        run_data.add_training_sets(resolve("folder", model, {"data.extra_train_sets": extra}), small_data, "")
+        is small_data
+    )
 
 
 def test_what_stands_in_another_test_is_left_out_of_what_was_added(other, small_data):
-    """``--evaluate.also`` comes after ``--data.extra``."""
-    plan = resolve("folder", "galm", {"data.extra": "folder:a", "evaluate.also": "folder:a"})
+    """``--evaluate.extra_tests`` comes after ``--data.extra_train_sets``."""
+    plan = resolve("folder", "galm", {"data.extra_train_sets": "folder:a", "evaluate.extra_tests": "folder:a"})
     whole = run_data.add_training_sets(plan, small_data, "")
     found = run_data.drop_test_overlap(plan, whole, "")
     assert run_data.overlap(whole.splits["train"], [other.splits["test"]]).rows.size > 0
@@ -161,9 +175,11 @@ def test_the_extra_set_is_prepared_whole_and_adds_nothing_itself(small_data, mon
     monkeypatch.setattr(run_data, "prepare_stage", lambda name, data, _: asked.append((name, data)) or small_data)
     monkeypatch.setattr(run_data, "say", lambda _: None)
     monkeypatch.chdir(tmp_path)
-    plan = resolve("jdk", "galm", {"data.extra": "folder:my code, csn", "data.limit": "9", "data.path": "/jdk"})
+    plan = resolve(
+        "jdk", "galm", {"data.extra_train_sets": "folder:my code, csn", "data.limit": "9", "data.path": "/jdk"}
+    )
     run_data.add_training_sets(plan, small_data, "")
-    whole = replace(plan.data, limit=0, extra="")
+    whole = replace(plan.data, limit=0, extra_train_sets="")
     here = replace(whole, path=str(tmp_path / "my code"))
     assert asked == [("folder", here), ("csn", replace(whole, path=""))]
 
@@ -171,14 +187,32 @@ def test_the_extra_set_is_prepared_whole_and_adds_nothing_itself(small_data, mon
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["jdk", "unif", "--data.extra=open_jave"], "unknown data set in --data.extra 'open_jave': did you"),
-        (["jdk", "unif", "--data.extra=,jdk"], "--data.extra takes comma-separated DATASET or DATASET:PATH, not"),
-        (["jdk", "unif", "--data.apart=,jdk"], "--data.apart takes comma-separated DATASET or DATASET:PATH, not"),
-        (["jdk", "unif", "--data.apart=jdkk"], "unknown data set in --data.apart 'jdkk': did you mean jdk?"),
-        (["folder", "unif", "{options}", "--data.extra=open_java:{here}/none"], "open_java needs one or more of"),
+        (
+            ["jdk", "unif", "--data.extra_train_sets=open_jave"],
+            "unknown data set in --data.extra_train_sets 'open_jave': did you",
+        ),
+        (
+            ["jdk", "unif", "--data.extra_train_sets=,jdk"],
+            "--data.extra_train_sets takes comma-separated DATASET or DATASET:PATH, not",
+        ),
+        (
+            ["jdk", "unif", "--data.exclude_overlap_with=,jdk"],
+            "--data.exclude_overlap_with takes comma-separated DATASET or DATASET:PATH, not",
+        ),
+        (
+            ["jdk", "unif", "--data.exclude_overlap_with=jdkk"],
+            "unknown data set in --data.exclude_overlap_with 'jdkk': did you mean jdk?",
+        ),
+        (
+            ["folder", "unif", "{options}", "--data.extra_train_sets=open_java:{here}/none"],
+            "open_java needs one or more of",
+        ),
         (["open_java", "unif", "--data.path={extra}", "--data.root={here}"], "open_java has training pairs only"),
-        (["open_java", "bm25", "--data.path={extra}", "--data.root={here}"], "by --data.extra=open_java"),
-        (["folder", "bm25", "{options}", "--evaluate.also=open_java:{extra}"], "open_java has no test pairs for"),
+        (["open_java", "bm25", "--data.path={extra}", "--data.root={here}"], "by --data.extra_train_sets=open_java"),
+        (
+            ["folder", "bm25", "{options}", "--evaluate.extra_tests=open_java:{extra}"],
+            "open_java has no test pairs for",
+        ),
     ],
 )  # fmt: skip
 def test_mistakes_are_one_line(extra, options, tmp_path, capsys, arguments, message):
@@ -194,4 +228,6 @@ def test_a_set_without_training_pairs_is_refused(small_data, monkeypatch):
     empty = replace(small_data, splits={**small_data.splits, "train": Split.of("train", [])})
     monkeypatch.setattr(run_data, "prepared_beside", lambda *_: empty)
     with pytest.raises(ValueError, match="csn_tabcs has no training pairs to add by --data"):
-        run_data.add_training_sets(resolve("folder", "galm", {"data.extra": "csn_tabcs:here"}), small_data, "")
+        run_data.add_training_sets(
+            resolve("folder", "galm", {"data.extra_train_sets": "csn_tabcs:here"}), small_data, ""
+        )

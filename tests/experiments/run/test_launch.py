@@ -19,7 +19,7 @@ from experiments.run.launch import backend_of
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 # Without dropout, whose draws are each process's own.
-TRAINING = ["--model.dropout=0", "--train.epochs=3", "--train.batch_size=7", "--evaluate.resamples=200"]
+TRAINING = ["--model.dropout=0", "--train.epochs=3", "--train.batch_size=7", "--evaluate.bootstrap_samples=200"]
 
 
 def options_of(java_folder: Path, small_data) -> list[str]:

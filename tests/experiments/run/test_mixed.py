@@ -1,4 +1,4 @@
-"""``--evaluate.mix_on``: validation pairs of another data set choose a weight, but none seen elsewhere."""
+"""``--evaluate.fuse_tuned_on``: validation pairs of another data set choose a weight, but none seen elsewhere."""
 
 import json
 from dataclasses import replace
@@ -13,7 +13,7 @@ from experiments.recipes.config import resolve
 from experiments.run import data as run_data
 from experiments.run import stages
 
-MIX = {"evaluate.mix": "bm25", "evaluate.mix_on": "folder:elsewhere"}
+MIX = {"evaluate.fuse_with": "bm25", "evaluate.fuse_tuned_on": "folder:elsewhere"}
 
 
 @pytest.fixture
@@ -58,13 +58,13 @@ def test_pairs_of_another_test_choose_no_weight(small_data, monkeypatch):
     valid = replace(small_data.splits["valid"], name="test")
     tested = replace(small_data, splits={**small_data.splits, "test": valid})
     monkeypatch.setattr(stages, "tests_beside", lambda *_: tested)
-    plan = resolve("folder", "unif", {**MIX, "evaluate.also": "csn:there"})
+    plan = resolve("folder", "unif", {**MIX, "evaluate.extra_tests": "csn:there"})
     with pytest.raises(ValueError, match=r"folder has no validation pairs of its own for --evaluate\.mix_on=folder:"):
         stages.mixed(plan, stages._control("bm25", "jdk"), small_data, "")
 
 
 def test_without_another_data_set_its_own_validation_pairs_choose(small_data, pools):
-    plan = resolve("folder", "unif", {"evaluate.mix": "bm25", "train.validate_pool": "100000"})
+    plan = resolve("folder", "unif", {"evaluate.fuse_with": "bm25", "train.validate_pool": "100000"})
     stages.mixed(plan, stages._control("bm25", "jdk"), small_data, "")
     assert texts(pools[0]) == texts(small_data.splits["valid"])
 
@@ -73,8 +73,8 @@ def test_a_run_and_the_test_of_its_weights_mix_alike(java_folder, small_data, tm
     """By the same weight, chosen on the same pairs."""
     place = [f"--data.path={java_folder}", f"--data.root={small_data.folder.parent}", "--data.limit=240"]
     split = ["--data.valid_share=0.2", "--data.test_share=0.2", "--data.processes=1"]
-    quick = ["--train.epochs=1", "--train.threads=1", "--words.min_count=1", "--evaluate.resamples=200"]
-    mix = ["--evaluate.mix=bm25", f"--evaluate.mix_on=folder:{java_folder}"]
+    quick = ["--train.epochs=1", "--train.threads=1", "--words.min_count=1", "--evaluate.bootstrap_samples=200"]
+    mix = ["--evaluate.fuse_with=bm25", f"--evaluate.fuse_tuned_on=folder:{java_folder}"]
     run = tmp_path / "run"
     assert main(["folder", "unif", *place, *split, *quick, *mix, f"--out={run}"]) == 0
     said = [line for line in capsys.readouterr().out.splitlines() if "validation pairs" in line]
@@ -85,16 +85,25 @@ def test_a_run_and_the_test_of_its_weights_mix_alike(java_folder, small_data, tm
     assert again == said
     first, second = (json.loads(path.read_text()) for path in sorted(run.glob("metrics*.json")))
     assert first["exact"] == second["exact"]
-    assert second["config"]["evaluate"]["mix_on"] == f"folder:{java_folder.name}"
+    assert second["config"]["evaluate"]["fuse_tuned_on"] == f"folder:{java_folder.name}"
 
 
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        (["--evaluate.mix=bm25", "--evaluate.mix_on=jdk,csn"], "--evaluate.mix_on takes one DATASET or DATASET:PATH"),
-        (["--evaluate.mix=bm25", "--evaluate.mix_on=:there"], "--evaluate.mix_on takes one DATASET or DATASET:PATH"),
-        (["--evaluate.mix=bm25", "--evaluate.mix_on=jdkk"], "unknown data set in --evaluate.mix_on 'jdkk': did"),
-        (["--evaluate.mix_on=csn"], "is tuned on: name both"),
+        (
+            ["--evaluate.fuse_with=bm25", "--evaluate.fuse_tuned_on=jdk,csn"],
+            "--evaluate.fuse_tuned_on takes one DATASET or DATASET:PATH",
+        ),
+        (
+            ["--evaluate.fuse_with=bm25", "--evaluate.fuse_tuned_on=:there"],
+            "--evaluate.fuse_tuned_on takes one DATASET or DATASET:PATH",
+        ),
+        (
+            ["--evaluate.fuse_with=bm25", "--evaluate.fuse_tuned_on=jdkk"],
+            "unknown data set in --evaluate.fuse_tuned_on 'jdkk': did",
+        ),
+        (["--evaluate.fuse_tuned_on=csn"], "is tuned on: name both"),
     ],
 )
 def test_mistakes_are_one_line(typed, message, capsys):

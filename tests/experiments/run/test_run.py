@@ -26,7 +26,14 @@ def options(java_folder, small_data) -> list[str]:
     """Options under which the prepared data of the fixture are found again."""
     split = ["--data.valid_share=0.2", "--data.test_share=0.2", "--data.processes=1"]
     data = [f"--data.path={java_folder}", f"--data.root={small_data.folder.parent}"]
-    return [*data, *split, "--data.limit=240", "--train.epochs=1", "--train.threads=1", "--evaluate.resamples=200"]
+    return [
+        *data,
+        *split,
+        "--data.limit=240",
+        "--train.epochs=1",
+        "--train.threads=1",
+        "--evaluate.bootstrap_samples=200",
+    ]
 
 
 @pytest.fixture(scope="session")
@@ -165,7 +172,7 @@ def test_evaluate_writes_beside_the_first_result(finished, capsys):
 
 
 def test_bm25_is_a_run_without_training(options, java_folder, tmp_path, capsys):
-    also = f"--evaluate.also=folder:{java_folder}"
+    also = f"--evaluate.extra_tests=folder:{java_folder}"
     assert main(["folder", "bm25", *options, f"--out={tmp_path / 'out'}", also]) == 0
     assert "chance" in capsys.readouterr().out
     names = {path.name for path in (tmp_path / "out").iterdir()}

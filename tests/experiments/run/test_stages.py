@@ -36,7 +36,7 @@ def tested_elsewhere(small_data, monkeypatch):
 def test_pairs_of_another_test_are_not_trained_on(small_data, monkeypatch):
     said: list[str] = []
     monkeypatch.setattr(data, "say", said.append)
-    plan = resolve("folder", "galm", {"evaluate.also": "folder:elsewhere"})
+    plan = resolve("folder", "galm", {"evaluate.extra_tests": "folder:elsewhere"})
     found = data.drop_test_overlap(plan, small_data, "bash run.sh folder galm")
     before, after = small_data.splits["train"], found.splits["train"]
     asked = {before.text(row).query_text for row in range(5)}
@@ -50,7 +50,7 @@ def test_pairs_of_another_test_are_not_trained_on(small_data, monkeypatch):
 @pytest.mark.usefixtures("tested_elsewhere")
 @pytest.mark.parametrize(("model", "also"), [("galm", ""), ("bm25", "folder:elsewhere")])
 def test_all_is_kept_where_nothing_is_tested_elsewhere_or_trained(small_data, model, also):
-    plan = resolve("folder", model, {"evaluate.also": also, "data.apart": also})
+    plan = resolve("folder", model, {"evaluate.extra_tests": also, "data.exclude_overlap_with": also})
     assert data.drop_test_overlap(plan, small_data, "") is small_data
 
 
@@ -59,7 +59,7 @@ def test_pairs_of_a_set_apart_are_left_out_whatever_their_split_there(small_data
     """The other data set's validation and test splits are this one's, so of training only its own pairs may go."""
     said: list[str] = []
     monkeypatch.setattr(data, "say", said.append)
-    plan = resolve("folder", "galm", {"data.apart": "folder:elsewhere"})
+    plan = resolve("folder", "galm", {"data.exclude_overlap_with": "folder:elsewhere"})
     found = data.drop_test_overlap(plan, small_data, "bash run.sh folder galm")
     assert not len(found.splits["train"])
     assert not len(found.splits["valid"])
@@ -68,7 +68,7 @@ def test_pairs_of_a_set_apart_are_left_out_whatever_their_split_there(small_data
 
 
 def test_a_set_apart_of_java_alone_stays_so_beside_other_languages(tmp_path):
-    config = DataConfig(language="all", limit=5, extra="jdk")
+    config = DataConfig(language="all", limit=5, extra_train_sets="jdk")
     java = data.config_of_other(config, "folder", str(tmp_path))
     assert (java.language, java.path, java.limit, java.extra) == ("java", str(tmp_path), 0, "")
     assert data.config_of_other(config, "repositories", "").language == "all"

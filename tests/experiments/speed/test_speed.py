@@ -59,7 +59,7 @@ def small(monkeypatch):
 
 def test_operations_are_those_of_a_hand_count():
     # d = 8, B = 2, F = 3, L = 2; queries of 2 and 1 words, methods of 5 and 3.
-    config = GalmConfig(dim=8, blocks=2, graph_width=3, layers=2)
+    config = GalmConfig(dim=8, num_blocks=2, gcn_dim=3, layers=2)
     logits_and_mix = 2 * 2 * 8 * (2 + 1) * (5 + 3)
     blocks = 4 * 8 * (2 + 1) * 2
     first = 2 * 2 * 3 * (2 + 1) * 2
@@ -74,7 +74,7 @@ def test_operations_are_those_of_a_hand_count():
 
 
 def test_a_layer_more_adds_its_edges_and_its_weights():
-    one, two = (GalmConfig(dim=8, blocks=2, graph_width=3, layers=layers) for layers in (1, 2))
+    one, two = (GalmConfig(dim=8, num_blocks=2, gcn_dim=3, layers=layers) for layers in (1, 2))
     n = np.array([4])
     assert graph_operations(two, n) - graph_operations(one, n) == 2 * 16 * 3 + 2 * 4 * 9 + 2 * 16 * 3
 
@@ -289,7 +289,7 @@ def test_mistakes_are_one_line(arguments, message, capsys):
         (row_updates, "measure_rows", "row-updates", "BUCKETS", ("1", "8")),
         (
             selected_scores, "measure_selected", "selected-scores", "SIZES",
-            {"small": ("galm", {}), "wide": ("galm_paper", {"model.graph_width": "64"})},
+            {"small": ("galm", {}), "wide": ("galm_paper", {"model.gcn_dim": "64"})},
         ),
     ],
 )  # fmt: skip

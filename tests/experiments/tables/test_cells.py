@@ -81,7 +81,7 @@ def kept(result_file, tmp_path):
 @pytest.mark.parametrize(
     ("section", "option", "other"),
     [
-        ("data", "extra", "jdk"),
+        ("data", "extra_train_sets", "jdk"),
         ("evaluate", "split", "valid"),
         ("model", "b", "0.3"),
         ("train", "epochs", "77"),
@@ -98,8 +98,8 @@ def test_only_what_is_missing_counts_as_the_default(kept):
     cell, folder, write = kept
     write("data", extra="jdk")
     assert finished(cell, folder, {}) is None
-    assert finished(cell, folder, {"data.extra": "jdk"})
-    write("data", "extra", there_was_once=1)
+    assert finished(cell, folder, {"data.extra_train_sets": "jdk"})
+    write("data", "extra_train_sets", there_was_once=1)
     assert finished(cell, folder, {}) is None
 
 
@@ -129,10 +129,10 @@ def test_a_path_within_an_option_is_compared_by_its_last_name(kept):
     """Of paths, results keep no more."""
     cell, folder, write = kept
     write("data", extra="open_java:pairs")
-    assert finished(cell, folder, {"data.extra": "open_java:/here/pairs"})
-    assert finished(cell, folder, {"data.extra": "open_java:/elsewhere/pairs"})
-    assert finished(cell, folder, {"data.extra": "open_java:/here/others"}) is None
-    assert finished(cell, folder, {"data.extra": "folder:/here/pairs"}) is None
+    assert finished(cell, folder, {"data.extra_train_sets": "open_java:/here/pairs"})
+    assert finished(cell, folder, {"data.extra_train_sets": "open_java:/elsewhere/pairs"})
+    assert finished(cell, folder, {"data.extra_train_sets": "open_java:/here/others"}) is None
+    assert finished(cell, folder, {"data.extra_train_sets": "folder:/here/pairs"}) is None
 
 
 def test_the_kept_results_of_the_main_table_are_finished():
@@ -162,7 +162,7 @@ def test_a_run_that_was_stopped_goes_on(place, tmp_path):
     run.path.mkdir(parents=True)
     cell.plan(place).save(run.config)
     content = json.loads(run.config.read_text())
-    del content["data"]["extra"], content["evaluate"]["mix"]
+    del content["data"]["extra_train_sets"], content["evaluate"]["fuse_with"]
     run.config.write_text(json.dumps(content))
     (result,) = run_cells([cell], folder, place)
     assert "--train.resume" in result.command
@@ -202,11 +202,11 @@ def test_weights_are_tested_again_by_one_process_at_a_time(place, tmp_path, monk
 
 def test_weights_are_tested_again_with_another_ranker(place, tmp_path):
     """A cell that needs another's weights runs that one first, and keeps what ``evaluate`` found."""
-    extra = {"data.extra": f"folder:{place['data.path']}", "data.limit": "300"}
+    extra = {"data.extra_train_sets": f"folder:{place['data.path']}", "data.limit": "300"}
     small = {"train.epochs": "1", "model.dim": "32", **extra}
     base = Cell("folder", "unif", 1, "unif", small)
-    mixed = Cell("folder", "unif", 1, "unif + bm25", {**small, "evaluate.mix": "bm25"}, weights_of=base)
+    mixed = Cell("folder", "unif", 1, "unif + bm25", {**small, "evaluate.fuse_with": "bm25"}, weights_of=base)
     (result,) = run_cells([mixed], tmp_path / "results", place)
-    assert result.config["evaluate"]["mix"] == "bm25"
+    assert result.config["evaluate"]["fuse_with"] == "bm25"
     assert [path.name for path in (tmp_path / "results").iterdir()] == ["folder-unif_bm25-seed1.json"]
     assert run_cells([mixed], tmp_path / "results", place) == [result]

@@ -61,7 +61,7 @@ def test_data_are_not_prepared_where_all_is_there(typed, prepared, tmp_path, mon
 
 
 def test_sets_that_are_tested_too_have_theirs(typed, prepared, tmp_path, java_folder):
-    cell = Cell("folder", "bm25", 0, "bm25", {"evaluate.also": f"folder:{java_folder}"})
+    cell = Cell("folder", "bm25", 0, "bm25", {"evaluate.extra_tests": f"folder:{java_folder}"})
     write_query_facts([cell], tmp_path, typed)
     assert len(prepared) == 1  # of the same name
     assert [path.name for path in (tmp_path / "queries").iterdir()] == ["folder.json"]

@@ -23,7 +23,7 @@ from search.retrieval.bm25_index import Bm25Index
 @pytest.fixture(scope="module")
 def reranker(index):
     """A model that has learnt nothing yet: what it prefers is arbitrary, but fixed."""
-    plan = resolve("folder", "galm_plus", {"model.dim": "32", "model.blocks": "4"})
+    plan = resolve("folder", "galm_plus", {"model.dim": "32", "model.num_blocks": "4"})
     tokenizer = WordTokenizer.build(index.split, plan.words)
     return ModelReranker(build_model(plan, tokenizer), tokenizer, index.split)
 
@@ -157,7 +157,7 @@ NAMES = ["Reader", "Reader.Reader", "Reader.nextName", "Reader.nextInt", "Outer.
 
 
 def spelt(query):
-    found = Names(NAMES).spelt(query, RankingSettings(named=100.0, mentioned=5.0))
+    found = Names(NAMES).spelt(query, RankingSettings(exact_name_boost=100.0, mention_boost=5.0))
     gains = {NAMES[row] + f"@{row}": found.gain(row) for row in range(len(NAMES)) if found.gain(row)}
     return gains, found.rest.split()
 

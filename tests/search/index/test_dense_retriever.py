@@ -332,7 +332,7 @@ def near(index, encoder):
 @pytest.fixture(scope="module")
 def reranker(index):
     torch.manual_seed(0)
-    plan = resolve("folder", "galm_plus", {"model.dim": "32", "model.blocks": "4"})
+    plan = resolve("folder", "galm_plus", {"model.dim": "32", "model.num_blocks": "4"})
     encoder = WordTokenizer.build(index.split, plan.words)
     return ModelReranker(class_of("galm_plus")(plan.model, encoder.vocabularies), encoder, index.split)
 
@@ -380,7 +380,10 @@ def test_without_vectors_nothing_changes_and_without_a_reader_they_are_not_asked
 def test_the_score_of_the_vectors_is_added_on_one_scale(index, reranker, near, encoder):
     words, whole = QUESTION.split(), replace(RANKING, read_all_below=len(index), file=0.0)
     scores = [
-        {hit.row: hit for hit in Engine(index, reranker, replace(whole, near=share), near).search(QUESTION, top=10**6)}
+        {
+            hit.row: hit
+            for hit in Engine(index, reranker, replace(whole, vector_weight=share), near).search(QUESTION, top=10**6)
+        }
         for share in (0.0, 0.5)
     ]
     rows = np.arange(len(index))

@@ -21,7 +21,7 @@ from data_prep.store.vocabulary import FIRST_UNKNOWN
 from experiments.recipes.config import Configuration, resolve
 from experiments.recipes.models import MODELS, class_of, is_trained
 from experiments.recipes.run_folder import RunFolder
-from modeling.contract import NeuralRanker
+from modeling.base import NeuralRanker
 from modeling.losses import build_loss
 from modeling.pool_ranker import PoolRanker
 from search.models import packed_model
@@ -58,7 +58,7 @@ def save_run(folder: RunFolder, plan: Configuration, model: NeuralRanker, tokeni
 def run(small_data, tmp_path_factory) -> Run:
     """A galm_plus after a few steps on a few packages of the JDK, so that no offset is left as it started."""
     paths = {"out": "/home/somebody/run", "data.root": "/home/somebody/data", "train.resume": "/home/somebody/run"}
-    extra = {"data.extra": "csn:/home/somebody/more", "evaluate.also": "folder:/home/somebody/tests"}
+    extra = {"data.extra_train_sets": "csn:/home/somebody/more", "evaluate.extra_tests": "folder:/home/somebody/tests"}
     plan = resolve("folder", "galm_plus", {**paths, **extra, "model.dim": "64", "words.unknown_buckets": "8"})
     train = small_data.splits["train"]
     tokenizer = WordTokenizer.build(train, WordsConfig(**plan.section("words")))
@@ -242,7 +242,7 @@ def test_the_hash_of_a_model_is_of_all_that_it_is_made_of(run, whole, copy, tmp_
     text = config.read_text()
     config.write_text(text.replace('"seed": 0', '"seed": 1'))  # of the run, not of the model
     assert model_hash(copy) == model_hash(whole)
-    config.write_text(text.replace('"blocks": 16', '"blocks": 8'))
+    config.write_text(text.replace('"num_blocks": 16', '"num_blocks": 8'))
     assert model_hash(copy) != model_hash(whole)
     config.write_text("[]")
     with pytest.raises(ValueError, match=r"expected the configuration of a run in .*config\.json: it lacks"):

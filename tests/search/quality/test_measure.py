@@ -81,7 +81,10 @@ def test_names_are_asked_that_lead_to_one_row(index):
     ranked = measure_quality(index, {}, RankingSettings(), of_names(index, 60, 0))[0].ranks
     assert (ranked == 1).all()
     assert not (
-        measure_quality(index, {}, RankingSettings(named=0.0, mentioned=0.0), of_names(index, 60, 0))[0].ranks == 1
+        measure_quality(index, {}, RankingSettings(exact_name_boost=0.0, mention_boost=0.0), of_names(index, 60, 0))[
+            0
+        ].ranks
+        == 1
     ).all()
 
 

@@ -60,8 +60,11 @@ def test_values_are_those_of_the_search(index, monkeypatch, read_all_below):
     asked = checked_queries(ASKED)
     model, vectors = Counted(len(index)), Counted(len(index))
     project = SearchProject(asked, index, model, vectors)
-    for ranking in (settings, replace(settings, weight=0.2, by_file=0.5, near_by_file=1.0, file=0.0, test=0.0)):
-        own = {name: getattr(ranking, name) for name in ("weight", "by_file", "near_by_file", "file", "test")}
+    for ranking in (
+        settings,
+        replace(settings, weight=0.2, by_file=0.5, vector_weight_by_file=1.0, file=0.0, test=0.0),
+    ):
+        own = {name: getattr(ranking, name) for name in ("weight", "by_file", "vector_weight_by_file", "file", "test")}
         (whole,) = measure_queries({"whole": Engine(index, Counted(len(index)), ranking, Counted(len(index)))}, asked)
         assert project.ndcg(replace(PLAN.default, **own)) == pytest.approx(whole.values.mean())
     assert len(model.asked) == len({*model.asked}) > 0

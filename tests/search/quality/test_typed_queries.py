@@ -63,7 +63,7 @@ def test_a_relevant_file_counts_once_at_its_first_match():
 
 def test_values_are_those_of_the_ranked_files(index):
     asked = QueryFile("", [TypedQuery("AbstractPipeline", "symbol", ("stream/AbstractPipeline.java",))])
-    engines = {"one": Engine(index, None), "two": Engine(index, None, RankingSettings(named=0.0))}
+    engines = {"one": Engine(index, None), "two": Engine(index, None, RankingSettings(exact_name_boost=0.0))}
     one, two = measure_queries(engines, asked)
     assert one.values.tolist() == [1.0]
     assert one.lead is None

@@ -51,7 +51,7 @@ FILES = {
 def live(tmp_path_factory):
     """A few methods, and a model that has learnt nothing."""
     folder = tmp_path_factory.mktemp("served")
-    plan = resolve("folder", "galm_plus", {"model.dim": "32", "model.blocks": "4"})
+    plan = resolve("folder", "galm_plus", {"model.dim": "32", "model.num_blocks": "4"})
 
     def reranker_of(index):
         tokenizer = WordTokenizer.build(index.split, plan.words)

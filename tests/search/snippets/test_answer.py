@@ -74,7 +74,7 @@ def test_a_half_of_a_function_finds_it(engine):
 def test_scores_are_the_sum_of_the_standardised_parts(engine):
     row = row_of(engine, "tqdm.update")
     code = query_of_row(engine.index, row)
-    weights = CodeWeights(near=0.3, overlap=0.6)
+    weights = CodeWeights(vector_weight=0.3, overlap=0.6)
     hits = CodeSearch(engine, weights).like(code, top=len(engine.index))
     assert len(hits) <= SHORTLIST + 100
     parts = [z_scores(np.array([getattr(hit, name) for hit in hits])) for name in ("lexical", "near", "overlap")]

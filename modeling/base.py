@@ -135,7 +135,7 @@ class NeuralRanker(nn.Module, ABC):
         return None
 
     @property
-    def scores_are_dear(self) -> bool:
+    def expensive_scoring(self) -> bool:
         """Whether training is faster if a loss that reads few scores has only these computed with their gradients."""
         return False
 
@@ -170,7 +170,7 @@ class NeuralRanker(nn.Module, ABC):
         """Numbers about the inner parts while query i is scored against code i, as ``part/name``; none by default."""
         return {}
 
-    def concern(self, found: Mapping[str, float]) -> str:  # noqa: ARG002
+    def collapse_warning(self, found: Mapping[str, float]) -> str:  # noqa: ARG002
         """One line on what :meth:`diagnostics` show to do nothing; "" where all is well."""
         return ""
 
