@@ -181,7 +181,12 @@ def test_no_path_of_the_machine_is_packed(run, whole):
     assert "/home/somebody" in run.folder.config.read_text()
     assert not any(b"/home/somebody" in (whole / name).read_bytes() for name in FILES)
     plan, before = (Configuration.load(path / "config.json") for path in (whole, run.folder.path))
-    assert (plan.model, plan.words, plan.loss, plan.data.extra) == (before.model, before.words, before.loss, "csn")
+    assert (plan.model, plan.words, plan.loss, plan.data.extra_train_sets) == (
+        before.model,
+        before.words,
+        before.loss,
+        "csn",
+    )
 
 
 def test_a_run_loads_to_the_last_bit(run):
@@ -467,7 +472,7 @@ def test_the_shipped_model_is_small_whole_and_of_no_machine(shipped):
     for tokenizer in (shipped[1], load_model(DEFAULT_BI_ENCODER)[1]):
         assert f"{len(tokenizer.vocabularies.code.words):,} words" in card
     assert f"--train.seed={plan.train.seed}" in card
-    assert (plan.dataset, plan.data.extra, plan.data.language) == ("repositories", "", "all")
+    assert (plan.dataset, plan.data.extra_train_sets, plan.data.language) == ("repositories", "", "all")
     for text in (card, *((folder / "config.json").read_text() for folder in (DEFAULT_MODEL, DEFAULT_BI_ENCODER))):
         assert "/work" not in text
         assert "/home" not in text
