@@ -17,7 +17,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 def check_types(packages: Sequence[str]) -> None:
     """Check the arguments and results of all functions in ``packages``, which no one has imported yet."""
-    files = (file for package in packages for file in (REPOSITORY / package).rglob("*.py"))
+    files = (file for package in packages for file in (REPOSITORY / package.replace(".", "/")).rglob("*.py"))
     slow = [".".join(file.relative_to(REPOSITORY).with_suffix("").parts) for file in files if _needs_jaxtyping(file)]
     beartype_packages(packages, conf=BeartypeConf(claw_is_pep526=False))
     install_import_hook(slow, "beartype.beartype")

@@ -10,14 +10,11 @@ check_types(
     (
         "data_prep",
         "modeling",
-        "retrieval",
         "galm",
         "baselines",
-        "snipper",
-        "scotch",
         "training",
         "evaluation",
-        "recipes",
+        "experiments.recipes",
         "search",
         "neural_code_search",
     )

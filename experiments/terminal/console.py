@@ -29,11 +29,8 @@ _ROOMS: Final = frozenset(
     {
         "data_prep",
         "modeling",
-        "retrieval",
         "galm",
         "baselines",
-        "snipper",
-        "scotch",
         "training",
         "evaluation",
         "experiments",
