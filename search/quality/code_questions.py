@@ -1,4 +1,4 @@
-"""Code as questions, made from the functions of a code base; which functions those of a trace are: made_traces.py.
+"""Code as questions, made from the functions of a code base; traces are in trace_questions.py.
 
 - ``snippet``: the first half of the lines of a function's body, which its function is to answer.
 - ``namesake``: a function's body, which functions of the same name in other files are to answer, without itself and

@@ -1,4 +1,4 @@
-"""The search measured by questions that people typed: NDCG@10 by file, by category, and each stage beside the others.
+"""The search measured by questions that people typed: NDCG@10 by file, and each stage of the search beside the others.
 
 A hit counts by its file; files are in the order of their best hit. Of a query's relevant files, secondary ones among
 them, each found at rank r of the first 10 gives 1 / log2(1 + r); the sum is divided by that of a perfect order. A file
@@ -13,17 +13,16 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float
 
-from data_prep.files.printable import one_line
 from evaluation.metrics import ndcg_of_several
-from evaluation.significance import Difference, bootstrap_interval, compare
+from evaluation.significance import Difference, compare
 from search.engine.engine import Engine
+from search.engine.settings import RankingSettings
+from search.engine.signals import Reranker, Retriever
+from search.index.code_index import Index
 from search.quality.query_file import QueryFile, TypedQuery
 
 DEPTH: Final = 10
 """Files of an answer that count."""
-ALL: Final = "all"
-FAILED: Final = 0.5
-"""NDCG@10 below which a query is listed as failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,53 +121,27 @@ def unmatched(queries: Sequence[TypedQuery], paths: Sequence[str]) -> list[str]:
     return [path for path in wanted if not any(same_file(path, each) for each in paths)]
 
 
-def of_categories(queries: Sequence[TypedQuery]) -> dict[str, list[int]]:
-    """Category -> positions of its queries; all of them first."""
-    found: dict[str, list[int]] = {ALL: [*range(len(queries))]}
-    for place, each in enumerate(queries):
-        found.setdefault(one_line(each.category), []).append(place)
-    return found
+def stages(
+    index: Index, rerankers: Mapping[str, Reranker], retriever: Retriever | None, ranking: RankingSettings
+) -> dict[str, Engine]:
+    """The whole search, then its stages and other models, by what they are called.
 
-
-def interval(values: Float[np.ndarray, " queries"]) -> tuple[float, float]:
-    """The 95 % bootstrap interval of the mean."""
-    return bootstrap_interval(values, np.zeros_like(values))
-
-
-def query_lines(measured: Sequence[MeasuredQueries], queries: Sequence[TypedQuery], files: int) -> list[str]:
-    """The results as text: by category, differences from the whole search, and what failed."""
-    places = of_categories(queries)
-    wide = max(20, *(len(each.name) + 2 for each in measured))
-    what = f"NDCG@10 by file (95 % interval) and the difference from {measured[0].name}"
-    lines = [f"{len(queries):,} queries over {files:,} files; {what}", ""]
-    for name, own in places.items():
-        lines.append(f"{name}, {len(own)} {'queries' if len(own) > 1 else 'query'}")
-        lines += [_line(each, own, wide, with_lead=name == ALL) for each in measured]
-    return [*lines, *_times(measured, wide), *_failures(measured[0], queries)]
-
-
-def _times(measured: Sequence[MeasuredQueries], wide: int) -> list[str]:
-    timed = [(each.name, each.times) for each in measured if each.times]
-    what = "seconds: of a question asked again (median); of all, the first time, with the encoding of rows as needed"
-    lines = [f"  {name:<{wide}}{own.again:.4f}{own.first:>10.2f}" for name, own in timed]
-    return [what, *lines] if lines else []
-
-
-def _line(each: MeasuredQueries, own: Sequence[int], wide: int, *, with_lead: bool) -> str:
-    values = each.values[own]
-    low, high = interval(values)
-    lead = each.lead if with_lead else None
-    gain = f"   {lead.mean:+.3f} ({lead.low:+.3f} to {lead.high:+.3f}), p = {lead.p_value:.4f}" if lead else ""
-    return f"  {each.name:<{wide}}{values.mean():.3f} ({low:.3f} to {high:.3f}){gain}"
-
-
-def _failures(whole: MeasuredQueries, queries: Sequence[TypedQuery]) -> list[str]:
-    failed = [place for place in np.argsort(whole.values, kind="stable").tolist() if whole.values[place] < FAILED]
-    lines = [f"below {FAILED} with {whole.name}: {len(failed)}"] if failed else []
-    for place in failed:
-        query, own = queries[place], whole.answers[place]
-        first = ", ".join(map(one_line, own.found[:3])) or "nothing"
-        ranked = zip(query.paths[:3], own.ranks[:3], strict=True)
-        wanted = ", ".join(f"{one_line(path)} ({f'rank {rank}' if rank else 'not found'})" for path, rank in ranked)
-        lines.append(f"  {whole.values[place]:.2f}  {one_line(query.text)}: expected {wanted}; found {first}")
-    return lines
+    Args:
+        index: what is searched.
+        rerankers: by their labels, that of the whole search first; none: there is no model.
+        retriever: the vectors of the rows; None: there are none.
+        ranking: the settings.
+    """
+    beside = ("vectors + " if retriever and rerankers else "") + ("files + bm25" if ranking.by_file else "bm25")
+    alone = replace(ranking, files=0.0, by_file=0.0)
+    if not rerankers:
+        return {beside: Engine(index, None, ranking), "bm25": Engine(index, None, alone)}
+    (label, reranker), *others = rerankers.items()
+    engines = {f"{label} + {beside}": Engine(index, reranker, ranking, retriever)}
+    if ranking.by_file:
+        engines["without files"] = Engine(index, reranker, alone, retriever)
+    if retriever:
+        engines["without vectors"] = Engine(index, reranker, ranking)
+    engines["without models"] = Engine(index, None, ranking)
+    engines["bm25"] = Engine(index, None, alone)
+    return engines | {f"{name} + {beside}": Engine(index, each, ranking, retriever) for name, each in others}

@@ -9,11 +9,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from data_prep.store.manifest import DamagedStore
-from search.quality.judgements import Judgements
-from search.quality.query_file import FEWEST, QueryFile, checked_queries
-from search.quality.records import as_records
-from search.quality.stages import stages
-from search.quality.typed_queries import Answered, answered, compared
+from search.quality.query_file import FEWEST, Judgements, QueryFile, checked_queries
+from search.quality.reports import as_records
+from search.quality.typed_queries import Answered, answered, compared, stages
 from search.serve.live_index import Opened
 from search.serve.requests import error_answer, json_answer, parameters, posted_json
 from search.serve.search_api import Turns

@@ -13,9 +13,9 @@ from cli.main import main
 from search.engine.engine import Engine
 from search.engine.signature import body
 from search.index.index_file import open_index
-from search.quality.code_measure import _rank, _rank_by, frames_found, measure_code
 from search.quality.code_questions import FEWEST, of_halves, of_namesakes
-from search.quality.made_traces import PRINTED, Call, TraceQuestion, of_traces
+from search.quality.measure import frames_found, measure_code, rank_by, rank_of
+from search.quality.trace_questions import Call, TraceQuestion, of_traces, printed
 from search.snippets.code_search import CodeHit
 from search.traces.located import FrameLocator
 from search.traces.trace import read_trace
@@ -82,10 +82,10 @@ def test_ranks_count_ties_against_the_answer():
         CodeHit(n, row, score, 0.0, None, 0.0, "") for n, (row, score) in enumerate([(4, 3.0), (2, 1.0), (3, 1.0)], 1)
     ]
     lexical = np.array([0.5, 2.0, 9.0, 9.0, 9.0])
-    assert [_rank(hits, lexical, {row}) for row in (4, 2, 3, 1, 0)] == [1, 3, 3, 4, 5]
-    assert _rank(hits, lexical, {2, 3}) == 2
-    assert [_rank_by(lexical, {row}) for row in range(5)] == [5, 4, 3, 3, 3]
-    assert _rank_by(lexical, {2, 3}) == 2
+    assert [rank_of(hits, lexical, {row}) for row in (4, 2, 3, 1, 0)] == [1, 3, 3, 4, 5]
+    assert rank_of(hits, lexical, {2, 3}) == 2
+    assert [rank_by(lexical, {row}) for row in range(5)] == [5, 4, 3, 3, 3]
+    assert rank_by(lexical, {2, 3}) == 2
 
 
 def test_copies_first_find_the_half_and_without_them_words_do(engine):
@@ -156,7 +156,7 @@ def test_traces_of_each_language_are_read_as_they_are_printed(tmp_path, language
     for row in rows:
         text = index.split.text(row)
         call = Call(row, text.path, text.start_line, index.names[row], "", package)
-        trace = read_trace(PRINTED[language]([call]))
+        trace = read_trace(printed([call]))
         placed = FrameLocator(index).located(trace.frames)
         assert (trace.language, [each.row for each in placed]) == (language, [None, row])
 

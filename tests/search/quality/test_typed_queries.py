@@ -19,8 +19,8 @@ from search.engine.settings import RankingSettings
 from search.index.build import refresh
 from search.index.index_file import open_index
 from search.quality.query_file import QueryFile, TypedQuery, read_query_file
-from search.quality.records import words_in
-from search.quality.typed_queries import answered, measure_queries, ndcg_by_file, query_lines, same_file
+from search.quality.reports import query_lines, words_in
+from search.quality.typed_queries import answered, measure_queries, ndcg_by_file, same_file
 
 QUERIES = [
     {"query": "AbstractPipeline", "relevant": [{"path": "java/util/stream/AbstractPipeline.java", "start_line": 1}]},
