@@ -13,10 +13,9 @@ from data_prep.corpus.context_parts import PARTS
 from data_prep.corpus.contexts import CONTEXT_FIELD, with_contexts
 from data_prep.store.held_out import tree_of
 from data_prep.store.prepared_data import Split
-from experiments.context.encoded_pairs import model_scores
-from experiments.context.loaded_runs import LoadedRun, rows_of_languages
+from experiments.context.finished_run import FinishedRun, rows_of_languages
 from experiments.context.options import ContextOptions
-from experiments.context.pools import Pool, PoolScores, pool_ranks, pools_of
+from experiments.context.pools import Pool, PoolScores, model_scores, pool_ranks, pools_of
 from experiments.context.results import ALL, OVERLAPS, ContextResult, reached, save_result
 from experiments.context.systems import (
     BM25,
@@ -57,7 +56,7 @@ def measured(path: Path, options: ContextOptions) -> Iterator[ContextResult]:
     Raises:
         ValueError: the run is not finished, its data are not available, or a language has a single pair.
     """
-    tested = Tested.of(LoadedRun.of(path, options.split, limit=options.limit, seed=options.seed), options)
+    tested = Tested.of(FinishedRun.of(path, options.split, limit=options.limit, seed=options.seed), options)
     groups = rows_of_languages(tested.run.split)
     mixed = {ALL: np.arange(len(tested.run.split))} if len(groups) > 1 else {}
     for language, rows in {**groups, **mixed}.items():
@@ -79,7 +78,7 @@ def page_of(result: ContextResult) -> str:
 class Tested:
     """A run with the scores of all systems on its pairs."""
 
-    run: LoadedRun
+    run: FinishedRun
     options: ContextOptions
     systems: Mapping[str, PoolScores]
     fusion_weights: Mapping[str, float]
@@ -87,7 +86,7 @@ class Tested:
     classes: Int64[np.ndarray, " pairs"]  # of OVERLAPS
 
     @classmethod
-    def of(cls, run: LoadedRun, options: ContextOptions) -> "Tested":
+    def of(cls, run: FinishedRun, options: ContextOptions) -> "Tested":
         """Encode the pairs of a run in all ways."""
         split, contexts = run.split, plain_contexts(run)
         of_queries = model_scores(run.ranker, split)
@@ -149,7 +148,7 @@ def overlap_classes(split: Split) -> Int64[np.ndarray, " pairs"]:
     return np.searchsorted(np.array(OVERLAPS), shares, side="right") - 1
 
 
-def plain_contexts(run: LoadedRun) -> Split:
+def plain_contexts(run: FinishedRun) -> Split:
     """The tested pairs with the words of their contexts, however the model reads them; without, if there are none."""
     words, part = (getattr(run.plan.model, f"context_{name}", None) for name in ("words", "part"))
     if run.corpus is None or (words, part) == (_WORDS, "all"):
@@ -158,7 +157,7 @@ def plain_contexts(run: LoadedRun) -> Split:
     return found.splits[run.split_name]
 
 
-def _part_ways(run: LoadedRun) -> Iterator[tuple[str, Split]]:
+def _part_ways(run: FinishedRun) -> Iterator[tuple[str, Split]]:
     """The queries with each part of their contexts."""
     assert run.corpus is not None
     for part in PARTS[1:]:

@@ -5,6 +5,7 @@ hidden; queries from ``@return`` are asked with first sentences searchable. Wher
 those of what answers pieces of code, and of the innermost function of stack traces.
 """
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -40,8 +41,8 @@ _TRACES: Final = {"lines as in the index": "text", "lines moved": "moved"}
 """How the traces are asked -> the field of the question."""
 
 Question = TypeVar("Question")
-Ranks = Mapping[str, tuple[int, bool]]
-"""Configuration of the search -> rank of what answers a question, and whether it is among the candidates."""
+Ranks = Mapping[str, tuple[int, float]]
+"""Configuration of the search -> rank of what answers a question, and 1 if it is a candidate (NaN: not looked up)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class Measured:
     ranks: Int64[np.ndarray, " queries"]
     measures: Measures
     lead: Difference | None  # of its reciprocal ranks from those it is compared with; None: it is compared with none
-    listed: float  # share of the queries whose answer is among the candidates
+    listed: float  # share of the queries whose answer is among the candidates; NaN: not measured
 
 
 def measured(
@@ -123,7 +124,7 @@ def measure_contexts(engines: Mapping[str, Engine], questions: Questions, seed: 
     def ranks(place: int) -> Ranks:
         words, row, text = questions.words[place], int(questions.rows[place]), questions.texts[place]
         return {
-            name: (engines[engine].rank(words, row, text, contexts[kind][place]), True)
+            name: (engines[engine].rank(words, row, text, contexts[kind][place]), math.nan)
             for (engine, kind), name in names.items()
         }
 

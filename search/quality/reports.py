@@ -3,6 +3,7 @@
 docs/search-quality.md describes the objects.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
@@ -55,7 +56,8 @@ def quality_lines(found: "Sequence[Measured]", asked: str, pool: int, base: str 
     ]
     for each in found:
         m = each.measures
-        cells = "".join(f"{value:>8.3f}" for value in (each.listed, m.top1, m.top5, m.top10, m.mrr))
+        values = (each.listed, m.top1, m.top5, m.top10, m.mrr)
+        cells = "".join(f"{'-':>8}" if math.isnan(value) else f"{value:>8.3f}" for value in values)
         lines.append(f"{each.name:<{wide}}{cells}{_lead(each.lead)}")
     noise = max(((each.lead.high - each.lead.low) / 2 for each in found if each.lead), default=0.0)
     return [
@@ -67,7 +69,7 @@ def quality_lines(found: "Sequence[Measured]", asked: str, pool: int, base: str 
 
 def code_lines(measured: "MeasuredCode", index: Index) -> list[str]:
     """The results of questions that are code."""
-    lines = quality_lines(measured.found, measured.asked, len(index))
+    *lines, note = quality_lines(measured.found, measured.asked, len(index))
     for name, each in measured.frames.items():
         low, high = interval(each.right)
         lines.append(
@@ -75,7 +77,7 @@ def code_lines(measured: "MeasuredCode", index: Index) -> list[str]:
             f"placed in their function; {each.elsewhere:.3f} of all in another one; all of the trace's in "
             f"{np.mean(each.right == 1):.3f} of the traces; of frames of a library {each.outside:.3f} are placed at all"
         )
-    return lines
+    return [*lines, note]
 
 
 def _lead(lead: Difference | None) -> str:

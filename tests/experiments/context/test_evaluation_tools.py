@@ -12,18 +12,17 @@ from baselines.bm25.ranker import Bm25
 from cli.main import main
 from data_prep.corpus.contexts import CONTEXT_FIELD, nearest_words, without_contexts
 from data_prep.store.held_out import tree_of
-from experiments.context.encoded_pairs import model_scores, query_vectors
-from experiments.context.loaded_runs import LoadedRun, rows_of_languages, same_pairs, url_of
+from experiments.context.finished_run import FinishedRun, rows_of_languages, same_pairs, url_of
 from experiments.context.measure import measured, page_of, plain_contexts
 from experiments.context.options import ContextOptions
-from experiments.context.pools import Pool, pool_ranks, pools, ranker_scores
+from experiments.context.pools import Pool, model_scores, pool_ranks, pools, query_vectors, ranker_scores
 from experiments.context.systems import BM25, BM25_TUNED, FUSED, FUSED_TUNED
 from experiments.recipes.config import resolve
 
 
 @pytest.fixture(scope="module")
 def loaded(runs):
-    return [LoadedRun.of(path) for path in runs]
+    return [FinishedRun.of(path) for path in runs]
 
 
 def refused(capsys, *arguments):
@@ -43,7 +42,7 @@ def test_a_run_comes_with_the_pairs_that_it_is_tested_on(runs, loaded, held_out)
     assert CONTEXT_FIELD not in plain.split.words
     assert same_pairs(loaded) == loaded
     assert [*rows_of_languages(context.split)] == ["python"]
-    limited = LoadedRun.of(runs[0], limit=3, seed=1)
+    limited = FinishedRun.of(runs[0], limit=3, seed=1)
     assert len(limited.split) == 3
     with pytest.raises(ValueError, match="different test pairs"):
         same_pairs([context, limited])
