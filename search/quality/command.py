@@ -93,19 +93,26 @@ def _by_comments(root: Path, run: str, options: QualityOptions, models: Mapping[
 
 def _by_code(root: Path, run: str, options: QualityOptions, _: Mapping[str, str]) -> None:
     from search.engine.engine import Engine
-    from search.quality.measure import measure_code
-    from search.quality.reports import code_lines
+    from search.quality.code_questions import of_halves, of_namesakes
+    from search.quality.measure import measure_pieces, measure_traces
+    from search.quality.reports import frame_lines, quality_lines
+    from search.quality.trace_questions import of_traces
 
     index, retriever = _indexed(root, run)
     engine = Engine(index, None, retriever=retriever)
-    measured = measure_code(engine, root, options.code_asked or "snippet", options.most, options.seed)
-    console.show("\n".join(code_lines(measured, index)))
+    if options.ask == "trace":
+        found, frames = measure_traces(engine, of_traces(index, root, options.most, options.seed))
+        lines = frame_lines(frames)
+    else:
+        made = of_halves if options.ask == "snippet" else of_namesakes
+        found, lines = measure_pieces(engine, made(index, options.most, options.seed)), []
+    console.show("\n".join([*quality_lines(found, options.ask, len(index)), *lines]))
 
 
 def _by_typed_queries(root: Path, run: str, options: QualityOptions, models: Mapping[str, str]) -> None:
     from search.engine.engine import Engine
     from search.quality.query_file import read_query_file
-    from search.quality.reports import as_records, query_lines
+    from search.quality.reports import query_lines
     from search.quality.typed_queries import measure_queries, stages
 
     asked = read_query_file(named_path(options.query_file), options.project)
@@ -116,11 +123,8 @@ def _by_typed_queries(root: Path, run: str, options: QualityOptions, models: Map
     engines = stages(index, rerankers, retriever, options.ranking)
     if options.change:
         engines[f"with {options.change}"] = Engine(index, rerankers[next(iter(rerankers))], options.changed, retriever)
-    measured = measure_queries(engines, asked)
-    if options.json:
-        console.show(json.dumps(as_records(measured, asked.queries, index, asked.root), indent=1))
-    else:
-        console.show("\n".join(query_lines(measured, asked.queries, len(index.files))))
+    record = measure_queries(engines, asked)
+    console.show(json.dumps(record, indent=1) if options.json else "\n".join(query_lines(record)))
 
 
 def _by_fit(root: Path, options: QualityOptions) -> None:
@@ -157,16 +161,13 @@ def _asked_projects(root: Path, path: Path) -> "dict[str, QueryFile]":
 
 
 def _show_fit(projects: "Mapping[str, Project[Any]]", plan: "FitPlan[Any]", options: QualityOptions) -> None:
-    from search.quality.reports import fit_lines, fit_record
+    from search.quality.reports import fit_lines
     from search.quality.weight_fit import measure_weights
 
     for each in projects.values():
         _complain_of_unmatched(each.asked, each.index)
-    measured = measure_weights(projects, plan)
-    if options.json:
-        console.show(json.dumps(fit_record(projects, plan, measured), indent=1))
-    else:
-        console.show("\n".join(fit_lines(projects, plan, measured)))
+    record = measure_weights(projects, plan)
+    console.show(json.dumps(record, indent=1) if options.json else "\n".join(fit_lines(record)))
 
 
 def _complain_of_unmatched(asked: "QueryFile", index: "Index") -> None:

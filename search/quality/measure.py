@@ -7,8 +7,7 @@ those of what answers pieces of code, and of the innermost function of stack tra
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 import numpy as np
@@ -22,9 +21,9 @@ from search.engine.engine import Engine
 from search.engine.settings import RankingSettings
 from search.engine.signals import Reranker, Retriever
 from search.index.code_index import Index
-from search.quality.code_questions import CodeAsked, CodeQuestion, of_halves, of_namesakes
+from search.quality.code_questions import CodeQuestion
 from search.quality.questions import Questions, exchanged
-from search.quality.trace_questions import TraceQuestion, of_traces
+from search.quality.trace_questions import TraceQuestion
 from search.retrieval.bm25_index import WEIGHTS, Bm25Index
 from search.snippets.answer import Wanted, answer_text, query_of_code
 from search.snippets.code_search import CodeHit, CodeSearch, CodeWeights
@@ -142,25 +141,8 @@ class FramesFound:
     frames: int
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredCode:
-    """The results of questions that are code."""
-
-    asked: CodeAsked
-    found: Sequence[Measured]  # BM25 first
-    frames: Mapping[str, FramesFound] = field(default_factory=dict)  # of traces, by how they were asked
-
-
-def measure_code(engine: Engine, root: Path, asked: CodeAsked, most: int, seed: int) -> MeasuredCode:
-    """Ask at most ``most`` questions (0: all) of the kind ``asked`` about the index of ``engine``.
-
-    Raises:
-        UserError: there are too few.
-        OSError: a file under ``root``, the index's folder, no longer exists.
-    """
-    if asked == "trace":
-        return _measure_traces(engine, of_traces(engine.index, root, most, seed))
-    questions = (of_halves if asked == "snippet" else of_namesakes)(engine.index, most, seed)
+def measure_pieces(engine: Engine, questions: Sequence[CodeQuestion]) -> list[Measured]:
+    """BM25 alone, then the search for code with and without its stages, over pieces of code."""
     search = CodeSearch(engine)
     stages = {name: search.changed(weights) for name, weights in _CODE_STAGES.items()}
 
@@ -174,10 +156,11 @@ def measure_code(engine: Engine, root: Path, asked: CodeAsked, most: int, seed: 
             found[name] = rank_of(hits, lexical, question.rows), any(hit.row in question.rows for hit in hits)
         return found
 
-    return MeasuredCode(asked, measured(questions, ranks, asked))
+    return measured(questions, ranks, "code")
 
 
-def _measure_traces(engine: Engine, questions: Sequence[TraceQuestion]) -> MeasuredCode:
+def measure_traces(engine: Engine, questions: Sequence[TraceQuestion]) -> tuple[list[Measured], dict[str, FramesFound]]:
+    """BM25 alone, then stack traces as they are read, and their frames, by how the traces are asked."""
     placed: dict[str, list[list[int | None]]] = {name: [] for name in _TRACES}
 
     def ranks(question: TraceQuestion) -> Ranks:
@@ -194,7 +177,7 @@ def _measure_traces(engine: Engine, questions: Sequence[TraceQuestion]) -> Measu
         return found
 
     found = measured(questions, ranks, "trace")
-    return MeasuredCode("trace", found, {name: frames_found(questions, rows) for name, rows in placed.items()})
+    return found, {name: frames_found(questions, rows) for name, rows in placed.items()}
 
 
 def frames_found(questions: Sequence[TraceQuestion], placed: Sequence[Sequence[int | None]]) -> FramesFound:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 import numpy as np
 from jaxtyping import Int64
@@ -26,6 +26,7 @@ from search.files.languages import language_name
 from search.index.code_index import Index
 from search.retrieval.bm25_index import terms_of
 
+Question = TypeVar("Question")
 Asked = Literal["comment", "return", "member", "name"]
 """A comment's first sentence; the text of its tag @return; the type's name and the sentence; the name alone."""
 
@@ -154,13 +155,23 @@ def _drawn(asked: Mapping[int, Sequence[str]], most: int, seed: int, source: Ask
     first: dict[tuple[str, ...], int] = {}
     for row, words in asked.items():
         first.setdefault(tuple(words), row)
-    rows = np.array(sorted(first.values()), dtype=np.int64)
-    if len(rows) < FEWEST:
-        raise UserError(f"expected {FEWEST} or more {_OF[source]}, found {len(rows)}: too few to measure anything")
-    if 0 < most < len(rows):
-        rows = np.sort(np.random.default_rng(seed).choice(rows, size=most, replace=False))
-    typed: list[Sequence[str]] = [asked[row] for row in rows.tolist()]
-    return Questions(rows, typed, [" ".join(each) for each in typed], source)
+    rows = drawn(sorted(first.values()), most, seed, _OF[source])
+    words: list[Sequence[str]] = [asked[row] for row in rows]
+    return Questions(np.array(rows, dtype=np.int64), words, [" ".join(each) for each in words], source)
+
+
+def drawn(asked: Sequence[Question], most: int, seed: int, what: str) -> list[Question]:
+    """A sample of questions, in their order.
+
+    Raises:
+        UserError: there are fewer than FEWEST; ``what`` says what was expected.
+    """
+    if len(asked) < FEWEST:
+        raise UserError(f"expected {FEWEST} or more {what}, found {len(asked)}: too few to measure anything")
+    if not 0 < most < len(asked):
+        return [*asked]
+    places = np.sort(np.random.default_rng(seed).choice(len(asked), size=most, replace=False))
+    return [asked[place] for place in places.tolist()]
 
 
 def with_contexts(questions: Questions, index: Index, root: Path, under: Under) -> Questions:

@@ -19,7 +19,8 @@ from data_prep.files.reading import read_regular
 from data_prep.languages.java.declarations import LARGEST_FILE
 from search.files.languages import language_name
 from search.index.code_index import Index
-from search.quality.code_questions import drawn, functions
+from search.quality.code_questions import functions
+from search.quality.questions import drawn
 from search.traces.located import FrameLocator
 
 DEEPEST: Final = 6
@@ -64,7 +65,7 @@ def of_traces(index: Index, root: Path, most: int, seed: int) -> list[TraceQuest
         seed: seed of what is drawn.
 
     Raises:
-        ValueError: there are too few.
+        UserError: there are too few.
         OSError: a file no longer exists.
     """
     maker, random = _TraceMaker(index, root), np.random.default_rng(seed)

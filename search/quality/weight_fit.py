@@ -205,20 +205,6 @@ class _FilesOnce:
         return self._known[query]
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredWeights(Generic[Weights]):
-    """Weights, and NDCG@10 by file with them."""
-
-    name: str
-    weights: Mapping[str, Weights]  # of each project
-    values: Mapping[str, float]  # of each project
-
-    @property
-    def mean(self) -> float:
-        """The mean over the projects."""
-        return float(np.mean([*self.values.values()]))
-
-
 def fitted(projects: Iterable[Project[Weights]], plan: FitPlan[Weights]) -> Weights:
     """The weights that are best for the mean of ``projects``."""
     own, weights = [*projects], plan.start
@@ -239,8 +225,8 @@ def fitted(projects: Iterable[Project[Weights]], plan: FitPlan[Weights]) -> Weig
     return weights
 
 
-def measure_weights(projects: Mapping[str, Project[Weights]], plan: FitPlan[Weights]) -> list[MeasuredWeights[Weights]]:
-    """The default weights, those without each part, and those fitted with each project left out."""
+def measure_weights(projects: Mapping[str, Project[Weights]], plan: FitPlan[Weights]) -> dict[str, Any]:
+    """The default weights, those without each part, and those fitted with each project left out, as a JSON object."""
     settings = {"default": dict.fromkeys(projects, plan.default)}
     for name, tried in plan.tried.items():
         label = f"{name} {tried.without}" if tried.without else f"without {name}"
@@ -249,7 +235,13 @@ def measure_weights(projects: Mapping[str, Project[Weights]], plan: FitPlan[Weig
     settings["fitted on the others"] = {
         name: fitted((each for other, each in projects.items() if other != name), plan) for name in left
     }
-    return [
-        MeasuredWeights(name, weights, {each: projects[each].ndcg(own) for each, own in weights.items()})
-        for name, weights in settings.items()
-    ]
+    measured = []
+    for label, weights in settings.items():
+        values = {name: projects[name].ndcg(own) for name, own in weights.items()}
+        record = {name: asdict(own) for name, own in weights.items()}
+        measured.append({"name": label, "mean": float(np.mean([*values.values()])), "ndcg": values, "weights": record})
+    sizes = {
+        name: {"queries": len(each.asked.queries), "files": len(each.index.files), "rows": len(each.index)}
+        for name, each in projects.items()
+    }
+    return {"measure": f"NDCG@10 by file, {plan.what}", "projects": sizes, "settings": measured}
