@@ -40,8 +40,8 @@ _TRACES: Final = {"lines as in the index": "text", "lines moved": "moved"}
 """How the traces are asked -> the field of the question."""
 
 Question = TypeVar("Question")
-Ranks = Mapping[str, tuple[int, float]]
-"""Configuration of the search -> rank of what answers a question, and 1 if it is a candidate (NaN: not looked up)."""
+Ranks = Mapping[str, tuple[int, bool | float]]
+"""Configuration of the search -> rank of what answers a question, and whether it is a candidate (NaN: not looked up)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,8 +156,8 @@ def _drawn(asked: Mapping[int, Sequence[str]], most: int, seed: int, source: Ask
     for row, words in asked.items():
         first.setdefault(tuple(words), row)
     rows = drawn(sorted(first.values()), most, seed, _OF[source])
-    words: list[Sequence[str]] = [asked[row] for row in rows]
-    return Questions(np.array(rows, dtype=np.int64), words, [" ".join(each) for each in words], source)
+    typed: list[Sequence[str]] = [asked[row] for row in rows]
+    return Questions(np.array(rows, dtype=np.int64), typed, [" ".join(each) for each in typed], source)
 
 
 def drawn(asked: Sequence[Question], most: int, seed: int, what: str) -> list[Question]:

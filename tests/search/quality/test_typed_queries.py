@@ -146,13 +146,13 @@ def test_bad_options_are_told_in_one_line(tmp_path, options, message, capsys):
 
 def test_every_stage_is_measured_beside_the_whole_search(tree, tmp_path, capsys):
     queries = written(tmp_path, {"queries": QUERIES})
-    assert main(["quality", str(tree), f"--queries={queries}", "--change=named=0", "--json"]) == 0
+    assert main(["quality", str(tree), f"--queries={queries}", "--change=exact_name_boost=0", "--json"]) == 0
     output = capsys.readouterr()
     assert "gone.java: a relevant file that is not indexed" in output.err
     told = json.loads(output.out)
     names = [each["name"] for each in told["stages"]]
     assert names == [
-        "default + vectors + files + bm25", "without files", "without vectors", "without models", "bm25", "with named=0"
+        "default + vectors + files + bm25", "without files", "without vectors", "without models", "bm25", "with exact_name_boost=0"
     ]  # fmt: skip
     for stage in told["stages"]:
         values = [each["ndcg"] for each in stage["queries"]]
