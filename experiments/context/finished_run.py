@@ -9,6 +9,8 @@ from urllib.parse import quote
 import numpy as np
 from jaxtyping import Int64
 
+from data_prep.corpus.context_parts import Part
+from data_prep.corpus.contexts import with_contexts
 from data_prep.corpus.dataset import Corpus
 from data_prep.corpus.triples import Triple, triples
 from data_prep.errors import UserError
@@ -75,6 +77,14 @@ class FinishedRun:
         """The data set, if it keeps the text before its functions."""
         found = data_set(self.plan.dataset, replace(self.plan.data, root=str(REPOSITORY / self.plan.data.root)))
         return found if isinstance(found, Corpus) else None
+
+    def with_contexts(self, longest: int, part: Part = "all") -> Split:
+        """The tested pairs with the last ``longest`` words of a part of their contexts."""
+        assert self.corpus is not None
+        found = with_contexts(
+            self.plain, self.corpus.shard_folder, longest=longest, part=part, splits=[self.split_name]
+        )
+        return found.splits[self.split_name]
 
     def triples(self, rows: Sequence[int]) -> dict[int, Triple]:
         """The query, context and function of some tested pairs.

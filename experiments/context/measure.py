@@ -1,7 +1,6 @@
 """What context brings: MRR over pools with the right context and its controls, beside BM25: ``context RUN_DIR``."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -9,13 +8,12 @@ import numpy as np
 from jaxtyping import Int64
 
 from baselines.bm25.ranker import Bm25, Bm25Config
-from data_prep.corpus.context_parts import PARTS
-from data_prep.corpus.contexts import CONTEXT_FIELD, with_contexts
+from data_prep.corpus.contexts import CONTEXT_FIELD
 from data_prep.store.held_out import tree_of
 from data_prep.store.prepared_data import Split
 from experiments.context.finished_run import FinishedRun, rows_of_languages
 from experiments.context.options import ContextOptions
-from experiments.context.pools import Pool, PoolScores, model_scores, pool_ranks, pools_of
+from experiments.context.pools import Pool, PoolScores, model_scores, pool_ranks, pools
 from experiments.context.results import ALL, OVERLAPS, ContextResult, reached, save_result
 from experiments.context.systems import (
     BM25,
@@ -23,13 +21,11 @@ from experiments.context.systems import (
     FUSED,
     FUSED_TUNED,
     OWN,
-    asked_ways,
     bm25_systems,
     fused,
     fusion_weight,
-    part_name,
-    shortened_ways,
     tuned_bm25,
+    ways_of_asking,
 )
 from experiments.run.run import command_line
 from experiments.terminal.console import say, show
@@ -42,7 +38,7 @@ def context(path: Path, options: ContextOptions) -> None:
     """Print, and save if wanted, what :func:`measured` finds.
 
     Raises:
-        ValueError: the run is not finished, or its data are not available.
+        UserError: the run is not finished, or its data are not available.
     """
     for result in measured(path, options):
         show(page_of(result))
@@ -54,88 +50,63 @@ def measured(path: Path, options: ContextOptions) -> Iterator[ContextResult]:
     """Test a finished run on each language of its data and, if there are several, on all mixed.
 
     Raises:
-        ValueError: the run is not finished, its data are not available, or a language has a single pair.
+        UserError: the run is not finished, its data are not available, or a language has a single pair.
     """
-    tested = Tested.of(FinishedRun.of(path, options.split, limit=options.limit, seed=options.seed), options)
-    groups = rows_of_languages(tested.run.split)
-    mixed = {ALL: np.arange(len(tested.run.split))} if len(groups) > 1 else {}
-    for language, rows in {**groups, **mixed}.items():
+    run = FinishedRun.of(path, options.split, limit=options.limit, seed=options.seed)
+    contexts, weights = plain_contexts(run), {}
+    of_queries = model_scores(run.ranker, run.split)
+    ways = ways_of_asking(run, seed=options.seed, ablate=options.ablate)
+    systems = {name: of_queries(queries) for name, queries in ways}
+    systems |= bm25_systems(contexts, rarest=options.rarest, seed=options.seed)
+    for name, of, bm25 in ((FUSED, BM25, Bm25(Bm25Config())), (FUSED_TUNED, BM25_TUNED, tuned_bm25())):
+        weights[name] = fusion_weight(run.ranker, bm25, run.asked.splits["valid"], options.seed)
+        systems[name] = fused(systems[OWN], systems[of], weights[name])
+    classes, groups = overlap_classes(contexts), {**rows_of_languages(run.split)}
+    if len(groups) > 1:
+        groups[ALL] = np.arange(len(run.split))
+    for language, rows in groups.items():
         for size in options.sizes:
-            yield tested.on(language, rows, size)
+            yield _result(run, options, language, rows, classes, size, systems, weights)
 
 
-def page_of(result: ContextResult) -> str:
-    """The MRR of each system, for display."""
-    head = (
-        f"{result.model}, {result.language} of {result.dataset}: {result.queries:,} pairs of "
-        f"{len(result.repositories)} source trees, pools of {result.pool:,}"
-        f"{f', the last padded by {result.padded:,}' if result.padded else ''}"
+def _result(
+    run: FinishedRun,
+    options: ContextOptions,
+    language: str,
+    rows: Int64[np.ndarray, " rows"],
+    classes: Int64[np.ndarray, " pairs"],
+    size: int,
+    systems: Mapping[str, PoolScores],
+    weights: Mapping[str, float],
+) -> ContextResult:
+    """The result on ``rows`` in pools of ``size``; ``weights``: of the model in both fusions."""
+    parts, plan = pools(rows, size, options.seed), run.plan
+    ranks = pool_ranks(systems, parts, len(run.split))
+    last = pool_ranks(systems, [Pool(parts[-1].own, parts[-1].asked)], len(run.split))
+    names, numbers = np.unique([tree_of(run.split, row) for row in rows.tolist()], return_inverse=True)
+    return ContextResult(
+        model=plan.model_name,
+        dataset=plan.dataset,
+        language=language,
+        trained_on=plan.data.language,
+        data_split=plan.data.hold_out or plan.data.split,
+        split=options.split,
+        train_seed=plan.train.seed,
+        train_pairs=run.train_pairs,
+        command=command_line("context", str(run.path.name), {"split": options.split, "pools": options.pools}),
+        pool=len(parts[0].rows),
+        padded=len(parts[-1].rows) - parts[-1].asked,
+        pool_seed=options.seed,
+        fusion_weight=weights[FUSED],
+        tuned_fusion_weight=weights[FUSED_TUNED],
+        wanted_pool=size,
+        repositories=dict(zip(names.tolist(), np.bincount(numbers).tolist(), strict=True)),
+        overlaps=np.bincount(classes[rows], minlength=len(OVERLAPS)).tolist(),
+        systems={
+            name: reached(each[rows], numbers, classes[rows], np.where(last[name] > 0, last[name], each)[rows])
+            for name, each in ranks.items()
+        },
     )
-    return "\n".join([head, *(f"  {name:45} MRR {result.mrr(name):.4f}" for name in result.systems)])
-
-
-@dataclass(frozen=True, eq=False)
-class Tested:
-    """A run with the scores of all systems on its pairs."""
-
-    run: FinishedRun
-    options: ContextOptions
-    systems: Mapping[str, PoolScores]
-    fusion_weights: Mapping[str, float]
-    repositories: Sequence[str]  # of each pair
-    classes: Int64[np.ndarray, " pairs"]  # of OVERLAPS
-
-    @classmethod
-    def of(cls, run: FinishedRun, options: ContextOptions) -> "Tested":
-        """Encode the pairs of a run in all ways."""
-        split, contexts = run.split, plain_contexts(run)
-        of_queries = model_scores(run.ranker, split)
-        ways = [*asked_ways(split, options.seed)]
-        if options.ablate and CONTEXT_FIELD in split.words and hasattr(run.plan.model, "context_words"):
-            ways += [*shortened_ways(split), *_part_ways(run)]
-        systems = {name: of_queries(queries) for name, queries in ways}
-        systems |= bm25_systems(contexts, rarest=options.rarest, seed=options.seed)
-        weights = {}
-        for name, of, bm25 in ((FUSED, BM25, Bm25(Bm25Config())), (FUSED_TUNED, BM25_TUNED, tuned_bm25())):
-            weights[name] = fusion_weight(run.ranker, bm25, run.asked.splits["valid"], options.seed)
-            systems[name] = fused(systems[OWN], systems[of], weights[name])
-        names = [tree_of(split, row) for row in range(len(split))]
-        return cls(run, options, systems, weights, names, overlap_classes(contexts))
-
-    def on(self, language: str, rows: Int64[np.ndarray, " rows"], size: int) -> ContextResult:
-        """The result on some rows in pools of ``size``.
-
-        Raises:
-            ValueError: there is only one row.
-        """
-        plan, options = self.run.plan, self.options
-        parts = pools_of(rows, size, options.seed)
-        ranks = pool_ranks(self.systems, parts, len(self.run.split))
-        last = pool_ranks(self.systems, [Pool(parts[-1].own, parts[-1].asked)], len(self.run.split))
-        names, numbers = np.unique([self.repositories[row] for row in rows], return_inverse=True)
-        return ContextResult(
-            model=plan.model_name,
-            dataset=plan.dataset,
-            language=language,
-            trained_on=plan.data.language,
-            data_split=plan.data.hold_out or plan.data.split,
-            split=options.split,
-            train_seed=plan.train.seed,
-            train_pairs=self.run.train_pairs,
-            command=command_line("context", str(self.run.path.name), {"split": options.split, "pools": options.pools}),
-            pool=len(parts[0].rows),
-            padded=len(parts[-1].rows) - parts[-1].asked,
-            pool_seed=options.seed,
-            fusion_weight=self.fusion_weights[FUSED],
-            tuned_fusion_weight=self.fusion_weights[FUSED_TUNED],
-            wanted_pool=size,
-            repositories=dict(zip(names.tolist(), np.bincount(numbers).tolist(), strict=True)),
-            overlaps=np.bincount(self.classes[rows], minlength=len(OVERLAPS)).tolist(),
-            systems={
-                name: reached(each[rows], numbers, self.classes[rows], np.where(last[name] > 0, last[name], each)[rows])
-                for name, each in ranks.items()
-            },
-        )
 
 
 def overlap_classes(split: Split) -> Int64[np.ndarray, " pairs"]:
@@ -153,19 +124,14 @@ def plain_contexts(run: FinishedRun) -> Split:
     words, part = (getattr(run.plan.model, f"context_{name}", None) for name in ("words", "part"))
     if run.corpus is None or (words, part) == (_WORDS, "all"):
         return run.split
-    found = with_contexts(run.plain, run.corpus.shard_folder, longest=_WORDS, splits=[run.split_name])
-    return found.splits[run.split_name]
+    return run.with_contexts(_WORDS)
 
 
-def _part_ways(run: FinishedRun) -> Iterator[tuple[str, Split]]:
-    """The queries with each part of their contexts."""
-    assert run.corpus is not None
-    for part in PARTS[1:]:
-        found = with_contexts(
-            run.plain,
-            run.corpus.shard_folder,
-            longest=run.plan.model.context_words,
-            part=part,
-            splits=[run.split_name],
-        )
-        yield part_name(part), found.splits[run.split_name]
+def page_of(result: ContextResult) -> str:
+    """The MRR of each system, for display."""
+    head = (
+        f"{result.model}, {result.language} of {result.dataset}: {result.queries:,} pairs of "
+        f"{len(result.repositories)} source trees, pools of {result.pool:,}"
+        f"{f', the last padded by {result.padded:,}' if result.padded else ''}"
+    )
+    return "\n".join([head, *(f"  {name:45} MRR {result.mrr(name):.4f}" for name in result.systems)])

@@ -5,7 +5,7 @@ of the number of words of a context, source trees in turn, and the numbers that 
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -133,9 +133,7 @@ def page(results: Sequence[ContextResult]) -> str:
 def _section(key: Key, pairs: Pairs) -> Iterator[list[str]]:
     """The tables of one key, each as lines."""
     dataset, split, model, of_all, train, pool = key
-    seeds = "; ".join(
-        f"{language} {', '.join(str(each.train_seed) for each in both[0])}" for language, both in pairs.items()
-    )
+    seeds = "; ".join(f"{name} {', '.join(str(each.train_seed) for each in own)}" for name, (own, _) in pairs.items())
     yield [
         f"## {dataset}, split by {_SPLITS[split]}: {model}{', learned from all languages' * of_all}, pools of {pool:,}",
         "",
@@ -173,12 +171,16 @@ def _means_of(rows: Mapping[str, Sequence[float | None]]) -> list[float | None] 
 
 def _mrr(seeds: Seeds, system: str) -> float | None:
     """The mean over the seeds that were tested with a system; None: none was."""
-    values = [each.mrr(system) for each in seeds if system in each.systems]
-    return float(np.mean(values)) if values else None
+    return _mean(each.mrr(system) for each in seeds if system in each.systems)
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
 
 
 def _means(pairs: Pairs) -> list[str]:
-    tested = {name for both in pairs.values() for side in (0, 1) for each in both[side] for name in each.systems}
+    tested = {name for both in pairs.values() for seeds in both for each in seeds for name in each.systems}
     columns = {title: each for title, each in _MEANS.items() if each[1] in tested}
     values = {
         language: [_mrr(both[side], system) for side, system in columns.values()] for language, both in pairs.items()
@@ -198,14 +200,15 @@ def _as_published(pairs: Pairs) -> list[str]:
     columns = {title: _MEANS[title] for title in ("without context", "with context", "BM25, tuned")}
     values: dict[str, list[float | None]] = {}
     for language, both in pairs.items():
-        found = [[each.systems[of].as_published for each in both[side] if of in each.systems]
-                 for side, of in columns.values()]  # fmt: skip
-        known = [[value for value in each if value is not None] for each in found]
-        if all(known):
-            values[language] = [float(np.mean(each)) for each in known]
+        means = [
+            _mean(each.systems[of].as_published for each in both[side] if of in each.systems)
+            for side, of in columns.values()
+        ]
+        if None not in means:
+            values[language] = means
     rows = {language: _cells(each) for language, each in values.items()}
-    if means := _means_of(values):
-        rows["mean of languages"] = _cells(means)
+    if over_languages := _means_of(values):
+        rows["mean of languages"] = _cells(over_languages)
     return _lines(["MRR, the last pool smaller, as published", *columns], rows) if rows else []
 
 
@@ -225,16 +228,18 @@ def _differences(pairs: Pairs) -> list[str]:
 
 def _difference(languages: Sequence[tuple[Seeds, Seeds]], first: System, second: System) -> str:
     """A difference with its interval, if there is one."""
-    sides = ([both[side] for both in languages] for side, _ in (first, second))
-    found = difference(next(sides), first[1], next(sides), second[1])
+    one, other = ([both[side] for both in languages] for side, _ in (first, second))
+    found = difference(one, first[1], other, second[1])
     interval = "" if math.isnan(found.low) else f" ({found.low:+.4f} to {found.high:+.4f})"
     return f"{found.mean:+.4f}{interval}"
 
 
-def _by_system(pairs: Pairs, title: str, names: Sequence[str]) -> list[str]:
-    """The MRR of the model with context by system."""
+def _by_system(pairs: Pairs, title: str, names: Sequence[str], means: Sequence[float] = ()) -> list[str]:
+    """The MRR of the model with context by system; ``means``: over languages, for a last row."""
     heads = [name.removeprefix("model, ").removeprefix("model") or "all" for name in names]
     rows = {language: _cells([_mrr(seeds, name) for name in names]) for language, (seeds, _) in pairs.items()}
+    if means:
+        rows["mean of languages"] = _cells(means)
     return _lines([f"MRR by {title}", *heads], rows)
 
 
@@ -275,11 +280,10 @@ def _words_by_validation(found: Mapping[Key, Pairs]) -> list[str]:
         tested = {language: both for language, both in pairs.items() if names[1] in both[0][0].systems}
         if tested:
             apart = [seeds for language, (seeds, _) in tested.items() if language != ALL] or [tested[ALL][0]]
-            means = {name: float(np.mean([_mrr(each, name) or 0.0 for each in apart])) for name in names}
-            best = max(means, key=means.__getitem__)
+            means = [float(np.mean([_mrr(each, name) or 0.0 for each in apart])) for name in names]
+            best = names[int(np.argmax(means))]
             what = f"{dataset} by {_SPLITS[split]}, {model}, {train:,} training pairs, pools of {pool:,}"
-            lines += ["", *_by_system(tested, f"words, {what}", names)]
-            lines.append(f"| mean of languages | {' | '.join(_cells([*means.values()]))} |")
+            lines += ["", *_by_system(tested, f"words, {what}", names, means)]
             lines += ["", f"Best in the mean: {best.removeprefix('model, ') if best != OWN else 'all'}."]
     return ["## Number of context words, on validation pairs", *lines] if lines else []
 
@@ -288,10 +292,9 @@ def _trees_in_turn(found: Mapping[Key, Pairs]) -> list[str]:
     """The gain on each source tree that was left out of training, and its mean over trees."""
     rows: dict[tuple[str, str, int], dict[str, float]] = {}
     for (_, tree, model, _, _, pool), pairs in sorted(found.items()):
-        if tree not in _SPLITS:
-            for language, (seeds, without) in pairs.items():
-                gain = (_mrr(seeds, OWN) or 0.0) - (_mrr(without, OWN) or 0.0)
-                rows.setdefault((model, language, pool), {})[tree] = gain
+        for language, both in pairs.items() if tree not in _SPLITS else ():
+            with_context, without = ((_mrr(seeds, OWN) or 0.0) for seeds in both)
+            rows.setdefault((model, language, pool), {})[tree] = with_context - without
     lines = ["## Each source tree left out in turn: MRR with - without context", ""]
     for (model, language, pool), gains in rows.items():
         mean, low, high = mean_interval([*gains.values()])

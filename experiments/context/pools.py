@@ -43,29 +43,21 @@ PoolScores = Callable[[Pool], Float[np.ndarray, "asked pool"]]
 """The scores of a pool's queries against its functions; higher is better."""
 
 
-def pools(size: int, pool: int, seed: int) -> list[Pool]:
-    """The pools of a split of ``size`` pairs; a split that is smaller than ``pool`` is one pool.
+def pools(rows: Int64[np.ndarray, " rows"], size: int, seed: int) -> list[Pool]:
+    """The pools of some rows of a split; if there are fewer than ``size``, all are one pool.
 
     Raises:
         UserError: there are no pairs, or a pool would have no other function.
     """
-    if size < 2 or pool < 2:
-        raise UserError(f"a pool has 2 functions or more, not {min(size, pool)}: prepare more data or raise --pools")
-    order = np.random.default_rng(seed).permutation(size)
-    found = []
-    for start in range(0, size, pool):
-        own = order[start : start + pool]
-        found.append(Pool(np.concatenate([own, order[: min(pool - len(own), start)]]), len(own)))
+    if min(len(rows), size) < 2:
+        raise UserError(
+            f"a pool has 2 functions or more, not {min(len(rows), size)}: prepare more data or raise --pools"
+        )
+    order, found = np.random.default_rng(seed).permutation(rows), []
+    for start in range(0, len(rows), size):
+        own = order[start : start + size]
+        found.append(Pool(np.concatenate([own, order[: min(size - len(own), start)]]), len(own)))
     return found
-
-
-def pools_of(rows: Int64[np.ndarray, " rows"], pool: int, seed: int) -> list[Pool]:
-    """The pools of some rows of a split.
-
-    Raises:
-        UserError: there are fewer than two.
-    """
-    return [Pool(rows[part.rows], part.asked) for part in pools(len(rows), pool, seed)]
 
 
 def pool_ranks(

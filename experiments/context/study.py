@@ -155,9 +155,8 @@ def _comparisons(runs: Sequence[FinishedRun], options: StudyOptions) -> Iterator
 
 def outcome_page(found: Study) -> str:
     """The outcomes by language and over all, as percentages of the coherent queries."""
-    lines = [
-        f"{found.second} against {found.first}: {len(found.comparisons)} comparisons, {len(found.open)} without an answer"
-    ]
+    size = f"{len(found.comparisons)} comparisons, {len(found.open)} without an answer"
+    lines = [f"{found.second} against {found.first}: {size}"]
     for name in (*sorted({each.language for each in found.comparisons}), "all"):
         outcomes = [each.outcome for each in found.comparisons if name in (each.language, "all")]
         counts = {kind: outcomes.count(kind) for kind in _OUTCOMES}

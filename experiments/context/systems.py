@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from baselines.bm25.ranker import Bm25, Bm25Config
-from data_prep.corpus.context_parts import Part
+from data_prep.corpus.context_parts import PARTS, Part
 from data_prep.corpus.contexts import (
     CONTEXT_FIELD,
     asked_with_context,
@@ -25,6 +25,7 @@ from data_prep.store.prepared_data import Split
 from evaluation.fusion import best_weight
 from evaluation.metrics import count_better_and_tied
 from evaluation.score_scales import weighted, z_scores
+from experiments.context.finished_run import FinishedRun
 from experiments.context.pools import Pool, PoolScores, ranker_scores
 from experiments.recipes.config import resolve
 from modeling.ranker import Ranker
@@ -45,15 +46,6 @@ WEIGHED: Final = 1000
 """Validation pairs that the weight of a fusion is chosen on."""
 
 
-def asked_ways(split: Split, seed: int) -> Iterator[tuple[str, Split]]:
-    """The queries of ``split`` with their contexts and the controls, by name."""
-    yield OWN, split
-    if CONTEXT_FIELD in split.words:
-        yield OTHERS, shuffled_contexts(split, seed)
-        yield NEIGHBOURS, contexts_of_neighbours(split, seed)
-        yield NONE, without_contexts(split)
-
-
 def shortened(longest: int) -> str:
     """The name of the model with the nearest ``longest`` words of the contexts."""
     return f"model, nearest {longest} context words"
@@ -64,10 +56,26 @@ def part_name(part: Part) -> str:
     return f"model, {part} of the context"
 
 
-def shortened_ways(split: Split) -> Iterator[tuple[str, Split]]:
-    """The queries with fewer words of their contexts, by name."""
-    for longest in LENGTHS:
-        yield shortened(longest), nearest_words(split, longest)
+def ways_of_asking(run: FinishedRun, *, seed: int, ablate: bool) -> Iterator[tuple[str, Split]]:
+    """The tested queries with their contexts and the controls, by name.
+
+    Args:
+        run: the run.
+        seed: of the exchange of contexts.
+        ablate: whether there are also fewer words and parts of the contexts, if the model reads words.
+    """
+    split = run.split
+    yield OWN, split
+    if CONTEXT_FIELD not in split.words:
+        return
+    yield OTHERS, shuffled_contexts(split, seed)
+    yield NEIGHBOURS, contexts_of_neighbours(split, seed)
+    yield NONE, without_contexts(split)
+    if ablate and hasattr(run.plan.model, "context_words"):
+        for longest in LENGTHS:
+            yield shortened(longest), nearest_words(split, longest)
+        for part in PARTS[1:]:
+            yield part_name(part), run.with_contexts(run.plan.model.context_words, part)
 
 
 def bm25_systems(split: Split, *, rarest: int, seed: int) -> Mapping[str, PoolScores]:

@@ -41,7 +41,7 @@ _TRACES: Final = {"lines as in the index": "text", "lines moved": "moved"}
 
 Question = TypeVar("Question")
 Ranks = Mapping[str, tuple[int, bool | float]]
-"""Configuration of the search -> rank of what answers a question, and whether it is a candidate (NaN: not looked up)."""
+"""Configuration of the search -> rank of what answers, and whether it is a candidate (NaN: not looked up)."""
 
 
 @dataclass(frozen=True, slots=True)

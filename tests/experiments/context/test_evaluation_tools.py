@@ -64,7 +64,7 @@ def test_functions_are_shown_with_what_stands_above_and_their_address(loaded, he
 def test_vectors_give_the_scores_of_the_model_itself(loaded):
     for run in loaded:
         scores, plain = model_scores(run.ranker, run.split)(run.split), ranker_scores(run.ranker, run.split, run.split)
-        for part in pools(len(run.split), 6, seed=0):
+        for part in pools(np.arange(len(run.split)), 6, seed=0):
             np.testing.assert_allclose(scores(part), plain(part), atol=1e-5)
     asked = loaded[0].split
     assert np.abs(
@@ -80,7 +80,7 @@ def test_what_a_run_is_compared_with(runs, loaded):
     assert (found.pool, found.wanted_pool, found.padded) == (size, size, size - 3)
     for name, recipe in ((BM25, "bm25"), (BM25_TUNED, "bm25_tuned")):
         bm25 = Bm25(resolve("jdk", recipe, {}).model)
-        parts = pools(len(split), size, 0)
+        parts = pools(np.arange(len(split)), size, 0)
         ranks = pool_ranks({name: ranker_scores(bm25, split, split)}, parts, len(split))[name]
         assert found.mrr(name) == pytest.approx(np.mean(1 / ranks), abs=1e-6)
         own = parts[-1].own

@@ -152,7 +152,8 @@ def test_every_stage_is_measured_beside_the_whole_search(tree, tmp_path, capsys)
     told = json.loads(output.out)
     names = [each["name"] for each in told["stages"]]
     assert names == [
-        "default + vectors + files + bm25", "without files", "without vectors", "without models", "bm25", "with exact_name_boost=0"
+        "default + vectors + files + bm25", "without files", "without vectors", "without models", "bm25",
+        "with exact_name_boost=0",
     ]  # fmt: skip
     for stage in told["stages"]:
         values = [each["ndcg"] for each in stage["queries"]]
