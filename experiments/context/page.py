@@ -5,7 +5,7 @@ of the number of words of a context, source trees in turn, and the numbers that 
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -24,6 +24,7 @@ from experiments.context.results import (
     difference,
     load_results,
     mean_interval,
+    mean_mrr,
     paired,
 )
 from experiments.context.systems import (
@@ -169,21 +170,12 @@ def _means_of(rows: Mapping[str, Sequence[float | None]]) -> list[float | None] 
     return [None if None in each else float(np.mean(each)) for each in columns] if len(apart) > 1 else None
 
 
-def _mrr(seeds: Seeds, system: str) -> float | None:
-    """The mean over the seeds that were tested with a system; None: none was."""
-    return _mean(each.mrr(system) for each in seeds if system in each.systems)
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known else None
-
-
 def _means(pairs: Pairs) -> list[str]:
     tested = {name for both in pairs.values() for seeds in both for each in seeds for name in each.systems}
     columns = {title: each for title, each in _MEANS.items() if each[1] in tested}
     values = {
-        language: [_mrr(both[side], system) for side, system in columns.values()] for language, both in pairs.items()
+        language: [mean_mrr(both[side], system) for side, system in columns.values()]
+        for language, both in pairs.items()
     }
     rows = {}
     for language, both in pairs.items():
@@ -200,10 +192,7 @@ def _as_published(pairs: Pairs) -> list[str]:
     columns = {title: _MEANS[title] for title in ("without context", "with context", "BM25, tuned")}
     values: dict[str, list[float | None]] = {}
     for language, both in pairs.items():
-        means = [
-            _mean(each.systems[of].as_published for each in both[side] if of in each.systems)
-            for side, of in columns.values()
-        ]
+        means = [mean_mrr(both[side], system, as_published=True) for side, system in columns.values()]
         if None not in means:
             values[language] = means
     rows = {language: _cells(each) for language, each in values.items()}
@@ -237,7 +226,7 @@ def _difference(languages: Sequence[tuple[Seeds, Seeds]], first: System, second:
 def _by_system(pairs: Pairs, title: str, names: Sequence[str], means: Sequence[float] = ()) -> list[str]:
     """The MRR of the model with context by system; ``means``: over languages, for a last row."""
     heads = [name.removeprefix("model, ").removeprefix("model") or "all" for name in names]
-    rows = {language: _cells([_mrr(seeds, name) for name in names]) for language, (seeds, _) in pairs.items()}
+    rows = {language: _cells([mean_mrr(seeds, name) for name in names]) for language, (seeds, _) in pairs.items()}
     if means:
         rows["mean of languages"] = _cells(means)
     return _lines([f"MRR by {title}", *heads], rows)
@@ -269,7 +258,7 @@ def _both_splits(found: Mapping[Key, Pairs]) -> list[str]:
 
 def _gain(both: tuple[Seeds, Seeds]) -> list[str]:
     gain = _difference([both], _WITH, _WITHOUT) if len(both[0][0].repositories) > 1 else ""
-    return [*_cells([_mrr(both[1], OWN), _mrr(both[0], OWN)]), gain]
+    return [*_cells([mean_mrr(both[1], OWN), mean_mrr(both[0], OWN)]), gain]
 
 
 def _words_by_validation(found: Mapping[Key, Pairs]) -> list[str]:
@@ -280,7 +269,7 @@ def _words_by_validation(found: Mapping[Key, Pairs]) -> list[str]:
         tested = {language: both for language, both in pairs.items() if names[1] in both[0][0].systems}
         if tested:
             apart = [seeds for language, (seeds, _) in tested.items() if language != ALL] or [tested[ALL][0]]
-            means = [float(np.mean([_mrr(each, name) or 0.0 for each in apart])) for name in names]
+            means = [float(np.mean([mean_mrr(each, name) or 0.0 for each in apart])) for name in names]
             best = names[int(np.argmax(means))]
             what = f"{dataset} by {_SPLITS[split]}, {model}, {train:,} training pairs, pools of {pool:,}"
             lines += ["", *_by_system(tested, f"words, {what}", names, means)]
@@ -293,7 +282,7 @@ def _trees_in_turn(found: Mapping[Key, Pairs]) -> list[str]:
     rows: dict[tuple[str, str, int], dict[str, float]] = {}
     for (_, tree, model, _, _, pool), pairs in sorted(found.items()):
         for language, both in pairs.items() if tree not in _SPLITS else ():
-            with_context, without = ((_mrr(seeds, OWN) or 0.0) for seeds in both)
+            with_context, without = ((mean_mrr(seeds, OWN) or 0.0) for seeds in both)
             rows.setdefault((model, language, pool), {})[tree] = with_context - without
     lines = ["## Each source tree left out in turn: MRR with - without context", ""]
     for (model, language, pool), gains in rows.items():

@@ -175,6 +175,14 @@ def paired(results: Sequence[ContextResult], split: str = "test") -> Mapping[Key
     return found
 
 
+def mean_mrr(seeds: Seeds, system: str, *, as_published: bool = False) -> float | None:
+    """The mean over the seeds that were tested with a system; None: none was."""
+    own = [each for each in seeds if system in each.systems]
+    values = [each.systems[system].as_published if as_published else each.mrr(system) for each in own]
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
+
+
 def difference(firsts: Sequence[Seeds], of: str, seconds: Sequence[Seeds], against: str) -> RunDifference:
     """System ``of`` of a model minus ``against`` of another, or of the same one, over the same pairs.
 
