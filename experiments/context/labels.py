@@ -35,9 +35,9 @@ from data_prep.languages.registry import LANGUAGES, language
 from data_prep.records import Method, Pair
 from data_prep.store.prepared_data import Split
 from experiments.context.finished_run import FinishedRun, first_functions, rows_of_languages, same_pairs, url_of
+from experiments.context.measure import LENGTHS
 from experiments.context.options import AnnotateOptions, JudgeOptions
 from experiments.context.pools import code_vectors, query_vectors
-from experiments.context.systems import LENGTHS
 from experiments.terminal.console import say, show
 from experiments.terminal.options import parsed
 from modeling.bi_encoder import BiEncoder

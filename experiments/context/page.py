@@ -13,21 +13,7 @@ import numpy as np
 from data_prep.corpus.context_parts import PARTS
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
-from experiments.context.pictures import pictures
-from experiments.context.results import (
-    ALL,
-    OVERLAPS,
-    ContextResult,
-    Key,
-    Pairs,
-    Seeds,
-    difference,
-    load_results,
-    mean_interval,
-    mean_mrr,
-    paired,
-)
-from experiments.context.systems import (
+from experiments.context.measure import (
     BM25,
     BM25_OTHERS,
     BM25_OWN,
@@ -41,6 +27,20 @@ from experiments.context.systems import (
     OWN,
     part_name,
     shortened,
+)
+from experiments.context.pictures import pictures
+from experiments.context.results import (
+    ALL,
+    OVERLAPS,
+    ContextResult,
+    Key,
+    Pairs,
+    Seeds,
+    difference,
+    load_results,
+    mean_interval,
+    mean_mrr,
+    paired,
 )
 from experiments.recipes.config import REPOSITORY
 from experiments.terminal.console import say

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
+from experiments.context.measure import BM25, FUSED, LENGTHS, NONE, OWN, shortened
 from experiments.context.results import DEPTHS, ContextResult, Pairs, Seeds, paired
-from experiments.context.systems import BM25, FUSED, LENGTHS, NONE, OWN, shortened
 from experiments.tables.comparison_pictures import as_png
 
 CONTEXT_WORDS = 100

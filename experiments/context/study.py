@@ -88,18 +88,6 @@ class Study:
         """The places of comparisons without an outcome."""
         return [place for place, each in enumerate(self.comparisons) if not each.outcome]
 
-    def answered(self, place: int, answer: str) -> "Study":
-        """The same with an answer.
-
-        Raises:
-            UserError: there is no such comparison or answer.
-        """
-        if not 0 <= place < len(self.comparisons) or answer not in ANSWERS:
-            raise UserError(f"expected a comparison below {len(self.comparisons)} and one of {', '.join(ANSWERS)}")
-        changed = [*self.comparisons]
-        changed[place] = replace(changed[place], answer=answer)
-        return replace(self, comparisons=changed)
-
     def save(self, path: Path) -> None:
         """Write as JSON.
 
@@ -180,16 +168,8 @@ def win_share(wins: int, losses: int) -> tuple[float, float, float]:
 
 
 def _serve(path: Path, port: int) -> None:
-    """Serve the page until Ctrl-C.
-
-    Raises:
-        UserError: the port is taken.
-    """
-    try:
-        server = StudyServer(path, port)
-    except OSError as error:
-        raise UserError(f"--port={port} cannot be used ({error.strerror}): name another") from error
-    with server:
+    """Serve the page until Ctrl-C."""
+    with StudyServer(path, port) as server:
         say(f"answer at http://{_HOST}:{server.server_port}/ and stop with Ctrl-C; answers are saved in {path}")
         try:
             server.serve_forever(poll_interval=0.2)
@@ -201,7 +181,15 @@ class StudyServer(HTTPServer):
     """Serves one study on the loopback address."""
 
     def __init__(self, path: Path, port: int) -> None:
-        super().__init__((_HOST, port), _Page)
+        """Listen.
+
+        Raises:
+            UserError: the port is taken.
+        """
+        try:
+            super().__init__((_HOST, port), _Page)
+        except OSError as error:
+            raise UserError(f"--port={port} cannot be used ({error.strerror}): name another") from error
         self.path, self.study, self.token = path, load_study(path), secrets.token_urlsafe(16)
 
     def answer(self, place: int, answer: str) -> None:
@@ -210,7 +198,11 @@ class StudyServer(HTTPServer):
         Raises:
             UserError: there is no such comparison or answer.
         """
-        self.study = self.study.answered(place, answer)
+        found = [*self.study.comparisons]
+        if not 0 <= place < len(found) or answer not in ANSWERS:
+            raise UserError(f"expected a comparison below {len(found)} and one of {', '.join(ANSWERS)}")
+        found[place] = replace(found[place], answer=answer)
+        self.study = replace(self.study, comparisons=found)
         self.study.save(self.path)
 
 

@@ -7,17 +7,7 @@ import numpy as np
 import pytest
 
 from evaluation.run_comparison import Runs, compare_runs
-from experiments.context.page import page
-from experiments.context.results import (
-    OVERLAPS,
-    ContextResult,
-    difference,
-    load_results,
-    mean_interval,
-    reached,
-    save_result,
-)
-from experiments.context.systems import (
+from experiments.context.measure import (
     BM25,
     BM25_OTHERS,
     BM25_OWN,
@@ -30,6 +20,16 @@ from experiments.context.systems import (
     OTHERS,
     OWN,
     shortened,
+)
+from experiments.context.page import page
+from experiments.context.results import (
+    OVERLAPS,
+    ContextResult,
+    difference,
+    load_results,
+    mean_interval,
+    reached,
+    save_result,
 )
 
 QUERIES = 60

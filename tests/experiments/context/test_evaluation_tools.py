@@ -13,10 +13,9 @@ from cli.main import main
 from data_prep.corpus.contexts import CONTEXT_FIELD, nearest_words, without_contexts
 from data_prep.store.held_out import tree_of
 from experiments.context.finished_run import FinishedRun, rows_of_languages, same_pairs, url_of
-from experiments.context.measure import measured, page_of, plain_contexts
+from experiments.context.measure import BM25, BM25_TUNED, FUSED, FUSED_TUNED, measured, page_of, plain_contexts
 from experiments.context.options import ContextOptions
 from experiments.context.pools import Pool, model_scores, pool_ranks, pools, query_vectors, ranker_scores
-from experiments.context.systems import BM25, BM25_TUNED, FUSED, FUSED_TUNED
 from experiments.recipes.config import resolve
 
 

@@ -78,7 +78,9 @@ def test_values_are_those_of_the_ranked_files(index):
     assert "below" not in text
     assert one["seconds"]["first"] >= one["seconds"]["again"] > 0
     assert f"  two                 {two['seconds']['again']:.4f}" in text[text.index("seconds: ") :]
-    missed = as_record({"one": [replace(own, ndcg=0.0, ranks=[14])]}, asked, index, {"one": one["seconds"]})
+    missed = as_record(
+        {"one": [replace(own, ndcg=0.0, ranks=[14])]}, replace(asked, root="a/root"), index, {"one": one["seconds"]}
+    )
     expected = (
         "below 0.5 with one: 1\n  0.00  AbstractPipeline: expected stream/AbstractPipeline.java (rank 14); found "
     )
