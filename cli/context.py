@@ -10,10 +10,10 @@ from experiments.context.options import ContextOptions
 from experiments.terminal.options import parsed
 
 OTHERS: Final = {
-    "annotate": "experiments.context.annotate:annotate",
-    "ndcg": "experiments.context.judge:judge",
-    "study": "experiments.context.study_command:study",
-    "table": "experiments.context.summary:table",
+    "annotate": "experiments.context.labels:annotate",
+    "ndcg": "experiments.context.labels:judge",
+    "study": "experiments.context.study:study",
+    "table": "experiments.context.page:table",
     "turns": "experiments.context.turns:turns",
 }
 """First words that are no runs."""

@@ -121,7 +121,7 @@ class QualityOptions(RankingSettings):
     project: str = ""
     """Which project of a file of queries about several."""
     change: str = ""
-    """Settings of the ranking to compare with by a paired test, such as weight=.5,near=0; for typed queries."""
+    """Settings of the ranking to compare with by a paired test, such as weight=.5,test=0; for typed queries."""
     json: bool = False
     """Print one JSON object, with the result of every query; for typed queries."""
     fit: Literal["", "files", "search"] = ""
@@ -219,7 +219,7 @@ class QualityOptions(RankingSettings):
             name, equals, text = part.partition("=")
             if name not in known or not equals:
                 raise UserError(
-                    f"--change takes settings such as weight=.5,near=0, of {', '.join(known)}, not {shown(part)}"
+                    f"--change takes settings such as weight=.5,test=0, of {', '.join(known)}, not {shown(part)}"
                 )
             values[name] = parse(text, known[name])
         return replace(self.ranking, **values)

@@ -50,5 +50,5 @@ def _has_code(module: Any) -> bool:
 
 if __name__ == "__main__":
     entered, imported, code = walked(sys.argv[1:])
-    print("\n".join([*entered, f"{len(entered)} modules passed through, {len(imported)} more imported"]))
+    sys.stdout.write("\n".join([*entered, f"{len(entered)} passed through, {len(imported)} more imported\n"]))
     sys.exit(code)

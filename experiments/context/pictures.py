@@ -4,22 +4,31 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from experiments.context.differences import Seeds
-from experiments.context.results import DEPTHS
-from experiments.context.systems import BM25, FUSED, LENGTHS, NONE, OWN, shortened
+from experiments.context.measure import BM25, FUSED, LENGTHS, NONE, OWN, shortened
+from experiments.context.results import DEPTHS, ContextResult, Pairs, Seeds, paired
 from experiments.tables.comparison_pictures import as_png
 from training.drawing import Figure
 
 CONTEXT_WORDS = 100
 
 
-def recall_picture(pairs: Mapping[str, tuple[Seeds, Seeds]], pool: int) -> bytes:
-    """A PNG: recall at k with and without context and of BM25, a panel for each language.
+def pictures(results: Sequence[ContextResult]) -> Mapping[str, bytes]:
+    """The pictures by file name: of each data set split by repository, its largest pools."""
+    found = {}
+    for key, pairs in sorted(paired(results).items()):
+        dataset, split, model, of_all, _, pool = key
+        if split == "repo":
+            name = f"scotch-{dataset}-{model}{'-all' * of_all}"
+            found[f"{name}-recall.png"] = _recall_picture(pairs, pool)
+            shortest = shortened(LENGTHS[0])
+            ablated = {language: each for language, (each, _) in pairs.items() if shortest in each[0].systems}
+            if ablated:
+                found[f"{name}-length.png"] = _length_picture(ablated, pool)
+    return found
 
-    Args:
-        pairs: language -> results with context, results without.
-        pool: functions of a pool, for the title.
-    """
+
+def _recall_picture(pairs: Pairs, pool: int) -> bytes:
+    """A PNG: recall at k with and without context and of BM25, a panel for each language."""
     figure = Figure(figsize=(3.2 * len(pairs), 3.6), dpi=110, layout="constrained")
     panels = figure.subplots(1, len(pairs), sharey=True, squeeze=False)[0]
     for axes, (language, (with_context, without)) in zip(panels, pairs.items(), strict=True):
@@ -39,7 +48,7 @@ def recall_picture(pairs: Mapping[str, tuple[Seeds, Seeds]], pool: int) -> bytes
     return as_png(figure)
 
 
-def length_picture(results: Mapping[str, Seeds], pool: int) -> bytes:
+def _length_picture(results: Mapping[str, Seeds], pool: int) -> bytes:
     """A PNG: MRR of a model with context by the number of context words that it is given, a line for each language."""
     figure = Figure(figsize=(6, 3.8), dpi=110, layout="constrained")
     axes = figure.subplots()

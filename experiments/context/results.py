@@ -1,4 +1,7 @@
-"""The result of a run's test with contexts: by repository, so that intervals over repositories can be computed."""
+"""Results of runs' tests with contexts: saved, beside those of the same models without, and their differences.
+
+A result has its means by repository, so that intervals over repositories can be computed.
+"""
 
 import json
 import re
@@ -9,9 +12,12 @@ from typing import Final
 
 import numpy as np
 from jaxtyping import Float, Int64
+from scipy.stats import t as student
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from evaluation.json_records import load_record, to_json
+from evaluation.run_comparison import RunDifference, Runs, compare_runs
 
 ALL: Final = "all"
 """All languages: pools of all mixed, or training on all together."""
@@ -19,6 +25,8 @@ DEPTHS: Final = (1, 2, 3, 5, 10, 20, 50, 100)
 """Depths k of recall@k."""
 OVERLAPS: Final = (0.0, 0.1, 0.2, 0.3, 0.5)
 """Lower ends of the classes of a pair by the share of its function's words that are in its context."""
+WITHOUT: Final = "_no_context"
+"""End of the name of a model's form without context."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,3 +150,82 @@ def load_results(folder: Path) -> list[ContextResult]:
     return [
         load_record(ContextResult, path, "the result of a test with contexts") for path in sorted(folder.glob("*.json"))
     ]
+
+
+Seeds = Sequence[ContextResult]
+"""Results of one model on the same pairs, one for each seed."""
+Key = tuple[str, str, str, bool, int, int]
+"""Data set, --data.split, model with context, whether it learned from all languages, training pairs, pool."""
+Pairs = Mapping[str, tuple[Seeds, Seeds]]
+"""Language -> results with context, results without."""
+
+
+def paired(results: Sequence[ContextResult], split: str = "test") -> Mapping[Key, Pairs]:
+    """The results of each model with context beside those of the same model without, on the same pairs of ``split``."""
+    groups: dict[tuple[Key, str], list[ContextResult]] = {}
+    for each in sorted(results, key=lambda each: each.train_seed):
+        if each.split == split:
+            key = (each.dataset, each.data_split, each.model, each.of_all, each.train_pairs, each.pools_of)
+            groups.setdefault((key, each.language), []).append(each)
+    found: dict[Key, dict[str, tuple[Seeds, Seeds]]] = {}
+    for (key, language), seeds in groups.items():
+        without = groups.get(((key[0], key[1], key[2] + WITHOUT, *key[3:]), language))
+        if without:
+            found.setdefault(key, {})[language] = seeds, without
+    return found
+
+
+def mean_mrr(seeds: Seeds, system: str, *, as_published: bool = False) -> float | None:
+    """The mean over the seeds that were tested with a system; None: none was."""
+    own = [each for each in seeds if system in each.systems]
+    values = [each.systems[system].as_published if as_published else each.mrr(system) for each in own]
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
+
+
+def difference(firsts: Sequence[Seeds], of: str, seconds: Sequence[Seeds], against: str) -> RunDifference:
+    """System ``of`` of a model minus ``against`` of another, or of the same one, over the same pairs.
+
+    The interval is over repositories and, of a trained system, over seeds; it is NaN with one seed. Of several
+    languages it is the mean: each counts the same, and languages are not sampled. With Q queries in all, n of a
+    language and L languages, its values x become Q / (L n) (x - m) + M, where m is their mean and M the mean of the m:
+    the mean over all queries is then the mean of means, and each repository's sum is its deviation within its language.
+
+    Args:
+        firsts: a model's results, one for each language.
+        of: its system.
+        seconds: the other model's.
+        against: its system.
+
+    Raises:
+        UserError: the pairs are not the same, or of fewer than two repositories.
+    """
+    clusters, start = [], 0
+    for first, second in zip(firsts, seconds, strict=True):
+        if len({tuple(each.repositories.items()) for each in (*first, *second)}) > 1:
+            raise UserError("expected results on the same pairs")
+        clusters.append(first[0].clusters + start)
+        start += len(first[0].repositories)
+    return compare_runs(_runs(firsts, of), _runs(seconds, against), np.concatenate(clusters))
+
+
+def _runs(languages: Sequence[Seeds], system: str) -> Runs:
+    """The values of all languages, weighted; a system that is not trained is the same with each seed."""
+    trained = not system.startswith("BM25")
+    values = [np.stack([each.per_query(system) for each in (seeds if trained else seeds[:1])]) for seeds in languages]
+    queries, means = sum(each.shape[1] for each in values), [float(each.mean()) for each in values]
+    seeds = min(map(len, values))
+    parts: list[Float[np.ndarray, "seeds queries"]] = [
+        queries / (len(values) * each.shape[1]) * (each[:seeds] - mean) + np.mean(means)
+        for each, mean in zip(values, means, strict=True)
+    ]
+    return Runs(np.concatenate(parts, axis=1), trained)
+
+
+def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
+    """Mean and 95 % t interval of a sample, such as one value for each source tree; NaN ends of a single value."""
+    mean = float(np.mean(values))
+    if len(values) < 2:
+        return mean, float("nan"), float("nan")
+    half = float(student.ppf(0.975, len(values) - 1)) * float(np.std(values, ddof=1)) / len(values) ** 0.5
+    return mean, mean - half, mean + half

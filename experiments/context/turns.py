@@ -11,9 +11,8 @@ from data_prep.registry import DATASETS, data_set
 from data_prep.store.held_out import tree_of
 from experiments.context.measure import measured
 from experiments.context.options import ContextOptions
-from experiments.context.paired import WITHOUT
-from experiments.context.results import save_result
-from experiments.context.summary import FOLDER
+from experiments.context.page import FOLDER
+from experiments.context.results import WITHOUT, save_result
 from experiments.recipes.config import REPOSITORY, Configuration, resolve
 from experiments.recipes.models import MODELS
 from experiments.recipes.results_folder import results_folder

@@ -1,4 +1,4 @@
-"""Code as questions, made from the functions of a code base; which functions those of a trace are: made_traces.py.
+"""Code as questions, made from the functions of a code base; traces are in trace_questions.py.
 
 - ``snippet``: the first half of the lines of a function's body, which its function is to answer.
 - ``namesake``: a function's body, which functions of the same name in other files are to answer, without itself and
@@ -9,23 +9,19 @@ Neither has the function's name, parameters or documentation. Tests are left out
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Literal, TypeVar
+from typing import Final
 
 import numpy as np
 
-from data_prep.errors import UserError
 from search.engine.signature import body
 from search.files.languages import language_name
 from search.index.code_index import UNIT_KINDS, Index
-from search.quality.questions import FEWEST
+from search.quality.questions import drawn
 from search.snippets.answer import around
 from search.snippets.copies import Tokens
 
-Question = TypeVar("Question")
-CodeAsked = Literal["snippet", "namesake", "trace"]
-"""Half a body; a body that another function of the name answers; a stack trace."""
 LEAST_LINES: Final = 6
 """Lines of a body that is asked by its half."""
 LEAST_TOKENS: Final = 24
@@ -112,17 +108,3 @@ def _long(text: str, index: Index, row: int) -> bool:
 def _name(index: Index, row: int) -> tuple[str, str]:
     """The last part of a function's name, and its language."""
     return index.names[row].rpartition(".")[2], language_name(index.file(row).path)
-
-
-def drawn(asked: Sequence[Question], most: int, seed: int, what: str) -> list[Question]:
-    """A sample of questions, in their order.
-
-    Raises:
-        UserError: there are fewer than FEWEST; ``what`` says what was expected.
-    """
-    if len(asked) < FEWEST:
-        raise UserError(f"expected {FEWEST} or more {what}, found {len(asked)}: too few to measure anything")
-    if not 0 < most < len(asked):
-        return [*asked]
-    places = np.sort(np.random.default_rng(seed).choice(len(asked), size=most, replace=False))
-    return [asked[place] for place in places.tolist()]

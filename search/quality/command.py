@@ -3,10 +3,11 @@
 import json
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
@@ -18,11 +19,10 @@ from search.opening import check_model, opened, reranker_maker
 from search.options import QualityOptions
 
 if TYPE_CHECKING:
-    from search.engine.signals import Reranker, Retriever
+    from search.engine.signals import Retriever
     from search.index.code_index import Index
     from search.quality.query_file import QueryFile
-    from search.quality.questions import Questions
-    from search.quality.weight_fit import FitPlan, Project, Weights
+    from search.quality.weight_fit import FitPlan, Project
 
 
 def quality(arguments: Sequence[str]) -> None:
@@ -38,8 +38,7 @@ def quality(arguments: Sequence[str]) -> None:
         check_model(name)
     run = checked_run(options.vectors)
     measure = _by_typed_queries if options.query_file else _by_code if options.code_asked else _by_comments
-    with tempfile.TemporaryDirectory() as folder:
-        measure(named_path(words[0]), Path(folder) / "index", run, options, _labels(names))
+    measure(named_path(words[0]), run, options, _labels(names))
 
 
 def _labels(names: Sequence[str]) -> dict[str, str]:
@@ -48,103 +47,103 @@ def _labels(names: Sequence[str]) -> dict[str, str]:
     return {one_line(name if alike else Path(name).name) or "default": name for name in names}
 
 
-def _by_comments(root: Path, path: Path, run: str, options: QualityOptions, models: Mapping[str, str]) -> None:
+@contextmanager
+def _new_index(root: Path) -> Iterator[Path]:
+    """The file of an index of a folder, which is removed afterwards."""
     from search.index.build import refresh
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "index"
+        refresh(root, path, processes=os.cpu_count() or 1, tell=complain_about)
+        yield path
+
+
+def _indexed(root: Path, run: str, tell: Callable[[str], None] = console.say) -> "tuple[Index, Retriever | None]":
+    """An index of a folder and its vectors; ``run`` is the value of ``--vectors``, ``tell`` hears what was done."""
+    with _new_index(root) as path:
+        build_vectors(run, path, tell)
+        return opened(path, "")
+
+
+def _by_comments(root: Path, run: str, options: QualityOptions, models: Mapping[str, str]) -> None:
+    from search.engine.engine import Engine
     from search.index.index_file import open_index
-    from search.quality.measure import measure_quality, quality_lines, with_comments
-    from search.quality.questions import asked
+    from search.quality.measure import measure_contexts, measure_quality, with_comments
+    from search.quality.questions import asked, with_contexts
+    from search.quality.reports import quality_lines
 
-    refresh(root, path, processes=os.cpu_count() or 1, tell=complain_about)
-    questions = asked(options.words_asked, open_index(path), root, options.most, options.seed)
-    makers = {label: reranker_maker(name) for label, name in models.items()}
-    build_vectors(run, path)
-    found, retriever = opened(path, "")
-    hidden = options.ask in ("comment", "member")
-    rerankers = {label: maker(found) for label, maker in makers.items()}
-    ranking = replace(options.ranking, comments=0 if hidden else options.comments)
-    searched = with_comments(found, ranking.comments)
+    with _new_index(root) as path:
+        questions = asked(options.words_asked, open_index(path), root, options.most, options.seed)
+        build_vectors(run, path)
+        index, retriever = opened(path, "")
+    rerankers = {label: reranker_maker(name)(index) for label, name in models.items()}
+    ranking = replace(options.ranking, comments=0 if options.ask in ("comment", "member") else options.comments)
+    searched = with_comments(index, ranking.comments)
     if options.under:
-        _under_contexts(root, searched, rerankers, retriever, questions, replace(options, comments=ranking.comments))
-        return
-    measured = measure_quality(searched, rerankers, ranking, questions, retriever)
-    console.show("\n".join(quality_lines(measured, questions.source, len(found))))
+        questions = with_contexts(questions, searched, root, options.under)
+        engines = {"bm25": Engine(searched, None, ranking)}
+        engines |= {label: Engine(searched, each, ranking, retriever) for label, each in rerankers.items()}
+        found = measure_contexts(engines, questions, options.seed)
+        lines = quality_lines(found, options.under, len(index), "without context")
+    else:
+        found = measure_quality(searched, rerankers, ranking, questions, retriever)
+        lines = quality_lines(found, options.words_asked, len(index))
+    console.show("\n".join(lines))
 
 
-def _under_contexts(
-    root: Path,
-    index: "Index",
-    rerankers: "Mapping[str, Reranker]",
-    retriever: "Retriever | None",
-    questions: "Questions",
-    options: QualityOptions,
-) -> None:
+def _by_code(root: Path, run: str, options: QualityOptions, _: Mapping[str, str]) -> None:
     from search.engine.engine import Engine
-    from search.quality.contexts import context_lines, measure_contexts, with_contexts
+    from search.quality.code_questions import of_halves, of_namesakes
+    from search.quality.measure import measure_pieces, measure_traces
+    from search.quality.reports import frame_lines, quality_lines
+    from search.quality.trace_questions import of_traces
 
-    contexts = with_contexts(questions, index, root, options.under)
-    engines = {"bm25": Engine(index, None, options.ranking)}
-    engines |= {label: Engine(index, each, options.ranking, retriever) for label, each in rerankers.items()}
-    console.show("\n".join(context_lines(measure_contexts(engines, contexts, options.seed), options.under, len(index))))
+    index, retriever = _indexed(root, run)
+    engine = Engine(index, None, retriever=retriever)
+    if options.ask == "trace":
+        found, frames = measure_traces(engine, of_traces(index, root, options.most, options.seed))
+        lines = frame_lines(frames)
+    else:
+        made = of_halves if options.ask == "snippet" else of_namesakes
+        found, lines = measure_pieces(engine, made(index, options.most, options.seed)), []
+    console.show("\n".join([*quality_lines(found, options.ask, len(index)), *lines]))
 
 
-def _by_code(root: Path, path: Path, run: str, options: QualityOptions, _: Mapping[str, str]) -> None:
+def _by_typed_queries(root: Path, run: str, options: QualityOptions, models: Mapping[str, str]) -> None:
     from search.engine.engine import Engine
-    from search.index.build import refresh
-    from search.quality.code_measure import code_lines, measure_code
-
-    refresh(root, path, processes=os.cpu_count() or 1, tell=complain_about)
-    build_vectors(run, path)
-    found, retriever = opened(path, "")
-    engine = Engine(found, None, retriever=retriever)
-    measured = measure_code(engine, root, options.code_asked or "snippet", options.most, options.seed)
-    console.show("\n".join(code_lines(measured, found)))
-
-
-def _by_typed_queries(root: Path, path: Path, run: str, options: QualityOptions, models: Mapping[str, str]) -> None:
-    from search.engine.engine import Engine
-    from search.index.build import refresh
     from search.quality.query_file import read_query_file
-    from search.quality.records import as_records
-    from search.quality.stages import stages
-    from search.quality.typed_queries import measure_queries, query_lines
+    from search.quality.reports import query_lines
+    from search.quality.typed_queries import measure_queries, stages
 
     asked = read_query_file(named_path(options.query_file), options.project)
     _ = options.changed  # a bad setting is reported before anything is read
-    refresh(root / asked.root, path, processes=os.cpu_count() or 1, tell=complain_about)
-    build_vectors(run, path, (lambda _: None) if options.json else console.say)
-    found, retriever = opened(path, "")
-    _complain_of_unmatched(asked, found)
-    rerankers = {label: reranker_maker(name)(found) for label, name in models.items()}
-    engines = stages(found, rerankers, retriever, options.ranking)
+    index, retriever = _indexed(root / asked.root, run, (lambda _: None) if options.json else console.say)
+    _complain_of_unmatched(asked, index)
+    rerankers = {label: reranker_maker(name)(index) for label, name in models.items()}
+    engines = stages(index, rerankers, retriever, options.ranking)
     if options.change:
-        engines[f"with {options.change}"] = Engine(found, rerankers[next(iter(rerankers))], options.changed, retriever)
-    measured = measure_queries(engines, asked)
-    if options.json:
-        console.show(json.dumps(as_records(measured, asked.queries, found, asked.root), indent=1))
-    else:
-        console.show("\n".join(query_lines(measured, asked.queries, len(found.files))))
+        engines[f"with {options.change}"] = Engine(index, rerankers[next(iter(rerankers))], options.changed, retriever)
+    record = measure_queries(engines, asked)
+    console.show(json.dumps(record, indent=1) if options.json else "\n".join(query_lines(record)))
 
 
 def _by_fit(root: Path, options: QualityOptions) -> None:
-    path = named_path(options.query_file)
-    asked = _asked_projects(root, path)
+    from search.quality.weight_fit import FILES, SEARCH, FileProject, SearchProject
+
+    asked = _asked_projects(root, named_path(options.query_file))
     if options.fit == "files":
-        from search.quality import file_fit
-
-        files = {name: file_fit.FileProject(each, _indexed(root / name / each.root)) for name, each in asked.items()}
-        _show_fit(files, file_fit.PLAN, options)
+        files = {name: FileProject(each, _indexed(root / name / each.root, "none")[0]) for name, each in asked.items()}
+        _show_fit(files, FILES, options)
         return
-    from search.quality import search_fit
-
     if options.model not in ("", "none"):
         check_model(options.model)
     run = checked_run(options.vectors)
     maker = None if options.model == "none" else reranker_maker(options.model)
     searched = {}
     for name, each in asked.items():
-        index, retriever = _indexed_with_vectors(root / name / each.root, run)
-        searched[name] = search_fit.SearchProject(each, index, maker(index) if maker else None, retriever)
-    _show_fit(searched, search_fit.PLAN, options)
+        index, retriever = _indexed(root / name / each.root, run, lambda _: None)
+        searched[name] = SearchProject(each, index, maker(index) if maker else None, retriever)
+    _show_fit(searched, SEARCH, options)
 
 
 def _asked_projects(root: Path, path: Path) -> "dict[str, QueryFile]":
@@ -161,16 +160,14 @@ def _asked_projects(root: Path, path: Path) -> "dict[str, QueryFile]":
     return there
 
 
-def _show_fit(projects: "Mapping[str, Project[Weights]]", plan: "FitPlan[Weights]", options: QualityOptions) -> None:
-    from search.quality.weight_fit import WeightFit, fit_lines, fit_record
+def _show_fit(projects: "Mapping[str, Project[Any]]", plan: "FitPlan[Any]", options: QualityOptions) -> None:
+    from search.quality.reports import fit_lines
+    from search.quality.weight_fit import measure_weights
 
     for each in projects.values():
         _complain_of_unmatched(each.asked, each.index)
-    measured = WeightFit(projects, plan).measured()
-    if options.json:
-        console.show(json.dumps(fit_record(projects, plan, measured), indent=1))
-    else:
-        console.show("\n".join(fit_lines(projects, plan, measured)))
+    record = measure_weights(projects, plan)
+    console.show(json.dumps(record, indent=1) if options.json else "\n".join(fit_lines(record)))
 
 
 def _complain_of_unmatched(asked: "QueryFile", index: "Index") -> None:
@@ -178,19 +175,3 @@ def _complain_of_unmatched(asked: "QueryFile", index: "Index") -> None:
 
     for missing in unmatched(asked.queries, [seen(asked.root, file.path) for file in index.files]):
         complain_about(missing, "a relevant file that is not indexed, and so counts as not found")
-
-
-def _indexed(root: Path) -> "Index":
-    """An index of a folder that is not kept."""
-    return _indexed_with_vectors(root, "none")[0]
-
-
-def _indexed_with_vectors(root: Path, run: str) -> "tuple[Index, Retriever | None]":
-    """The same, and its vectors; ``run`` is the value of ``--vectors``."""
-    from search.index.build import refresh
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "index"
-        refresh(root, path, processes=os.cpu_count() or 1, tell=complain_about)
-        build_vectors(run, path, lambda _: None)
-        return opened(path, "")

@@ -1,4 +1,4 @@
-"""Questions that people typed, with the files that answer them, from a JSON file (docs/search-quality.md).
+"""Questions that people typed, with the files that answer them, in a JSON file (docs/search-quality.md).
 
 The file holds one project, or several by name::
 
@@ -8,8 +8,13 @@ The file holds one project, or several by name::
 
 ``root`` is the folder inside of the measured one that is indexed; ``category`` and ``secondary`` may be left out.
 ``irrelevant`` are places that were judged not to answer it; a query that has only such is not measured.
+
+:class:`Judgements` saves what a user says of hits in such a file: a hit that was judged relevant is one of its
+question's ``relevant`` places, another one of its ``irrelevant`` places.
 """
 
+import json
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +22,8 @@ from typing import Any, Final
 
 from data_prep.bounds import shown
 from data_prep.errors import UserError
+from data_prep.files.atomic import write_atomically
+from data_prep.files.folder_lock import sole_holder
 from data_prep.files.json_text import parse_json
 from data_prep.files.reading import read_regular, reason
 from search.engine.question import words_of
@@ -25,8 +32,11 @@ FEWEST: Final = 2
 """Minimum number of queries: fewer have no interval."""
 LARGEST: Final = 64 << 20
 """Maximum number of bytes of a file."""
+MOST_JUDGED: Final = 10_000
+"""Maximum number of questions that judgements are saved of."""
+_LISTS: Final = ("relevant", "secondary", "irrelevant")
 _PLACE: Final = frozenset(("path", "start_line", "end_line"))
-_QUERY: Final = frozenset(("query", "category", "relevant", "secondary", "irrelevant"))
+_QUERY: Final = frozenset(("query", "category", *_LISTS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +66,7 @@ def read_query_file(path: Path, project: str) -> QueryFile:
     Raises:
         UserError: the file cannot be used; one line that says where and what was expected.
     """
-    content = read_json(path)
-    try:
-        return checked_queries(content, project)
-    except ValueError as error:
-        raise UserError(f"{path}: {error}") from error
+    return _checked(f"{path}", _read_json(path), project)
 
 
 def read_query_files(path: Path) -> dict[str, QueryFile]:
@@ -69,16 +75,12 @@ def read_query_files(path: Path) -> dict[str, QueryFile]:
     Raises:
         UserError: the file cannot be used, or holds a single project without a name.
     """
-    content = read_json(path)
-    if isinstance(content, dict) and "queries" in content:
-        raise UserError(f'{path}: expected several projects, {{"NAME": {{"queries": [...]}}, ...}}, got one')
-    found = {}
-    for name in content if isinstance(content, dict) and content else [""]:
-        try:
-            found[name] = checked_queries(content, name)
-        except ValueError as error:
-            raise UserError(f"{path}: {f'{shown(name)}: ' if name else ''}{error}") from error
-    return found
+    content = _read_json(path)
+    if not isinstance(content, dict) or not content or "queries" in content:
+        raise UserError(
+            f'{path}: expected several projects, {{"NAME": {{"queries": [...]}}, ...}}, got {shown(content)}'
+        )
+    return {name: _checked(f"{path}: {shown(name)}", content, name) for name in content}
 
 
 def checked_queries(content: object, project: str = "", *, fewest: int = FEWEST) -> QueryFile:
@@ -92,15 +94,33 @@ def checked_queries(content: object, project: str = "", *, fewest: int = FEWEST)
     Raises:
         UserError: it is not of this form; the message says where.
     """
-    return _project(_chosen(content, project), fewest)
+    found = _chosen(content, project)
+    root, listed = found.get("root", ""), found["queries"]
+    if not isinstance(root, str) or root.startswith("/") or ".." in root.split("/"):
+        raise UserError(f"root: expected a folder inside of the measured one, got {shown(root)}")
+    if not isinstance(listed, list) or len(listed) < fewest:
+        raise UserError(f"queries: expected a list of {fewest} or more, got {shown(listed)}")
+    queries: dict[str, TypedQuery] = {}
+    for place, each in enumerate(listed):
+        query = _query(each, f"queries[{place}]")
+        if query.text in queries:
+            raise UserError(f"queries[{place}]: {shown(query.text)} is there twice")
+        queries[query.text] = query
+    answered = [each for each in queries.values() if each.paths]
+    if len(answered) < fewest:
+        raise UserError(f"queries: expected {fewest} or more with a relevant place, got {len(answered)}")
+    return QueryFile(root, answered)
 
 
-def read_json(path: Path) -> object:
-    """The content of a file of queries.
+def _checked(where: str, content: object, project: str = "", *, fewest: int = FEWEST) -> QueryFile:
+    """The same; ``where`` begins the message of an error."""
+    try:
+        return checked_queries(content, project, fewest=fewest)
+    except UserError as error:
+        raise UserError(f"{where}: {error}") from error
 
-    Raises:
-        UserError: it cannot be read, or is not JSON.
-    """
+
+def _read_json(path: Path) -> object:
     try:
         return parse_json(read_regular(path, LARGEST, follow=True)[0])
     except OSError as error:
@@ -127,24 +147,6 @@ def _chosen(content: object, project: str) -> Mapping[str, Any]:
     return found
 
 
-def _project(found: Mapping[str, Any], fewest: int) -> QueryFile:
-    root, listed = found.get("root", ""), found["queries"]
-    if not isinstance(root, str) or root.startswith("/") or ".." in root.split("/"):
-        raise UserError(f"root: expected a folder inside of the measured one, got {shown(root)}")
-    if not isinstance(listed, list) or len(listed) < fewest:
-        raise UserError(f"queries: expected a list of {fewest} or more, got {shown(listed)}")
-    queries = [_query(each, f"queries[{place}]") for place, each in enumerate(listed)]
-    texts: set[str] = set()
-    for place, each in enumerate(queries):
-        if each.text in texts:
-            raise UserError(f"queries[{place}]: {shown(each.text)} is there twice")
-        texts.add(each.text)
-    answered = [each for each in queries if each.paths]
-    if len(answered) < fewest:
-        raise UserError(f"queries: expected {fewest} or more with a relevant place, got {len(answered)}")
-    return QueryFile(root, answered)
-
-
 def _query(found: object, where: str) -> TypedQuery:
     if not isinstance(found, dict) or not {"query", "relevant"} <= found.keys() <= _QUERY:
         raise UserError(
@@ -157,33 +159,27 @@ def _query(found: object, where: str) -> TypedQuery:
         words_of(text)
     except ValueError as error:
         raise UserError(f"{where}: {error}") from error
-    paths = [
-        _path(place, f"{where}.{part}[{number}]")
-        for part in ("relevant", "secondary")
-        for number, place in enumerate(_places(found.get(part, []), f"{where}.{part}"))
-    ]
-    places = _places(found.get("irrelevant", []), f"{where}.irrelevant")
-    judged = [_path(place, f"{where}.irrelevant[{number}]") for number, place in enumerate(places)]
-    if not paths and not judged:
+    paths = {name: _paths(found.get(name, []), f"{where}.{name}") for name in _LISTS}
+    if not any(paths.values()):
         raise UserError(f"{where}.relevant: expected the file that answers it, got none")
-    return TypedQuery(text, category or category_of(text), tuple(dict.fromkeys(paths)))
+    answers = dict.fromkeys((*paths["relevant"], *paths["secondary"]))
+    return TypedQuery(text, category or category_of(text), tuple(answers))
 
 
-def _places(found: object, where: str) -> Sequence[object]:
-    if not isinstance(found, list):
-        raise UserError(f'{where}: expected a list such as [{{"path": "src/a.java"}}], got {shown(found)}')
-    return found
-
-
-def _path(found: object, where: str) -> str:
-    if not isinstance(found, dict) or not {"path"} <= found.keys() <= _PLACE:
-        raise UserError(f"{where}: expected path and perhaps start_line and end_line, got {shown(found)}")
-    path, lines = found["path"], [found[name] for name in ("start_line", "end_line") if name in found]
-    if not isinstance(path, str) or not path.strip("/") or path.startswith("/"):
-        raise UserError(f"{where}: path is relative to the project's folder, got {shown(path)}")
-    if any(type(line) is not int or line < 1 for line in lines) or lines != sorted(lines):
-        raise UserError(f"{where}: lines count from 1, the first before the last, got {shown(lines)}")
-    return path
+def _paths(places: object, where: str) -> list[str]:
+    """The paths of a list of places."""
+    if not isinstance(places, list):
+        raise UserError(f'{where}: expected a list such as [{{"path": "src/a.java"}}], got {shown(places)}')
+    for number, each in enumerate(places):
+        own = f"{where}[{number}]"
+        if not isinstance(each, dict) or not {"path"} <= each.keys() <= _PLACE:
+            raise UserError(f"{own}: expected path and perhaps start_line and end_line, got {shown(each)}")
+        path, lines = each["path"], [each[name] for name in ("start_line", "end_line") if name in each]
+        if not isinstance(path, str) or not path.strip("/") or path.startswith("/"):
+            raise UserError(f"{own}: path is relative to the project's folder, got {shown(path)}")
+        if any(type(line) is not int or line < 1 for line in lines) or lines != sorted(lines):
+            raise UserError(f"{own}: lines count from 1, the first before the last, got {shown(lines)}")
+    return [each["path"] for each in places]
 
 
 def category_of(query: str) -> str:
@@ -191,3 +187,68 @@ def category_of(query: str) -> str:
     if " " not in query.strip():
         return "symbol"
     return "architecture" if query.lower().startswith("how ") else "semantic"
+
+
+class Judgements:
+    """The judged questions about one folder; thread-safe, and safe beside other processes."""
+
+    def __init__(self, path: Path) -> None:
+        """``path``: of the file, which need not exist yet."""
+        self.path = path
+        self._lock = threading.Lock()
+
+    def queries(self) -> list[dict[str, Any]]:
+        """The questions as the file has them.
+
+        Raises:
+            UserError: the file is damaged.
+        """
+        return self._read()["queries"]
+
+    def judge(self, query: str, path: str, lines: tuple[int, int], relevant: bool | None) -> dict[str, Any]:
+        """Save whether a place answers a question, in place of what was said of it before.
+
+        Args:
+            query: the question as typed.
+            path: of the file, as hits have it.
+            lines: first and last line, from 1.
+            relevant: None: neither any more.
+
+        Returns:
+            The question as the file now has it.
+
+        Raises:
+            UserError: the question has no words, there are too many, or the file is damaged.
+            OSError: it cannot be written; it is as it was.
+        """
+        words_of(query)
+        text, place = query.strip(), {"path": path, "start_line": lines[0], "end_line": lines[1]}
+        lock = self.path.with_name(f".{self.path.name}.lock")
+        with self._lock, sole_holder(lock, lambda: None, private=True):
+            content = self._read()
+            queries = content["queries"]
+            found = next((each for each in queries if each["query"].strip() == text), None)
+            if found is None:
+                queries.append(found := {"query": text, "relevant": []})
+            for name in _LISTS:
+                if name in found:
+                    found[name] = [each for each in found[name] if each != place]
+            if relevant is not None:
+                found.setdefault("relevant" if relevant else "irrelevant", []).append(place)
+            content["queries"] = [each for each in queries if any(each.get(name) for name in _LISTS)]
+            self._write(content)
+            return found
+
+    def _write(self, content: dict[str, Any]) -> None:
+        text = json.dumps(content, indent=1) + "\n"
+        if len(content["queries"]) > MOST_JUDGED or len(text) > LARGEST:
+            raise UserError(f"{self.path} is full: it has {MOST_JUDGED:,} questions, or {LARGEST:,} bytes")
+        write_atomically(self.path, text, private=True)
+
+    def _read(self) -> dict[str, Any]:
+        if not self.path.exists():
+            return {"queries": []}
+        content = _read_json(self.path)
+        _checked(f"{self.path}", content, fewest=0)
+        assert isinstance(content, dict)
+        return content

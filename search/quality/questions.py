@@ -1,10 +1,17 @@
-"""Questions made from the comments and names of a code base."""
+"""Questions made from the comments and names of a code base, also under the text above a cursor.
 
+The cursor is at one of two places: before the function that answers, in its own file (Scotch); or before the first call
+of it in another file, where it would have been needed. At the latter, lines that have its name are left out, since
+nobody would have written them yet; only functions whose name no other row has are asked for. A context from the same
+file also names the file, which the other does not.
+"""
+
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 import numpy as np
 from jaxtyping import Int64
@@ -14,14 +21,22 @@ from data_prep.errors import UserError
 from data_prep.files.reading import read_regular
 from data_prep.languages.java.declarations import LARGEST_FILE, find_declarations, parse_java
 from data_prep.languages.java.javadoc import query_words, returned
+from search.cursor.above import nearest, words_above
+from search.files.languages import language_name
 from search.index.code_index import Index
 from search.retrieval.bm25_index import terms_of
 
+Question = TypeVar("Question")
 Asked = Literal["comment", "return", "member", "name"]
 """A comment's first sentence; the text of its tag @return; the type's name and the sentence; the name alone."""
 
+Under = Literal["", "file", "call"]
+"""No contexts; those of the function's own file; those of its first call in another file."""
+
 FEWEST: Final = 20
 """Minimum number of queries."""
+_CALL: Final = re.compile(r"(?<![\w$])([A-Za-z_$][\w$]{3,})[ \t]*\(")
+"""A call of a function with a name of 4 characters or more, or its declaration."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -32,6 +47,7 @@ class Questions:
     words: Sequence[Sequence[str]]
     texts: Sequence[str]  # as typed, since they may contain names
     source: Asked
+    contexts: Sequence[Sequence[str]] = ()  # the words above the cursor of each, nearest last; empty: none
 
 
 def of_comments(index: Index, most: int, seed: int) -> Questions:
@@ -139,10 +155,88 @@ def _drawn(asked: Mapping[int, Sequence[str]], most: int, seed: int, source: Ask
     first: dict[tuple[str, ...], int] = {}
     for row, words in asked.items():
         first.setdefault(tuple(words), row)
-    rows = np.array(sorted(first.values()), dtype=np.int64)
-    if len(rows) < FEWEST:
-        raise UserError(f"expected {FEWEST} or more {_OF[source]}, found {len(rows)}: too few to measure anything")
-    if 0 < most < len(rows):
-        rows = np.sort(np.random.default_rng(seed).choice(rows, size=most, replace=False))
-    typed: list[Sequence[str]] = [asked[row] for row in rows.tolist()]
-    return Questions(rows, typed, [" ".join(each) for each in typed], source)
+    rows = drawn(sorted(first.values()), most, seed, _OF[source])
+    typed: list[Sequence[str]] = [asked[row] for row in rows]
+    return Questions(np.array(rows, dtype=np.int64), typed, [" ".join(each) for each in typed], source)
+
+
+def drawn(asked: Sequence[Question], most: int, seed: int, what: str) -> list[Question]:
+    """A sample of questions, in their order.
+
+    Raises:
+        UserError: there are fewer than FEWEST; ``what`` says what was expected.
+    """
+    if len(asked) < FEWEST:
+        raise UserError(f"expected {FEWEST} or more {what}, found {len(asked)}: too few to measure anything")
+    if not 0 < most < len(asked):
+        return [*asked]
+    places = np.sort(np.random.default_rng(seed).choice(len(asked), size=most, replace=False))
+    return [asked[place] for place in places.tolist()]
+
+
+def with_contexts(questions: Questions, index: Index, root: Path, under: Under) -> Questions:
+    """The questions that have a context of this kind.
+
+    Raises:
+        UserError: there are fewer than FEWEST.
+        OSError: a file no longer exists.
+    """
+    texts = [read_regular(root / file.path, LARGEST_FILE)[0].decode("utf-8", "replace") for file in index.files]
+    found = _of_own_files(questions, index, texts) if under == "file" else _of_calls(questions, index, texts)
+    kept = [place for place in range(len(questions.rows)) if found.get(place)]
+    if len(kept) < FEWEST:
+        raise UserError(
+            f"expected {FEWEST} or more questions whose function has a context, found {len(kept)} of "
+            f"{len(questions.rows):,}: too few to measure anything"
+        )
+    return replace(
+        questions,
+        rows=questions.rows[kept],
+        words=[questions.words[place] for place in kept],
+        texts=[questions.texts[place] for place in kept],
+        contexts=[found[place] for place in kept],
+    )
+
+
+def exchanged(contexts: Sequence[Sequence[str]], seed: int) -> list[Sequence[str]]:
+    """The contexts, each of another question: they are passed on along a random cycle."""
+    cycle = np.random.default_rng(seed).permutation(len(contexts)).tolist()
+    giver = dict(zip(cycle, [*cycle[-1:], *cycle[:-1]], strict=True))
+    return [contexts[giver[place]] for place in range(len(contexts))]
+
+
+def _of_own_files(questions: Questions, index: Index, texts: Sequence[str]) -> Mapping[int, Sequence[str]]:
+    """The place of a question -> the words above its function."""
+    found = {}
+    for place, row in enumerate(questions.rows.tolist()):
+        number = int(np.searchsorted(index.file_edges, row, side="right")) - 1
+        lines = texts[number].split("\n")[: index.split.text(row).start_line - 1]
+        found[place] = _words(lines, index.files[number].path)
+    return found
+
+
+def _of_calls(questions: Questions, index: Index, texts: Sequence[str]) -> Mapping[int, Sequence[str]]:
+    """The place of a question -> the words above the first call of its function in another file."""
+    borne = Counter(name.rpartition(".")[2] for name in index.names)
+    wanted = {}
+    for place, row in enumerate(questions.rows.tolist()):
+        name = index.names[row].rpartition(".")[2]
+        if borne[name] == 1:
+            wanted[name] = place, int(np.searchsorted(index.file_edges, row, side="right")) - 1
+    found: dict[int, Sequence[str]] = {}
+    for number, text in enumerate(texts):
+        if index.files[number].test:
+            continue
+        for match in _CALL.finditer(text):
+            place, own = wanted.get(match[1], (-1, -1))
+            if place < 0 or own == number or place in found:
+                continue
+            if language_name(index.files[own].path) != language_name(index.files[number].path):
+                continue
+            lines = nearest(text[: match.start()]).split("\n")[:-1]
+            found[place] = _words([line for line in lines if match[1] not in line], index.files[number].path)
+    return found
+
+
+def _words(lines: Sequence[str], path: str) -> Sequence[str]:
+    return words_above("\n".join(lines), language_name(path))

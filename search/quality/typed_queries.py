@@ -1,29 +1,35 @@
-"""The search measured by questions that people typed: NDCG@10 by file, by category, and each stage beside the others.
+"""The search measured by questions that people typed: NDCG@10 by file, and each stage of the search beside the others.
 
 A hit counts by its file; files are in the order of their best hit. Of a query's relevant files, secondary ones among
 them, each found at rank r of the first 10 gives 1 / log2(1 + r); the sum is divided by that of a perfect order. A file
 is a relevant one if the path of one ends with that of the other, at a "/".
+
+The result is one JSON object, which ``quality --json`` prints and the page shows (docs/search-quality.md).
 """
 
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from jaxtyping import Float
 
 from data_prep.files.printable import one_line
 from evaluation.metrics import ndcg_of_several
-from evaluation.significance import Difference, bootstrap_interval, compare
+from evaluation.significance import bootstrap_interval, compare
 from search.engine.engine import Engine
+from search.engine.file_ranking import stemmed
+from search.engine.question import words_of
+from search.engine.settings import RankingSettings
+from search.engine.signals import Reranker, Retriever
+from search.index.code_index import Index
 from search.quality.query_file import QueryFile, TypedQuery
 
 DEPTH: Final = 10
 """Files of an answer that count."""
 ALL: Final = "all"
-FAILED: Final = 0.5
-"""NDCG@10 below which a query is listed as failed."""
+"""The category of all queries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,55 +41,50 @@ class Answered:
     ranks: Sequence[int]  # of each relevant file among all that were found, from 1; 0: it was not found
 
 
-@dataclass(frozen=True, slots=True)
-class Times:
-    """Seconds on the clock that a stage took."""
+def stages(
+    index: Index, rerankers: Mapping[str, Reranker], retriever: Retriever | None, ranking: RankingSettings
+) -> dict[str, Engine]:
+    """The whole search, then its stages and other models, by what they are called.
 
-    first: float  # for all queries in turn, in which a model encodes rows when they are first scored
-    again: float  # for a query that is asked again, the median
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredQueries:
-    """A stage or setting of the search, and its answer to every query."""
-
-    name: str
-    answers: Sequence[Answered]
-    lead: Difference | None  # from the first, the whole search; None for itself
-    times: Times | None = None  # None: not measured
-
-    @property
-    def values(self) -> Float[np.ndarray, " queries"]:
-        """NDCG@10 of each query."""
-        return np.array([each.ndcg for each in self.answers])
-
-
-def measure_queries(engines: Mapping[str, Engine], asked: QueryFile) -> list[MeasuredQueries]:
-    """NDCG@10 of each of ``engines``, each compared with the first by a paired test, and the time that it takes."""
-    found = {name: _timed(engine, asked) for name, engine in engines.items()}
-    measured = compared({name: answers for name, (answers, _) in found.items()})
-    return [replace(each, times=found[each.name][1]) for each in measured]
+    Args:
+        index: what is searched.
+        rerankers: by their labels, that of the whole search first; none: there is no model.
+        retriever: the vectors of the rows; None: there are none.
+        ranking: the settings.
+    """
+    beside = ("vectors + " if retriever and rerankers else "") + ("files + bm25" if ranking.by_file else "bm25")
+    alone = replace(ranking, files=0.0, by_file=0.0)
+    if not rerankers:
+        return {beside: Engine(index, None, ranking), "bm25": Engine(index, None, alone)}
+    (label, reranker), *others = rerankers.items()
+    engines = {f"{label} + {beside}": Engine(index, reranker, ranking, retriever)}
+    if ranking.by_file:
+        engines["without files"] = Engine(index, reranker, alone, retriever)
+    if retriever:
+        engines["without vectors"] = Engine(index, reranker, ranking)
+    engines["without models"] = Engine(index, None, ranking)
+    engines["bm25"] = Engine(index, None, alone)
+    return engines | {f"{name} + {beside}": Engine(index, each, ranking, retriever) for name, each in others}
 
 
-def _timed(engine: Engine, asked: QueryFile) -> tuple[list[Answered], Times]:
-    started = time.perf_counter()
-    answers = [answered(engine, each, asked.root) for each in asked.queries]
-    first, again = time.perf_counter() - started, []
-    for each in asked.queries:
+def measure_queries(engines: Mapping[str, Engine], asked: QueryFile) -> dict[str, Any]:
+    """The record of the answers of each of ``engines``, with the time that it takes.
+
+    Its ``seconds`` are, on the clock: ``first`` for all queries in turn, in which a model encodes rows when they are
+    first scored; ``again`` for a query that is asked again, the median.
+    """
+    answers, seconds = {}, {}
+    for name, engine in engines.items():
         started = time.perf_counter()
-        engine.search(each.text, top=DEPTH, by_file=True)
-        again.append(time.perf_counter() - started)
-    return answers, Times(first, float(np.median(again)))
-
-
-def compared(answers: Mapping[str, Sequence[Answered]]) -> list[MeasuredQueries]:
-    """The answers of stages by name, each compared with those of the first."""
-    measured: list[MeasuredQueries] = []
-    for name, own in answers.items():
-        alone = MeasuredQueries(name, own, None)
-        lead = compare(alone.values, measured[0].values) if measured else None
-        measured.append(MeasuredQueries(name, own, lead))
-    return measured
+        answers[name] = [answered(engine, each, asked.root) for each in asked.queries]
+        first, again = time.perf_counter() - started, []
+        for each in asked.queries:
+            started = time.perf_counter()
+            engine.search(each.text, top=DEPTH, by_file=True)
+            again.append(time.perf_counter() - started)
+        seconds[name] = {"first": first, "again": float(np.median(again))}
+    index = next(iter(engines.values())).index
+    return as_record(answers, asked, index, seconds)
 
 
 def answered(engine: Engine, query: TypedQuery, root: str = "") -> Answered:
@@ -122,53 +123,89 @@ def unmatched(queries: Sequence[TypedQuery], paths: Sequence[str]) -> list[str]:
     return [path for path in wanted if not any(same_file(path, each) for each in paths)]
 
 
-def of_categories(queries: Sequence[TypedQuery]) -> dict[str, list[int]]:
-    """Category -> positions of its queries; all of them first."""
-    found: dict[str, list[int]] = {ALL: [*range(len(queries))]}
-    for place, each in enumerate(queries):
-        found.setdefault(one_line(each.category), []).append(place)
+def as_record(
+    answers: Mapping[str, Sequence[Answered]],
+    asked: QueryFile,
+    index: Index,
+    seconds: Mapping[str, Mapping[str, float]] | None = None,
+) -> dict[str, Any]:
+    """The results as one JSON object.
+
+    Args:
+        answers: stage or setting of the search, the whole search first -> its answer to every query.
+        asked: the queries.
+        index: what is searched.
+        seconds: how long each took; None: not measured.
+    """
+    values = {name: np.array([each.ndcg for each in own]) for name, own in answers.items()}
+    whole = next(iter(values))
+    categories: dict[str, list[int]] = {ALL: [*range(len(asked.queries))]}
+    for place, each in enumerate(asked.queries):
+        categories.setdefault(one_line(each.category), []).append(place)
+    stages = [
+        {
+            "name": name,
+            "categories": {category: _summary(own[places]) for category, places in categories.items()},
+            "difference": None if name == whole else _difference(own, values[whole]),
+            "seconds": None if seconds is None else seconds[name],
+            "queries": [
+                {"query": query.text, "category": query.category, "ndcg": round(float(one.ndcg), 6), "found": one.found}
+                for query, one in zip(asked.queries, answers[name], strict=True)
+            ],
+        }
+        for name, own in values.items()
+    ]
+    why = _reasons(answers, asked, index)
+    return {"measure": "NDCG@10 by file", "files": len(index.files), "stages": stages, "why": why}
+
+
+def _summary(values: Float[np.ndarray, " queries"]) -> dict[str, float | int]:
+    low, high = bootstrap_interval(values, np.zeros_like(values))
+    return {"queries": len(values), "ndcg": float(values.mean()), "low": low, "high": high}
+
+
+def _difference(values: Float[np.ndarray, " queries"], whole: Float[np.ndarray, " queries"]) -> dict[str, float]:
+    lead = compare(values, whole)
+    return {"mean": lead.mean, "low": lead.low, "high": lead.high, "p_value": lead.p_value}
+
+
+def _reasons(answers: Mapping[str, Sequence[Answered]], asked: QueryFile, index: Index) -> list[dict[str, Any]]:
+    """For each query where its relevant files were found by each stage, with which of its words, and what was before.
+
+    What was before are the first files of the whole search that are not relevant, up to the last relevant one.
+    """
+    paths = [seen(asked.root, file.path) for file in index.files]
+    numbers = {path: number for number, path in enumerate(paths)}
+    found = []
+    for place, query in enumerate(asked.queries):
+        stems, whole = stemmed(words_of(query.text)), next(iter(answers.values()))[place]
+        relevant = []
+        for number, path in enumerate(query.paths):
+            there = next((file for file, own in enumerate(paths) if same_file(own, path)), None)
+            relevant.append(
+                {
+                    "path": path,
+                    "indexed": "" if there is None else index.files[there].path,
+                    "ranks": {name: own[place].ranks[number] or None for name, own in answers.items()},
+                    "words": {} if there is None else words_in(index, there, stems),
+                }
+            )
+        last = DEPTH if 0 in whole.ranks else max(whole.ranks)
+        before = [path for path in whole.found[:last] if not any(same_file(path, own) for own in query.paths)]
+        others = [
+            {"path": index.files[numbers[path]].path, "words": words_in(index, numbers[path], stems)} for path in before
+        ]
+        told = {"query": query.text, "category": query.category, "ndcg": round(float(whole.ndcg), 6)}
+        found.append({**told, "relevant": relevant, "before": others})
     return found
 
 
-def interval(values: Float[np.ndarray, " queries"]) -> tuple[float, float]:
-    """The 95 % bootstrap interval of the mean."""
-    return bootstrap_interval(values, np.zeros_like(values))
-
-
-def query_lines(measured: Sequence[MeasuredQueries], queries: Sequence[TypedQuery], files: int) -> list[str]:
-    """The results as text: by category, differences from the whole search, and what failed."""
-    places = of_categories(queries)
-    wide = max(20, *(len(each.name) + 2 for each in measured))
-    what = f"NDCG@10 by file (95 % interval) and the difference from {measured[0].name}"
-    lines = [f"{len(queries):,} queries over {files:,} files; {what}", ""]
-    for name, own in places.items():
-        lines.append(f"{name}, {len(own)} {'queries' if len(own) > 1 else 'query'}")
-        lines += [_line(each, own, wide, with_lead=name == ALL) for each in measured]
-    return [*lines, *_times(measured, wide), *_failures(measured[0], queries)]
-
-
-def _times(measured: Sequence[MeasuredQueries], wide: int) -> list[str]:
-    timed = [(each.name, each.times) for each in measured if each.times]
-    what = "seconds: of a question asked again (median); of all, the first time, with the encoding of rows as needed"
-    lines = [f"  {name:<{wide}}{own.again:.4f}{own.first:>10.2f}" for name, own in timed]
-    return [what, *lines] if lines else []
-
-
-def _line(each: MeasuredQueries, own: Sequence[int], wide: int, *, with_lead: bool) -> str:
-    values = each.values[own]
-    low, high = interval(values)
-    lead = each.lead if with_lead else None
-    gain = f"   {lead.mean:+.3f} ({lead.low:+.3f} to {lead.high:+.3f}), p = {lead.p_value:.4f}" if lead else ""
-    return f"  {each.name:<{wide}}{values.mean():.3f} ({low:.3f} to {high:.3f}){gain}"
-
-
-def _failures(whole: MeasuredQueries, queries: Sequence[TypedQuery]) -> list[str]:
-    failed = [place for place in np.argsort(whole.values, kind="stable").tolist() if whole.values[place] < FAILED]
-    lines = [f"below {FAILED} with {whole.name}: {len(failed)}"] if failed else []
-    for place in failed:
-        query, own = queries[place], whole.answers[place]
-        first = ", ".join(map(one_line, own.found[:3])) or "nothing"
-        ranked = zip(query.paths[:3], own.ranks[:3], strict=True)
-        wanted = ", ".join(f"{one_line(path)} ({f'rank {rank}' if rank else 'not found'})" for path, rank in ranked)
-        lines.append(f"  {whole.values[place]:.2f}  {one_line(query.text)}: expected {wanted}; found {first}")
-    return lines
+def words_in(index: Index, file: int, stems: Mapping[str, str]) -> dict[str, list[str]]:
+    """The words that a file has, and where: in its text, comments, name (stem) or folders."""
+    found = {}
+    for word, stem in stems.items():
+        files, counts = index.whole.postings(stem)
+        place = int(np.searchsorted(files, file))
+        if place < len(files) and files[place] == file:
+            found[word] = [kind for kind, times in counts.items() if times[place]]
+    return found

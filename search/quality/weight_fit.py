@@ -1,42 +1,66 @@
 """Weights measured on typed questions about several projects: without each, and fitted with each project left out.
 
-A fit is a coordinate search: from a plan's ``start``, one weight after the other takes the value of its ``grid`` that
-raises the mean of the projects' NDCG@10 by file, until a round changes none (at most ``ROUNDS``). What a project gets
-by the weights that were fitted on the others tells what an unknown one can expect; its own questions have no part in
-them. Two plans: :mod:`search.quality.file_fit` and :mod:`search.quality.search_fit`.
+A fit is a coordinate search: from the plan's start, one weight after the other takes the value that raises the mean of
+the projects' NDCG@10 by file, until a round changes none (at most ``ROUNDS``). What a project gets by the weights that
+were fitted on the others tells what an unknown one can expect; its own questions have no part in them.
+
+Two plans: the weights of whole files alone, without methods, models or vectors; and those of the whole search where
+files are asked for. The starts were chosen by no typed question.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Final, Generic, Protocol, TypeVar, runtime_checkable
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
+from jaxtyping import Float, Float32, Int64
 from tqdm import tqdm
 
-from data_prep.files.printable import one_line
-from search.engine.file_ranking import FileWeights
+from search.engine.engine import Engine
+from search.engine.file_ranking import DEFAULT, FileWeights, file_ranking
+from search.engine.question import asks_for_tests, words_of
+from search.engine.settings import RankingSettings
+from search.engine.signals import Alignment, FileScorer, Reranker, Retriever
 from search.index.code_index import Index
 from search.quality.query_file import QueryFile
+from search.quality.typed_queries import DEPTH, ndcg_by_file, seen
 
 Weights = TypeVar("Weights", bound=FileWeights)
-Asked = TypeVar("Asked", bound=FileWeights, contravariant=True)
 ROUNDS: Final = 3
+_DEFAULT: Final = RankingSettings()
 
 
-@runtime_checkable
-class Project(Protocol[Asked]):
-    """The questions about a project, and its index."""
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What is tried of a weight."""
+
+    start: Any
+    values: Sequence[Any]
+    without: Any  # the value with which its part of the ranking has no effect
+
+
+@dataclass(frozen=True, slots=True)
+class SearchWeights(FileWeights):
+    """The weights of whole files, and the settings of :class:`RankingSettings` that order files."""
+
+    weight: float = _DEFAULT.weight
+    by_file: float = _DEFAULT.by_file
+    vector_weight_by_file: float = _DEFAULT.vector_weight_by_file
+    file: float = _DEFAULT.file
+    test: float = _DEFAULT.test
+    constant: float = _DEFAULT.constant
 
     @property
-    def asked(self) -> QueryFile:
-        """The questions."""
+    def of_files(self) -> FileWeights:
+        """Those of whole files alone."""
+        return FileWeights(**{each.name: getattr(self, each.name) for each in fields(FileWeights)})
 
     @property
-    def index(self) -> Index:
-        """The index."""
-
-    def ndcg(self, weights: Asked) -> float:
-        """The mean of NDCG@10 by file over the questions."""
+    def ranking(self) -> RankingSettings:
+        """The settings of the ranking, the others by default."""
+        own = {each.name for each in fields(FileWeights)}
+        return replace(_DEFAULT, **{name: value for name, value in asdict(self).items() if name not in own})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,111 +69,179 @@ class FitPlan(Generic[Weights]):
 
     what: str  # is measured
     default: Weights
-    start: Weights  # of a fit
-    grid: Mapping[str, Sequence[Any]]  # weight -> the values that are tried
-    without: Mapping[str, Any]  # weight -> the value with which its part of the ranking has no effect
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredWeights(Generic[Weights]):
-    """Weights, and NDCG@10 by file with them."""
-
-    name: str
-    weights: Mapping[str, Weights]  # of each project
-    values: Mapping[str, float]  # of each project
+    tried: Mapping[str, Tried]  # by the name of the weight, in the order in which they are fitted
 
     @property
-    def mean(self) -> float:
-        """The mean over the projects."""
-        return float(np.mean([*self.values.values()]))
+    def start(self) -> Weights:
+        """The weights from which a fit starts."""
+        return replace(self.default, **{name: each.start for name, each in self.tried.items()})
 
 
-class WeightFit(Generic[Weights]):
-    """The ranking of several projects by any weights; each is measured once."""
-
-    def __init__(self, projects: Mapping[str, Project[Weights]], plan: FitPlan[Weights]) -> None:
-        self._projects, self._plan = projects, plan
-        self._known: dict[tuple[str, Weights], float] = {}
-
-    def fitted(self, names: Iterable[str]) -> Weights:
-        """The weights that are best for the projects ``names``; no other is looked at."""
-        names, weights = [*names], self._plan.start
-        best = self._mean(names, weights)
-        for _ in range(ROUNDS):
-            before = weights
-            for field, values in self._plan.grid.items():
-                for value in values:
-                    other = replace(weights, **{field: value})
-                    if (found := self._mean(names, other)) > best + 1e-9:
-                        best, weights = found, other
-            if weights == before:
-                break
-        return weights
-
-    def measured(self) -> list[MeasuredWeights[Weights]]:
-        """The default weights, those without each part, and those fitted with each project left out."""
-        default = self._plan.default
-        found = [self._same("default", default)]
-        for field, value in self._plan.without.items():
-            name = f"{field} {value}" if value else f"without {field}"
-            found.append(self._same(name, replace(default, **{field: value})))
-        left = tqdm(self._projects, desc="fitted without", unit=" projects", disable=None)
-        weights = {name: self.fitted(other for other in self._projects if other != name) for name in left}
-        return [*found, self._of("fitted on the others", weights)]
-
-    def _same(self, name: str, weights: Weights) -> MeasuredWeights[Weights]:
-        return self._of(name, dict.fromkeys(self._projects, weights))
-
-    def _of(self, name: str, weights: Mapping[str, Weights]) -> MeasuredWeights[Weights]:
-        return MeasuredWeights(name, weights, {each: self._ndcg(each, own) for each, own in weights.items()})
-
-    def _mean(self, names: Sequence[str], weights: Weights) -> float:
-        return float(np.mean([self._ndcg(name, weights) for name in names]))
-
-    def _ndcg(self, name: str, weights: Weights) -> float:
-        if (name, weights) not in self._known:
-            self._known[name, weights] = self._projects[name].ndcg(weights)
-        return self._known[name, weights]
+_OF_FILES: Final[Mapping[str, Tried]] = {
+    "k1": Tried(5.0, (2.5, 5.0, 10.0, 20.0), without=1.5),  # what BM25 has by default
+    "stem": Tried(1.0, (0.5, 1.0, 1.5, 2.0, 3.0), without=0.0),
+    "folders": Tried(0.2, (0.0, 0.2, 0.4), without=0.0),
+    "defines": Tried(1.0, (0.5, 1.0, 2.0), without=0.0),
+    "test_share": Tried(0.3, (0.1, 0.3, 0.6), without=1.0),
+    "gathering_share": Tried(0.8, (0.6, 0.8, 1.0), without=1.0),
+    "stem_times": Tried(10, (0, 10, 20, 40), without=0),
+    "folder_times": Tried(5, (0, 5, 10), without=0),
+}
+_OF_SEARCH: Final[Mapping[str, Tried]] = {
+    "by_file": Tried(1.0, (0.5, 1.0, 2.0, 3.0, 5.0, 8.0), without=0.0),
+    "weight": Tried(0.5, (0.3, 0.5, 0.7, 0.9), without=0.0),
+    "vector_weight_by_file": Tried(0.3, (0.0, 0.3, 0.6), without=0.3),
+    "file": Tried(0.2, (0.0, 0.2, 0.4), without=0.0),
+    "test": Tried(1.0, (0.0, 1.0, 2.0), without=0.0),
+    "constant": Tried(1.0, (0.0, 1.0), without=0.0),
+    **_OF_FILES,
+}
+FILES: Final = FitPlan("whole files alone", DEFAULT, _OF_FILES)
+SEARCH: Final = FitPlan("the whole search", SearchWeights(**asdict(DEFAULT)), _OF_SEARCH)
 
 
-def fit_record(
-    projects: Mapping[str, Project[Weights]], plan: FitPlan[Weights], measured: Sequence[MeasuredWeights[Weights]]
-) -> dict[str, Any]:
-    """The results as one JSON object."""
+class Project(ABC, Generic[Weights]):
+    """The questions about a project, and its index; each weights are measured once."""
+
+    def __init__(self, asked: QueryFile, index: Index) -> None:
+        self.asked, self.index = asked, index
+        self._known: dict[Weights, float] = {}
+        self._files: dict[FileWeights, FileScorer] = {}
+
+    def file_scores(self, weights: FileWeights) -> FileScorer:
+        """The scores of whole files by some weights."""
+        if weights not in self._files:
+            self._files[weights] = _FilesOnce(file_ranking(self.index, weights))
+        return self._files[weights]
+
+    @abstractmethod
+    def first_files(self, query: str, weights: Weights) -> Sequence[str]:
+        """The paths of the first files for a question, best first."""
+
+    def ndcg(self, weights: Weights) -> float:
+        """The mean of NDCG@10 by file over the questions."""
+        if weights not in self._known:
+            values = []
+            for query in self.asked.queries:
+                found = [seen(self.asked.root, path) for path in self.first_files(query.text, weights)]
+                values.append(ndcg_by_file(found, query.paths))
+            self._known[weights] = float(np.mean(values))
+        return self._known[weights]
+
+
+class FileProject(Project[FileWeights]):
+    """A project whose whole files alone are ranked, by :class:`search.engine.file_ranking.FileRanking`."""
+
+    def first_files(self, query: str, weights: FileWeights) -> Sequence[str]:
+        """Those with a score above 0."""
+        words = words_of(query)
+        scores = self.file_scores(weights).scores(words, query, for_tests=asks_for_tests(words))
+        best = np.argsort(-scores, kind="stable")[:DEPTH].tolist()
+        return [self.index.files[place].path for place in best if scores[place] > 0]
+
+
+class SearchProject(Project[SearchWeights]):
+    """A project that is searched; what does not depend on the weights is computed once per question and row."""
+
+    def __init__(
+        self, asked: QueryFile, index: Index, reranker: Reranker | None, retriever: Retriever | None = None
+    ) -> None:
+        """``reranker``: over the rows of ``index``; None: BM25 alone; ``retriever``: its vectors."""
+        super().__init__(asked, index)
+        model, vectors = (_ScoredOnce(each, len(index)) if each else None for each in (reranker, retriever))
+        self._engine = Engine(index, model, _DEFAULT, vectors)
+
+    def first_files(self, query: str, weights: SearchWeights) -> Sequence[str]:
+        """Those of the search by file."""
+        engine = self._engine.changed(weights.ranking, self.file_scores(weights.of_files))
+        hits = engine.search(query, top=DEPTH, by_file=True)
+        return [self.index.file(hit.row).path for hit in hits]
+
+
+class _ScoredOnce:
+    """A reranker or a retriever that scores each row and looks up the nearest rows once per question."""
+
+    def __init__(self, scorer: Reranker | Retriever, size: int) -> None:
+        """``size``: of the index."""
+        self._scorer, self._size = scorer, size
+        self._known: dict[tuple[str, ...], Float32[np.ndarray, " rows"]] = {}
+        self._nearest: dict[tuple[str, ...], Int64[np.ndarray, " found"]] = {}
+
+    def scores(
+        self, query: Sequence[str], rows: Int64[np.ndarray, " found"], context: Sequence[str] = ()
+    ) -> Float32[np.ndarray, " found"]:
+        """The score of each of ``rows``; questions of a file have no context."""
+        assert not context
+        known = self._known.setdefault(tuple(query), np.full(self._size, np.nan, np.float32))
+        new = rows[np.isnan(known[rows])]
+        if len(new):
+            known[new] = self._scorer.scores(query, new)
+        return known[rows]
+
+    def nearest(self, query: Sequence[str], context: Sequence[str] = ()) -> Int64[np.ndarray, " found"]:
+        """The rows whose vectors are nearest to that of a question; only of a retriever."""
+        assert isinstance(self._scorer, Retriever)
+        if tuple(query) not in self._nearest:
+            self._nearest[tuple(query)] = self._scorer.nearest(query, context)
+        return self._nearest[tuple(query)]
+
+    def alignment(self, query: Sequence[str], row: int) -> Alignment | None:
+        """None: nobody looks at it here."""
+
+
+class _FilesOnce:
+    """The scores of whole files by some weights, once per question."""
+
+    def __init__(self, ranking: FileScorer) -> None:
+        self._ranking = ranking
+        self._known: dict[str, Float[np.ndarray, " files"]] = {}
+
+    def scores(
+        self, words: Sequence[str], query: str, *, for_tests: bool, comments: bool = True
+    ) -> Float[np.ndarray, " files"]:
+        """As :meth:`search.engine.file_ranking.FileRanking.scores`."""
+        if query not in self._known:
+            self._known[query] = self._ranking.scores(words, query, for_tests=for_tests, comments=comments)
+        return self._known[query]
+
+
+def fitted(projects: Iterable[Project[Weights]], plan: FitPlan[Weights]) -> Weights:
+    """The weights that are best for the mean of ``projects``."""
+    own, weights = [*projects], plan.start
+
+    def mean(weights: Weights) -> float:
+        return float(np.mean([each.ndcg(weights) for each in own]))
+
+    best = mean(weights)
+    for _ in range(ROUNDS):
+        before = weights
+        for name, tried in plan.tried.items():
+            for value in tried.values:
+                other = replace(weights, **{name: value})
+                if (found := mean(other)) > best + 1e-9:
+                    best, weights = found, other
+        if weights == before:
+            break
+    return weights
+
+
+def measure_weights(projects: Mapping[str, Project[Weights]], plan: FitPlan[Weights]) -> dict[str, Any]:
+    """The default weights, those without each part, and those fitted with each project left out, as a JSON object."""
+    settings = {"default": dict.fromkeys(projects, plan.default)}
+    for name, tried in plan.tried.items():
+        label = f"{name} {tried.without}" if tried.without else f"without {name}"
+        settings[label] = dict.fromkeys(projects, replace(plan.default, **{name: tried.without}))
+    left = tqdm(projects, desc="fitted without", unit=" projects", disable=None)
+    settings["fitted on the others"] = {
+        name: fitted((each for other, each in projects.items() if other != name), plan) for name in left
+    }
+    measured = []
+    for label, weights in settings.items():
+        values = {name: projects[name].ndcg(own) for name, own in weights.items()}
+        record = {name: asdict(own) for name, own in weights.items()}
+        measured.append({"name": label, "mean": float(np.mean([*values.values()])), "ndcg": values, "weights": record})
     sizes = {
         name: {"queries": len(each.asked.queries), "files": len(each.index.files), "rows": len(each.index)}
         for name, each in projects.items()
     }
-    settings = [
-        {
-            "name": each.name,
-            "mean": each.mean,
-            "ndcg": dict(each.values),
-            "weights": {name: asdict(weights) for name, weights in each.weights.items()},
-        }
-        for each in measured
-    ]
-    return {"measure": f"NDCG@10 by file, {plan.what}", "projects": sizes, "settings": settings}
-
-
-def fit_lines(
-    projects: Mapping[str, Project[Weights]], plan: FitPlan[Weights], measured: Sequence[MeasuredWeights[Weights]]
-) -> list[str]:
-    """The results as text: a line per setting, a column per project."""
-    asked = sum(len(each.asked.queries) for each in projects.values())
-    shown, first = [one_line(name) for name in projects], max(len(each.name) for each in measured)
-    wide = [max(8, len(name) + 2) for name in shown]
-
-    def line(name: str, cells: Iterable[str], mean: str) -> str:
-        return f"{name:<{first}}{''.join(f'{cell:>{w}}' for cell, w in zip(cells, wide, strict=True))}{mean:>9}"
-
-    own = measured[-1].weights.items()
-    return [
-        f"{asked:,} queries about {len(projects)} projects; NDCG@10 by file, {plan.what}, and the projects' mean",
-        line("", shown, "mean"),
-        line("queries", (f"{len(each.asked.queries):,}" for each in projects.values()), ""),
-        line("files", (f"{len(each.index.files):,}" for each in projects.values()), ""),
-        *(line(each.name, (f"{value:.3f}" for value in each.values.values()), f"{each.mean:.4f}") for each in measured),
-        "the weights that were fitted on the others:",
-        *(f"  {one_line(n)}: {', '.join(f'{field} {v:g}' for field, v in asdict(w).items())}" for n, w in own),
-    ]
+    return {"measure": f"NDCG@10 by file, {plan.what}", "projects": sizes, "settings": measured}

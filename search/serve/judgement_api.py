@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from data_prep.bounds import shown
-from search.quality.judgements import Judgements
+from search.quality.query_file import Judgements
 from search.serve.requests import check_query, error_answer, json_answer, parameters, posted_json
 from search.serve.search_api import Turns
 

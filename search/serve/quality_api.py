@@ -9,11 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from data_prep.store.manifest import DamagedStore
-from search.quality.judgements import Judgements
-from search.quality.query_file import FEWEST, QueryFile, checked_queries
-from search.quality.records import as_records
-from search.quality.stages import stages
-from search.quality.typed_queries import Answered, answered, compared
+from search.quality.query_file import FEWEST, Judgements, QueryFile, checked_queries
+from search.quality.typed_queries import Answered, answered, as_record, stages
 from search.serve.live_index import Opened
 from search.serve.requests import error_answer, json_answer, parameters, posted_json
 from search.serve.search_api import Turns
@@ -63,4 +60,4 @@ class QualityApi:
         for query in asked.queries:
             for name, stage in engines.items():
                 answers[name].append(await self._turns.turn(request, lambda: answered(stage, query)))  # noqa: B023 - run at once
-        return await self._turns.turn(request, lambda: as_records(compared(answers), asked.queries, engine.index))
+        return await self._turns.turn(request, lambda: as_record(answers, asked, engine.index))

@@ -42,7 +42,7 @@ def _of_index(options: ServeOptions, failures: list[Exception]) -> "ASGIApp":
     from search.index.index_file import read_head
     from search.index.places import index_place, judgements_place
     from search.opening import index_path, indexed_folder
-    from search.quality.judgements import Judgements
+    from search.quality.query_file import Judgements
     from search.serve.answering import OpeningIndex
     from search.serve.live_index import LiveIndex, reranker_maker
     from search.serve.web_app import web_app
@@ -68,7 +68,7 @@ def _of_list(options: ServeOptions) -> "ASGIApp":
     """The application over the indexes of a list, which are opened meanwhile."""
     from search.index.places import judgements_place
     from search.joint.live_list import LiveList
-    from search.quality.judgements import Judgements
+    from search.quality.query_file import Judgements
     from search.serve.live_index import reranker_maker
     from search.serve.shared import Proxy, check_header, read_secret
     from search.serve.web_app import web_app

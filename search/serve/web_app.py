@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from search.quality.judgements import Judgements
+from search.quality.query_file import Judgements
 from search.serve.answering import Answering
 from search.serve.code_api import CodeApi
 from search.serve.context_api import ContextApi

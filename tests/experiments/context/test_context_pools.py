@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from evaluation.score_scales import z_scores
-from experiments.context.pools import pool_ranks, pools, pools_of
-from experiments.context.systems import fused, once
+from experiments.context.measure import fused, once
+from experiments.context.pools import pool_ranks, pools
 
 SCORES = np.random.default_rng(0).integers(0, 4, (25, 25)).astype(np.float32)
 
@@ -16,27 +16,27 @@ def scores(part):
 
 
 def test_every_pair_is_asked_once_in_a_pool_of_full_size():
-    found = pools(25, 10, seed=3)
+    found = pools(np.arange(25), 10, seed=3)
     assert [(len(each.rows), len(set(each.rows.tolist())), each.asked) for each in found] == [
         (10, 10, 10),
         (10, 10, 10),
         (10, 10, 5),
     ]
     assert sorted(np.concatenate([each.own for each in found]).tolist()) == list(range(25))
-    assert [(len(each.rows), each.asked) for each in pools(7, 10, seed=3)] == [(7, 7)]
+    assert [(len(each.rows), each.asked) for each in pools(np.arange(7), 10, seed=3)] == [(7, 7)]
     with pytest.raises(ValueError, match="2 functions or more"):
-        pools(1, 10, seed=0)
+        pools(np.arange(1), 10, seed=0)
 
 
 def test_pools_of_some_rows_have_no_others():
     rows = np.array([3, 5, 8, 13, 21])
-    found = pools_of(rows, 3, seed=0)
+    found = pools(rows, 3, seed=0)
     assert sorted(np.concatenate([each.own for each in found]).tolist()) == rows.tolist()
     assert all({*each.rows.tolist()} <= {*rows.tolist()} for each in found)
 
 
 def test_ranks_are_those_by_definition_within_the_pool():
-    parts = pools(25, 10, seed=1)
+    parts = pools(np.arange(25), 10, seed=1)
     found = pool_ranks({"fixed": scores, "worse": lambda part: -scores(part)}, parts, 25)
     for part in parts:
         for row in part.own:
@@ -51,7 +51,7 @@ def test_fused_scores_are_the_weighted_sum_of_standardised_ones_computed_once():
         calls.append(part)
         return scores(part)
 
-    first, (part,) = once(counted), pools(25, 25, seed=0)
+    first, (part,) = once(counted), pools(np.arange(25), 25, seed=0)
     both = fused(first, lambda part: -2 * scores(part) + 1, 0.75)(part)
     np.testing.assert_allclose(both, 0.5 * z_scores(scores(part)), atol=1e-6)
     first(part)

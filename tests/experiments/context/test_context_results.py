@@ -7,10 +7,7 @@ import numpy as np
 import pytest
 
 from evaluation.run_comparison import Runs, compare_runs
-from experiments.context.differences import difference, macro_difference, mean_interval
-from experiments.context.results import OVERLAPS, ContextResult, load_results, reached, save_result
-from experiments.context.summary import page
-from experiments.context.systems import (
+from experiments.context.measure import (
     BM25,
     BM25_OTHERS,
     BM25_OWN,
@@ -23,6 +20,16 @@ from experiments.context.systems import (
     OTHERS,
     OWN,
     shortened,
+)
+from experiments.context.page import page
+from experiments.context.results import (
+    OVERLAPS,
+    ContextResult,
+    difference,
+    load_results,
+    mean_interval,
+    reached,
+    save_result,
 )
 
 QUERIES = 60
@@ -49,7 +56,7 @@ def result(model: str, seed: int, *, language: str = "python", worse: int = 0, s
 
 def test_means_of_repositories_give_the_interval_of_all_queries():
     firsts, seconds = ([result("m", seed, worse=worse) for seed in range(3)] for worse in (0, 5))
-    found = difference(firsts, OWN, seconds, OWN)
+    found = difference([firsts], OWN, [seconds], OWN)
     values = [1 / np.stack([ranks(seed, OWN, worse=worse) for seed in range(3)]) for worse in (0, 5)]
     expected = compare_runs(*map(Runs, values), clusters=REPOSITORIES)
     assert (found.mean, found.low, found.high) == pytest.approx((expected.mean, expected.low, expected.high), abs=1e-6)
@@ -57,15 +64,15 @@ def test_means_of_repositories_give_the_interval_of_all_queries():
 
 
 def test_one_seed_has_no_interval_and_bm25_needs_none():
-    assert np.isnan(difference([result("m", 0)], OWN, [result("n", 0)], OWN).low)
-    found = difference([result("m", 0)], BM25_OWN, [result("m", 0)], BM25)
+    assert np.isnan(difference([[result("m", 0)]], OWN, [[result("n", 0)]], OWN).low)
+    found = difference([[result("m", 0)]], BM25_OWN, [[result("m", 0)]], BM25)
     assert found.low < found.mean < found.high
 
 
 def test_languages_count_the_same_in_their_mean():
     sides = [[[result("m", seed, worse=worse + more) for seed in range(2)] for more in (0, 30)] for worse in (0, 5)]
-    found = macro_difference(sides[0], OWN, sides[1], OWN)
-    each = [difference(first, OWN, second, OWN) for first, second in zip(*sides, strict=True)]
+    found = difference(sides[0], OWN, sides[1], OWN)
+    each = [difference([first], OWN, [second], OWN) for first, second in zip(*sides, strict=True)]
     assert found.mean == pytest.approx(np.mean([one.mean for one in each]))
     assert found.low < found.mean < found.high
 
@@ -97,7 +104,7 @@ def test_other_pairs_are_not_compared():
     other = result("m", 0)
     object.__setattr__(other, "repositories", {"tree": QUERIES})
     with pytest.raises(ValueError, match="same pairs"):
-        difference([result("m", 0)], OWN, [other], OWN)
+        difference([[result("m", 0)]], OWN, [[other]], OWN)
 
 
 def test_both_splits_stand_beside_each_other():

@@ -13,18 +13,16 @@ from baselines.bm25.ranker import Bm25
 from cli.main import main
 from data_prep.corpus.contexts import CONTEXT_FIELD, nearest_words, without_contexts
 from data_prep.store.held_out import tree_of
-from experiments.context.encoded_pairs import model_scores, query_vectors
-from experiments.context.loaded_runs import LoadedRun, rows_of_languages, same_pairs, url_of
-from experiments.context.measure import measured, page_of, plain_contexts
+from experiments.context.finished_run import FinishedRun, rows_of_languages, same_pairs, url_of
+from experiments.context.measure import BM25, BM25_TUNED, FUSED, FUSED_TUNED, measured, page_of, plain_contexts
 from experiments.context.options import ContextOptions
-from experiments.context.pools import Pool, pool_ranks, pools, ranker_scores
-from experiments.context.systems import BM25, BM25_TUNED, FUSED, FUSED_TUNED
+from experiments.context.pools import Pool, model_scores, pool_ranks, pools, query_vectors, ranker_scores
 from experiments.recipes.config import resolve
 
 
 @pytest.fixture(scope="module")
 def loaded(runs):
-    return [LoadedRun.of(path) for path in runs]
+    return [FinishedRun.of(path) for path in runs]
 
 
 def refused(capsys, *arguments):
@@ -44,7 +42,7 @@ def test_a_run_comes_with_the_pairs_that_it_is_tested_on(runs, loaded, held_out)
     assert CONTEXT_FIELD not in plain.split.words
     assert same_pairs(loaded) == loaded
     assert [*rows_of_languages(context.split)] == ["python"]
-    limited = LoadedRun.of(runs[0], limit=3, seed=1)
+    limited = FinishedRun.of(runs[0], limit=3, seed=1)
     assert len(limited.split) == 3
     with pytest.raises(ValueError, match="different test pairs"):
         same_pairs([context, limited])
@@ -66,7 +64,7 @@ def test_functions_are_shown_with_what_stands_above_and_their_address(loaded, he
 def test_vectors_give_the_scores_of_the_model_itself(loaded):
     for run in loaded:
         scores, plain = model_scores(run.ranker, run.split)(run.split), ranker_scores(run.ranker, run.split, run.split)
-        for part in pools(len(run.split), 6, seed=0):
+        for part in pools(np.arange(len(run.split)), 6, seed=0):
             np.testing.assert_allclose(scores(part), plain(part), atol=1e-5)
     asked = loaded[0].split
     assert np.abs(
@@ -82,7 +80,7 @@ def test_what_a_run_is_compared_with(runs, loaded):
     assert (found.pool, found.wanted_pool, found.padded) == (size, size, size - 3)
     for name, recipe in ((BM25, "bm25"), (BM25_TUNED, "bm25_tuned")):
         bm25 = Bm25(resolve("jdk", recipe, {}).model)
-        parts = pools(len(split), size, 0)
+        parts = pools(np.arange(len(split)), size, 0)
         ranks = pool_ranks({name: ranker_scores(bm25, split, split)}, parts, len(split))[name]
         assert found.mrr(name) == pytest.approx(np.mean(1 / ranks), abs=1e-6)
         own = parts[-1].own

@@ -19,8 +19,8 @@ from search.engine.settings import RankingSettings
 from search.index.build import refresh
 from search.index.index_file import open_index
 from search.quality.query_file import QueryFile, TypedQuery, read_query_file
-from search.quality.records import words_in
-from search.quality.typed_queries import answered, measure_queries, ndcg_by_file, query_lines, same_file
+from search.quality.reports import query_lines
+from search.quality.typed_queries import answered, as_record, measure_queries, ndcg_by_file, same_file, words_in
 
 QUERIES = [
     {"query": "AbstractPipeline", "relevant": [{"path": "java/util/stream/AbstractPipeline.java", "start_line": 1}]},
@@ -64,24 +64,27 @@ def test_a_relevant_file_counts_once_at_its_first_match():
 def test_values_are_those_of_the_ranked_files(index):
     asked = QueryFile("", [TypedQuery("AbstractPipeline", "symbol", ("stream/AbstractPipeline.java",))])
     engines = {"one": Engine(index, None), "two": Engine(index, None, RankingSettings(exact_name_boost=0.0))}
-    one, two = measure_queries(engines, asked)
-    assert one.values.tolist() == [1.0]
-    assert one.lead is None
-    assert two.lead.mean == pytest.approx(two.values[0] - one.values[0])
+    record = measure_queries(engines, asked)
+    one, two = record["stages"]
+    assert [each["ndcg"] for each in one["queries"]] == [1.0]
+    assert one["difference"] is None
+    assert two["difference"]["mean"] == pytest.approx(two["queries"][0]["ndcg"] - one["queries"][0]["ndcg"])
     own = answered(engines["one"], asked.queries[0], "a/root")
     assert len(set(own.found)) == len(own.found) <= 10
     assert own.found[0].startswith("a/root/java.base/")
     assert own.ranks == [1]
-    text = "\n".join(query_lines([one, two], asked.queries, 3))
+    text = "\n".join(query_lines(record))
     assert "symbol, 1 query" in text
     assert "below" not in text
-    assert one.times.first >= one.times.again > 0
-    assert f"  two                 {two.times.again:.4f}" in text[text.index("seconds: ") :]
-    missed = replace(one, answers=[replace(one.answers[0], ndcg=0.0, ranks=[14])])
+    assert one["seconds"]["first"] >= one["seconds"]["again"] > 0
+    assert f"  two                 {two['seconds']['again']:.4f}" in text[text.index("seconds: ") :]
+    missed = as_record(
+        {"one": [replace(own, ndcg=0.0, ranks=[14])]}, replace(asked, root="a/root"), index, {"one": one["seconds"]}
+    )
     expected = (
         "below 0.5 with one: 1\n  0.00  AbstractPipeline: expected stream/AbstractPipeline.java (rank 14); found "
     )
-    assert expected in "\n".join(query_lines([missed], asked.queries, 3))
+    assert expected in "\n".join(query_lines(missed))
 
 
 def test_a_file_of_several_projects_needs_a_name(tmp_path):
@@ -145,13 +148,14 @@ def test_bad_options_are_told_in_one_line(tmp_path, options, message, capsys):
 
 def test_every_stage_is_measured_beside_the_whole_search(tree, tmp_path, capsys):
     queries = written(tmp_path, {"queries": QUERIES})
-    assert main(["quality", str(tree), f"--queries={queries}", "--change=named=0", "--json"]) == 0
+    assert main(["quality", str(tree), f"--queries={queries}", "--change=exact_name_boost=0", "--json"]) == 0
     output = capsys.readouterr()
     assert "gone.java: a relevant file that is not indexed" in output.err
     told = json.loads(output.out)
     names = [each["name"] for each in told["stages"]]
     assert names == [
-        "default + vectors + files + bm25", "without files", "without vectors", "without models", "bm25", "with named=0"
+        "default + vectors + files + bm25", "without files", "without vectors", "without models", "bm25",
+        "with exact_name_boost=0",
     ]  # fmt: skip
     for stage in told["stages"]:
         values = [each["ndcg"] for each in stage["queries"]]

@@ -6,7 +6,7 @@ import pytest
 from repositories import write
 from serving import index_of, post, running
 
-from search.quality.judgements import Judgements
+from search.quality.query_file import Judgements
 from search.serve.live_index import LiveIndex
 from search.serve.quality_api import MOST
 

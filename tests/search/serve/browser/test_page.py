@@ -10,7 +10,7 @@ from repositories import commit, run_git
 from serving import index_of, running
 
 from search.posts import cli
-from search.quality.judgements import Judgements
+from search.quality.query_file import Judgements
 from search.serve.live_index import LiveIndex, reranker_maker
 from tests.data_prep.posts.dumps import small_dump
 

@@ -13,9 +13,8 @@ from search.engine.settings import RankingSettings
 from search.index.build import refresh
 from search.index.index_file import open_index
 from search.quality.query_file import checked_queries
-from search.quality.search_fit import PLAN, SearchProject, SearchWeights
 from search.quality.typed_queries import measure_queries
-from search.quality.weight_fit import WeightFit
+from search.quality.weight_fit import SEARCH, SearchProject, SearchWeights, fitted
 
 FILES = {
     "src/parser.py": "def split(text):\n    return text.split()\n\n\ndef join(parts):\n    return ' '.join(parts)\n",
@@ -56,7 +55,7 @@ def index(tmp_path_factory):
 @pytest.mark.parametrize("read_all_below", [1000, 0])
 def test_values_are_those_of_the_search(index, monkeypatch, read_all_below):
     settings = RankingSettings(read_all_below=read_all_below, shortlist=2)
-    monkeypatch.setattr("search.quality.search_fit._DEFAULT", settings)
+    monkeypatch.setattr("search.quality.weight_fit._DEFAULT", settings)
     asked = checked_queries(ASKED)
     model, vectors = Counted(len(index)), Counted(len(index))
     project = SearchProject(asked, index, model, vectors)
@@ -65,16 +64,16 @@ def test_values_are_those_of_the_search(index, monkeypatch, read_all_below):
         replace(settings, weight=0.2, by_file=0.5, vector_weight_by_file=1.0, file=0.0, test=0.0),
     ):
         own = {name: getattr(ranking, name) for name in ("weight", "by_file", "vector_weight_by_file", "file", "test")}
-        (whole,) = measure_queries({"whole": Engine(index, Counted(len(index)), ranking, Counted(len(index)))}, asked)
-        assert project.ndcg(replace(PLAN.default, **own)) == pytest.approx(whole.values.mean())
+        engine = Engine(index, Counted(len(index)), ranking, Counted(len(index)))
+        (whole,) = measure_queries({"whole": engine}, asked)["stages"]
+        assert project.ndcg(replace(SEARCH.default, **own)) == pytest.approx(whole["categories"]["all"]["ndcg"])
     assert len(model.asked) == len({*model.asked}) > 0
     assert len(vectors.asked) == len({*vectors.asked}) > 0
 
 
 def test_default_weights_are_the_settings():
-    assert PLAN.default == SearchWeights()
-    assert PLAN.default.ranking == RankingSettings()
-    assert {*PLAN.without} == {*PLAN.grid}
+    assert SEARCH.default == SearchWeights()
+    assert SEARCH.default.ranking == RankingSettings()
 
 
 def test_a_model_that_knows_the_files_gets_weight(index):
@@ -85,9 +84,9 @@ def test_a_model_that_knows_the_files_gets_weight(index):
     model = Counted(len(index))
     model.values = np.array([float(index.file(row).path == "src/Shelf.java") for row in range(len(index))], np.float32)
     project = SearchProject(asked, index, model)
-    fitted = WeightFit({"one": project}, PLAN).fitted(["one"])
-    assert project.ndcg(fitted) == 1.0
-    assert project.ndcg(replace(fitted, weight=0.0)) < 1.0
+    found = fitted([project], SEARCH)
+    assert project.ndcg(found) == 1.0
+    assert project.ndcg(replace(found, weight=0.0)) < 1.0
 
 
 def test_the_command_measures_each_project_by_weights_of_the_others(tmp_path, capsys):

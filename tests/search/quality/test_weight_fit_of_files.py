@@ -11,10 +11,10 @@ from search.engine.engine import Engine
 from search.engine.file_ranking import FileWeights
 from search.index.build import refresh
 from search.index.index_file import open_index
-from search.quality.file_fit import PLAN, FileProject
 from search.quality.query_file import read_query_files
 from search.quality.typed_queries import measure_queries
-from search.quality.weight_fit import WeightFit
+from search.quality.weight_fit import FILES as PLAN
+from search.quality.weight_fit import FileProject, fitted
 
 FILES = {
     "src/parser.py": "def split(text): return text.split()\n",
@@ -71,18 +71,18 @@ def test_a_fit_is_a_local_best_of_the_grid(folder):
     index = open_index(folder / "index")
     files = read_query_files(asked(folder, one=BY_TEXT, two=BY_NAME))
     project = FileProject(files["two"], index)
-    fitted = WeightFit({"two": project}, PLAN).fitted(["two"])
-    assert project.ndcg(fitted) > project.ndcg(PLAN.start)
-    others = [replace(fitted, **{name: value}) for name, values in PLAN.grid.items() for value in values]
-    assert project.ndcg(fitted) == max(map(project.ndcg, others))
+    found = fitted([project], PLAN)
+    assert project.ndcg(found) > project.ndcg(PLAN.start)
+    others = [replace(found, **{name: value}) for name, each in PLAN.tried.items() for value in each.values]
+    assert project.ndcg(found) == max(map(project.ndcg, others))
 
 
 def test_files_are_ranked_as_the_search_ranks_them(folder):
     refresh(folder / "one", folder / "index", processes=0, tell=lambda *_: None)
     index = open_index(folder / "index")
     for asked_about in read_query_files(asked(folder, one=BY_TEXT, two=BY_NAME)).values():
-        (whole,) = measure_queries({"whole": Engine(index, None)}, asked_about)
-        assert FileProject(asked_about, index).ndcg(FileWeights()) == pytest.approx(whole.values.mean())
+        (whole,) = measure_queries({"whole": Engine(index, None)}, asked_about)["stages"]
+        assert FileProject(asked_about, index).ndcg(FileWeights()) == pytest.approx(whole["categories"]["all"]["ndcg"])
 
 
 def test_missing_projects_are_left_out_in_one_line(folder, capsys):

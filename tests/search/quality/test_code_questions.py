@@ -13,9 +13,10 @@ from cli.main import main
 from search.engine.engine import Engine
 from search.engine.signature import body
 from search.index.index_file import open_index
-from search.quality.code_measure import _rank, _rank_by, frames_found, measure_code
-from search.quality.code_questions import FEWEST, of_halves, of_namesakes
-from search.quality.made_traces import PRINTED, Call, TraceQuestion, of_traces
+from search.quality.code_questions import of_halves, of_namesakes
+from search.quality.measure import frames_found, measure_pieces, measure_traces, rank_by, rank_of
+from search.quality.questions import FEWEST
+from search.quality.trace_questions import Call, TraceQuestion, of_traces, printed
 from search.snippets.code_search import CodeHit
 from search.traces.located import FrameLocator
 from search.traces.trace import read_trace
@@ -82,15 +83,14 @@ def test_ranks_count_ties_against_the_answer():
         CodeHit(n, row, score, 0.0, None, 0.0, "") for n, (row, score) in enumerate([(4, 3.0), (2, 1.0), (3, 1.0)], 1)
     ]
     lexical = np.array([0.5, 2.0, 9.0, 9.0, 9.0])
-    assert [_rank(hits, lexical, {row}) for row in (4, 2, 3, 1, 0)] == [1, 3, 3, 4, 5]
-    assert _rank(hits, lexical, {2, 3}) == 2
-    assert [_rank_by(lexical, {row}) for row in range(5)] == [5, 4, 3, 3, 3]
-    assert _rank_by(lexical, {2, 3}) == 2
+    assert [rank_of(hits, lexical, {row}) for row in (4, 2, 3, 1, 0)] == [1, 3, 3, 4, 5]
+    assert rank_of(hits, lexical, {2, 3}) == 2
+    assert [rank_by(lexical, {row}) for row in range(5)] == [5, 4, 3, 3, 3]
+    assert rank_by(lexical, {2, 3}) == 2
 
 
 def test_copies_first_find_the_half_and_without_them_words_do(engine):
-    measured = measure_code(engine, ROOT, "snippet", 25, 0)
-    found = {each.name: each.measures for each in measured.found}
+    found = {each.name: each.measures for each in measure_pieces(engine, of_halves(engine.index, 25, 0))}
     assert next(iter(found)) == "bm25"
     assert found["all"].top1 > 0.9
     assert found["without copies first"].mrr >= found["without overlap, copies"].mrr > 0.8
@@ -120,13 +120,13 @@ def test_the_frames_of_a_trace_are_calls_and_their_lines_move(engine):
 
 
 def test_frames_are_found_though_lines_have_moved(engine):
-    measured = measure_code(engine, ROOT, "trace", 25, 0)
-    assert [*measured.frames] == ["lines as in the index", "lines moved"]
-    plain, moved = measured.frames.values()
+    measured, frames = measure_traces(engine, of_traces(engine.index, ROOT, 25, 0))
+    assert [*frames] == ["lines as in the index", "lines moved"]
+    plain, moved = frames.values()
     assert plain.right.mean() == 1.0
     assert moved.right.mean() > 0.9
     assert (plain.outside, moved.outside) == (0.0, 0.0)
-    base, whole, _ = measured.found
+    base, whole, _ = measured
     assert whole.measures.mrr > base.measures.mrr
 
 
@@ -156,7 +156,7 @@ def test_traces_of_each_language_are_read_as_they_are_printed(tmp_path, language
     for row in rows:
         text = index.split.text(row)
         call = Call(row, text.path, text.start_line, index.names[row], "", package)
-        trace = read_trace(PRINTED[language]([call]))
+        trace = read_trace(printed([call]))
         placed = FrameLocator(index).located(trace.frames)
         assert (trace.language, [each.row for each in placed]) == (language, [None, row])
 
@@ -174,6 +174,6 @@ def test_the_command_prints_the_table(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("20 stack traces whose innermost function answers, each ranked among ")
     assert [line.split("  ")[0] for line in lines[2:5]] == ["bm25", "lines as in the index", "lines moved"]
-    assert "are placed in their function" in lines[5]
+    assert "are placed in their function" in lines[6]
     assert main([*plain, "--ask=snippet", "--against=unif"]) == 2
     assert "--against has no part where code is the query" in capsys.readouterr().err

@@ -1,13 +1,16 @@
-"""A finished run with the pairs that it is tested on, and what is shown of them."""
+"""A finished run with the pairs that it is tested on, and the first functions of several runs for people to judge."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 from urllib.parse import quote
 
 import numpy as np
 from jaxtyping import Int64
 
+from data_prep.corpus.context_parts import Part
+from data_prep.corpus.contexts import with_contexts
 from data_prep.corpus.dataset import Corpus
 from data_prep.corpus.triples import Triple, triples
 from data_prep.errors import UserError
@@ -16,6 +19,7 @@ from data_prep.records import SplitName
 from data_prep.registry import data_set
 from data_prep.store.checksum import words_sha256
 from data_prep.store.prepared_data import PairText, PreparedData, Split
+from experiments.context.pools import Pool, model_scores
 from experiments.recipes.config import REPOSITORY, Configuration
 from experiments.recipes.run_folder import RunFolder
 from experiments.recipes.trained_run import load_run
@@ -24,11 +28,12 @@ from experiments.run.run import command_line
 from modeling.device import best_device
 from modeling.pool_ranker import PoolRanker
 
-ALL = "all"
+CONTEXT_LINES: Final = 40
+"""Lines of a context that are shown, its last."""
 
 
 @dataclass(frozen=True, eq=False)
-class LoadedRun:
+class FinishedRun:
     """A run, its model, and its data with the contexts that the model reads."""
 
     path: Path
@@ -39,7 +44,7 @@ class LoadedRun:
     split_name: SplitName
 
     @classmethod
-    def of(cls, path: Path, split: SplitName = "test", *, limit: int = 0, seed: int = 0) -> "LoadedRun":
+    def of(cls, path: Path, split: SplitName = "test", *, limit: int = 0, seed: int = 0) -> "FinishedRun":
         """Load a run and its data, at most ``limit`` pairs of ``split``, sampled in order (0: all).
 
         Raises:
@@ -73,6 +78,14 @@ class LoadedRun:
         found = data_set(self.plan.dataset, replace(self.plan.data, root=str(REPOSITORY / self.plan.data.root)))
         return found if isinstance(found, Corpus) else None
 
+    def with_contexts(self, longest: int, part: Part = "all") -> Split:
+        """The tested pairs with the last ``longest`` words of a part of their contexts."""
+        assert self.corpus is not None
+        found = with_contexts(
+            self.plain, self.corpus.shard_folder, longest=longest, part=part, splits=[self.split_name]
+        )
+        return found.splits[self.split_name]
+
     def triples(self, rows: Sequence[int]) -> dict[int, Triple]:
         """The query, context and function of some tested pairs.
 
@@ -87,7 +100,7 @@ class LoadedRun:
         return dict(zip(order, triples(data, self.split_name, self.corpus.shard_folder), strict=True))
 
 
-def same_pairs(runs: Sequence[LoadedRun]) -> Sequence[LoadedRun]:
+def same_pairs(runs: Sequence[FinishedRun]) -> Sequence[FinishedRun]:
     """``runs``, which were tested on the same pairs.
 
     Raises:
@@ -114,3 +127,42 @@ def url_of(text: PairText, dataset: str) -> str:
     if dataset == "repositories":
         return f"https://github.com/{tree}/blob/{revision}/{quote(text.path)}{lines}"
     return f"pkg:{quote(tree)}@{revision}/{quote(text.path)}{lines}"
+
+
+@dataclass(frozen=True, eq=False)
+class FirstFunctions:
+    """A query, and the first functions of several runs over all functions of its language."""
+
+    language: str
+    query: str
+    query_url: str
+    context: str  # its last lines
+    rows: Sequence[Sequence[int]]  # of each run, best first
+    code: Mapping[int, str]  # of each of these rows
+    urls: Mapping[int, str]
+
+
+def first_functions(
+    runs: Sequence[FinishedRun], queries: int, top: int, random: np.random.Generator
+) -> Iterator[FirstFunctions]:
+    """The first ``top`` functions of each run, for at most ``queries`` of each language, drawn at random."""
+    split, dataset = runs[0].split, runs[0].plan.dataset
+    for language, rows in rows_of_languages(split).items():
+        asked = np.sort(random.choice(rows, min(queries, len(rows)), replace=False))
+        pool = Pool(np.concatenate([asked, np.setdiff1d(rows, asked)]), len(asked))
+        orders = [
+            np.argsort(-model_scores(run.ranker, run.split)(run.split)(pool), axis=1, kind="stable") for run in runs
+        ]
+        firsts = np.stack([pool.rows[order[:, :top]] for order in orders], axis=1)  # [queries, runs, top]
+        shown = runs[0].triples([*asked.tolist(), *firsts.ravel().tolist()])
+        for row, first in zip(asked.tolist(), firsts.tolist(), strict=True):
+            found = {each for own in first for each in own}
+            yield FirstFunctions(
+                language=language,
+                query=split.text(row).query_text,
+                query_url=url_of(split.text(row), dataset),
+                context="\n".join(shown[row].context.splitlines()[-CONTEXT_LINES:]),
+                rows=first,
+                code={each: shown[each].function for each in found},
+                urls={each: url_of(split.text(each), dataset) for each in found},
+            )

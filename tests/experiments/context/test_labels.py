@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation import published_scotch as published
-from evaluation.annotations import AnnotatedQuery, mean_ndcg, ndcg, read_annotations
+from experiments.context.labels import LabelledQuery, mean_ndcg, ndcg, read_labels
 
 HEAD = "Language,Query,GitHubUrl,Relevance,Notes\n"
 LABELS = {"u1": 3.0, "u2": 2.0, "u3": 0.0}
@@ -41,20 +40,19 @@ def test_queries_without_a_relevant_url_are_left_out_of_the_mean():
 def test_labels_of_one_url_are_averaged_and_cases_do_not_matter(tmp_path: Path):
     path = tmp_path / "labels.csv"
     path.write_text(HEAD + "Python,Read CSV,u1,3,\npython,read csv,u1,2,\nGo,read csv,u1,0,no\npython,read csv,u2,,\n")
-    found = read_annotations(path)
-    assert found.labels == {
-        AnnotatedQuery("python", "read csv"): {"u1": 2.5},
-        AnnotatedQuery("go", "read csv"): {"u1": 0},
+    found = read_labels(path)
+    assert found == {
+        LabelledQuery("python", "read csv"): {"u1": 2.5},
+        LabelledQuery("go", "read csv"): {"u1": 0},
     }
-    assert (found.rows, found.unlabelled) == (4, 1)
 
 
 def test_the_same_words_of_two_functions_are_two_queries(tmp_path: Path):
     path = tmp_path / "labels.csv"
     path.write_text(f"{HEAD.strip()},QueryUrl\npython,load,u1,3,,f1\npython,load,u1,0,,f2\n")
-    assert [*read_annotations(path).labels] == [
-        AnnotatedQuery("python", "load", "f1"),
-        AnnotatedQuery("python", "load", "f2"),
+    assert [*read_labels(path)] == [
+        LabelledQuery("python", "load", "f1"),
+        LabelledQuery("python", "load", "f2"),
     ]
 
 
@@ -74,23 +72,13 @@ def test_another_file_is_refused_in_one_line(tmp_path: Path, content: str, messa
     path = tmp_path / "labels.csv"
     path.write_text(content)
     with pytest.raises(ValueError, match=message) as error:
-        read_annotations(path)
+        read_labels(path)
     assert "\n" not in str(error.value)
 
 
 def test_a_missing_file_and_one_that_is_no_text_are_refused(tmp_path: Path):
     with pytest.raises(ValueError, match="expected annotations"):
-        read_annotations(tmp_path / "none.csv")
+        read_labels(tmp_path / "none.csv")
     (tmp_path / "labels.csv").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ValueError, match="expected annotations"):
-        read_annotations(tmp_path / "labels.csv")
-
-
-def test_the_published_means_are_those_of_the_languages():
-    for model, values in published.MRR.items():
-        assert math.floor(1e4 * sum(values) / 4) / 1e4 == published.MRR_MEANS[model][0]
-    for model, values in published.NDCG.items():
-        assert sum(values) / 4 == pytest.approx(published.NDCG_MEANS[model], abs=1e-4)
-    assert [sum(each) for each in published.ANNOTATIONS.values()] == [230, 248, 242, 237]
-    assert [sum(each) for each in zip(*published.ANNOTATIONS.values(), strict=True)] == [226, 287, 237, 207]
-    assert all(sum(each) == pytest.approx(100, abs=0.03) for each in published.STUDY.values())
+        read_labels(tmp_path / "labels.csv")

@@ -19,7 +19,8 @@ from data_prep.files.reading import read_regular
 from data_prep.languages.java.declarations import LARGEST_FILE
 from search.files.languages import language_name
 from search.index.code_index import Index
-from search.quality.code_questions import drawn, functions
+from search.quality.code_questions import functions
+from search.quality.questions import drawn
 from search.traces.located import FrameLocator
 
 DEEPEST: Final = 6
@@ -27,6 +28,7 @@ DEEPEST: Final = 6
 FARTHEST: Final = 60
 """Lines by which a file's lines have moved at most."""
 _FOLDER: Final = "/srv/app"
+_INNERMOST_LAST: Final = ("python",)
 _COMMENT: Final = ("#", "//", "/*", "*")
 _PACKAGE: Final = re.compile(rb"^\s*package\s+([\w.]+)\s*;", re.MULTILINE)
 
@@ -63,7 +65,7 @@ def of_traces(index: Index, root: Path, most: int, seed: int) -> list[TraceQuest
         seed: seed of what is drawn.
 
     Raises:
-        ValueError: there are too few.
+        UserError: there are too few.
         OSError: a file no longer exists.
     """
     maker, random = _TraceMaker(index, root), np.random.default_rng(seed)
@@ -100,16 +102,14 @@ class _TraceMaker:
 
     def question(self, calls: Sequence[Call], random: np.random.Generator) -> TraceQuestion:
         """The trace of some calls."""
-        by = {path: self._distance(random) for path in dict.fromkeys(call.path for call in calls)}
+        by = {
+            path: int(random.integers(1, FARTHEST, endpoint=True)) * int(random.choice((-1, 1)))
+            for path in dict.fromkeys(call.path for call in calls)
+        }
         moved = [replace(call, line=max(1, call.line + by[call.path])) for call in calls]
-        language = language_name(calls[0].path)
         rows: list[int | None] = [None, *(call.row for call in calls)]
-        printed = PRINTED[language]
-        order = rows[::-1] if language == "python" else rows
+        order = rows[::-1] if language_name(calls[0].path) in _INNERMOST_LAST else rows
         return TraceQuestion(printed(calls), printed(moved), order, calls[0].row)
-
-    def _distance(self, random: np.random.Generator) -> int:
-        return int(random.integers(1, FARTHEST, endpoint=True)) * int(random.choice((-1, 1)))
 
     def _caller(self, calls: Sequence[Call], random: np.random.Generator) -> Call | None:
         """A call of the last function in another one of the language."""
@@ -148,57 +148,57 @@ class _TraceMaker:
         return found[1].decode() if found else ""
 
 
-def _python(calls: Sequence[Call]) -> str:
-    frames = [_python_frame(f"{_FOLDER}/{c.path}", c.line, c.name, c.code) for c in reversed(calls)]
-    library = _python_frame("/usr/lib/python3.11/decimal.py", 1734, "__library__", "raise error(explanation)")
-    return "\n".join(["Traceback (most recent call last):", *frames, library, "RuntimeError: failed"])
+def printed(calls: Sequence[Call]) -> str:
+    """The text of a trace of calls, the innermost first, with a frame of the library inside it."""
+    language = language_name(calls[0].path)
+    text, frame, library = _FORMS[language]
+    frames = [library, *map(frame, calls)]
+    return text.replace("FRAMES", "\n".join(frames[::-1] if language in _INNERMOST_LAST else frames))
 
 
-def _python_frame(path: str, line: int, name: str, code: str) -> str:
-    return f'  File "{path}", line {line}, in {name.rpartition(".")[2]}\n    {code}'
+def _python(call: Call) -> str:
+    name = call.name.rpartition(".")[2]
+    return f'  File "{_FOLDER}/{call.path}", line {call.line}, in {name}\n    {call.code}'
 
 
-def _java(calls: Sequence[Call]) -> str:
-    frames = ["java.base/java.util.Objects.requireNonNull(Objects.java:233)", *map(_java_frame, calls)]
-    return "\n".join(["java.lang.IllegalStateException: failed", *(f"\tat {frame}" for frame in frames)])
-
-
-def _java_frame(call: Call) -> str:
+def _java(call: Call) -> str:
     owner, _, method = call.name.rpartition(".")
     method = "<init>" if owner.rpartition(".")[2] == method else method
     qualified = ".".join(filter(None, (call.package, owner.replace(".", "$"), method)))
-    return f"{qualified}({call.path.rpartition('/')[2]}:{call.line})"
+    return f"\tat {qualified}({call.path.rpartition('/')[2]}:{call.line})"
 
 
-def _javascript(calls: Sequence[Call]) -> str:
-    frames = [_javascript_frame(call) for call in calls]
-    library = "    at node:internal/errors:405:5"
-    return "\n".join(["TypeError: failed", library, *frames])
-
-
-def _javascript_frame(call: Call) -> str:
+def _javascript(call: Call) -> str:
     owner, _, last = call.name.rpartition(".")
     name = f"new {owner}" if last == "constructor" else call.name
     return f"    at {name} ({_FOLDER}/{call.path}:{call.line}:5)"
 
 
-def _go(calls: Sequence[Call]) -> str:
-    frames = ["panic({0x5a1e60, 0x6b8d20})\n\t/usr/local/go/src/runtime/panic.go:884 +0x212", *map(_go_frame, calls)]
-    return "\n".join(["panic: failed", "", "goroutine 1 [running]:", *frames])
-
-
-def _go_frame(call: Call) -> str:
+def _go(call: Call) -> str:
     owner, _, method = call.name.rpartition(".")
-    folder = f"example.com/app/{call.path}".rpartition("/")[0]
     name = f"(*{owner}).{method}" if owner else method
-    return f"{folder}.{name}(0xc000010000)\n\t{_FOLDER}/{call.path}:{call.line} +0x1d"
+    package = f"example.com/app/{call.path}".rpartition("/")[0]
+    return f"{package}.{name}(0xc000010000)\n\t{_FOLDER}/{call.path}:{call.line} +0x1d"
 
 
-PRINTED: Final[Mapping[str, Callable[[Sequence[Call]], str]]] = {
-    "python": _python,
-    "java": _java,
-    "javascript": _javascript,
-    "typescript": _javascript,
-    "go": _go,
+_JAVASCRIPT: Final = "TypeError: failed\nFRAMES", _javascript, "    at node:internal/errors:405:5"
+_FORMS: Final[Mapping[str, tuple[str, Callable[[Call], str], str]]] = {
+    "python": (
+        "Traceback (most recent call last):\nFRAMES\nRuntimeError: failed",
+        _python,
+        '  File "/usr/lib/python3.11/decimal.py", line 1734, in __library__\n    raise error(explanation)',
+    ),
+    "java": (
+        "java.lang.IllegalStateException: failed\nFRAMES",
+        _java,
+        "\tat java.base/java.util.Objects.requireNonNull(Objects.java:233)",
+    ),
+    "javascript": _JAVASCRIPT,
+    "typescript": _JAVASCRIPT,
+    "go": (
+        "panic: failed\n\ngoroutine 1 [running]:\nFRAMES",
+        _go,
+        "panic({0x5a1e60, 0x6b8d20})\n\t/usr/local/go/src/runtime/panic.go:884 +0x212",
+    ),
 }
-"""Language -> the text of a trace of calls, whose innermost is the first, with a frame of the library inside it."""
+"""Language -> text of a trace around its frames, a frame, and one of the library."""
