@@ -1,7 +1,7 @@
 """Scores of all pairs: every graph of one side's words in every context of the other side.
 
 Equal words have equal vectors, so cosines are computed once per context and distinct word; with pooled attention,
-which depends on all words of a graph, once per context and distinct word of each graph.
+which depends on all words of a graph, once per context and node.
 """
 
 from dataclasses import dataclass, replace
@@ -36,7 +36,7 @@ class EncodedWords(Encoded):
 class Nodes:
     """The graphs of one side: nodes, edges and node weights of each list of words."""
 
-    vectors: Float[Tensor, "words dim"]  # of the distinct words, or of those of every graph
+    vectors: Float[Tensor, "words dim"]  # of the distinct words, or of every node
     places: Int[Tensor, "graphs nodes"]  # row of each node's word in ``vectors``
     mask: Bool[Tensor, "graphs nodes"]
     edges: Float[Tensor, "graphs nodes nodes"]
@@ -59,15 +59,14 @@ class Nodes:
 
 
 def distinct_words(
-    encoded: EncodedWords, *, of_each: bool = False
+    encoded: EncodedWords, *, every_node: bool = False
 ) -> tuple[Float[Tensor, "distinct dim"], Int[Tensor, "batch words"], Int[Tensor, " distinct"]]:
-    """The vectors of the distinct words, their row for every word of ``encoded`` (0 at pads), and a list with each.
+    """The vectors of the distinct words, their row for every word of ``encoded`` (0 at pads), and a list that has each.
 
-    With ``of_each`` the words of each list are distinct from those of the others.
+    With ``every_node`` each word of each list is taken as distinct.
     """
     owners = encoded.mask.nonzero()[:, 0]
-    keys = encoded.words[encoded.mask]
-    keys = keys + owners * (1 + encoded.words.max()) if of_each and len(keys) else keys
+    keys = torch.arange(len(owners), device=owners.device) if every_node else encoded.words[encoded.mask]
     _, rows = torch.unique(keys, return_inverse=True)
     one_of_each = torch.empty(int(rows.max()) + 1 if len(rows) else 0, dtype=torch.long, device=rows.device)
     one_of_each.scatter_reduce_(0, rows, torch.arange(len(rows), device=rows.device), "amin", include_self=False)
@@ -94,7 +93,7 @@ def all_scores(
     """
     at_once = min(pairs_per_block, CACHED_FLOATS // config.gcn_dim)  # pairs
     step = max(1, at_once // min(len(nodes), GRAPHS_PER_PART))  # contexts
-    blocks = [context.rows(slice(at, at + step)) for at in range(0, len(context), step)]
+    blocks = (context.rows(slice(at, at + step)) for at in range(0, len(context), step))
     parts = nodes.parts()
     if is_fast(config, nodes.vectors):
         fast = KernelGraph(graph, bfloat16=bfloat16)

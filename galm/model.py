@@ -202,7 +202,7 @@ class Galm(NeuralRanker):
         if not columns.all() and columns.any():
             cut = (words.states[:, columns], words.mask[:, columns], words.words[:, columns], words.nodes[:, columns])
             words = EncodedWords(*cut)
-        pooled = self.config.affinity == "pooled"
-        vectors, places, owners = distinct_words(words, of_each=pooled)
         graphs = (words.mask, self.edges_of(words), self.word_weights(side, words))
+        pooled = self.config.affinity == "pooled"
+        vectors, places, owners = distinct_words(words, every_node=pooled)
         return Nodes(vectors, places, *graphs, owners if pooled else None)
