@@ -23,7 +23,7 @@ from galm.kernel_form import is_fast
 from galm.kernel_functions import torch_kernels
 from galm.kernels import KERNEL_FORM, not_computed
 from galm.model import Galm
-from galm.query_scorer import QUERY_FORM, QueryScorer, has_kernels
+from galm.query_scorer import QUERY_FORM, QueryScorer, has_kernels, shapes
 from modeling.base import NeuralRanker
 
 needs_kernels = pytest.mark.skipif(torch_kernels() is None, reason="there is no C compiler here (cc)")
@@ -109,6 +109,7 @@ def assert_scored_without_torch(model: Galm) -> None:
     """The scores of each query by numpy are those of one pair after the other."""
     weights = {name: each.numpy() for name, each in model.state_dict().items()}
     tables = {name: _Table(each.weight.detach()) for name, each in model.words.tables.items()}
+    assert shapes(model.config, len(JOINT.code)) == {name: each.shape for name, each in weights.items()}
     scorer = QueryScorer(model.config, weights, tables)
     codes = scorer.codes({field: Ragged.of(lists(CODES[field])) for field in model.code_fields})
     found = [scorer.scores(scorer.query(ids), codes) for ids in lists(QUERIES["query"])]
