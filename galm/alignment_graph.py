@@ -3,7 +3,8 @@
 Paper: Global Alignment Learning for Code Search (GALM), eqs. 7 to 11. Symbols: Q -> ``nodes``, C -> ``context``,
 A -> ``attention``, Q̂ -> ``aligned``, V -> block cosines, E -> edges; i blocks of width k.
 
-This is the reference implementation: padded, masked, one tensor per equation. ``ragged.py`` computes the same faster.
+A change of an equation is made here, or in ``dense_gcn.py`` for eqs. 12 and 13: padded, masked, one tensor per
+equation. The kernels compute the same faster, for the configurations that ``kernels.py`` lists.
 """
 
 import torch
@@ -29,6 +30,17 @@ def prepared(words: Float[Tensor, "*batch words dim"], logits: Logits, temperatu
     return words, words
 
 
+def affinities(
+    nodes: Float[Tensor, "*batch nodes dim"],
+    context: Float[Tensor, "*contexts context dim"],
+    logits: Logits,
+    temperature: float,
+) -> Float[Tensor, "*contexts nodes context"]:
+    """Q Cᵀ, the logits of eq. 7."""
+    left, right = prepared(nodes, logits, temperature)[0], prepared(context, logits, temperature)[1]
+    return left @ right.transpose(-1, -2)
+
+
 def attention(
     nodes: Float[Tensor, "*batch nodes dim"],
     context: Float[Tensor, "*batch context dim"],
@@ -37,16 +49,15 @@ def attention(
     temperature: float = 1.0,
 ) -> Float[Tensor, "*batch nodes context"]:
     """A = softmax over the context words of (Q Cᵀ), eq. 7; rows sum to 1."""
-    left, right = prepared(nodes, logits, temperature)[0], prepared(context, logits, temperature)[1]
-    return masked_softmax(left @ right.transpose(-1, -2), context_mask[..., None, :])
+    return masked_softmax(affinities(nodes, context, logits, temperature), context_mask[..., None, :])
 
 
 def pooled_attention(
     nodes: Encoded, context: Encoded, logits: Logits = "raw", temperature: float = 1.0
 ) -> Float[Tensor, "batch nodes context"]:
     """One attention for all nodes: softmax over the context words of tanh of their largest affinities, eq. 3."""
-    left, right = prepared(nodes.states, logits, temperature)[0], prepared(context.states, logits, temperature)[1]
-    affinity = (left @ right.transpose(-1, -2)).masked_fill(~nodes.mask[:, :, None], float("-inf"))
+    affinity = affinities(nodes.states, context.states, logits, temperature)
+    affinity = affinity.masked_fill(~nodes.mask[:, :, None], float("-inf"))
     largest = torch.tanh(affinity.amax(1, keepdim=True))  # [batch, 1, context]
     return masked_softmax(largest, context.mask[:, None]).expand_as(affinity)
 

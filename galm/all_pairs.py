@@ -10,11 +10,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from galm.alignment_graph import block_cosines, prepared
+from galm.alignment_graph import affinities, block_cosines
 from galm.config import GalmConfig
 from galm.dense_gcn import GlobalAlignment
-from galm.native import fits
-from galm.ragged import Graphs, block_cosines_of, interleaved, offsets_of
+from galm.kernel_form import KernelGraph, is_fast
+from galm.kernel_functions import Graphs, block_cosines_of, interleaved, offsets_of
 from modeling.base import Encoded
 from modeling.layers import masked_softmax
 
@@ -53,38 +53,27 @@ class Nodes:
             rows = slice(at, at + GRAPHS_PER_PART)
             longest = int((self.mask[rows] * torch.arange(1, 1 + self.mask.shape[1], device=self.mask.device)).max())
             columns = slice(max(1, longest))
-            parts.append(
-                replace(
-                    self,
-                    places=self.places[rows, columns],
-                    mask=self.mask[rows, columns],
-                    edges=self.edges[rows, columns, columns],
-                    weights=self.weights[rows, columns],
-                )
-            )
+            lists = {name: getattr(self, name)[rows, columns] for name in ("places", "mask", "weights")}
+            parts.append(replace(self, edges=self.edges[rows, columns, columns], **lists))
         return parts
 
 
-def distinct_words(encoded: EncodedWords) -> tuple[Float[Tensor, "distinct dim"], Int[Tensor, "batch words"]]:
-    """The vectors of the distinct words, and their row for every word of ``encoded`` (0 at pads)."""
-    _, rows = torch.unique(encoded.words[encoded.mask], return_inverse=True)
+def distinct_words(
+    encoded: EncodedWords, *, every_node: bool = False
+) -> tuple[Float[Tensor, "distinct dim"], Int[Tensor, "batch words"], Int[Tensor, " distinct"]]:
+    """The vectors of the distinct words, their row for every word of ``encoded`` (0 at pads), and a list that has each.
+
+    With ``every_node`` each word of each list is taken as distinct.
+    """
+    owners = encoded.mask.nonzero()[:, 0]
+    keys = torch.arange(len(owners), device=owners.device) if every_node else encoded.words[encoded.mask]
+    _, rows = torch.unique(keys, return_inverse=True)
     one_of_each = torch.empty(int(rows.max()) + 1 if len(rows) else 0, dtype=torch.long, device=rows.device)
     one_of_each.scatter_reduce_(0, rows, torch.arange(len(rows), device=rows.device), "amin", include_self=False)
     places = torch.zeros_like(encoded.words)
     places[encoded.mask] = rows
-    vectors = encoded.states[encoded.mask][one_of_each]
-    return vectors if len(rows) else vectors.new_zeros(1, vectors.shape[1]), places  # no words: a row for the pads
-
-
-def every_node(
-    encoded: EncodedWords,
-) -> tuple[Float[Tensor, "nodes dim"], Int[Tensor, "batch words"], Int[Tensor, " nodes"]]:
-    """The vectors of all words, their row for every word of ``encoded`` (0 at pads), and each row's graph."""
-    owners = encoded.mask.nonzero()[:, 0]
-    places = torch.zeros_like(encoded.words)
-    places[encoded.mask] = torch.arange(len(owners), device=places.device)
-    vectors = encoded.states[encoded.mask]
-    if not len(owners):  # a row for the pads
+    vectors, owners = encoded.states[encoded.mask][one_of_each], owners[one_of_each]
+    if not len(rows):  # no words: a row for the pads
         return vectors.new_zeros(1, vectors.shape[1]), places, owners.new_zeros(1)
     return vectors, places, owners
 
@@ -100,51 +89,41 @@ def all_scores(
 ) -> Float[Tensor, "contexts graphs"]:
     """The score of every graph in every context, at most about ``pairs_per_block`` at a time.
 
-    Equal to the reference implementation within rounding, and much faster if the kernels are available.
+    By the kernels if they compute the configuration, which is several times faster and equal within rounding.
     """
     at_once = min(pairs_per_block, CACHED_FLOATS // config.gcn_dim)  # pairs
     step = max(1, at_once // min(len(nodes), GRAPHS_PER_PART))  # contexts
-    parts, fast = nodes.parts(), is_fast(config, nodes.vectors)
-    ragged = [Graphs.of(part.places, part.mask, part.edges, part.weights) for part in parts] if fast else []
+    blocks = (context.rows(slice(at, at + step)) for at in range(0, len(context), step))
+    parts = nodes.parts()
+    if is_fast(config, nodes.vectors):
+        fast = KernelGraph(graph, bfloat16=bfloat16)
+        graphs = [Graphs.of(part.places, part.mask, part.edges, part.weights) for part in parts]
+        return torch.cat([fast.scores(kernel_cosines(config, nodes, block), graphs) for block in blocks])
     rows = []
-    for at in range(0, len(context), step):
-        block = context.rows(slice(at, at + step))
-        if fast:
-            rows.append(graph.ragged(ragged_cosines(config, nodes, block), ragged, bfloat16=bfloat16))
-        else:
-            cosines = padded_cosines(config, nodes, block)
-            rows.append(torch.cat([padded_scores(graph, cosines, part) for part in parts], dim=1))
+    for block in blocks:
+        cosines = plain_cosines(config, nodes, block)
+        rows.append(torch.cat([plain_scores(graph, cosines, part) for part in parts], dim=1))
     return torch.cat(rows)
 
 
-def is_fast(config: GalmConfig, vectors: Tensor) -> bool:
-    """Whether the kernels compute this model on these vectors."""
-    return config.layer_input == "previous" and fits(
-        vectors, config.dim, config.gcn_dim if config.layers else config.num_blocks
-    )
-
-
-def ragged_cosines(config: GalmConfig, nodes: Nodes, context: EncodedWords) -> Float[Tensor, "contexts words blocks"]:
+def kernel_cosines(config: GalmConfig, nodes: Nodes, context: EncodedWords) -> Float[Tensor, "contexts words blocks"]:
     """V of every row of ``nodes.vectors`` in every context, eqs. 7 to 9, by the kernels."""
-    words = context.states[context.mask]  # [contextwords, dim]
-    logits = logits_of(config, nodes, words)
-    offsets = offsets_of(context.mask.sum(1))
-    blocks = config.num_blocks
+    words, blocks = context.states[context.mask], config.num_blocks  # [contextwords, dim]
+    offsets, logits = offsets_of(context.mask.sum(1)), attention_logits(config, nodes, words)
     return block_cosines_of(logits, interleaved(nodes.vectors, blocks), interleaved(words, blocks), offsets, blocks)
 
 
-def padded_cosines(config: GalmConfig, nodes: Nodes, context: EncodedWords) -> Float[Tensor, "contexts words blocks"]:
-    """:func:`ragged_cosines` by the plain equations."""
-    weights = masked_softmax(logits_of(config, nodes, context.states), context.mask[:, None, :])
+def plain_cosines(config: GalmConfig, nodes: Nodes, context: EncodedWords) -> Float[Tensor, "contexts words blocks"]:
+    """:func:`kernel_cosines` by the plain equations."""
+    weights = masked_softmax(attention_logits(config, nodes, context.states), context.mask[:, None, :])
     return block_cosines(weights @ context.states, nodes.vectors.expand(len(context), -1, -1), config.num_blocks)
 
 
-def logits_of(
+def attention_logits(
     config: GalmConfig, nodes: Nodes, words: Float[Tensor, "*contexts contextwords dim"]
 ) -> Float[Tensor, "*contexts words contextwords"]:
     """Logits of the attention: eq. 7, or eq. 3, tanh of the largest over all words of a graph."""
-    left = prepared(nodes.vectors, config.attention, config.attention_temperature)[0]
-    logits: Tensor = left @ prepared(words, config.attention, config.attention_temperature)[1].transpose(-1, -2)
+    logits = affinities(nodes.vectors, words, config.attention, config.attention_temperature)
     if nodes.owners is None:
         return logits
     place = nodes.owners[:, None].expand_as(logits)
@@ -153,7 +132,7 @@ def logits_of(
     return largest.tanh()[..., nodes.owners, :]
 
 
-def padded_scores(
+def plain_scores(
     graph: GlobalAlignment, cosines: Float[Tensor, "contexts words blocks"], nodes: Nodes
 ) -> Float[Tensor, "contexts graphs"]:
     """Scores by the plain equations, from the cosines of distinct words."""

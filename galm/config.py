@@ -1,4 +1,7 @@
-"""Configuration of GALM (section ``model``): the paper's values where stated, an interpretation where not."""
+"""Configuration of GALM (section ``model``); the defaults are those of the recipe ``galm``.
+
+The paper's values where it states them; else, of the readings that its text allows, the best on validation.
+"""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -20,12 +23,12 @@ class GalmConfig:
     """Width of a word vector (stated in the paper)."""
     num_blocks: int = 16
     """Blocks that a word vector is split into (stated)."""
-    layers: int = 2
-    """Number of graph convolutions L; 2 is the minimum that uses both eq. 10 and eq. 11 (not stated). 0: the block
+    layers: int = 1
+    """Number of graph convolutions L (not stated); 2 is the minimum that uses both eq. 10 and eq. 11. 0: the block
     cosines are used directly."""
     graph: Literal["alignment", "query", "uniform", "identity"] = "alignment"
     """Edges: from the query's words, then the nodes (eqs. 10, 11); the words in every layer; uniform; self-loops."""
-    gcn_dim: int = 16
+    gcn_dim: int = 32
     """Width of the graph's nodes after the first layer (not stated: 256, GSMN's 32, or 16, for which W_d is square)."""
     attention: Logits = "raw"
     """Logits of eq. 7: dot product; divided by the root of the width; cosine times ``attention_temperature``."""
@@ -56,13 +59,13 @@ class GalmConfig:
     """Scale word vectors to length 1 (GSMN, SCAN); not stated in the paper."""
     tied: bool = False
     """One vector per word for both sides (eqs. 5 and 6 print one E); false: queries have a separate table."""
-    code_tables: Literal["one", "per_field", "offsets"] = "one"
+    code_tables: Literal["one", "per_field", "offsets"] = "per_field"
     """One code embedding layer (the paper's E over name, tokens and API); one table per field; or one vector per word
     for both sides, plus an offset per word for the query and each field, initialised to 0."""
-    init: Literal["uniform", "shared", "statistics"] = "uniform"
+    init: Literal["uniform", "shared", "statistics"] = "shared"
     """Initial vectors: uniform; the same for the same word on both sides; or from co-occurrence in training pairs."""
-    init_range: float = 0.1
-    """Half-width of the uniform initialisation; small, so that the softmaxes start nearly uniform."""
+    init_range: float = 0.15
+    """Half-width of the uniform initialisation; the smaller, the nearer to uniform the softmaxes start."""
     dropout: float = 0.0
     """Dropout on word vectors (the paper states none; its baselines use 0.25)."""
     word_dropout: float = 0.0

@@ -21,7 +21,7 @@ from data_prep.store.batching import Batch
 from data_prep.store.tokenizing import TokenizedPairs
 from data_prep.store.vocabulary import Vocabularies
 from galm.alignment_graph import attention, block_cosines, edge_weights, fixed_edges, pooled_attention
-from galm.all_pairs import EncodedWords, Nodes, all_scores, distinct_words, every_node
+from galm.all_pairs import EncodedWords, Nodes, all_scores, distinct_words
 from galm.config import GalmConfig
 from galm.dense_gcn import GlobalAlignment
 from galm.diagnostics import degenerate_parts, relative_entropy, share_inside
@@ -180,25 +180,20 @@ class Galm(NeuralRanker):
     def score_matrix(  # type: ignore[override]
         self, queries: EncodedWords, codes: EncodedWords, *, pairs_per_block: int = 4096
     ) -> Float[Tensor, "queries codes"]:
-        """Every query against every code by the ragged implementation; equal to the plain equations.
+        """Every query against every code, words that occur several times once; equal to :meth:`score_pairs`.
 
         Under autocast to bfloat16, only products that tolerate rounding are rounded.
         """
         device = queries.states.device.type
         bfloat16 = torch.is_autocast_enabled(device)
-        with torch.autocast(device, enabled=False):
-            return self._score_matrix(queries, codes, pairs_per_block, bfloat16=bfloat16)
-
-    def _score_matrix(
-        self, queries: EncodedWords, codes: EncodedWords, pairs_per_block: int, *, bfloat16: bool
-    ) -> Float[Tensor, "queries codes"]:
         scores = []
-        for side, graph in self.graphs.items():
-            assert isinstance(graph, GlobalAlignment)
-            words, context = (queries, codes) if side == "query" else (replace(codes, mask=codes.nodes), queries)
-            nodes = self._nodes(side, words)
-            found = all_scores(self.config, graph, nodes, context, pairs_per_block, bfloat16=bfloat16)
-            scores.append(found.T if side == "query" else found)
+        with torch.autocast(device, enabled=False):
+            for side, graph in self.graphs.items():
+                assert isinstance(graph, GlobalAlignment)
+                words, context = (queries, codes) if side == "query" else (replace(codes, mask=codes.nodes), queries)
+                nodes = self._nodes(side, words)
+                found = all_scores(self.config, graph, nodes, context, pairs_per_block, bfloat16=bfloat16)
+                scores.append(found.T if side == "query" else found)
         return torch.stack(scores).sum(0)
 
     def _nodes(self, side: str, words: EncodedWords) -> Nodes:
@@ -208,7 +203,6 @@ class Galm(NeuralRanker):
             cut = (words.states[:, columns], words.mask[:, columns], words.words[:, columns], words.nodes[:, columns])
             words = EncodedWords(*cut)
         graphs = (words.mask, self.edges_of(words), self.word_weights(side, words))
-        if self.config.affinity == "pooled":
-            vectors, places, owners = every_node(words)
-            return Nodes(vectors, places, *graphs, owners)
-        return Nodes(*distinct_words(words), *graphs)
+        pooled = self.config.affinity == "pooled"
+        vectors, places, owners = distinct_words(words, every_node=pooled)
+        return Nodes(vectors, places, *graphs, owners if pooled else None)

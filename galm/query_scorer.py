@@ -1,34 +1,42 @@
 """GALM's scores of one query against many methods without torch: numpy and the C kernels, on one thread.
 
-The same equations as :mod:`galm.ragged`, for the settings of the shipped model (:func:`covers`); equal to it within
-float32 rounding. Vectors of words are read from their tables for the words that occur, once each.
+Equal to the plain equations within float32 rounding, for the configurations of ``QUERY_FORM``: those of the recipe
+``galm_plus``, with and without a graph. Vectors are read from their tables for the words that occur, once each.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, runtime_checkable
+from itertools import permutations
+from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float32, Int, Int32, Int64
 
 from data_prep.store.ragged_lists import Ragged, edges
 from galm.config import GalmConfig
-from galm.kernel_library import (
-    LANES,
-    CosineInput,
-    GraphInput,
-    ReadingInput,
-    array_address,
-    call_with_arrays,
+from galm.kernels import (
+    ANY,
+    WIDTHS,
+    call,
+    cosine_input,
+    graph_input,
+    not_computed,
     one_thread_kernels,
+    reading_input,
+    say_once,
 )
 
-_SETTINGS: Final[Mapping[str, Any]] = {
-    "graph": "alignment", "attention": "raw", "affinity": "word", "edges": "raw", "self_loops": True,
-    "activation": "relu", "skip": False, "layer_input": "previous", "share_layers": False, "weight_norm": False,
-    "normalise": False, "tied": False, "code_tables": "offsets", "head": "perceptron", "readout": "weighted",
-    "nodes": "query_and_name",
+_FIELDS: Final = ("name", "tokens", "api")
+QUERY_FORM: Final[Mapping[str, Container[object]]] = {
+    "fields": [",".join(some) for n in (1, 2, 3) for some in permutations(_FIELDS, n) if "name" in some],
+    "dim": WIDTHS, "num_blocks": WIDTHS, "layers": ANY, "graph": ("alignment",), "gcn_dim": WIDTHS,
+    "attention": ("raw",), "attention_temperature": ANY, "affinity": ("word",), "edges": ("raw",),
+    "edge_temperature": ANY, "self_loops": (True,), "activation": ("relu",), "skip": (False,),
+    "nodes": ("query_and_name",), "layer_input": ("previous",), "share_layers": (False,), "weight_norm": (False,),
+    "normalise": (False,), "tied": (False,), "code_tables": ("offsets",), "init": ("uniform",), "init_range": ANY,
+    "dropout": ANY, "word_dropout": ANY, "head": ("perceptron",), "readout": ("weighted",),
 }  # fmt: skip
+"""Option -> the values that are computed here, as ``KERNEL_FORM`` lists them: those of ``galm_plus``."""
 
 
 @runtime_checkable
@@ -39,13 +47,14 @@ class Table(Protocol):
         """The vectors of some words."""
 
 
-def covers(config: object) -> bool:
-    """Whether a model with this configuration can be scored here; it also needs a C compiler, for the kernels."""
-    if not isinstance(config, GalmConfig) or any(getattr(config, name) != value for name, value in _SETTINGS.items()):
+def covers(config: GalmConfig) -> bool:
+    """Whether a model with this configuration is scored here; if only its options are beyond it, one line says so."""
+    if not has_kernels():
         return False
-    widths = (config.dim, config.num_blocks, config.gcn_dim)
-    fields_fit = {*config.code_fields} <= {"name", "tokens", "api"} and "name" in config.code_fields
-    return fields_fit and config.layers > 0 and not any(width % LANES for width in widths) and has_kernels()
+    option = not_computed(config, QUERY_FORM)
+    if option:
+        say_once(f"{option} is not computed without torch: the search loads torch, which takes longer")
+    return not option
 
 
 def has_kernels() -> bool:
@@ -57,7 +66,7 @@ def shapes(config: GalmConfig, words: int) -> dict[str, tuple[int, ...]]:
     """Name -> shape of all weights; ``words``: rows of the tables."""
     tables = [*config.code_fields, "query", "shared"]
     found: dict[str, tuple[int, ...]] = {f"words.tables.{table}.weight": (words, config.dim) for table in tables}
-    width = config.gcn_dim
+    width = config.gcn_dim if config.layers else config.num_blocks
     for side in ("query", "code"):
         graph = f"graphs.{side}"
         found[f"importance.{side}.weight"] = (1, config.dim)
@@ -140,14 +149,12 @@ class QueryScorer:
             return np.zeros((len(context.offsets) - 1, len(graphs.offsets) - 1), np.float32)
         words, places = _distinct(graphs.places)  # each distinct word is a row of Y
         cosines = self._cosines(graphs.vectors[words], context)  # [contexts, words, blocks]
-        found = cosines @ weights[f"{prefix}.layers.0.lin.weight"].T
-        found = _convolved(
-            found, weights[f"{prefix}.layers.0.bias"], graphs.offsets,
-            edge_weights=first_edges(states, graphs.offsets), places=places,
-        )  # fmt: skip
-        for number in range(1, self.config.layers):
-            above = found @ weights[f"{prefix}.layers.{number}.lin.weight"].T
-            found = _convolved(above, weights[f"{prefix}.layers.{number}.bias"], graphs.offsets, states=found)
+        first = {"edge_weights": first_edges(states, graphs.offsets), "places": places} if self.config.layers else {}
+        found = cosines if first else cosines[:, places]
+        for number in range(self.config.layers):
+            above, bias = found @ weights[f"{prefix}.layers.{number}.lin.weight"].T, f"{prefix}.layers.{number}.bias"
+            given = {"states": found} if number else first
+            found = _convolved(above, weights[bias], graphs.offsets, **given)
         read = _readings(
             found @ weights[f"{prefix}.head_in.weight"].T + weights[f"{prefix}.head_in.bias"],
             weights[f"{prefix}.head_out.weight"][0],
@@ -159,15 +166,16 @@ class QueryScorer:
         self, nodes: Float32[np.ndarray, "words dim"], context: WordLists
     ) -> Float32[np.ndarray, "contexts words blocks"]:
         """V of every word in every context, eqs. 7 to 9."""
-        blocks, dim = self.config.num_blocks, self.config.dim
+        blocks = self.config.num_blocks
         nodes, vectors = np.ascontiguousarray(nodes), context.vectors
         logits = np.ascontiguousarray(nodes @ vectors.T)
         norms = np.square(nodes).reshape(len(nodes), -1, blocks).sum(1)
         offsets, places = np.ascontiguousarray(context.offsets), np.ascontiguousarray(context.places)
         out = np.empty((len(offsets) - 1, len(nodes), blocks), np.float32)
-        sizes = len(out), len(nodes), dim, blocks, int(np.diff(offsets).max(initial=0)), 1, len(vectors)
-        arrays = logits, nodes, vectors, norms, offsets, places
-        call_with_arrays("cosines_forward", CosineInput(*map(array_address, arrays), *sizes), out)
+        call(
+            one_thread_kernels(), "cosines_forward",
+            cosine_input(logits, nodes, vectors, norms, offsets, places, threads=1), out,
+        )  # fmt: skip
         return out
 
 
@@ -212,11 +220,12 @@ def _convolved(
     """A layer, eq. 12: the edges are given, or those of eq. 11 between ``states``."""
     below, lengths = np.ascontiguousarray(below), np.diff(offsets)
     cells = edges(np.square(lengths).astype(np.int64)).astype(np.int32)
-    contexts, rows, width = below.shape
-    out = np.empty((contexts, int(offsets[-1]), width), np.float32)
-    arrays = (states, below, edge_weights, np.ascontiguousarray(bias), places, offsets, cells)
-    sizes = contexts, len(lengths), rows, width, int(lengths.max()), 1, 1
-    call_with_arrays("convolution_forward", GraphInput(*map(array_address, arrays), *sizes, 1.0), out)
+    bias = np.ascontiguousarray(bias)
+    out = np.empty((len(below), int(offsets[-1]), below.shape[2]), np.float32)
+    given = graph_input(
+        states, below, edge_weights, bias, places, offsets, cells, longest=int(lengths.max()), threads=1
+    )
+    call(one_thread_kernels(), "convolution_forward", given, out)
     return out
 
 
@@ -226,8 +235,7 @@ def _readings(
     """The sum w · tanh(x) of each node, eq. 13 before its mean."""
     inner, weights = np.ascontiguousarray(inner), np.ascontiguousarray(weights)
     out = np.empty(inner.shape[:2], np.float32)
-    reading = ReadingInput(array_address(inner), array_address(weights), out.size, len(weights), 1)
-    call_with_arrays("readings_forward", reading, out)
+    call(one_thread_kernels(), "readings_forward", reading_input(inner, weights, threads=1), out)
     return out
 
 

@@ -25,16 +25,13 @@ class Recipe:
 _GALM: Final = {
     "words.api": "split",
     "words.stem": "true",
-    "model.code_tables": "per_field",
-    "model.init": "shared",
     "train.epochs": "8",
     "train.batch_size": "64",
     "train.learning_rate": "1e-3",
     "train.final_learning_rate": "1.7e-4",
 }
-"""What all forms of the model have. Embedding tables and initial vectors, which the paper does not specify, were chosen
-on validation; words are tokenized as for the BM25 baseline; the learning rate is three times the paper's and falls to a
-sixth as there, since 8 epochs replace its 30."""
+"""What all forms of the model have, beside the defaults of its ``model`` section. Words are tokenized as for the BM25
+baseline; the learning rate is three times the paper's and falls to a sixth as there, since 8 epochs replace its 30."""
 
 _BASELINE: Final = {
     "words.api": "split",
@@ -128,7 +125,7 @@ MODELS: Final[dict[str, Recipe]] = {
         "galm.model:Galm",
         "galm.config:GalmConfig",
         "the paper's model: of the readings that its text allows, the best on validation",
-        {**_GALM, "model.layers": "1", "model.init_range": "0.15", "model.gcn_dim": "32"},
+        _GALM,
     ),
     "galm_paper": Recipe(
         "galm.model:Galm",
@@ -137,6 +134,8 @@ MODELS: Final[dict[str, Recipe]] = {
         {
             **_GALM,
             "model.code_tables": "one",
+            "model.init_range": "0.1",
+            "model.layers": "2",
             "model.gcn_dim": "256",
             "train.epochs": "30",
             "train.learning_rate": "3e-4",
@@ -153,7 +152,9 @@ MODELS: Final[dict[str, Recipe]] = {
             "words.unknown_buckets": "256",
             "model.code_tables": "offsets",
             "model.init": "uniform",
+            "model.init_range": "0.1",
             "model.layers": "0",
+            "model.gcn_dim": "16",
             "model.nodes": "query_and_name",
             "model.readout": "weighted",
             "model.dropout": "0.25",

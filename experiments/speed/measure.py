@@ -43,7 +43,7 @@ from experiments.speed.report import SpeedReport, markdown
 from experiments.speed.scoring import WIDTHS, measure_scoring, plan_of_width
 from experiments.speed.training import Reached, measure_reached, measure_training
 from experiments.terminal.console import say, show
-from galm.native import kernels
+from galm.kernel_functions import torch_kernels
 
 _TEN_THOUSAND = 10_000
 
@@ -101,7 +101,7 @@ def _measured(config: SpeedConfig, data_config: DataConfig, data: PreparedData, 
         data=DataSource(origin=without_paths(data.manifest["origin"]), fingerprint=data.manifest["fingerprint"]),
         machine=machine(),
         threads=torch.get_num_threads(),
-        kernels=kernels() is not None,
+        kernels=torch_kernels() is not None,
         matmul=matmul,
         scored=scored,
         scoring=scoring,

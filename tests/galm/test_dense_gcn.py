@@ -14,7 +14,7 @@ WORDS, BLOCKS = 4, 4
 
 def graph_and_inputs(**choices: object) -> tuple[GlobalAlignment, torch.Tensor, torch.Tensor]:
     torch.manual_seed(0)
-    config = GalmConfig(**{"dim": 16, "num_blocks": BLOCKS, "gcn_dim": 5} | choices)  # type: ignore[arg-type]
+    config = GalmConfig(**{"dim": 16, "num_blocks": BLOCKS, "gcn_dim": 5, "layers": 2} | choices)  # type: ignore[arg-type]
     graph = GlobalAlignment(config).double()
     for layer in graph.layers:
         torch.nn.init.uniform_(layer.bias, -0.5, 0.5)

@@ -8,6 +8,9 @@ from data_prep.files.user_folders import cache_folder, make_own_folder
 from data_prep.store.ragged_lists import Ragged
 from galm.kernel_library import one_thread_kernels
 from galm.native import kernels
+from galm.kernel_functions import torch_kernels
+from galm.kernels import one_thread_kernels
+from search.index.places import cache_folder
 from search.retrieval.ann.rounded import can_round
 
 MODEL = {"model.dim": "32", "model.num_blocks": "4", "train.epochs": "1", "train.batch_size": "16", "data.limit": "400"}
@@ -16,7 +19,7 @@ MODEL = {"model.dim": "32", "model.num_blocks": "4", "train.epochs": "1", "train
 @pytest.fixture(autouse=True, scope="session")
 def own_caches(tmp_path_factory):
     """Indexes go to a cache folder of the tests, and no setting of the user counts; kernels are compiled once."""
-    kernels()
+    torch_kernels()
     one_thread_kernels()
     can_round()
     compiled = list(cache_folder().glob("*.so"))

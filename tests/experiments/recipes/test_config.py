@@ -34,6 +34,24 @@ def test_the_registered_section_is_the_models_own(model):
     assert class_of(model).config_type is config_type_of(model)
 
 
+def test_the_defaults_of_galm_are_its_recipe():
+    assert not [name for name in recipe_of("galm").settings if name.startswith("model.")]
+    assert resolve("jdk", "galm", {}).model == section_types("galm")["model"]()
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        ("galm", "per_field shared 0.15 1 32 query 0.0 mean"),
+        ("galm_paper", "one shared 0.1 2 256 query 0.0 mean"),
+        ("galm_plus", "offsets uniform 0.1 0 16 query_and_name 0.25 weighted"),
+    ],
+)
+def test_the_forms_of_galm_have_the_settings_of_their_results(model, expected):
+    found, names = resolve("jdk", model, {}).model, "code_tables init init_range layers gcn_dim nodes dropout readout"
+    assert [str(getattr(found, name)) for name in names.split()] == expected.split()
+
+
 def test_a_recipe_stands_above_defaults_and_below_the_user():
     default = {field.name: field.default for field in dataclasses.fields(section_types("galm_plus")["model"])}["nodes"]
     assert resolve("jdk", "galm_plus", {}).model.nodes != default

@@ -1,10 +1,11 @@
-"""GALM without padding: a fast version of ``alignment_graph.py`` and ``dense_gcn.py``, equal within float32 rounding.
+"""The kernels as differentiable functions of torch: block cosines, graph convolutions, and the head's readings.
 
-Word vectors come directly from embedding tables, so equal words have equal vectors: terms that depend only on a word
-and a context (eqs. 7 to 9, and V times the first layer's weight) are computed once per distinct word. The nodes of all
-graphs are in one list. The inner loops are in ``kernels.c``.
+Tensors are float32 on the CPU. Inner results are recomputed in the backward pass instead of saved.
 """
 
+import ctypes
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +15,19 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from galm.alignment_graph import CLAMP
-from galm.kernel_library import CosineInput, CosineOutput, GraphInput, GraphOutput, ReadingInput
-from galm.native import address, call
+from galm.kernels import addresses, call, cosine_input, graph_input, kernels_for, reading_input
+
+
+@functools.cache
+def torch_kernels() -> ctypes.CDLL | None:
+    """The kernels on torch's threads; None without a C compiler, or if GALM_NATIVE=0 is set."""
+    # Compiled for OpenMP, linked without it: when loaded, the calls resolve to torch's OpenMP library.
+    return kernels_for(torch.__version__, ["-fopenmp"])
 
 
 @dataclass(frozen=True, slots=True)
 class Graphs:
-    """Complete graphs over lists of words, their nodes in one list."""
+    """Complete graphs over lists of words, their nodes in one list, without padding."""
 
     words: Int32[Tensor, " nodes"]  # each node's row among the distinct words
     edges: Float[Tensor, " cells"]  # of the first layer, each graph's row by row
@@ -57,7 +64,7 @@ def interleaved(words: Float[Tensor, "words dim"], blocks: int) -> Float[Tensor,
 
 
 class BlockCosines(torch.autograd.Function):
-    """V of every node word in every context, from the logits of all node words with all context words."""
+    """V of every node word in every context, eqs. 7 to 9, from the logits of all node words with all context words."""
 
     @staticmethod
     def forward(
@@ -72,9 +79,9 @@ class BlockCosines(torch.autograd.Function):
         logits, nodes, context = logits.contiguous(), nodes.contiguous(), context.contiguous()
         norms = nodes.square().unflatten(1, (-1, blocks)).sum(1)  # [words, blocks]
         out = nodes.new_empty(len(offsets) - 1, len(nodes), blocks)
-        sizes = (len(out), *nodes.shape, blocks, int(offsets.diff().max()), torch.get_num_threads(), len(context))
-        ctx.kernel_input = CosineInput(*map(address, (logits, nodes, context, norms, offsets, None)), *sizes)
-        call("cosines_forward", ctx.kernel_input, out)
+        ctx.threads = torch.get_num_threads()
+        ctx.input = cosine_input(logits, nodes, context, norms, offsets, threads=ctx.threads)
+        call(torch_kernels(), "cosines_forward", ctx.input, out)
         ctx.save_for_backward(logits, nodes, context, norms, offsets)
         return out
 
@@ -83,14 +90,12 @@ class BlockCosines(torch.autograd.Function):
     def backward(ctx: Any, gradient: Float32[Tensor, "contexts words blocks"]) -> tuple[Tensor | None, ...]:
         """Q̂ is recomputed instead of saved."""
         logits, nodes, context, norms, _ = ctx.saved_tensors
-        kernel_input: CosineInput = ctx.kernel_input
-        threads, blocks = kernel_input.threads, kernel_input.blocks
         to_logits, to_context = torch.zeros_like(logits), torch.zeros_like(context)
-        to_nodes, own = nodes.new_zeros(threads, *nodes.shape), norms.new_zeros(threads, *norms.shape)
-        to = CosineOutput(*map(address, (to_logits, to_nodes, own, to_context)))
-        call("cosines_backward", kernel_input, gradient.contiguous(), to)
+        to_nodes, own = (x.new_zeros(ctx.threads, *x.shape) for x in (nodes, norms))
+        to = addresses(to_logits, to_nodes, own, to_context)
+        call(torch_kernels(), "cosines_backward", ctx.input, gradient.contiguous(), to)
         inward = (own.sum(0) / norms.clamp(min=CLAMP**2))[:, None]  # [words, 1, blocks]
-        inward = nodes.unflatten(1, (-1, blocks)) * inward  # [words, k, blocks]
+        inward = nodes.unflatten(1, (-1, norms.shape[1])) * inward  # [words, k, blocks]
         return to_logits, to_nodes.sum(0).sub_(inward.flatten(1)), to_context, None, None
 
 
@@ -108,30 +113,19 @@ class Convolution(torch.autograd.Function):
         bias: Float32[Tensor, " width"] | None,
         edges: Float32[Tensor, " cells"] | None,
         states: Float32[Tensor, "contexts nodes width"] | None,
-        scale: float,
-        self_loops: bool,
-        distinct: bool,
+        distinct: bool = False,
+        scale: float = 1.0,
+        self_loops: bool = True,
     ) -> Float32[Tensor, "contexts nodes width"]:
         """Y is ``below``, one row per node, or with ``distinct`` one row per distinct word; H is ``states``."""
         assert (edges is None) != (states is None)
-        below, bias = below.contiguous(), None if bias is None else bias.contiguous()
-        edges = None if edges is None else edges.contiguous()
-        states = None if states is None else states.contiguous()
-        contexts, rows, width = below.shape
-        out = below.new_empty(contexts, len(graphs.words), width)
-        places = graphs.words if distinct else None
-        tensors = (states, below, edges, bias, places, graphs.offsets, graphs.cells)
-        sizes = (
-            contexts,
-            len(graphs.offsets) - 1,
-            rows,
-            width,
-            graphs.longest,
-            torch.get_num_threads(),
-            int(self_loops),
-        )
-        ctx.kernel_input = GraphInput(*map(address, tensors), *sizes, scale)
-        call("convolution_forward", ctx.kernel_input, out)
+        out = below.new_empty(len(below), len(graphs.words), below.shape[2])
+        given = (None if x is None else x.contiguous() for x in (states, below, edges, bias))
+        tensors = (*given, graphs.words if distinct else None, graphs.offsets, graphs.cells)
+        ctx.threads = torch.get_num_threads()
+        sizes = {"longest": graphs.longest, "threads": ctx.threads}
+        ctx.input = graph_input(*tensors, **sizes, self_loops=self_loops, scale=scale)
+        call(torch_kernels(), "convolution_forward", ctx.input, out)
         ctx.save_for_backward(out, *tensors)
         return out
 
@@ -140,13 +134,10 @@ class Convolution(torch.autograd.Function):
     def backward(ctx: Any, gradient: Float32[Tensor, "contexts nodes width"]) -> tuple[Tensor | None, ...]:
         """The edges of H are recomputed instead of saved."""
         out, states, below, edges, bias, *_ = ctx.saved_tensors
-        threads = ctx.kernel_input.threads
-        to_states = None if states is None else torch.empty_like(states)
-        to_edges = None if edges is None else edges.new_zeros(threads, len(edges))
-        to_below = torch.zeros_like(below)
-        to_bias = None if bias is None else bias.new_zeros(threads, len(bias))
-        to = GraphOutput(*map(address, (to_states, to_below, to_edges, to_bias)))
-        call("convolution_backward", ctx.kernel_input, gradient.contiguous(), out, to)
+        to_states, to_below = None if states is None else torch.empty_like(states), torch.zeros_like(below)
+        to_edges, to_bias = (None if x is None else x.new_zeros(ctx.threads, len(x)) for x in (edges, bias))
+        to = addresses(to_states, to_below, to_edges, to_bias)
+        call(torch_kernels(), "convolution_backward", ctx.input, gradient.contiguous(), out, to)
         found = [None if each is None else each.sum(0) for each in (to_bias, to_edges)]
         return None, to_below, *found, to_states, None, None, None
 
@@ -161,10 +152,9 @@ class Readings(torch.autograd.Function):
         """``inner`` is x, ``weights`` is w."""
         inner, weights = inner.contiguous(), weights.contiguous()
         out = inner.new_empty(inner.shape[:-1])
-        ctx.kernel_input = ReadingInput(
-            address(inner), address(weights), out.numel(), len(weights), torch.get_num_threads()
-        )
-        call("readings_forward", ctx.kernel_input, out)
+        ctx.threads = torch.get_num_threads()
+        ctx.input = reading_input(inner, weights, threads=ctx.threads)
+        call(torch_kernels(), "readings_forward", ctx.input, out)
         ctx.save_for_backward(inner, weights)
         return out
 
@@ -173,40 +163,11 @@ class Readings(torch.autograd.Function):
     def backward(ctx: Any, gradient: Float32[Tensor, "*nodes"]) -> tuple[Tensor, ...]:
         """The hyperbolic tangent is recomputed instead of saved."""
         inner, weights = ctx.saved_tensors
-        to_inner, to_weights = torch.empty_like(inner), weights.new_zeros(ctx.kernel_input.threads, len(weights))
-        call("readings_backward", ctx.kernel_input, gradient.contiguous(), to_inner, to_weights)
+        to_inner, to_weights = torch.empty_like(inner), weights.new_zeros(ctx.threads, len(weights))
+        call(torch_kernels(), "readings_backward", ctx.input, gradient.contiguous(), to_inner, to_weights)
         return to_inner, to_weights.sum(0)
 
 
-def block_cosines_of(
-    logits: Float32[Tensor, "words contextwords"],
-    nodes: Float32[Tensor, "words dim"],
-    context: Float32[Tensor, "contextwords dim"],
-    offsets: Int32[Tensor, " bounds"],
-    blocks: int,
-) -> Float32[Tensor, "contexts words blocks"]:
-    """Apply :class:`BlockCosines`."""
-    found: Tensor = BlockCosines.apply(logits, nodes, context, offsets, blocks)  # type: ignore[no-untyped-call]
-    return found
-
-
-def convolution(
-    graphs: Graphs,
-    below: Float32[Tensor, "contexts rows width"],
-    bias: Float32[Tensor, " width"] | None,
-    *,
-    edges: Float32[Tensor, " cells"] | None = None,
-    states: Float32[Tensor, "contexts nodes width"] | None = None,
-    scale: float = 1.0,
-    self_loops: bool = True,
-    distinct: bool = False,
-) -> Float32[Tensor, "contexts nodes width"]:
-    """:class:`Convolution`."""
-    found: Tensor = Convolution.apply(graphs, below, bias, edges, states, scale, self_loops, distinct)  # type: ignore[no-untyped-call]
-    return found
-
-
-def readings(inner: Float32[Tensor, "*nodes width"], weights: Float32[Tensor, " width"]) -> Float32[Tensor, "*nodes"]:
-    """Apply :class:`Readings`."""
-    found: Tensor = Readings.apply(inner, weights)  # type: ignore[no-untyped-call]
-    return found
+block_cosines_of: Callable[..., Tensor] = BlockCosines.apply
+convolution: Callable[..., Tensor] = Convolution.apply
+readings: Callable[..., Tensor] = Readings.apply

@@ -8,13 +8,20 @@ import pytest
 import torch
 from torch import Tensor
 
-from galm import native
 from galm.alignment_graph import attention, block_cosines, edge_weights
-from galm.ragged import Graphs, block_cosines_of, convolution, interleaved, offsets_of, readings
+from galm.kernel_functions import (
+    Graphs,
+    block_cosines_of,
+    convolution,
+    interleaved,
+    offsets_of,
+    readings,
+    torch_kernels,
+)
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
-needs_kernels = pytest.mark.skipif(native.kernels() is None, reason="there is no C compiler here (cc)")
+needs_kernels = pytest.mark.skipif(torch_kernels() is None, reason="there is no C compiler here (cc)")
 
 
 def values_and_gradients(results: Tensor, inputs: tuple[Tensor, ...]) -> list[Tensor]:
@@ -77,7 +84,7 @@ def test_a_convolution_with_given_edges_is_that_of_the_equation(width: int) -> N
     graphs = graphs_of([3, 11, 0, 16, 35, 1], distinct=20)
     below, bias = torch.randn(5, 20, width, requires_grad=True), torch.randn(width, requires_grad=True)
     edges = graphs.edges.clone().requires_grad_()
-    found = convolution(graphs, below, bias, edges=edges, distinct=True)
+    found = convolution(graphs, below, bias, edges, None, True)
     plain = []
     for words, cells in zip(parts(graphs.words, graphs.offsets), parts(edges, graphs.cells), strict=True):
         plain.append(torch.relu(cells.view(len(words), len(words)) @ below[:, words.long()] + bias))
@@ -94,7 +101,7 @@ def test_a_convolution_with_given_edges_and_a_row_a_node_is_that_of_the_equation
     plain = []
     for rows, cells in zip(parts(below, graphs.offsets), parts(edges, graphs.cells), strict=True):
         plain.append(torch.relu(cells.view(rows.shape[1], rows.shape[1]) @ rows + bias))
-    found, inputs = convolution(graphs, below, bias, edges=edges), (below, bias, edges)
+    found, inputs = convolution(graphs, below, bias, edges, None), (below, bias, edges)
     assert_close(values_and_gradients(found, inputs), values_and_gradients(torch.cat(plain, dim=1), inputs))
 
 
@@ -107,7 +114,7 @@ def test_a_convolution_with_its_own_edges_is_that_of_the_equation(width: int, sc
     nodes = len(graphs.words)
     below, bias = torch.randn(5, nodes, width, requires_grad=True), torch.randn(width, requires_grad=True)
     states = (torch.randn(5, nodes, width) / width**0.5).requires_grad_()
-    found = convolution(graphs, below, bias, states=states, scale=scale)
+    found = convolution(graphs, below, bias, None, states, False, scale)
     plain = []
     for own, rows in zip(parts(states, graphs.offsets), parts(below, graphs.offsets), strict=True):
         all_nodes = torch.ones(own.shape[:2], dtype=torch.bool)
@@ -123,7 +130,7 @@ def test_the_exponential_of_the_kernels_is_exact_to_rounding(steepness: float) -
     graphs = graphs_of([31], distinct=31)
     states = torch.zeros(1, 31, 16)
     states[0, :, 0] = torch.linspace(-1, 1, 31) * steepness**0.5
-    found = convolution(graphs, torch.eye(31, 32)[None], torch.zeros(32), states=torch.cat([states, states * 0], -1))
+    found = convolution(graphs, torch.eye(31, 32)[None], torch.zeros(32), None, torch.cat([states, states * 0], -1))
     wanted = torch.softmax(states[0, :, :1].double() @ states[0, :, :1].double().T, -1)
     assert torch.allclose(found[0, :, :31].double(), wanted, rtol=2e-5, atol=1e-37)
 
@@ -152,12 +159,12 @@ def test_the_hyperbolic_tangent_of_the_kernels_is_exact_to_rounding() -> None:
 
 def test_without_a_compiler_the_plain_form_answers_and_one_line_says_so(tmp_path: Path) -> None:
     program = (
-        "import logging, torch; logging.basicConfig(format='%(message)s'); from galm import native\n"
-        "print(native.kernels(), native.fits(torch.zeros(1), 16))"
+        "import logging, torch; logging.basicConfig(format='%(message)s'); from galm.config import GalmConfig\n"
+        "from galm.kernel_form import is_fast; print(is_fast(GalmConfig(), torch.zeros(1)))"
     )
     environment = {"PATH": str(tmp_path), "PYTHONPATH": str(REPOSITORY)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout == "None False\n"
+    assert done.stdout == "False\n"
     assert done.stderr.count("\n") == 1
     assert "no C compiler" in done.stderr
 
@@ -168,7 +175,7 @@ def test_a_compiler_that_fails_is_no_failure(tmp_path: Path, compiler: str) -> N
     (tmp_path / "cc").chmod(0o755)
     environment = {"PATH": f"{tmp_path}:/bin:/usr/bin", "PYTHONPATH": str(REPOSITORY), "XDG_CACHE_HOME": str(tmp_path)}
     done = subprocess.run(
-        [sys.executable, "-c", "from galm import native; print(native.kernels())"],
+        [sys.executable, "-c", "from galm.kernel_functions import torch_kernels; print(torch_kernels())"],
         env=environment, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout == "None\n"

@@ -1,0 +1,133 @@
+"""The C kernels of GALM, on numpy's arrays or torch's tensors, and the configurations that they compute.
+
+They are a faster form of the equations in :mod:`galm.alignment_graph` and :mod:`galm.dense_gcn`: those are changed
+first. :mod:`galm.kernel_form` uses the kernels for all scores of a batch, :mod:`galm.query_scorer` for one query
+without torch. Light to import: no torch.
+"""
+
+import ctypes
+import functools
+import hashlib
+import logging
+import struct
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from galm.config import GalmConfig
+from modeling.c_library import load_c
+
+SOURCE: Final = Path(__file__).with_name("kernels.c")
+LANES: Final = 16
+"""Floats that the kernels process at a time; widths are multiples of it."""
+
+_log = logging.getLogger(__name__)
+
+
+class _Any:
+    """Contains every value."""
+
+    def __contains__(self, value: object) -> bool:
+        return True
+
+
+ANY: Final = _Any()
+WIDTHS: Final = range(LANES, 1 << 30, LANES)
+
+KERNEL_FORM: Final[Mapping[str, Container[object]]] = {
+    "fields": ANY, "dim": WIDTHS, "num_blocks": ANY, "layers": ANY,
+    "graph": ("alignment", "query", "uniform", "identity"), "gcn_dim": WIDTHS,
+    "attention": ("raw", "scaled", "cosine"), "attention_temperature": ANY, "affinity": ("word", "pooled"),
+    "edges": ("raw", "scaled", "cosine"), "edge_temperature": ANY, "self_loops": (True, False),
+    "activation": ("relu", "none"), "skip": (True, False), "nodes": ("query", "code", "both", "query_and_name"),
+    "layer_input": ("previous",), "share_layers": (True, False), "weight_norm": (True, False),
+    "normalise": (True, False), "tied": (True, False), "code_tables": ("one", "per_field", "offsets"),
+    "init": ("uniform", "shared", "statistics"), "init_range": ANY, "dropout": ANY, "word_dropout": ANY,
+    "head": ("perceptron", "mean"), "readout": ("mean", "weighted"),
+}  # fmt: skip
+"""Option -> the values for which :mod:`galm.kernel_form` gives the scores and gradients of the plain equations.
+
+A value that is not listed, and an option that is not, is computed by the plain equations. The test of this list walks
+every value of every choice.
+"""
+
+
+def not_computed(config: GalmConfig, form: Mapping[str, Container[object]]) -> str:
+    """The first option that ``form`` does not list with its value, as typed; "" if it computes the configuration."""
+    for field in fields(config):
+        value = getattr(config, field.name)
+        if value not in form.get(field.name, ()):
+            return f"--model.{field.name}={str(value).lower() if isinstance(value, bool) else value}"
+    read_alone = config.layers == 0 and config.num_blocks not in WIDTHS  # without a layer the head reads the cosines
+    return f"--model.layers=0 with --model.num_blocks={config.num_blocks}" if read_alone else ""
+
+
+@functools.cache
+def say_once(line: str) -> None:
+    """Log one line, once in a process."""
+    _log.warning(line)
+
+
+def kernels_for(made_for: str, options: Sequence[str] = ()) -> ctypes.CDLL | None:
+    """The compiled kernels; None without a C compiler, or if GALM_NATIVE=0 is set. As :func:`load_c` takes them."""
+    headers = b"".join(each.read_bytes() for each in sorted(SOURCE.parent.glob("*.h")))
+    made_for = f"{made_for}, {hashlib.sha256(headers).hexdigest()}"
+    return load_c(SOURCE, "GALM runs in plain PyTorch, which is several times slower", made_for, options)
+
+
+@functools.cache
+def one_thread_kernels() -> ctypes.CDLL | None:
+    """The kernels for one thread, which need no OpenMP library; None if there are none."""
+    return kernels_for("one thread")
+
+
+def call(library: ctypes.CDLL | None, name: str, *arguments: Any) -> None:
+    """Run a kernel on packed structures, and on arrays, which are passed by address."""
+    assert library is not None
+    library[name](*(each if isinstance(each, bytes) else ctypes.c_void_p(_address(each)) for each in arguments))
+
+
+def addresses(*arrays: Any) -> bytes:
+    """A structure of pointers, null for None."""
+    return struct.pack(f"{len(arrays)}P", *map(_address, arrays))
+
+
+def cosine_input(
+    logits: Any, nodes: Any, context: Any, norms: Any, offsets: Any, places: Any = None, *, threads: int
+) -> bytes:
+    """``cosine_input`` of the kernels."""
+    longest = int((offsets[1:] - offsets[:-1]).max())
+    sizes = (len(offsets) - 1, *nodes.shape, norms.shape[-1], longest, threads, len(context))
+    return addresses(logits, nodes, context, norms, offsets, places) + struct.pack("7i", *sizes)
+
+
+def graph_input(
+    states: Any, below: Any, edges: Any, bias: Any, places: Any, offsets: Any, cells: Any,
+    *, longest: int, threads: int, self_loops: bool = True, scale: float = 1.0,
+) -> bytes:  # fmt: skip
+    """``graph_input`` of the kernels."""
+    contexts, rows, width = below.shape
+    sizes = (contexts, len(offsets) - 1, rows, width, longest, threads, self_loops)
+    return addresses(states, below, edges, bias, places, offsets, cells) + struct.pack("7if", *sizes, scale)
+
+
+def reading_input(inner: Any, weights: Any, *, threads: int) -> bytes:
+    """``reading_input`` of the kernels."""
+    width = len(weights)
+    rows = int(np.prod(inner.shape)) // width
+    return addresses(inner, weights) + struct.pack("3i", rows, width, threads)
+
+
+def _address(array: Any) -> int:
+    """The address of a contiguous numpy array or torch tensor of 32-bit numbers; 0 of None."""
+    if array is None:
+        return 0
+    assert array.itemsize == 4
+    if isinstance(array, np.ndarray):
+        assert array.flags.c_contiguous
+        return array.ctypes.data
+    assert array.is_contiguous()
+    return int(array.data_ptr())
