@@ -16,6 +16,7 @@ from typing import Final, Literal, TypeVar
 import numpy as np
 
 from data_prep.errors import UserError
+from data_prep.languages.registry import language_of
 from search.engine.signature import body
 from search.files.languages import language_name
 from search.index.code_index import UNIT_KINDS, Index
@@ -56,7 +57,7 @@ def body_lines(index: Index, row: int) -> list[str]:
     """The lines of a function's body that are not empty, without Python's documentation."""
     text = index.split.text(row)
     found = body(text.source, text.path)
-    if language_name(text.path) == "python":
+    if (language := language_of(text.path)) and language.docstrings:
         found = _DOCSTRING.sub("", found)
     return [line for line in found.split("\n") if line.strip()]
 

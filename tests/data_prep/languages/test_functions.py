@@ -3,8 +3,8 @@
 import pytest
 
 from data_prep.languages.comments import first_sentence, plain_comment, summary
+from data_prep.languages.language import FoundFunction, ParsedSource
 from data_prep.languages.registry import LANGUAGES, language, language_of
-from data_prep.languages.source_language import FoundFunction, ParsedSource
 
 PYTHON = '''#!/usr/bin/env python
 """Module doc."""
