@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int64
 
-from data_prep.languages.java.javadoc import query_words
+from data_prep.languages.identifiers import query_words
 from evaluation.score_scales import weighted, z_scores
 from search.engine.context_signal import context_scores
 from search.engine.file_ranking import FileRanking, file_ranking

@@ -9,7 +9,7 @@ from typing import Final
 
 from data_prep.corpus.filters import function_reason, is_generated, path_reason, text_reason
 from data_prep.errors import UserError
-from data_prep.languages.java.javadoc import query_words
+from data_prep.languages.identifiers import query_words
 from data_prep.languages.language import FoundFunction, Language, ParsedSource
 from data_prep.languages.registry import language_of
 from data_prep.records import Method, Pair, SourceFile, UnitKind

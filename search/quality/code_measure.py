@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from tqdm import tqdm
 
-from data_prep.languages.java.javadoc import query_words
+from data_prep.languages.identifiers import query_words
 from evaluation.metrics import exact
 from evaluation.significance import bootstrap_interval, compare
 from search.engine.engine import Engine

@@ -4,6 +4,7 @@ It answers only requests to a local host name, so that no other site reaches it 
 of an authenticating proxy (:mod:`search.serve.shared`); the page may load from and send to this server only.
 """
 
+import json
 import re
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from data_prep.languages.registry import languages
 from search.quality.judgements import Judgements
 from search.serve.answering import Answering
 from search.serve.code_api import CodeApi
@@ -30,6 +32,8 @@ from search.serve.shared import Proxy
 
 _WEB: Final = Path(__file__).with_name("web")
 _TYPES: Final = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
+_LANGUAGES: Final = f"export const NAMES = {json.dumps({each.name: each.title for each in languages()})};\n"
+"""A module of the page: the languages as they are written."""
 _HOST: Final = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?", re.IGNORECASE)
 _HEADERS: Final = {
     "content-security-policy": (
@@ -86,10 +90,11 @@ def web_app(
         Route("/api/unit", api.unit, methods=["GET"]),
         Route("/api/file", FileApi(turns, root).file, methods=["GET"]),
         *(
-            Route(_place(file), _file(file), methods=["GET"])
+            Route(_place(file), _answer(file.read_bytes(), file.suffix), methods=["GET"])
             for file in sorted(_WEB.iterdir())
             if file.suffix in _TYPES
         ),
+        Route("/languages.js", _answer(_LANGUAGES.encode(), ".js"), methods=["GET"]),
     ]
     if proxy is None:
         routes.append(Route("/api/quality", QualityApi(turns, judgements, model).quality, methods=["POST"]))
@@ -142,9 +147,9 @@ def _place(file: Path) -> str:
     return "/" if file.name == "index.html" else f"/{file.name}"
 
 
-def _file(file: Path) -> Any:
+def _answer(content: bytes, suffix: str) -> Any:
     """A handler that answers with a file of the page."""
-    content, media_type = file.read_bytes(), f"{_TYPES[file.suffix]}; charset=utf-8"
+    media_type = f"{_TYPES[suffix]}; charset=utf-8"
 
     async def answer(request: Request) -> Response:  # noqa: ARG001 - starlette calls it so
         return Response(content, media_type=media_type)
