@@ -111,7 +111,8 @@ def _walk(root: Node, docstring: Node | None, language: Language) -> Iterator[tu
 
 
 def _call(node: Node, language: Language) -> list[str]:
-    called = node.child_by_field_name(language.calls[node.type])
+    field = language.calls[node.type]
+    called = node.child_by_field_name(field) if field else node
     words = _names(called, language) if called is not None else []
     return [*words[-1:], "new"] if words and node.type in language.creations else words
 

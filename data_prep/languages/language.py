@@ -118,6 +118,8 @@ class Language:
     slash_expressions: bool = False  # whether a slash may begin a regular expression
     keywords: frozenset[str]  # reserved words, which are no identifiers
     typical: str  # regular expression of what is typical of a line, for pieces that several parsers accept
+    doubt: float = 0.0
+    """What speaks against a piece of code being in it: 0.1 for a grammar that accepts prose, so that lines decide."""
     body_mark: str = "{"
     """What begins the body of a declaration; "": the line's end. Several: the first of them, wherever it is."""
     closing: str = r"[\])}]"
@@ -143,7 +145,7 @@ class Language:
 
     # its names and calls
     identifiers: frozenset[str]  # kinds
-    calls: Mapping[str, str]  # kind -> the field with what is called
+    calls: Mapping[str, str]  # kind -> the field with what is called; "": it is itself one of ``members``
     members: Mapping[str, tuple[str, str]]  # kind of a qualified name -> the fields with its qualifier and its name
     creations: frozenset[str] = frozenset()  # calls that create an object: the class's name is followed by "new"
     self_names: frozenset[str] = frozenset()  # names of the object or class itself

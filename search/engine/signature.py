@@ -64,7 +64,7 @@ def _head(text: str, mark: str) -> str:
             depth -= 1
         elif depth:
             continue
-        elif token == ";" or token == mark or (token == "\n" and _ends(text, start)):
+        elif token == ";" or token == mark or (token == "\n" and _ends(text, start, mark)):
             return text[:start]
     return text
 
@@ -73,9 +73,9 @@ def _is_body(before: str) -> bool:
     return _NAME_BEFORE.search(before) is not None or _TYPE_BEFORE.search(before) is None
 
 
-def _ends(text: str, end: int) -> bool:
+def _ends(text: str, end: int, mark: str) -> bool:
     """Whether a declaration has begun before a line's end, and does not go on behind it."""
-    return bool(text[:end].strip()) and not _goes_on(text, end)
+    return bool(text[:end].strip()) and not (mark and _goes_on(text, end))
 
 
 def _goes_on(text: str, end: int) -> bool:

@@ -84,14 +84,17 @@ def language_of(text: str) -> str:
     """The language of a piece of code; "" if it is of none that is known."""
     part = text[:_START]
     lines = [line for line in part.splitlines() if line.strip()]
-    doubt = {name: _skipped(part, name) - _WEIGHT * _typical(lines, name) for name in LANGUAGES}
+    doubt = {
+        each.name: each.doubt + _skipped(part, each.name) - _WEIGHT * _typical(lines, each.typical)
+        for each in languages()
+    }
     best = min(doubt, key=lambda name: doubt[name])
     return best if doubt[best] < _BROKEN else ""
 
 
-def _typical(lines: Sequence[str], language: str) -> float:
+def _typical(lines: Sequence[str], pattern: str) -> float:
     """The share of the lines that have something typical of a language."""
-    typical = re.compile(language_named(language).typical)
+    typical = re.compile(pattern)
     return sum(typical.search(line) is not None for line in lines) / max(1, len(lines))
 
 
