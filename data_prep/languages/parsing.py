@@ -2,9 +2,9 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from pkgutil import resolve_name
 from typing import Final
@@ -28,11 +28,11 @@ from data_prep.languages.language import (
 LARGEST_FILE: Final = 2 << 20
 """Maximum size of a parsed file in bytes; larger ones are data or made by programs."""
 MOST_DEEP: Final = 16
-"""Maximum nesting of functions and types."""
+"""Maximum nesting of functions and types; the JDK's maximum is 8. Each level is stored and read again."""
 MOST_READ: Final = 4
-"""Maximum times that a file's text is read, since nested functions are read repeatedly."""
+"""Maximum times that a file's text is read, since nested functions are read repeatedly; in the JDK at most 2."""
 MOST_FUNCTIONS: Final = 20_000
-"""Maximum functions of a file."""
+"""Maximum functions of a file, in Java declarations; the JDK's maximum is 900."""
 LONGEST_NAME: Final = 1000
 """Maximum characters of a name with the enclosing types."""
 
@@ -82,8 +82,10 @@ def parse(language: Language, data: bytes, path: str) -> ParsedSource:
     grammar = language.grammar_of(path)
     tree = Parser(loaded_grammar(grammar)).parse(data)
     root = tree.root_node
-    query = _query(language, grammar)
-    captures = _captures_of_broken(language, tree) if root.has_error else QueryCursor(query).captures(root)
+    if root.has_error:
+        captures = captures_of_broken(tree, partial(_mark, language))
+    else:
+        captures = QueryCursor(_query(language, grammar)).captures(root)
     comments = _Comments(data, captures.get("comment", []), language.block_comment)
     strings = [(node.start_byte, node.end_byte) for node in captures.get("doc", [])]
     found, left_out = _functions(language, data, captures, comments, inner=False)
@@ -100,14 +102,17 @@ def parse(language: Language, data: bytes, path: str) -> ParsedSource:
     )
 
 
-def _captures_of_broken(language: Language, tree: Tree) -> dict[str, list[Node]]:
-    """The captures without the query, which is quadratic in the children of an error."""
+def captures_of_broken(tree: Tree, mark_of: Callable[[Node], str]) -> dict[str, list[Node]]:
+    """The captures of a query without it, which is quadratic in the children of an error.
+
+    ``mark_of`` tells the name by which a node is captured; "": it is not.
+    """
     captures: dict[str, list[Node]] = {}
     cursor = tree.walk()
     inside = True
     while inside:
         node = cursor.node
-        if node is not None and (mark := _mark(language, node)):
+        if node is not None and (mark := mark_of(node)):
             captures.setdefault(mark, []).append(node)
         inside = cursor.goto_first_child() or cursor.goto_next_sibling()
         while not inside and cursor.goto_parent():

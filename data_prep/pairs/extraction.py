@@ -110,7 +110,7 @@ def _keep(file: SourceFile, method: FoundMethod, candidate: Candidate, config: D
 def _fields(method: FoundMethod, config: DataConfig) -> tuple[Mapping[str, tuple[str, ...]] | None, str]:
     if not config.has_statements:
         return clean_fields(method), ""
-    from data_prep.languages.java.parsed_fields import profile_fields  # by javalang, which others need not load
+    from data_prep.languages.java.jcg_fields import profile_fields  # by javalang, which others need not load
 
     return profile_fields(method, config.profile)
 

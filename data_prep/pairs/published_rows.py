@@ -11,10 +11,11 @@ from tqdm import tqdm
 
 from data_prep.config import DataConfig
 from data_prep.item_limits import PAIRS, limited
+from data_prep.languages.fields import LONGEST
 from data_prep.languages.identifiers import query_words, split_identifier
-from data_prep.languages.java.code_fields import LONGEST, clean_fields
+from data_prep.languages.java.code_fields import clean_fields
 from data_prep.languages.java.declarations import find_methods, parse_java
-from data_prep.languages.java.parsed_fields import profile_fields
+from data_prep.languages.java.jcg_fields import profile_fields
 from data_prep.pairs.excerpt import wrap
 from data_prep.pairs.extraction import record
 from data_prep.records import UNKNOWN, Method, Pair, SourceFile, SplitName
