@@ -62,7 +62,7 @@ COUNT: Final = whole(0, 1_000_000_000, zero="all")
 WIDTH: Final = whole(1, 4096)
 """Width of vectors; a table of 60,000 words at the maximum takes a gigabyte."""
 LENGTH: Final = whole(1, 1000)
-"""Words of a field; at most this many are prepared (data_prep.languages.java.code_fields.LONGEST)."""
+"""Words of a field; at most this many are prepared (data_prep.languages.fields.LONGEST)."""
 SHARE: Final = real(0, 1, below=True)
 
 _SHOWN: Final = 60

@@ -48,15 +48,13 @@ class Method:
 
     origin: str
     path: str
-    start_line: int  # 1-based, of the declaration without its Javadoc
+    start_line: int  # 1-based, of the declaration without its documentation
     end_line: int  # 1-based, inclusive
     type_name: str  # enclosing type, inner types dotted: "Outer.Inner"
     name: str
     kind: UnitKind
-    source: (
-        str  # declaration with annotations, without Javadoc; of a type, its head or first lines; of a file, its start
-    )
-    javadoc: str  # raw comment with its delimiters, "" if there is none
+    source: str  # declaration with annotations; of a type, its head or first lines; of a file, its start
+    documentation: str  # its comment, in Java raw with its delimiters; "" if there is none
     fields: Mapping[str, tuple[str, ...]]  # some of CODE_FIELDS -> words; the others are empty
     split: SplitName | None = None  # set if the origin has official splits
     licence: str = ""  # SPDX, "" if it is not known

@@ -8,9 +8,9 @@ from typing import Any, Final
 from data_prep.corpus.filters import IDENTICAL, LARGEST_FILE, function_reason, is_generated, path_reason, text_reason
 from data_prep.corpus.records import CorpusFile, CorpusFunction, alphanumeric_runs
 from data_prep.item_limits import limited
+from data_prep.languages.language import FoundFunction, Language, ParsedSource
 from data_prep.languages.registry import language as language_named
 from data_prep.languages.registry import language_of
-from data_prep.languages.source_language import FoundFunction, ParsedSource, SourceLanguage
 from data_prep.licences.licences import TreeLicences, states_licence
 from data_prep.licences.permissive import permitted
 from data_prep.limited_calls import LimitedCalls
@@ -62,7 +62,7 @@ def extract_tree(
     counts.update({name: Counts() for name in sorted(languages)})
     entries = tree.entries()
     licences = TreeLicences(dict(tree.read([each.path for each in entries if _states_licence(each)])))
-    wanted: dict[str, SourceLanguage] = {}
+    wanted: dict[str, Language] = {}
     for entry in entries:
         language = language_of(entry.path)
         if language is not None and language.name in counts:
@@ -80,7 +80,7 @@ def extract_tree(
 
 
 def _extracted(
-    path: str, data: bytes, language: SourceLanguage, stated: str, apart: LimitedCalls | None
+    path: str, data: bytes, language: Language, stated: str, apart: LimitedCalls | None
 ) -> tuple[CorpusFile | None, Counts]:
     if apart is None:
         with limited(len(data)):
@@ -130,7 +130,7 @@ def extract_file(path: str, data: bytes, language_name: str, stated: str) -> tup
     return replace(file, functions=functions) if functions else None, counts
 
 
-def _functions(file: CorpusFile, parsed: ParsedSource, language: SourceLanguage) -> list[CorpusFunction]:
+def _functions(file: CorpusFile, parsed: ParsedSource, language: Language) -> list[CorpusFunction]:
     """The functions of a file with the reasons to leave them out."""
     reasons, seen = [], Counter[bytes]()
     codes = [file.stripped(found.start, found.end) for found in parsed.functions]

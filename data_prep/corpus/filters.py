@@ -10,7 +10,7 @@ from typing import Final
 
 from data_prep.languages.comments import summary
 from data_prep.languages.identifiers import split_identifier
-from data_prep.languages.source_language import FoundFunction, SourceLanguage
+from data_prep.languages.language import FoundFunction, Language
 from data_prep.pairs.filters import GENERATED_HEADER
 
 LARGEST_FILE: Final = 2 << 20
@@ -24,22 +24,19 @@ _VENDORED: Final = frozenset((
     "vendor", "vendors", "vendored", "_vendor", "_vendored", "third_party", "third-party", "thirdparty", "3rdparty",
     "node_modules", "bower_components", "jspm_packages", "site-packages", "extern", "externals", "godeps", "_workspace",
 ))  # fmt: skip
-_BUILT: Final = frozenset(("dist", "build", "out", "bundles", "umd", "cjs", "esm", "es", "lib-cov"))
-"""Folders of what is made from the sources, in repositories of JavaScript; a package may have nothing else."""
 _TEST_WORD: Final = re.compile(r"(?:unit|doc|e2e|sub)?tests?(?:ing|er|ers|case|cases|data|util|utils|suite|kit|lib)?")
-_DECLARATIONS: Final = (".d.ts", ".d.mts", ".d.cts")
 
 
-def path_reason(path: str, language: SourceLanguage, *, published: bool = False) -> str:
+def path_reason(path: str, language: Language, *, published: bool = False) -> str:
     """Why a file is left out by its path, of a repository or of a ``published`` package; "" if it is not."""
     folders = path.lower().split("/")[:-1]
     if not _VENDORED.isdisjoint(folders):
         return "copy of another project"
     if any(_TEST_WORD.fullmatch(word) or word in language.test_words for word in _words(path)):
         return "test"
-    if path.endswith(_DECLARATIONS):
+    if path.endswith(language.declaration_suffixes):
         return "declarations only"
-    built = language.name == "javascript" and not published and not _BUILT.isdisjoint(folders)
+    built = not published and not language.built_folders.isdisjoint(folders)  # a package may have nothing else
     return "minified or built" if built or language.is_minified(path) else ""
 
 
@@ -76,7 +73,7 @@ def _constructor(found: FoundFunction, *_: object) -> bool:
     return found.kind == "constructor"
 
 
-def _common_name(found: FoundFunction, language: SourceLanguage, _: int) -> bool:
+def _common_name(found: FoundFunction, language: Language, _: int) -> bool:
     return found.name in language.common_names
 
 
@@ -84,7 +81,7 @@ def _test(found: FoundFunction, *_: object) -> bool:
     return any(map(_TEST_WORD.fullmatch, split_identifier(found.name)))
 
 
-def _single_line(_: FoundFunction, __: SourceLanguage, lines: int) -> bool:
+def _single_line(_: FoundFunction, __: Language, lines: int) -> bool:
     return lines < 2
 
 
@@ -107,7 +104,7 @@ def _not_english(found: FoundFunction, *_: object) -> bool:
 UNDOCUMENTED: Final = "no documentation"
 IDENTICAL: Final = "identical functions in its file"
 
-FUNCTION_FILTERS: Final[dict[str, Callable[[FoundFunction, SourceLanguage, int], bool]]] = {
+FUNCTION_FILTERS: Final[dict[str, Callable[[FoundFunction, Language, int], bool]]] = {
     UNDOCUMENTED: _undocumented,
     "constructor": _constructor,
     "method of every class": _common_name,
@@ -121,6 +118,6 @@ FUNCTION_FILTERS: Final[dict[str, Callable[[FoundFunction, SourceLanguage, int],
 """Reasons to leave out a function; it is counted under the first that applies. Lines are those of its code."""
 
 
-def function_reason(found: FoundFunction, language: SourceLanguage, lines: int) -> str:
+def function_reason(found: FoundFunction, language: Language, lines: int) -> str:
     """The first of FUNCTION_FILTERS that applies; "" if none does."""
     return next((reason for reason, holds in FUNCTION_FILTERS.items() if holds(found, language, lines)), "")

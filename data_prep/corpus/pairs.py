@@ -16,7 +16,7 @@ from data_prep.corpus.records import CorpusFile, CorpusFunction
 from data_prep.corpus.shards import read_files, read_head
 from data_prep.corpus.splits import random_splits, splits_of_trees
 from data_prep.errors import UserError
-from data_prep.languages.java.javadoc import query_words
+from data_prep.languages.identifiers import query_words
 from data_prep.languages.registry import LANGUAGES, language
 from data_prep.pairs.filters import FILTERS, Candidate
 from data_prep.pairs.from_java import interned

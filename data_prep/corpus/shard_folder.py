@@ -23,7 +23,7 @@ from data_prep.files.atomic import write_atomically
 from data_prep.files.folder_lock import sole_holder
 from data_prep.files.json_text import parse_json
 from data_prep.files.reading import ABSENT, read_whole
-from data_prep.languages.registry import LANGUAGES, language
+from data_prep.languages.registry import languages
 from data_prep.program import program_sha256
 
 LEFT_OUT: Final = "left_out.json"
@@ -41,7 +41,7 @@ class MadeShards:
 
 def extraction_program() -> str:
     """Checksum of the program that extracts functions, with the versions of the grammars."""
-    grammars = " ".join(f"{language(name).grammar}={version(language(name).grammar)}" for name in LANGUAGES)
+    grammars = " ".join(f"{each.distribution}={version(each.distribution)}" for each in languages())
     return hashlib.sha256(f"{program_sha256('data_prep.corpus.worker')} {grammars}".encode()).hexdigest()
 
 

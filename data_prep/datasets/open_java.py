@@ -29,9 +29,8 @@ from data_prep.errors import UserError
 from data_prep.files.json_lines import json_lines
 from data_prep.files.named_paths import named_path
 from data_prep.gencodesearchnet.records import encodable
-from data_prep.languages.identifiers import split_identifier
-from data_prep.languages.java.code_fields import LONGEST
-from data_prep.languages.java.javadoc import query_words
+from data_prep.languages.fields import LONGEST
+from data_prep.languages.identifiers import query_words, split_identifier
 from data_prep.pairs.duplicates import COMPARED_FIELDS
 from data_prep.pairs.excerpt import wrap
 from data_prep.pairs.extraction import Chunk, extract

@@ -9,9 +9,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from data_prep.gencodesearchnet.records import Example
-from data_prep.languages.identifiers import split_identifier
-from data_prep.languages.java.code_fields import LONGEST
-from data_prep.languages.java.javadoc import query_words
+from data_prep.languages.fields import LONGEST
+from data_prep.languages.identifiers import query_words, split_identifier
 from data_prep.records import Method, Pair
 from data_prep.store.prepared_data import Split
 

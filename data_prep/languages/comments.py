@@ -11,9 +11,7 @@ from typing import Final
 from data_prep.languages.java.javadoc import first_sentence as first_of_javadoc
 
 _STRING: Final = re.compile(r"(?s)[a-zA-Z]{0,2}(\"\"\"|'''|\"|')(.*)\1\s*")
-_BLOCK: Final = re.compile(r"(?s)/\*+(.*?)\*/\s*")
 _MARGIN: Final = re.compile(r"(?m)^[ \t]*\*+ ?")
-_LINE_MARK: Final = re.compile(r"(?m)^[ \t]*//+!? ?")
 _DIRECTIVE: Final = re.compile(
     r"(?m)^(?:go:|nolint|lint:|export \w+$|eslint|tslint|@ts-|prettier-|istanbul |c8 |jshint|jslint|global |\+build).*$"
 )
@@ -32,14 +30,21 @@ _CALL_LINE: Final = re.compile(r"[\w.]+\([^)]*\)(?: ?->.*)?$")
 """A first line that is the function's signature, as in numpy."""
 
 
-def plain_comment(raw: str) -> str:
-    """A comment or docstring without its marks, line by line, without commands to tools."""
+def plain_comment(raw: str, line: str = "//", block: tuple[str, str] | None = ("/*", "*/")) -> str:
+    """A comment or docstring without its marks, line by line, without commands to tools.
+
+    Args:
+        raw: as it is in the source.
+        line: what begins a line comment; "": such comments keep their marks.
+        block: what begins and ends a block comment; None: there are none.
+    """
     if found := _STRING.fullmatch(raw):
         return inspect.cleandoc(found[2]).strip()
-    if found := _BLOCK.fullmatch(raw):
-        text = _MARGIN.sub("", found[1].replace("\r\n", "\n"))
-    else:
-        text = _LINE_MARK.sub("", raw.replace("\r\n", "\n"))
+    text = raw.replace("\r\n", "\n")
+    if block and (found := re.fullmatch(rf"(?s){re.escape(block[0])}\**(.*?){re.escape(block[1])}\s*", text)):
+        text = _MARGIN.sub("", found[1])
+    elif line:
+        text = re.sub(rf"(?m)^[ \t]*{re.escape(line)}{re.escape(line[-1])}*!? ?", "", text)
     return _DIRECTIVE.sub("", inspect.cleandoc(text)).strip()
 
 

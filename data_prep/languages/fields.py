@@ -3,13 +3,13 @@
 They are those of ``data_prep.languages.java.code_fields``, with calls as they are written, since types are not known.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from tree_sitter import Node
 
 from data_prep.languages.identifiers import split_identifier
+from data_prep.languages.language import Language
 
 LONGEST: Final = 1000
 """Maximum words of a field."""
@@ -17,23 +17,11 @@ _LONGEST_WORD: Final = 200  # characters of an identifier
 _MOST_NODES: Final = 20_000  # that are visited
 
 
-@dataclass(frozen=True, slots=True)
-class FieldKinds:
-    """The kinds of nodes that the fields are made from."""
-
-    identifiers: frozenset[str]
-    comments: frozenset[str]
-    calls: Mapping[str, str]  # kind -> the field with what is called
-    members: Mapping[str, tuple[str, str]]  # kind of a qualified name -> the fields with its qualifier and its name
-    creations: frozenset[str]  # calls that create an object: the class's name is followed by "new"
-    self_names: frozenset[str]  # names of the object or class itself
-
-
 Parts = tuple[Node, Node | None, Node | None]
 """The node of a declaration, of its body, and of the docstring inside."""
 
 
-def code_fields(name: str, type_name: str, parts: Parts, kinds: FieldKinds) -> dict[str, tuple[str, ...]]:
+def code_fields(name: str, type_name: str, parts: Parts, language: Language) -> dict[str, tuple[str, ...]]:
     """The fields of a function.
 
     - name: the words of its name, in order.
@@ -49,33 +37,33 @@ def code_fields(name: str, type_name: str, parts: Parts, kinds: FieldKinds) -> d
     shape: list[str] = []
     owner = type_name.rpartition(".")[2]
     start = whole.end_byte if body is None else body.start_byte
-    for node, leaving in _walk(whole, docstring, kinds):
+    for node, leaving in _walk(whole, docstring, language):
         kind = node.type
         if leaving:
-            called = (owner if word in kinds.self_names else word for word in _call(node, kinds))
+            called = (owner if word in language.self_names else word for word in _call(node, language))
             calls += filter(None, called)
             continue
         shape.append(kind)
-        if kind in kinds.identifiers and node.start_byte >= start:
+        if kind in language.identifiers and node.start_byte >= start:
             names[node.text] = None
     return {
         "name": split_identifier(name)[:LONGEST],
-        "tokens": _distinct_words(names, kinds),
+        "tokens": _distinct_words(names, language),
         "api": tuple(calls[:LONGEST]),
         "ast": tuple(shape[:LONGEST]),
     }
 
 
-def type_fields(name: str, parts: Parts, kinds: FieldKinds, inner: frozenset[str]) -> dict[str, tuple[str, ...]]:
+def type_fields(name: str, parts: Parts, language: Language) -> dict[str, tuple[str, ...]]:
     """The fields of a type: the words of its name, and those of what it declares, without the bodies inside.
 
     Args:
         name: of the type.
         parts: of its declaration.
-        kinds: those of its language.
-        inner: kinds of the functions and types whose bodies are left out.
+        language: its language, whose functions and types inside are without their bodies.
     """
     whole, own_body, docstring = parts
+    inner = language.functions | language.types | language.other_types
     skipped = {node.id for node in (docstring,) if node is not None}
     names: dict[bytes | None, None] = {}
     todo = [whole]
@@ -84,27 +72,27 @@ def type_fields(name: str, parts: Parts, kinds: FieldKinds, inner: frozenset[str
             break
         node = todo.pop()
         kind = node.type
-        if kind in kinds.comments or node.id in skipped:
+        if kind in language.comments or node.id in skipped:
             continue
         body = node.child_by_field_name("body") if kind in inner else None
         if body is not None and (own_body is None or body.id != own_body.id):
             skipped.add(body.id)
-        if kind in kinds.identifiers:
+        if kind in language.identifiers:
             names[node.text] = None
         todo += node.named_children[::-1]
-    return {"name": split_identifier(name)[:LONGEST], "tokens": _distinct_words(names, kinds), "api": ()}
+    return {"name": split_identifier(name)[:LONGEST], "tokens": _distinct_words(names, language), "api": ()}
 
 
-def _distinct_words(names: Iterable[bytes | None], kinds: FieldKinds) -> tuple[str, ...]:
+def _distinct_words(names: Iterable[bytes | None], language: Language) -> tuple[str, ...]:
     """The words of identifiers in order of first occurrence, without single characters."""
     words: dict[str, None] = {}
     for name in names:
-        if (word := _word(name)) not in kinds.self_names:
+        if (word := _word(name)) not in language.self_names:
             words.update(dict.fromkeys(split_identifier(word)))
     return tuple(word for word in words if len(word) > 1)[:LONGEST]
 
 
-def _walk(root: Node, docstring: Node | None, kinds: FieldKinds) -> Iterator[tuple[Node, bool]]:
+def _walk(root: Node, docstring: Node | None, language: Language) -> Iterator[tuple[Node, bool]]:
     """Every named node except comments and the docstring when entered, and calls again when left."""
     skipped = docstring.id if docstring is not None else None
     todo: list[tuple[Node, bool]] = [(root, False)]
@@ -113,31 +101,32 @@ def _walk(root: Node, docstring: Node | None, kinds: FieldKinds) -> Iterator[tup
             return
         node, leaving = todo.pop()
         kind = node.type
-        if kind in kinds.comments or node.id == skipped:
+        if kind in language.comments or node.id == skipped:
             continue
         yield node, leaving
         if not leaving:
-            if kind in kinds.calls:
+            if kind in language.calls:
                 todo.append((node, True))
             todo += [(child, False) for child in node.named_children[::-1]]
 
 
-def _call(node: Node, kinds: FieldKinds) -> list[str]:
-    called = node.child_by_field_name(kinds.calls[node.type])
-    words = _names(called, kinds) if called is not None else []
-    return [*words[-1:], "new"] if words and node.type in kinds.creations else words
+def _call(node: Node, language: Language) -> list[str]:
+    field = language.calls[node.type]
+    called = node.child_by_field_name(field) if field else node
+    words = _names(called, language) if called is not None else []
+    return [*words[-1:], "new"] if words and node.type in language.creations else words
 
 
-def _names(node: Node, kinds: FieldKinds) -> list[str]:
+def _names(node: Node, language: Language) -> list[str]:
     """The called name after the last name of its qualifier."""
-    if node.type in kinds.identifiers:
+    if node.type in language.identifiers:
         return [_word(node.text)]
-    if node.type not in kinds.members:
+    if node.type not in language.members:
         return []
-    qualifier, name = (node.child_by_field_name(each) for each in kinds.members[node.type])
-    while qualifier is not None and qualifier.type in kinds.members:
-        qualifier = qualifier.child_by_field_name(kinds.members[qualifier.type][1])
-    before = [qualifier] if qualifier is not None and qualifier.type in (*kinds.identifiers, "this", "super") else []
+    qualifier, name = (node.child_by_field_name(each) for each in language.members[node.type])
+    while qualifier is not None and qualifier.type in language.members:
+        qualifier = qualifier.child_by_field_name(language.members[qualifier.type][1])
+    before = [qualifier] if qualifier is not None and qualifier.type in (*language.identifiers, "this", "super") else []
     return [word for each in (*before, name) if each is not None and (word := _word(each.text))]
 
 

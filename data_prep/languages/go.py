@@ -1,42 +1,37 @@
 """Go: top-level functions and methods with a body, and the comments directly before them."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import tree_sitter_go
-from tree_sitter import Language, Node
+from data_prep.languages.language import Declaration, Language, Quote, name_of, node_text, words
 
-from data_prep.languages.fields import FieldKinds
-from data_prep.languages.source_language import Declaration, ParsedSource, SourceLanguage, reserved
-from data_prep.languages.syntax import Syntax, node_text, parse
-
-_COMMENTS: Final = frozenset(("comment",))
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 
-def _declaration(node: Node) -> Declaration | None:
+def _declaration(node: "Node") -> Declaration | None:
     if node.child_by_field_name("body") is None:
         return None  # written in assembly
-    return Declaration(node_text(node.child_by_field_name("name")), node, _receiver(node))
+    return Declaration(name_of(node), node, _receiver(node))
 
 
-def _type_declaration(node: Node) -> Declaration:
+def _type_declaration(node: "Node") -> Declaration:
     parent = node.parent
     alone = parent is not None and parent.type == "type_declaration" and parent.named_child_count == 1
-    return Declaration(node_text(node.child_by_field_name("name")), parent if parent and alone else node)
+    return Declaration(name_of(node), parent if parent and alone else node)
 
 
-def _constants(root: Node) -> Iterator[Declaration]:
+def _constants(root: "Node") -> Iterator[Declaration]:
     """The constants and variables of a package, by the first name of each line that declares some."""
     for declared in root.named_children:
         if declared.type in ("const_declaration", "var_declaration"):
             inside = [each for child in declared.named_children for each in (child, *child.named_children)]
             specs = [each for each in inside if each.type in ("const_spec", "var_spec")]
             for spec in specs:
-                name = node_text(spec.child_by_field_name("name"))
-                yield Declaration(name.strip("_"), declared if len(specs) == 1 else spec)
+                yield Declaration(name_of(spec).strip("_"), declared if len(specs) == 1 else spec)
 
 
-def _receiver(node: Node) -> str:
+def _receiver(node: "Node") -> str:
     """The type of a method's receiver: ``Server`` in ``func (s *Server[T]) Start()``."""
     found = node.child_by_field_name("receiver")
     parameter = found.named_child(0) if found is not None else None
@@ -46,40 +41,31 @@ def _receiver(node: Node) -> str:
     return node_text(kind)
 
 
-_SYNTAX: Final = Syntax(
-    language=Language(tree_sitter_go.language()),
-    functions=frozenset(("function_declaration", "method_declaration")),
-    types=frozenset(),
-    comments=_COMMENTS,
-    declaration=_declaration,
-    other_types=frozenset(("type_spec", "type_alias")),
-    type_declaration=_type_declaration,
-    fields=FieldKinds(
-        identifiers=frozenset(("identifier", "field_identifier", "type_identifier", "package_identifier")),
-        comments=_COMMENTS,
-        calls={"call_expression": "function"},
-        members={"selector_expression": ("operand", "field"), "qualified_type": ("package", "name")},
-        creations=frozenset(),
-        self_names=frozenset(),
-    ),
-    constants=_constants,
-    nested=False,
-)
-
-
-def _parse(data: bytes, _: str) -> ParsedSource:
-    return parse(_SYNTAX, data)
-
-
-LANGUAGE: Final = SourceLanguage(
+LANGUAGE: Final = Language(
     name="go",
+    title="Go",
+    editor_names=("go",),
     suffixes=(".go",),
-    grammar="tree-sitter-go",
-    parse=_parse,
-    keywords=reserved(
+    quotes=(Quote("`", lines=True, escapes=False), Quote('"'), Quote("'")),
+    keywords=words(
         "break case chan const continue default defer else fallthrough for func go goto if import interface map "
         "package range return select struct switch type var nil true false iota"
     ),
-    test_words=frozenset(("test", "tests", "testing", "testdata", "testutil", "vendor")),
-    common_names=frozenset(),
+    typical=r":=|\bfunc\b|\berr != nil|\bdefer\b|\bchan\b|\bpackage\b",
+    grammar="tree_sitter_go:language",
+    functions=words("function_declaration method_declaration"),
+    other_types=words("type_spec type_alias"),
+    nested=False,
+    declaration=_declaration,
+    type_declaration=_type_declaration,
+    constants=_constants,
+    identifiers=words("identifier field_identifier type_identifier package_identifier"),
+    calls={"call_expression": "function"},
+    members={"selector_expression": ("operand", "field"), "qualified_type": ("package", "name")},
+    definitions=words("function_declaration method_declaration type_spec"),
+    test_words=words("test tests testing testdata testutil vendor"),
+    gathering_files=words("doc.go"),
+    traces="search.traces.go:read_errors",
+    colours={"iota": "keyword", "imaginary_literal": "number", "rune_literal": "string"},
+    capital_types=False,  # the first letter says whether a name is exported
 )

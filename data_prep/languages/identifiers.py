@@ -1,4 +1,4 @@
-"""Splitting identifiers into words: camel case, snake case, acronyms and digits."""
+"""Splitting identifiers into words: camel case, snake case, acronyms and digits; and the words of a sentence."""
 
 import re
 from typing import Final
@@ -14,6 +14,7 @@ _PARTS: Final = re.compile(
     r"|[A-Z]?[a-z]+"  # a word
     r"|\d+"
 )
+_WORD: Final = re.compile(r"[^\W_](?:[\w]|['’](?=[^\W\d_]))*")
 
 
 @kept_if_short(40, 1 << 16)
@@ -23,6 +24,15 @@ def split_identifier(identifier: str) -> tuple[str, ...]:
         return tuple(part.lower() for part in _PARTS.findall(identifier))
     outline = "".join(map(_outline, identifier))
     return tuple(identifier[part.start() : part.end()].lower() for part in _PARTS.finditer(outline))
+
+
+def query_words(sentence: str) -> tuple[str, ...]:
+    """Lower-case words of a sentence; identifiers are split like those of code: ``HashMap`` -> hash, map."""
+    words: list[str] = []
+    for match in _WORD.finditer(sentence.replace("(s)", "s")):
+        word = match.group().replace("’", "'")
+        words += split_identifier(word.removesuffix("'s").replace("'", ""))
+    return tuple(words)
 
 
 def _outline(character: str) -> str:

@@ -1,38 +1,13 @@
 """JavaScript: every function with a body, named or not, methods and fields that are functions; JSDoc or comments."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import tree_sitter_javascript
-from tree_sitter import Language, Node
+from data_prep.languages.language import Declaration, Language, Quote, node_text, words
 
-from data_prep.languages.fields import FieldKinds
-from data_prep.languages.source_language import Declaration, ParsedSource, SourceLanguage, reserved
-from data_prep.languages.syntax import Syntax, node_text, parse
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
-COMMENTS: Final = frozenset(("comment", "html_comment"))
-FUNCTIONS: Final = frozenset((
-    "function_declaration", "function_expression", "generator_function", "generator_function_declaration",
-    "arrow_function", "method_definition",
-))  # fmt: skip
-FIELDS: Final = FieldKinds(
-    identifiers=frozenset((
-        "identifier", "property_identifier", "private_property_identifier", "type_identifier",
-        "shorthand_property_identifier", "shorthand_property_identifier_pattern",
-    )),
-    comments=COMMENTS,
-    calls={"call_expression": "function", "new_expression": "constructor"},
-    members={"member_expression": ("object", "property")},
-    creations=frozenset(("new_expression",)),
-    self_names=frozenset(("this",)),
-)  # fmt: skip
-KEYWORDS: Final = reserved(
-    "async await break case catch class const continue debugger default delete do else enum export extends false "
-    "finally for from function get if import in instanceof let new null of return set static super switch this throw "
-    "true try typeof undefined var void while with yield"
-)
-TEST_WORDS: Final = frozenset(("test", "tests", "testing", "spec", "specs", "mocks", "e2e", "fixtures"))
-COMMON_NAMES: Final = frozenset(("toString", "toLocaleString", "valueOf"))
 _NAMED_BY: Final = {
     "variable_declarator": "name",
     "pair": "key",
@@ -41,15 +16,15 @@ _NAMED_BY: Final = {
     "assignment_expression": "left",
 }
 """What a function may be the value of -> the field with its name."""
-_AROUND: Final = frozenset(("lexical_declaration", "variable_declaration", "expression_statement", "export_statement"))
+_AROUND: Final = words("lexical_declaration variable_declaration expression_statement export_statement")
 
 
-def declaration(node: Node) -> Declaration | None:
+def _declaration(node: "Node") -> Declaration | None:
     """The name of a function, by itself or by what it is assigned to, and the statement with both."""
-    return None if node.child_by_field_name("body") is None else type_declaration(node)
+    return None if node.child_by_field_name("body") is None else _type_declaration(node)
 
 
-def type_declaration(node: Node) -> Declaration:
+def _type_declaration(node: "Node") -> Declaration:
     """The same of a function or type, with or without a body."""
     named, whole, kind = node.child_by_field_name("name"), node, ""
     parent = node.parent
@@ -62,7 +37,7 @@ def type_declaration(node: Node) -> Declaration:
     return Declaration(name, whole, owner, kind, _first(whole))
 
 
-def constants(root: Node) -> Iterator[Declaration]:
+def _constants(root: "Node") -> Iterator[Declaration]:
     """The constants and variables of a module, without what is imported by ``require``."""
     for statement in root.named_children:
         declared = statement.child_by_field_name("declaration") if statement.type == "export_statement" else statement
@@ -74,14 +49,14 @@ def constants(root: Node) -> Iterator[Declaration]:
                 yield Declaration(node_text(named), _whole(each))
 
 
-def _is_import(value: Node) -> bool:
+def _is_import(value: "Node") -> bool:
     """Whether a value is that of ``require``, or a member of it."""
     while value.type == "member_expression" and (inside := value.child_by_field_name("object")) is not None:
         value = inside
     return value.type == "call_expression" and node_text(value.child_by_field_name("function")) == "require"
 
 
-def _name(named: Node | None, inner: Node) -> tuple[str, Node, str]:
+def _name(named: "Node | None", inner: "Node") -> "tuple[str, Node, str]":
     """Name, whole declaration, and the type that the name is assigned to a member of."""
     owner = ""
     if named is not None and named.type == "member_expression":
@@ -97,7 +72,7 @@ def _name(named: Node | None, inner: Node) -> tuple[str, Node, str]:
     return name if name.isidentifier() or name.replace("$", "_").isidentifier() else "", _whole(inner), owner
 
 
-def _first(node: Node) -> Node:
+def _first(node: "Node") -> "Node":
     """The first of the decorators before a member of a class, else the member."""
     before = node.prev_named_sibling
     while before is not None and before.type == "decorator":
@@ -105,7 +80,7 @@ def _first(node: Node) -> Node:
     return node
 
 
-def _whole(node: Node) -> Node:
+def _whole(node: "Node") -> "Node":
     """The statement around a declaration, if it has no other."""
     parent = node.parent
     while parent is not None and parent.type in _AROUND and parent.named_child_count == 1:
@@ -113,36 +88,52 @@ def _whole(node: Node) -> Node:
     return node
 
 
-_SYNTAX: Final = Syntax(
-    language=Language(tree_sitter_javascript.language()),
-    functions=FUNCTIONS,
-    types=frozenset(("class_declaration", "class")),
-    comments=COMMENTS,
-    declaration=declaration,
-    type_declaration=type_declaration,
-    constants=constants,
-    fields=FIELDS,
-    nested=True,
-)
-
-
-def is_minified(path: str) -> bool:
+def _is_minified(path: str) -> bool:
     """Whether a path is that of a bundle or a file without spaces."""
     name = path.rpartition("/")[2].lower()
     return any(part in name for part in (".min.", "-min.", ".bundle.", ".prod.", ".umd.", ".iife.", ".chunk."))
 
 
-def _parse(data: bytes, _: str) -> ParsedSource:
-    return parse(_SYNTAX, data)
-
-
-LANGUAGE: Final = SourceLanguage(
+LANGUAGE: Final = Language(
     name="javascript",
+    title="JavaScript",
+    editor_names=("javascript", "javascriptreact"),
     suffixes=(".js", ".mjs", ".cjs", ".jsx"),
-    grammar="tree-sitter-javascript",
-    parse=_parse,
-    keywords=KEYWORDS,
-    test_words=TEST_WORDS,
-    common_names=COMMON_NAMES,
-    is_minified=is_minified,
+    quotes=(Quote("`", lines=True), Quote('"'), Quote("'")),
+    slash_expressions=True,
+    keywords=words(
+        "async await break case catch class const continue debugger default delete do else enum export extends false "
+        "finally for from function get if import in instanceof let new null of return set static super switch this "
+        "throw true try typeof undefined var void while with yield"
+    ),
+    typical=r"\b(?:const|let|var|function|undefined)\b|=>|===|!==|`",
+    grammar="tree_sitter_javascript:language",
+    functions=words(
+        "function_declaration function_expression generator_function generator_function_declaration arrow_function "
+        "method_definition"
+    ),
+    types=words("class_declaration class"),
+    comments=words("comment html_comment"),
+    declaration=_declaration,
+    type_declaration=_type_declaration,
+    constants=_constants,
+    identifiers=words(
+        "identifier property_identifier private_property_identifier type_identifier shorthand_property_identifier "
+        "shorthand_property_identifier_pattern"
+    ),
+    calls={"call_expression": "function", "new_expression": "constructor"},
+    members={"member_expression": ("object", "property")},
+    creations=words("new_expression"),
+    self_names=words("this"),
+    definitions=words(
+        "function_declaration generator_function_declaration method_definition class_declaration variable_declarator"
+    ),
+    test_words=words("test tests testing spec specs mocks e2e fixtures"),
+    common_names=words("toString toLocaleString valueOf"),
+    gathering_files=words("index.js"),
+    built_folders=words("dist build out bundles umd cjs esm es lib-cov"),
+    sole_exports=(b"export default", b"module.exports"),
+    is_minified=_is_minified,
+    traces="search.traces.javascript:read_errors",
+    colours={"undefined": "keyword", "decorator": "annotation"},
 )

@@ -1,24 +1,25 @@
-"""The languages whose functions can be extracted. A new one needs a file in this folder and a line here."""
+"""The languages whose code is read. A new one needs a file in this folder, a line here and one in requirements.txt."""
 
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import PurePosixPath
 from pkgutil import resolve_name
 from typing import Final
 
 from data_prep.errors import UserError
-from data_prep.languages.source_language import SourceLanguage
+from data_prep.languages.language import Language
 
-LANGUAGES: Final[dict[str, str]] = {
+LANGUAGES: Final[Mapping[str, str]] = {
     "python": "data_prep.languages.python:LANGUAGE",
     "javascript": "data_prep.languages.javascript:LANGUAGE",
     "typescript": "data_prep.languages.typescript:LANGUAGE",
-    "java": "data_prep.languages.java.functions:LANGUAGE",
+    "java": "data_prep.languages.java.language:LANGUAGE",
     "go": "data_prep.languages.go:LANGUAGE",
 }
-"""Name -> its SourceLanguage."""
+"""Name -> its Language."""
 
 
-def language(name: str) -> SourceLanguage:
+def language(name: str) -> Language:
     """The language ``name``.
 
     Raises:
@@ -26,15 +27,20 @@ def language(name: str) -> SourceLanguage:
     """
     if name not in LANGUAGES:
         raise UserError(f"there is no language {name!r}; there are {', '.join(LANGUAGES)}")
-    found: SourceLanguage = resolve_name(LANGUAGES[name])
+    found: Language = resolve_name(LANGUAGES[name])
     return found
 
 
-def language_of(path: str) -> SourceLanguage | None:
+def languages() -> tuple[Language, ...]:
+    """All of them."""
+    return tuple(map(language, LANGUAGES))
+
+
+def language_of(path: str) -> Language | None:
     """The language of a file, by the suffix of its name; None if it has none of them."""
     return _by_suffix().get(PurePosixPath(path).suffix)
 
 
 @lru_cache(maxsize=1)
-def _by_suffix() -> dict[str, SourceLanguage]:
-    return {suffix: found for found in map(language, LANGUAGES) for suffix in found.suffixes}
+def _by_suffix() -> dict[str, Language]:
+    return {suffix: found for found in languages() for suffix in found.suffixes}

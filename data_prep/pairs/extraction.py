@@ -7,9 +7,10 @@ from typing import Final
 
 from data_prep.config import DataConfig
 from data_prep.item_limits import limited
+from data_prep.languages.identifiers import query_words
 from data_prep.languages.java.code_fields import clean_fields
 from data_prep.languages.java.declarations import FoundMethod, LeftOut, find_methods, parse_java
-from data_prep.languages.java.javadoc import first_sentence, query_words
+from data_prep.languages.java.javadoc import first_sentence
 from data_prep.languages.java.types import text
 from data_prep.pairs.filters import NOT_PARSED, Candidate, generated_header, reason_to_drop
 from data_prep.records import Method, Pair, SourceFile
@@ -109,7 +110,7 @@ def _keep(file: SourceFile, method: FoundMethod, candidate: Candidate, config: D
 def _fields(method: FoundMethod, config: DataConfig) -> tuple[Mapping[str, tuple[str, ...]] | None, str]:
     if not config.has_statements:
         return clean_fields(method), ""
-    from data_prep.languages.java.parsed_fields import profile_fields  # by javalang, which others need not load
+    from data_prep.languages.java.jcg_fields import profile_fields  # by javalang, which others need not load
 
     return profile_fields(method, config.profile)
 
@@ -152,7 +153,7 @@ def record(file: SourceFile, found: FoundMethod, fields: Mapping[str, tuple[str,
         name=found.name,
         kind=found.kind,
         source=text(found.node),
-        javadoc=found.javadoc,
+        documentation=found.javadoc,
         fields=fields,
         split=file.excerpt.split if file.excerpt is not None else None,
     )

@@ -11,11 +11,11 @@ from tqdm import tqdm
 
 from data_prep.config import DataConfig
 from data_prep.item_limits import PAIRS, limited
-from data_prep.languages.identifiers import split_identifier
-from data_prep.languages.java.code_fields import LONGEST, clean_fields
+from data_prep.languages.fields import LONGEST
+from data_prep.languages.identifiers import query_words, split_identifier
+from data_prep.languages.java.code_fields import clean_fields
 from data_prep.languages.java.declarations import find_methods, parse_java
-from data_prep.languages.java.javadoc import query_words
-from data_prep.languages.java.parsed_fields import profile_fields
+from data_prep.languages.java.jcg_fields import profile_fields
 from data_prep.pairs.excerpt import wrap
 from data_prep.pairs.extraction import record
 from data_prep.records import UNKNOWN, Method, Pair, SourceFile, SplitName
@@ -111,7 +111,7 @@ def _spelled(file: SourceFile, row: PublishedRow) -> Method:
     before = file.data[: file.data.index(b"\n*/\n")].count(b"\n") + 2  # lines of the class and the comment
     line = before + 1 + (file.excerpt.lines_before if file.excerpt else 0)
     place = (file.origin, file.path, line, line + code.count("\n"), type_name, name)
-    return Method(*place, kind="method", source=code, javadoc="", fields=fields, split=row.split)
+    return Method(*place, kind="method", source=code, documentation="", fields=fields, split=row.split)
 
 
 def _chunks(rows: Iterable[PublishedRow], origin: str, config: DataConfig) -> Iterator[RowChunk]:

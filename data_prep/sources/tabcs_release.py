@@ -101,7 +101,7 @@ class ReleasedPairs(Sequence[Pair]):
             name="".join(word.capitalize() if place else word for place, word in enumerate(words["name"])),
             kind="method",
             source=self.sources[row] if self.sources else "",
-            javadoc="",
+            documentation="",
             fields={**words, "statements": self.trees[row] if self.trees else ()},
             split=self.split,
         )

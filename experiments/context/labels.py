@@ -30,7 +30,7 @@ from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import read_whole
-from data_prep.languages.java.javadoc import query_words
+from data_prep.languages.identifiers import query_words
 from data_prep.languages.registry import LANGUAGES, language
 from data_prep.records import Method, Pair
 from data_prep.store.prepared_data import Split

@@ -1,17 +1,8 @@
 """The comment by which a programmer asks for code: ``# search: retry with backoff``. Light to import."""
 
 import re
-from collections.abc import Mapping
-from typing import Final
 
-from data_prep.errors import UserError
-
-_MARKS: Final[Mapping[str, str]] = {"python": "#", "java": "//", "javascript": "//", "typescript": "//", "go": "//"}
-"""Language -> what begins a line comment."""
-_TRIGGERS: Final = {
-    language: re.compile(rf"[ \t]*{mark}[ \t]*search[ \t]*:[ \t]*(\S.*)", re.IGNORECASE)
-    for language, mark in _MARKS.items()
-}
+from data_prep.languages.registry import language as language_named
 
 
 def query_of(line: str, language: str) -> str:
@@ -26,12 +17,11 @@ def query_of(line: str, language: str) -> str:
     Raises:
         UserError: there is no such language.
     """
-    if language not in _TRIGGERS:
-        raise UserError(f"expected a language among {', '.join(sorted(_TRIGGERS))}, got {language!r:.40}")
-    match = _TRIGGERS[language].fullmatch(line.rstrip())
+    mark = re.escape(language_named(language).line_comment)
+    match = re.fullmatch(rf"[ \t]*{mark}[ \t]*search[ \t]*:[ \t]*(\S.*)", line.rstrip(), re.IGNORECASE)
     return match[1] if match else ""
 
 
 def example(language: str) -> str:
     """Such a comment."""
-    return f"{_MARKS[language]} search: retry with backoff"
+    return f"{language_named(language).line_comment} search: retry with backoff"

@@ -24,14 +24,13 @@ import Stemmer
 from jaxtyping import Bool, Float, Float32
 
 from baselines.bm25.formula import gains, idf
+from data_prep.languages.registry import languages
 from search.files.file_words import path_stems
 from search.index.code_index import Index
 from search.index.file_index import FileIndex
 from search.retrieval.stop_words import STOP_WORDS
 
-_GATHERING: Final = frozenset(
-    ("__init__.py", "index.js", "index.ts", "package-info.java", "module-info.java", "doc.go")
-)
+_GATHERING: Final = frozenset(name for language in languages() for name in language.gathering_files)
 _ASKING: Final = frozenset(("how", "what", "where", "which", "when", "why", "does", "do"))
 """Words that begin a question and say nothing about its subject."""
 

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from data_prep.languages.identifiers import LONGEST_WORD
-from data_prep.languages.java.javadoc import query_words
+from data_prep.languages.identifiers import LONGEST_WORD, query_words
 
 LONGEST_QUERY: Final = 2000
 """Maximum number of characters of a query."""

@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from data_prep.languages.registry import language_of
+
 _ANNOTATION: Final = re.compile(r"\A(?:\s*@[\w.]+(?:\([^()]*\))?)+\s*(?!\w*\s*interface)")
 _TOKEN: Final = re.compile(r'"(?:\\.|[^"\\\n])*"?|\'(?:\\.|[^\'\\\n])*\'?|`[^`]*`?|[()\[\]{};:\n]')
 _TYPE_BEFORE: Final = re.compile(r"(?:\b(?:interface|struct)|[:|&<,])\s*\Z")
@@ -42,17 +44,19 @@ def body(source: str, path: str) -> str:
 
 
 def _head_of(text: str, path: str) -> str:
-    if path.endswith(".java"):
-        return re.split(r"[{;]", text, maxsplit=1)[0]
-    return _head(text[:_LONGEST], path)
+    language = language_of(path)
+    mark = language.body_mark if language else "{"
+    if len(mark) > 1:
+        return re.split(f"[{mark}]", text, maxsplit=1)[0]
+    return _head(text[:_LONGEST], mark)
 
 
-def _head(text: str, path: str) -> str:
+def _head(text: str, mark: str) -> str:
     """The text up to the first colon (Python) or brace outside of brackets, or to a line's end that ends it."""
-    text, depth, python = _undecorated(text), 0, path.endswith(".py")
+    text, depth = _undecorated(text), 0
     for match in _TOKEN.finditer(text):
         token, start = match[0], match.start()
-        if token == "{" and not depth and not python and _is_body(text[:start]):
+        if token == mark == "{" and not depth and _is_body(text[:start]):
             return text[:start]
         if token in "([{":
             depth += 1
@@ -60,7 +64,7 @@ def _head(text: str, path: str) -> str:
             depth -= 1
         elif depth:
             continue
-        elif token == ";" or (token == ":" and python) or (token == "\n" and _ends(text, start)):
+        elif token == ";" or token == mark or (token == "\n" and _ends(text, start, mark)):
             return text[:start]
     return text
 
@@ -69,9 +73,9 @@ def _is_body(before: str) -> bool:
     return _NAME_BEFORE.search(before) is not None or _TYPE_BEFORE.search(before) is None
 
 
-def _ends(text: str, end: int) -> bool:
+def _ends(text: str, end: int, mark: str) -> bool:
     """Whether a declaration has begun before a line's end, and does not go on behind it."""
-    return bool(text[:end].strip()) and not _goes_on(text, end)
+    return bool(text[:end].strip()) and not (mark and _goes_on(text, end))
 
 
 def _goes_on(text: str, end: int) -> bool:

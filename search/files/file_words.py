@@ -18,7 +18,7 @@ from data_prep.languages.identifiers import LONGEST_WORD, split_identifier
 _RUN: Final = re.compile(r"\w+")
 _DEFINED: Final = re.compile(
     r"(?:^|[^\w.])(?:def|class|interface|enum|struct|trait|record|func(?:[ \t]*\([^)\n]{0,200}\))?|function\*?"
-    r"|type|const|let|var|namespace|module)[ \t]+([A-Za-z_$][\w$]*)"
+    r"|type|const|let|var|namespace|module)[ \t]+(?:self\.)?([A-Za-z_$][\w$]*)"
 )
 
 

@@ -9,9 +9,9 @@ from typing import Final
 
 from data_prep.corpus.filters import function_reason, is_generated, path_reason, text_reason
 from data_prep.errors import UserError
-from data_prep.languages.java.javadoc import query_words
+from data_prep.languages.identifiers import query_words
+from data_prep.languages.language import FoundFunction, Language, ParsedSource
 from data_prep.languages.registry import language_of
-from data_prep.languages.source_language import FoundFunction, ParsedSource, SourceLanguage
 from data_prep.records import Method, Pair, SourceFile, UnitKind
 from search.files.file_words import file_words
 from search.files.languages import WHOLE_ALONE, Unit, Units
@@ -21,7 +21,6 @@ from search.files.text_file import whole_file
 _SHOWN: Final = 40
 """Lines of a type or constant that its unit shows."""
 _BOM: Final = b"\xef\xbb\xbf"
-_DEFAULT: Final = (b"export default", b"module.exports")
 _KINDS: Final[Mapping[str, UnitKind]] = {"type": "type", "constructor": "constructor", "constant": "constant"}
 
 
@@ -40,12 +39,12 @@ def read_functions(file: SourceFile) -> Units:
     units = whole_file(file, data, words)
     if parsed:
         can_ask = not path_reason(file.path, language) and not is_generated(data, parsed.code_start)
-        found = [_named(each, data, file.path) for each in _declared(parsed, test=is_test(file.path))]
+        found = [_named(each, data, file.path, language) for each in _declared(parsed, test=is_test(file.path))]
         units += [_unit(file, data, each, language, can_ask=can_ask) for each in found if each.name]
     return Units(units, left_out, words)
 
 
-def _parsed(data: bytes, path: str, language: SourceLanguage) -> tuple[ParsedSource | None, str]:
+def _parsed(data: bytes, path: str, language: Language) -> tuple[ParsedSource | None, str]:
     """What a file declares, and which part of it was not read; None if it is found as a whole alone."""
     reason = text_reason(data.decode("utf-8", "replace").replace("\0", " ").encode())
     if reason or language.is_minified(path):
@@ -72,19 +71,19 @@ def _declared(parsed: ParsedSource, *, test: bool) -> list[FoundFunction]:
     return sorted(found, key=lambda each: (each.start, -each.end))
 
 
-def _named(found: FoundFunction, data: bytes, path: str) -> FoundFunction:
+def _named(found: FoundFunction, data: bytes, path: str, language: Language) -> FoundFunction:
     """A function that is all that its file exports has the name of the file, as those who import it call it.
 
     Of an ``index.js``, it is that of the folder.
     """
-    if found.name or not data.startswith(_DEFAULT, found.start):
+    if found.name or not data.startswith(language.sole_exports, found.start):
         return found
     *folders, name = path.split("/")
     name = name.split(".")[0]
     return replace(found, name=folders[-1] if name == "index" and folders else name)
 
 
-def _unit(file: SourceFile, data: bytes, found: FoundFunction, language: SourceLanguage, *, can_ask: bool) -> Unit:
+def _unit(file: SourceFile, data: bytes, found: FoundFunction, language: Language, *, can_ask: bool) -> Unit:
     fields = {**found.fields(), "ast": ()}
     source = data[found.start : found.end].decode("utf-8", "replace")
     if found.kind in ("type", "constant"):

@@ -6,8 +6,9 @@ from typing import Final
 from tree_sitter import Node
 
 from data_prep.config import DataConfig
+from data_prep.languages.fields import LONGEST
 from data_prep.languages.identifiers import split_identifier
-from data_prep.languages.java.code_fields import LONGEST, distinct_words, word_fields
+from data_prep.languages.java.code_fields import distinct_words, word_fields
 from data_prep.languages.java.declarations import FoundMethod, LeftOut, ParsedFile, find_declarations, parse_java
 from data_prep.pairs.extraction import candidate_of, record
 from data_prep.pairs.filters import generated_header, reason_to_drop

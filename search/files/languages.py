@@ -1,4 +1,4 @@
-"""The languages by file suffix. A new language is a module and one line here."""
+"""The languages and documents that are indexed, by file suffix. Light to import."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,6 +8,8 @@ from pkgutil import resolve_name
 from typing import Final
 
 from data_prep.errors import UserError
+from data_prep.languages.registry import LANGUAGES as SOURCES
+from data_prep.languages.registry import language_of, languages
 from data_prep.records import Pair, SourceFile
 from search.files.file_words import FileWords
 
@@ -31,14 +33,6 @@ class Units:
 
 WHOLE_ALONE: Final = "found as a whole file, its functions are not read"
 """The end of what is left out of a file that no parser has read, or may read again."""
-_SUFFIXES: Final[Mapping[str, tuple[str, ...]]] = {
-    "java": (".java",),
-    "python": (".py",),
-    "javascript": (".js", ".mjs", ".cjs", ".jsx"),
-    "typescript": (".ts", ".mts", ".cts", ".tsx"),
-    "go": (".go",),
-}
-"""Language -> its suffixes, as :mod:`data_prep.languages.registry` has them, which imports the parsers."""
 _DOCUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "markdown": (".md", ".markdown"),
     "restructuredtext": (".rst",),
@@ -51,22 +45,18 @@ _DOCUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "xml": (".xml",),
 }
 """Name -> suffixes of texts and configuration, which are indexed if asked for, as whole files."""
-_WITH_FILE: Final = "search.files.functions:read_functions"
-LANGUAGES: Final[Mapping[str, str]] = {
-    ".java": "search.files.java:read_java",
-    **dict.fromkeys((end for name in _SUFFIXES if name != "java" for end in _SUFFIXES[name]), _WITH_FILE),
-}
+LANGUAGES: Final[Mapping[str, str]] = {suffix: each.reader for each in languages() for suffix in each.suffixes}
 """Suffix of a file's name -> function that finds its units."""
 DOCUMENTS: Final[Mapping[str, str]] = dict.fromkeys(
     chain.from_iterable(_DOCUMENTS.values()), "search.files.document:read_document"
 )
 """The same for texts and configuration."""
-_NAMES: Final = {suffix: name for name, suffixes in {**_SUFFIXES, **_DOCUMENTS}.items() for suffix in suffixes}
+_KIND: Final = {suffix: name for name, suffixes in _DOCUMENTS.items() for suffix in suffixes}
 
 
 def language_names() -> list[str]:
     """The languages of source files."""
-    return sorted(_SUFFIXES)
+    return sorted(SOURCES)
 
 
 def indexed_suffixes(*, documents: bool) -> Sequence[str]:
@@ -76,7 +66,8 @@ def indexed_suffixes(*, documents: bool) -> Sequence[str]:
 
 def language_name(path: str) -> str:
     """The language of a file by the suffix of its name, such as python; "" if it has none that is indexed."""
-    return _NAMES.get(PurePosixPath(path).suffix, "")
+    found = language_of(path)
+    return found.name if found else _KIND.get(PurePosixPath(path).suffix, "")
 
 
 def chosen_languages(typed: str) -> frozenset[str]:

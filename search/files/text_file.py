@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from data_prep.languages.fields import LONGEST
 from data_prep.languages.identifiers import LONGEST_WORD, split_identifier
-from data_prep.languages.java.code_fields import LONGEST
 from data_prep.records import Method, Pair, SourceFile
 from search.files.file_words import FileWords, file_words
 from search.files.languages import WHOLE_ALONE, Unit, Units

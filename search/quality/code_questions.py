@@ -15,6 +15,7 @@ from typing import Final
 
 import numpy as np
 
+from data_prep.languages.registry import language_of
 from search.engine.signature import body
 from search.files.languages import language_name
 from search.index.code_index import UNIT_KINDS, Index
@@ -52,7 +53,7 @@ def body_lines(index: Index, row: int) -> list[str]:
     """The lines of a function's body that are not empty, without Python's documentation."""
     text = index.split.text(row)
     found = body(text.source, text.path)
-    if language_name(text.path) == "python":
+    if (language := language_of(text.path)) and language.docstrings:
         found = _DOCSTRING.sub("", found)
     return [line for line in found.split("\n") if line.strip()]
 

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float, Int64
 from tqdm import tqdm
 
-from data_prep.languages.java.javadoc import query_words
+from data_prep.languages.identifiers import query_words
 from evaluation.metrics import Measures, exact
 from evaluation.significance import Difference, compare
 from search.engine.engine import Engine

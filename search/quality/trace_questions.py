@@ -83,7 +83,7 @@ class _TraceMaker:
 
     def __init__(self, index: Index, root: Path) -> None:
         self._index, self._root, self._locator = index, root, FrameLocator(index)
-        self.rows = [*functions(index)]
+        self.rows = [row for row in functions(index) if language_name(index.file(row).path) in _FORMS]
         self._callers: dict[str, list[int]] = defaultdict(list)
         for row in self.rows:
             for name in {*index.split.word_list("api", row)}:

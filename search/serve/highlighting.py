@@ -5,44 +5,32 @@ or cut out of its file too: the pieces are those of its leaves.
 """
 
 import re
-from collections.abc import Collection, Iterator
-from functools import lru_cache
-from pathlib import PurePosixPath
-from pkgutil import resolve_name
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final, Literal
 
 import numpy as np
 from jaxtyping import Int64
-from tree_sitter import Language, Node, Parser, TreeCursor
+from tree_sitter import Node, Parser, TreeCursor
 
 from data_prep.languages.identifiers import split_identifier
+from data_prep.languages.language import Language
+from data_prep.languages.parsing import loaded_grammar
+from data_prep.languages.registry import language_of
 
 Kind = Literal["comment", "string", "keyword", "number", "type", "annotation"]
 Span = tuple[int, int, str]
 """Start and end in characters from 0, and the kind or the word there."""
 
-_GRAMMARS: Final = {
-    ".java": "tree_sitter_java:language",
-    ".py": "tree_sitter_python:language",
-    **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx"), "tree_sitter_javascript:language"),
-    **dict.fromkeys((".ts", ".mts", ".cts"), "tree_sitter_typescript:language_typescript"),
-    ".tsx": "tree_sitter_typescript:language_tsx",
-    ".go": "tree_sitter_go:language",
+_COLOURS: Final[Mapping[str, Kind]] = {
+    **dict.fromkeys(("true", "false", "null", "none", "nil", "this", "super"), "keyword"),
+    **dict.fromkeys(("integer", "float", "number", "int_literal", "float_literal"), "number"),
+    "type_identifier": "type",
 }
-"""Suffix -> its grammar, as the readers of :mod:`data_prep.languages` have them."""
-_WORDS: Final = frozenset(
-    ("true", "false", "null", "null_literal", "none", "nil", "iota", "undefined", "this", "super", "void_type",
-     "boolean_type", "ellipsis")
-)  # fmt: skip
-"""Leaves with a name of their own that are keywords."""
-_NUMBERS: Final = frozenset(("integer", "float", "number", "int_literal", "float_literal", "imaginary_literal"))
+"""Leaves with a name of their own, in most grammars; a language has others in its ``colours``."""
 _QUOTES: Final = frozenset(('"', "'", "`", '"""'))
-_STRINGS: Final = ("string", "escape_sequence", "character_literal", "rune_literal", "regex")
-_ANNOTATIONS: Final = frozenset(("annotation", "marker_annotation", "decorator"))
-_WHOLE: Final = frozenset(("string_content", *_ANNOTATIONS))
-"""Nodes that are one piece although they have leaves."""
+_STRINGS: Final = ("string", "escape_sequence", "regex")
 _TYPE: Final = re.compile(r"[A-Z][0-9_$]*(?:[a-z]|\Z)")
-"""What a type is called, by custom, except in Go, where the first letter says whether a name is exported."""
+"""What a type is called, by custom, in most languages."""
 
 
 def highlighted(source: str, path: str, start: int = 0, end: int | None = None) -> list[Span]:
@@ -55,9 +43,10 @@ def highlighted(source: str, path: str, start: int = 0, end: int | None = None) 
         end: the one after the last; None: all.
     """
     found: list[Span] = []
+    language = language_of(path)
     for first, last, kind, text in _leaves(source, path, start, end):
         if kind == "identifier":
-            kind = "type" if _TYPE.match(text) and not path.endswith(".go") else ""
+            kind = "type" if _TYPE.match(text) and language and language.capital_types else ""
         if kind and found and found[-1][1:] == (first, kind):
             found[-1] = (found[-1][0], last, kind)
         elif kind:
@@ -81,52 +70,51 @@ def word_spans(source: str, path: str, words: Collection[str]) -> list[Span]:
 
 def _leaves(source: str, path: str, start: int, end: int | None) -> Iterator[tuple[int, int, str, str]]:
     """Start, end, kind and text of each leaf with a kind: a :data:`Kind` or "identifier"."""
-    grammar = _grammar(PurePosixPath(path).suffix)
-    if grammar is None:
+    language = language_of(path)
+    if language is None:
         return
+    parser = Parser(loaded_grammar(language.grammar_of(path)))
     data = source.encode("utf-8", "replace")
     places = _character_places(data)
     first, last = np.searchsorted(places, [start, len(source) if end is None else end]).tolist()
     covered = 0
-    for node in _visited(Parser(grammar).parse(data).walk(), first, last):
-        begin, stop, kind = node.start_byte, node.end_byte, _kind(node)
-        if node.type in _ANNOTATIONS:
-            stop, kind = _end_of_name(node), "annotation"
+    whole = {"string_content", *(each for each, colour in language.colours.items() if colour == "annotation")}
+    for node in _visited(parser.parse(data).walk(), first, last, whole):
+        kind = _kind(node, language)
+        begin, stop = node.start_byte, _end_of_name(node) if kind == "annotation" else node.end_byte
         if kind and begin >= covered and stop > begin:
             covered = stop
             text = data[begin:stop].decode("utf-8", "replace") if kind in ("identifier", "type") else ""
             yield int(places[begin]), int(places[stop]), kind, text
 
 
-def _visited(cursor: TreeCursor, first: int, last: int) -> Iterator[Node]:
-    """The leaves, and nodes of ``_WHOLE`` above some of them, that are between two bytes, in order."""
+def _visited(cursor: TreeCursor, first: int, last: int, whole: Collection[str]) -> Iterator[Node]:
+    """The leaves, and nodes of kinds ``whole`` above some of them, that are between two bytes, in order."""
     inside = True
     while inside:
         node = cursor.node
         assert node is not None
         wanted = node.end_byte > first and node.start_byte < last
-        if wanted and (not node.child_count or node.type in _WHOLE):
+        if wanted and (not node.child_count or node.type in whole):
             yield node
         inside = (wanted and cursor.goto_first_child()) or cursor.goto_next_sibling()
         while not inside and cursor.goto_parent():
             inside = cursor.goto_next_sibling()
 
 
-def _kind(leaf: Node) -> str:
+def _kind(leaf: Node, language: Language) -> str:
     kind = leaf.type
     if not leaf.is_named:
         if kind == "/" and leaf.parent is not None and leaf.parent.type == "regex":
             return "string"
         return "string" if kind in _QUOTES else "keyword" if kind.isalpha() else ""
+    if colour := language.colours.get(kind) or _COLOURS.get(kind):
+        return colour
     if kind.endswith("comment"):
         return "comment"
-    if kind == "type_identifier":
-        return "type"
     if kind.endswith(("identifier", "identifier_pattern")):
         return "identifier"
-    if kind in _WORDS:
-        return "keyword"
-    if kind in _NUMBERS or kind.endswith(("integer_literal", "point_literal")):
+    if kind.endswith(("integer_literal", "point_literal")):
         return "number"
     return "string" if any(each in kind for each in _STRINGS) else ""
 
@@ -136,11 +124,6 @@ def _end_of_name(annotation: Node) -> int:
     name = annotation.child_by_field_name("name") or (annotation.named_children or [annotation])[0]
     called = name.child_by_field_name("function") if name.type in ("call", "call_expression") else None
     return (called or name).end_byte
-
-
-@lru_cache(maxsize=len(_GRAMMARS))
-def _grammar(suffix: str) -> Language | None:
-    return Language(resolve_name(_GRAMMARS[suffix])()) if suffix in _GRAMMARS else None
 
 
 def _character_places(data: bytes) -> Int64[np.ndarray, " bytes"]:

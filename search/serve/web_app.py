@@ -5,6 +5,7 @@ of what another site has a user's browser ask, only a link to the page. The page
 only.
 """
 
+import json
 import re
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from data_prep.languages.registry import languages
 from search.quality.query_file import Judgements
 from search.serve.answering import Answering
 from search.serve.code_api import CodeApi
@@ -31,6 +33,8 @@ from search.serve.shared import Proxy
 
 _WEB: Final = Path(__file__).with_name("web")
 _TYPES: Final = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
+_LANGUAGES: Final = f"export const NAMES = {json.dumps({each.name: each.title for each in languages()})};\n"
+"""A module of the page: the languages as they are written."""
 _HOST: Final = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?", re.IGNORECASE | re.ASCII)
 _LINK: Final = ("GET", "/", b"")
 """What any site may link to: the page, which is the same for every index."""
@@ -90,10 +94,11 @@ def web_app(
         Route("/api/unit", api.unit, methods=["GET"]),
         Route("/api/file", FileApi(turns, root).file, methods=["GET"]),
         *(
-            Route(_place(file), _file(file), methods=["GET"])
+            Route(_place(file), _answer(file.read_bytes(), file.suffix), methods=["GET"])
             for file in sorted(_WEB.iterdir())
             if file.suffix in _TYPES
         ),
+        Route("/languages.js", _answer(_LANGUAGES.encode(), ".js"), methods=["GET"]),
     ]
     if proxy is None:
         routes.append(Route("/api/quality", QualityApi(turns, judgements, model).quality, methods=["POST"]))
@@ -148,9 +153,9 @@ def _place(file: Path) -> str:
     return "/" if file.name == "index.html" else f"/{file.name}"
 
 
-def _file(file: Path) -> Any:
+def _answer(content: bytes, suffix: str) -> Any:
     """A handler that answers with a file of the page."""
-    content, media_type = file.read_bytes(), f"{_TYPES[file.suffix]}; charset=utf-8"
+    media_type = f"{_TYPES[suffix]}; charset=utf-8"
 
     async def answer(request: Request) -> Response:  # noqa: ARG001 - starlette calls it so
         return Response(content, media_type=media_type)

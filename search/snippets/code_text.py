@@ -1,68 +1,27 @@
 """A piece of code as typed or pasted: its language, the words of its identifiers, and the names it defines and calls.
 
 The piece need not be whole: it may begin or end anywhere. Its language is the one whose parser skips the least of it.
-A new language is a line in :data:`GRAMMARS`, and its kinds of nodes in :data:`KINDS`.
 """
 
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from pkgutil import resolve_name
 from typing import Final
 
-from tree_sitter import Language, Node, Parser, Tree
+from tree_sitter import Node, Parser, Tree
 
-from data_prep.languages.fields import LONGEST, FieldKinds, code_fields
+from data_prep.languages.fields import LONGEST, code_fields
 from data_prep.languages.identifiers import LONGEST_WORD, split_identifier
+from data_prep.languages.parsing import loaded_grammar
+from data_prep.languages.registry import LANGUAGES, languages
+from data_prep.languages.registry import language as language_named
 from data_prep.limited_calls import CALLS
 from data_prep.worker_process import EndedByItemError
 
-GRAMMARS: Final[Mapping[str, str]] = {
-    "python": "tree_sitter_python:language",
-    "javascript": "tree_sitter_javascript:language",
-    "typescript": "tree_sitter_typescript:language_typescript",
-    "java": "tree_sitter_java:language",
-    "go": "tree_sitter_go:language",
-}
-KINDS: Final = FieldKinds(
-    identifiers=frozenset((
-        "identifier", "property_identifier", "private_property_identifier", "type_identifier", "field_identifier",
-        "shorthand_property_identifier", "shorthand_property_identifier_pattern", "package_identifier",
-    )),
-    comments=frozenset(("comment", "html_comment", "line_comment", "block_comment")),
-    calls={
-        "call": "function", "call_expression": "function", "new_expression": "constructor",
-        "method_invocation": "name", "object_creation_expression": "type",
-    },
-    members={
-        "attribute": ("object", "attribute"), "member_expression": ("object", "property"),
-        "selector_expression": ("operand", "field"), "qualified_type": ("package", "name"),
-    },
-    creations=frozenset(("new_expression", "object_creation_expression")),
-    self_names=frozenset(("self", "cls", "this")),
-)  # fmt: skip
-"""The kinds of all grammars together: none of them means another thing in another language."""
-_DEFINITIONS: Final = frozenset((
-    "function_definition", "class_definition", "function_declaration", "generator_function_declaration",
-    "method_definition", "class_declaration", "interface_declaration", "enum_declaration", "method_declaration",
-    "constructor_declaration", "type_spec", "type_alias_declaration", "variable_declarator",
-))  # fmt: skip
-"""Nodes with a field ``name`` that is defined."""
-_MARKS: Final[Mapping[str, re.Pattern[str]]] = {
-    "python": re.compile(r"^\s*(?:def|class|elif|except|with|for|if|while|else)\b.*:\s*(?:#.*)?$|\bself\.|\bNone\b"),
-    "javascript": re.compile(r"\b(?:const|let|var|function|undefined)\b|=>|===|!==|`"),
-    "typescript": re.compile(
-        r"\b(?:interface|type|readonly|as const|keyof|implements)\b"
-        r"|\??:\s*(?:string|number|boolean|any|unknown|void)\b|\w<\w+>\("
-    ),
-    "java": re.compile(
-        r"\b(?:public|private|protected|static|final|throws|instanceof)\b|@Override|^\s*[A-Z]\w* \w+ = "
-    ),
-    "go": re.compile(r":=|\bfunc\b|\berr != nil|\bdefer\b|\bchan\b|\bpackage\b"),
-}
-"""What is typical of a line of a language, for pieces that several parsers accept."""
+_SELF_NAMES: Final = frozenset(name for each in languages() for name in each.self_names)
+"""They are no words in a piece of code, whose language may be another than it seems."""
 _START: Final = 1 << 12
 """Characters by which a language is recognised."""
 _WEIGHT: Final = 0.5
@@ -80,7 +39,7 @@ class CodeText:
     """A piece of code."""
 
     text: str
-    language: str  # "" if it is of none of GRAMMARS
+    language: str  # "" if it is of none that is known
     tokens: Sequence[str]  # words of its identifiers, distinct, in order of first occurrence
     api: Sequence[str]  # for each call the last name before its dot, if there is one, and the called name
     defined: Sequence[str]  # names that it defines, distinct, in order
@@ -108,12 +67,12 @@ def read_code(text: str, language: str = "") -> CodeText:
 
 def parsed_code(code: str, language: str) -> CodeText:
     """The same in this process, for code that is free of prompts and fences."""
-    language = language if language in GRAMMARS else language_of(code)
+    language = language if language in LANGUAGES else language_of(code)
     if not language:
         return _without_parser(code)
-    root = _parse(code, language).root_node
-    fields = code_fields("", "", (root, root, None), KINDS)
-    return CodeText(code, language, fields["tokens"], fields["api"], _defined(root))
+    root, found = _parse(code, language).root_node, language_named(language)
+    fields = code_fields("", "", (root, root, None), replace(found, self_names=_SELF_NAMES))
+    return CodeText(code, language, fields["tokens"], fields["api"], _defined(root, found.definitions))
 
 
 def _without_parser(code: str) -> CodeText:
@@ -122,17 +81,21 @@ def _without_parser(code: str) -> CodeText:
 
 
 def language_of(text: str) -> str:
-    """The language of a piece of code; "" if it is of none of GRAMMARS."""
+    """The language of a piece of code; "" if it is of none that is known."""
     part = text[:_START]
     lines = [line for line in part.splitlines() if line.strip()]
-    doubt = {name: _skipped(part, name) - _WEIGHT * _typical(lines, name) for name in GRAMMARS}
+    doubt = {
+        each.name: each.doubt + _skipped(part, each.name) - _WEIGHT * _typical(lines, each.typical)
+        for each in languages()
+    }
     best = min(doubt, key=lambda name: doubt[name])
     return best if doubt[best] < _BROKEN else ""
 
 
-def _typical(lines: Sequence[str], language: str) -> float:
+def _typical(lines: Sequence[str], pattern: str) -> float:
     """The share of the lines that have something typical of a language."""
-    return sum(_MARKS[language].search(line) is not None for line in lines) / max(1, len(lines))
+    typical = re.compile(pattern)
+    return sum(typical.search(line) is not None for line in lines) / max(1, len(lines))
 
 
 @lru_cache(maxsize=32)
@@ -151,23 +114,18 @@ def _skipped(text: str, language: str) -> float:
     return skipped / max(1, root.end_byte - root.start_byte)
 
 
-def _defined(root: Node) -> tuple[str, ...]:
+def _defined(root: Node, definitions: frozenset[str]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     todo = [root]
     for _ in range(_MOST_NODES):
         if not todo or len(found) >= LONGEST:
             break
         node = todo.pop()
-        if node.type in _DEFINITIONS and (name := node.child_by_field_name("name")) is not None:
+        if node.type in definitions and (name := node.child_by_field_name("name")) is not None:
             found[(name.text or b"")[:LONGEST_WORD].decode(errors="replace")] = None
         todo += reversed(node.named_children)
     return tuple(found)
 
 
 def _parse(text: str, language: str) -> Tree:
-    return Parser(_grammar(language)).parse(text.encode(errors="replace"))
-
-
-@lru_cache
-def _grammar(language: str) -> Language:
-    return Language(resolve_name(GRAMMARS[language])())
+    return Parser(loaded_grammar(language_named(language).grammar)).parse(text.encode(errors="replace"))

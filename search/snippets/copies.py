@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Final, Literal
 
+from data_prep.languages.registry import LANGUAGES
+from data_prep.languages.registry import language as language_named
 from search.files.languages import language_name
 
 Copy = Literal["", "near", "exact"]
@@ -25,8 +27,6 @@ _STRING: Final = (
     r"\"\"\"(?:[^\\]|\\.)*?(?:\"\"\"|\Z)|'''(?:[^\\]|\\.)*?(?:'''|\Z)"
     r"|\"(?:\\.|[^\"\\\n])*\"?|'(?:\\.|[^'\\\n])*'?|`(?:\\.|[^`\\])*`?"
 )
-_COMMENT: Final = {"python": r"#[^\n]*", "": r"(?!)"}
-_C_LIKE: Final = r"//[^\n]*|/\*.*?(?:\*/|\Z)"
 _TOKEN: Final = r"(?:[^\W\d]\w*|\d[\w.]*|[^\w\s])"
 
 
@@ -74,6 +74,14 @@ _PATTERNS: Final[dict[str, re.Pattern[str]]] = {}
 def _pattern(language: str) -> re.Pattern[str]:
     """Tokens of a language in group 1; comments outside of it."""
     if language not in _PATTERNS:
-        comment = _COMMENT.get(language, _C_LIKE)
+        comment = _comment(language) if language else r"(?!)"
         _PATTERNS[language] = re.compile(f"({_STRING}|(?!{comment}){_TOKEN})|{comment}", re.DOTALL)
     return _PATTERNS[language]
+
+
+def _comment(language: str) -> str:
+    """Regular expression of a comment; documents are read as most languages are."""
+    found = language_named(language) if language in LANGUAGES else None
+    line, block = (found.line_comment, found.block_comment) if found else ("//", ("/*", "*/"))
+    of_lines = rf"{re.escape(line)}[^\n]*"
+    return rf"{of_lines}|{re.escape(block[0])}.*?(?:{re.escape(block[1])}|\Z)" if block else of_lines

@@ -1,25 +1,20 @@
 """A stack trace in a text: its errors, and the frames of each in the order in which they are printed.
 
-A format is a module with one function, which reads the lines of a text, and a line in :data:`FORMATS`. What is around
-a trace, such as a log, is skipped. Nothing of it is run or opened.
+A format is a module with one function, which reads the lines of a text, and which its language names. What is around a
+trace, such as a log, is skipped. Nothing of it is run or opened.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pkgutil import resolve_name
 from typing import Final, Literal
 
+from data_prep.languages.registry import languages
+
 Relation = Literal["", "caused by", "suppressed", "raised from", "raised in handling", "grouped"]
 """What an error is to the one printed before it: its cause; suppressed by it; raised from it; raised while it was
 handled; of the same group. "" for the first."""
-FORMATS: Final[dict[str, str]] = {
-    "python": "search.traces.python:read_errors",
-    "java": "search.traces.java:read_errors",
-    "javascript": "search.traces.javascript:read_errors",
-    "go": "search.traces.go:read_errors",
-}
-"""Language -> the function that reads the errors of a text; TypeScript's traces are those of JavaScript."""
 TOP: Final = "<module>"
 """The name of a frame that is known to be at the top level of its file."""
 MOST_FRAMES: Final = 1000
@@ -71,11 +66,10 @@ def read_trace(text: str) -> Trace | None:
     """The trace in a text, in the format by which most frames are found; None if there is no frame."""
     lines = [line[:_LONGEST_LINE].rstrip() for line in _COLOUR.sub("", text).splitlines()]
     best: Trace | None = None
-    for language, place in FORMATS.items():
-        read: Callable[[Sequence[str]], Trace | None] = resolve_name(place)
-        found = read(lines)
+    for language in languages():
+        found: Trace | None = resolve_name(language.traces)(lines) if language.traces else None
         if found and (best is None or len(found.frames) > len(best.frames)):
-            best = replace(found, language=language)
+            best = replace(found, language=language.name)
     return _shortened(best) if best else None
 
 

@@ -33,7 +33,7 @@ ON_HUB = {
 
 def row_of(method: Method, split: SplitName) -> dict[str, Any]:
     """A line as CodeSearchNet writes it: the comment without its marks, lines in the address."""
-    comment = method.javadoc.removeprefix("/**").removesuffix("*/").splitlines()
+    comment = method.documentation.removeprefix("/**").removesuffix("*/").splitlines()
     docstring = "\n".join(line.strip().removeprefix("*").removeprefix(" ") for line in comment).strip()
     place = f"blob/0123abc/{method.path}#L{method.start_line}-L{method.end_line}"
     return {

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data_prep.bounds import SEED, Bounds, check_bounds, real, shown, whole
-from data_prep.languages.java.code_fields import LONGEST
+from data_prep.languages.fields import LONGEST
 
 
 @dataclass

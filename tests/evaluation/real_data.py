@@ -55,5 +55,5 @@ def published_split(name: str) -> Split:
 def _pair(origin: str, row: int, query: list[str], *code: list[str]) -> Pair:
     fields = dict.fromkeys(CODE_FIELDS, ()) | {field: tuple(x) for field, x in zip(CODE_FIELDS, code, strict=False)}
     place = {"origin": origin, "path": f"java base/{row // 100}.java", "start_line": row % 100, "end_line": row % 100}
-    texts = {"type_name": "", "name": "".join(code[0]), "kind": "method", "source": "", "javadoc": ""}
+    texts = {"type_name": "", "name": "".join(code[0]), "kind": "method", "source": "", "documentation": ""}
     return Pair(Method(**place, **texts, fields=fields), " ".join(query), tuple(query))

@@ -30,7 +30,7 @@ def one(query: str, name: str = "", tokens: str = "", api: str = "", ast: str = 
         zip(("name", "tokens", "api", "ast"), map(tuple, map(str.split, (name, tokens, api, ast))), strict=True)
     )
     place = {"origin": "a", "path": "b", "start_line": 1, "end_line": 2, "type_name": "C", "kind": "method"}
-    method = Method(**place, name="m", source="", javadoc="", fields=fields)
+    method = Method(**place, name="m", source="", documentation="", fields=fields)
     facts = facts_of(Split.of("test", [Pair(method, query, tuple(query.split()))]))
     return facts.words[0], facts.distinct[0], facts.shared[0]
 

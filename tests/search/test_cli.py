@@ -19,6 +19,7 @@ from data_prep.files.folder_lock import sole_holder
 from experiments.recipes.config import REPOSITORY
 from search.engine.engine import Engine
 from search.engine.show import as_json, as_text
+from search.files.languages import language_names
 from search.files.origin import Origin
 from search.index.index_file import open_index
 from search.index.places import index_place
@@ -228,7 +229,7 @@ def test_json_is_ascii_without_anything_that_a_terminal_obeys(tmp_path, capsys):
         (["search", "a thing"], "there is no index of"),
         (["search", "a thing", "--index=/nowhere"], "there is no index at /nowhere"),
         (["quality"], "expected a folder"),
-        (["quality", "."], "has no source file (*.java, *.py"),
+        (["quality", "."], "has no source file (*.py, *.js"),
     ],
 )
 def test_mistakes_are_one_line(arguments, message, tmp_path, monkeypatch, capsys):
@@ -297,7 +298,7 @@ def test_hits_are_of_the_languages_asked_for(capsys, typed, expected):
 @pytest.mark.parametrize(
     ("typed", "told"),
     [
-        ("cobol", "expected languages among go, java, javascript, python, typescript, gradle, json"),
+        ("cobol", f"expected languages among {', '.join(language_names())}, gradle, json"),
         ("java", "--language=java matches none of the index's 2 files, which are of go, python"),
     ],
 )

@@ -123,7 +123,7 @@ def _pair(row: dict) -> Pair:
     fields = {field: tuple(row[field]) for field in ("name", "tokens", "api")} | {"ast": ()}
     place = {"origin": row["repo"], "path": row["file"], "start_line": 1, "end_line": 1}
     method = Method(
-        **place, type_name="", name=row["name"][0], kind="method", source=row["code"], javadoc="", fields=fields
+        **place, type_name="", name=row["name"][0], kind="method", source=row["code"], documentation="", fields=fields
     )
     return Pair(method, " ".join(row["query"]), tuple(row["query"]))
 

@@ -1,13 +1,12 @@
 """The core of the VS Code extension, by node's own test runner; in a real editor it is tried by ``test_editor``."""
 
 import re
+import runpy
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-
-from search.files.languages import indexed_suffixes, language_name
 
 EXTENSION = Path(__file__).resolve().parents[2] / "vscode"
 CANNOT_RUN = 77
@@ -26,10 +25,7 @@ def test_the_core_without_an_editor():
     assert re.search(r"pass [4-9][0-9]$", done.stdout, re.MULTILINE), done.stdout
 
 
-def test_a_language_has_the_suffixes_that_are_indexed():
-    told = (EXTENSION / "src" / "core" / "languages.ts").read_text()
-    found = dict(re.findall(r'name: "(\w+)",[^}]*?suffixes: \[([^]]*)\]', told))
-    for name, suffixes in found.items():
-        indexed = {suffix for suffix in indexed_suffixes(documents=False) if language_name(f"a{suffix}") == name}
-        assert set(re.findall(r'"([^"]+)"', suffixes)) == indexed, name
-    assert {*found} == {language_name(f"a{suffix}") for suffix in indexed_suffixes(documents=False)}
+def test_its_table_of_languages_is_that_of_the_registry():
+    """After a change, ``PYTHONPATH=. python vscode/languages.py`` writes it again."""
+    for path, text in runpy.run_path(str(EXTENSION / "languages.py"))["files"]().items():
+        assert path.read_text() == text, path

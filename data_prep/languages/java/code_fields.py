@@ -1,6 +1,6 @@
 """The code fields of a method, `clean` profile: name, tokens, api and ast, each a list of words.
 
-The papers call them methodname, tokens, apiseq and sbt. The field ``statements`` is from ``parsed_fields``.
+The papers call them methodname, tokens, apiseq and sbt. The field ``statements`` is from ``jcg_fields``.
 """
 
 from collections.abc import Iterable
@@ -8,13 +8,11 @@ from typing import Final
 
 from tree_sitter import Node
 
+from data_prep.languages.fields import LONGEST
 from data_prep.languages.identifiers import split_identifier
 from data_prep.languages.java.api_sequence import LEFT_KINDS, Step, api_sequence
 from data_prep.languages.java.declarations import FoundMethod
 from data_prep.languages.java.scopes import SCOPES
-
-LONGEST: Final = 1000
-"""Maximum words of a field."""
 
 _IDENTIFIERS: Final = frozenset(("identifier", "type_identifier"))
 _ANNOTATIONS: Final = frozenset(("annotation", "marker_annotation"))

@@ -10,19 +10,10 @@ from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
 
 from data_prep.errors import UserError
 from data_prep.languages.java.types import JavaFileTypes, JavaType, erased, text
+from data_prep.languages.parsing import LONGEST_NAME, MOST_DEEP, MOST_FUNCTIONS, MOST_READ, captures_of_broken
 
 LARGEST_FILE: Final = 4 << 20
 """Maximum size of a parsed file in bytes; larger ones are generated tables."""
-
-MOST_DEEP: Final = 16
-"""Maximum nesting of declarations; the JDK's maximum is 8. Unlimited nesting would be stored and read once per level.
-"""
-MOST_DECLARATIONS: Final = 20_000
-"""Maximum declarations of a file; the JDK's maximum is 900."""
-MOST_READ: Final = 4
-"""Maximum times that a file's text is read, since nested methods are read repeatedly; in the JDK at most 2."""
-LONGEST_NAME: Final = 1000
-"""Maximum characters of a declaration's name with its enclosing types."""
 
 _BLANK: Final = re.compile(rb"(?:\s|//[^\r\n]*+[\r\n])*+")
 
@@ -68,7 +59,7 @@ class LeftOut:
         if not self.declarations:
             return ""
         return (
-            f"{self.declarations:,} declarations are left out, of more than {MOST_DECLARATIONS:,}, inside of more than "
+            f"{self.declarations:,} declarations are left out, of more than {MOST_FUNCTIONS:,}, inside of more than "
             f"{MOST_DEEP} others or too long with them, or with a name of {LONGEST_NAME:,} characters or more"
         )
 
@@ -135,22 +126,8 @@ def parse_java(data: bytes) -> ParsedFile:
         raise UserError(f"longer than {LARGEST_FILE >> 20} MiB")
     tree = Parser(JAVA).parse(data)
     root = tree.root_node
-    return ParsedFile(data, tree, _captures_of_broken(tree) if root.has_error else QueryCursor(_QUERY).captures(root))
-
-
-def _captures_of_broken(tree: Tree) -> dict[str, list[Node]]:
-    """The query's captures and the errors, without the query, which is quadratic in the children of an error."""
-    captures: dict[str, list[Node]] = {}
-    cursor = tree.walk()
-    inside = True
-    while inside:
-        node = cursor.node
-        if node is not None and (mark := _mark(node)):
-            captures.setdefault(mark, []).append(node)
-        inside = cursor.goto_first_child() or cursor.goto_next_sibling()
-        while not inside and cursor.goto_parent():
-            inside = cursor.goto_next_sibling()
-    return captures
+    captures = captures_of_broken(tree, _mark) if root.has_error else QueryCursor(_QUERY).captures(root)
+    return ParsedFile(data, tree, captures)
 
 
 def _mark(node: Node) -> str:
@@ -177,7 +154,7 @@ def find_methods(
 def find_declarations(parsed: ParsedFile, left_out: LeftOut | None = None) -> Iterator[FoundMethod]:
     """Methods with and without a body, constructors and named types, in source order, types before their members.
 
-    Declarations beyond ``MOST_DEEP``, ``MOST_DECLARATIONS``, ``MOST_READ`` or ``LONGEST_NAME`` are skipped and counted
+    Declarations beyond ``MOST_DEEP``, ``MOST_FUNCTIONS``, ``MOST_READ`` or ``LONGEST_NAME`` are skipped and counted
     in ``left_out``; so are methods that contain too deep ones, since those would be read with them.
     """
     docs = _Docs(parsed.data, parsed.captures.get("comment", []))
@@ -192,7 +169,7 @@ def find_declarations(parsed: ParsedFile, left_out: LeftOut | None = None) -> It
         name, type_name = text(node.child_by_field_name("name")), enclosing.dotted if enclosing is not None else ""
         found = FoundMethod(node, kind, enclosing, docs.before(node.start_byte), name, type_name)
         size = 0 if too_deep or kind == "type" else node.end_byte - node.start_byte
-        fits = count < MOST_DECLARATIONS and to_read + size <= MOST_READ * len(parsed.data)
+        fits = count < MOST_FUNCTIONS and to_read + size <= MOST_READ * len(parsed.data)
         if too_deep or not fits or len(found.type_name) + len(found.name) >= LONGEST_NAME:
             left_out.declarations += 1
         else:

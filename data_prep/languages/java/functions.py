@@ -1,15 +1,18 @@
 """Java: methods and constructors with a body and their Javadoc, with the fields of this project's other Java data."""
 
-from typing import Final
-
 from data_prep.languages.comments import plain_comment
 from data_prep.languages.java.code_fields import clean_fields
 from data_prep.languages.java.declarations import FoundMethod, LeftOut, find_methods, parse_java
 from data_prep.languages.java.javadoc import first_sentence
-from data_prep.languages.source_language import FoundFunction, ParsedSource, SourceLanguage, reserved
+from data_prep.languages.language import FoundFunction, Language, ParsedSource
 
 
-def _parse(data: bytes, _: str) -> ParsedSource:
+def parse(_: Language, data: bytes, __: str) -> ParsedSource:
+    """The methods and constructors of a file, in source order.
+
+    Raises:
+        UserError: it is longer than ``LARGEST_FILE``.
+    """
     parsed, left_out = parse_java(data), LeftOut()
     functions = [_function(found) for found in find_methods(parsed, documented_only=False, left_out=left_out)]
     nodes = (node for kind in ("comment", "line_comment") for node in parsed.captures.get(kind, []))
@@ -34,19 +37,3 @@ def _function(found: FoundMethod) -> FoundFunction:
         annotations=found.annotations,
         fields=lambda: clean_fields(found),
     )
-
-
-LANGUAGE: Final = SourceLanguage(
-    name="java",
-    suffixes=(".java",),
-    grammar="tree-sitter-java",
-    parse=_parse,
-    keywords=reserved(
-        "abstract assert boolean break byte case catch char class const continue default do double else enum extends "
-        "final finally float for goto if implements import instanceof int interface long native new package private "
-        "protected public return short static strictfp super switch synchronized this throw throws transient try void "
-        "volatile while var record yield true false null"
-    ),
-    test_words=frozenset(("test", "tests", "testing", "testsrc", "androidtest")),
-    common_names=frozenset(("toString", "hashCode", "equals", "finalize", "notify", "notifyAll", "clone")),
-)

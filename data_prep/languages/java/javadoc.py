@@ -1,10 +1,8 @@
-"""The first sentence of a Javadoc comment as plain text, and its words."""
+"""The first sentence of a Javadoc comment as plain text."""
 
 import html
 import re
 from typing import Final
-
-from data_prep.languages.identifiers import split_identifier
 
 _MARGIN: Final = re.compile(r"^[ \t\f]*\*+", re.MULTILINE)
 _BLOCK_TAG: Final = re.compile(r"(?m)^[ \t]*@[A-Za-z][\w.-]*(?=\s|$)")
@@ -39,7 +37,6 @@ _ABBREVIATION: Final = re.compile(
 )
 _BEFORE_NUMBER: Final = re.compile(r"(?:^|[\s(\[])(?:nos?|figs?|sec|ver|vol|pp?|ch)\.$", re.IGNORECASE)
 _LIST_MARK: Final = re.compile(r"\W*\d*\W*\.")
-_WORD: Final = re.compile(r"[^\W_](?:[\w]|['’](?=[^\W\d_]))*")
 
 
 def first_sentence(comment: str) -> str:
@@ -62,15 +59,6 @@ def returned(comment: str) -> str:
     body = _body(comment)
     tag = _RETURN.search(body)
     return first_sentence(body[tag.end() :]) if tag else ""
-
-
-def query_words(sentence: str) -> tuple[str, ...]:
-    """Lower-case words of a sentence; identifiers are split like those of code: ``HashMap`` -> hash, map."""
-    words: list[str] = []
-    for match in _WORD.finditer(sentence.replace("(s)", "s")):
-        word = match.group().replace("’", "'")
-        words += split_identifier(word.removesuffix("'s").replace("'", ""))
-    return tuple(words)
 
 
 def _body(comment: str) -> str:

@@ -5,14 +5,19 @@ syntax tree's nodes, not of calls.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from string import ascii_letters
-from typing import Final
+from typing import Final, Literal
 
 from javalang.ast import Node
 from javalang.tree import StatementExpression
 
-from data_prep.languages.java.jcg_syntax import PLACEHOLDERS, PublishedMethod
+from data_prep.languages.fields import LONGEST
+from data_prep.languages.java.code_fields import clean_fields
+from data_prep.languages.java.declarations import FoundMethod
+from data_prep.languages.java.jcg_syntax import PLACEHOLDERS, PublishedMethod, parse_published
+from data_prep.languages.java.statement_trees import statement_trees
+from data_prep.languages.java.types import text
 from data_prep.short_cache import kept_if_short
 
 _STOP_WORDS: Final = """
@@ -38,6 +43,22 @@ occur there, and are included because the vocabulary has none of the 52 letters.
 _WORD_END: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _CUT: Final = re.compile(r"(?<=[^A-Z])(?=[^a-z])|(?<=[A-Z])(?=[^a-z][^A-Z])")
 _OPERATOR: Final = re.compile(r"[^\w$]+")
+
+
+def profile_fields(
+    found: FoundMethod, profile: Literal["clean", "jcg"]
+) -> tuple[Mapping[str, tuple[str, ...]] | None, str]:
+    """The fields of a method with its statement trees, and javalang's parse error, "" if there is none.
+
+    A method that it cannot parse has no statement trees in the profile ``clean``, and None as fields in ``jcg``.
+    """
+    try:
+        method = parse_published(text(found.node))
+    except ValueError as error:
+        return (clean_fields(found) if profile == "clean" else None), str(error)
+    fields = clean_fields(found) if profile == "clean" else fields_of(method)
+    whole = {**fields, "statements": statement_trees(method)}
+    return {field: words[:LONGEST] for field, words in whole.items()}, ""
 
 
 def fields_of(method: PublishedMethod) -> dict[str, tuple[str, ...]]:

@@ -2,9 +2,6 @@
 
 const UNSEEN = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** Languages as they are written. */
-export const NAMES = { go: "Go", java: "Java", javascript: "JavaScript", python: "Python", typescript: "TypeScript" };
-
 export const byId = (id) => document.getElementById(id);
 
 /** Text with invisible characters and direction marks replaced; the length is unchanged. */

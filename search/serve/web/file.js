@@ -1,7 +1,8 @@
 // The view of a file: the lines of a hit in their surroundings, with links to what else the file declares.
 
 import { codeBlock } from "/code.js";
-import { NAMES, ask, byId, button, complain, fileLink, linesText, linkTo, make, seen, viewLink } from "/dom.js";
+import { ask, byId, button, complain, fileLink, linesText, linkTo, make, seen, viewLink } from "/dom.js";
+import { NAMES } from "/languages.js";
 
 const title = byId("file-title"), facts = byId("file-facts"), acts = byId("file-acts"), note = byId("file-note");
 const outline = byId("file-outline"), place = byId("file-code");

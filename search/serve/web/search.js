@@ -1,6 +1,7 @@
 // The view that answers questions as they are typed.
 
-import { NAMES, ask, byId, complain, seen } from "/dom.js";
+import { ask, byId, complain, seen } from "/dom.js";
+import { NAMES } from "/languages.js";
 import { card } from "/hits.js";
 
 const PAUSE = 150; // milliseconds after the last key

@@ -51,7 +51,7 @@ def test_methods_come_back_as_they_stood(
     for file, method in zip(files, expected, strict=True):
         assert (file.origin, file.path) == ("codesearchnet-java-v2", f"openjdk/jdk/{method.path}")
         (found,) = (each for each in methods_of(file, documented_only=True) if "." not in each.type_name)
-        same = replace(found, origin=method.origin, path=method.path, javadoc=method.javadoc, split=None)
+        same = replace(found, origin=method.origin, path=method.path, documentation=method.documentation, split=None)
         fields = {**same.fields, "api": method.fields["api"]}  # api needs imports and fields, which the form lacks
         assert replace(same, fields=fields) == method
 

@@ -4,7 +4,7 @@ import pytest
 from java import java_file
 
 from data_prep.config import DataConfig
-from data_prep.languages.java.javadoc import query_words
+from data_prep.languages.identifiers import query_words
 from data_prep.pairs.extraction import Chunk, extract
 from data_prep.pairs.filters import FILTERS, Candidate, generated_header, reason_to_drop
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from search.cursor.trigger import query_of
+from search.cursor.trigger import example, query_of
 from search.files.languages import language_names
 
 CASES = json.loads(Path(__file__).with_name("trigger_cases.json").read_text())
@@ -16,11 +16,12 @@ def test_a_line_asks_or_does_not(case):
     assert query_of(case["line"], case["language"]) == case["query"]
 
 
-def test_every_language_has_cases_of_both_kinds():
-    for language in language_names():
-        assert {bool(case["query"]) for case in CASES if case["language"] == language} == {True, False}
+@pytest.mark.parametrize("language", language_names())
+def test_the_example_of_every_language_asks_and_none_after_code_does(language):
+    assert query_of(f"  {example(language)}\n", language) == "retry with backoff"
+    assert query_of(f"x = 1 {example(language)}\n", language) == ""
 
 
 def test_another_language_is_refused():
-    with pytest.raises(ValueError, match="expected a language among go, java, javascript, python, typescript"):
+    with pytest.raises(ValueError, match="there is no language 'cobol'; there are python"):
         query_of("# search: x", "cobol")

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data_prep.languages.java.javadoc import query_words
+from data_prep.languages.identifiers import query_words
 from search.cursor.above import words_above
 from search.index.build import refresh
 from search.index.code_index import UNIT_KINDS

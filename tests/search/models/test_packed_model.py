@@ -11,7 +11,7 @@ import torch
 
 from data_prep.config import WordsConfig
 from data_prep.datasets.repositories import LEAVE_OUT, LIST, read_repositories
-from data_prep.languages.java.javadoc import query_words
+from data_prep.languages.identifiers import query_words
 from data_prep.pairs.extraction import methods_of
 from data_prep.records import Pair, SourceFile
 from data_prep.store.manifest import file_sha256

@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from data_prep.languages.java.javadoc import query_words
+from data_prep.languages.identifiers import query_words
 from search.engine.settings import RankingSettings
 from search.quality.measure import measure_quality, with_comments
 from search.quality.questions import FEWEST, of_comments, of_members, of_names, of_returns

@@ -8,6 +8,7 @@ from repositories import write
 from serving import Answer, ask, index_of, running
 
 from search.cursor.above import LONGEST
+from search.files.languages import language_names
 from search.index.update import update_vectors
 from search.serve.context_api import LARGEST
 from search.serve.live_index import LiveIndex, reranker_maker
@@ -112,7 +113,7 @@ def test_scores_are_cosines(port, live):
         ({"query": "a", "tip": 1}, 400, "expected an object with query, context, language, top, got {'query': 'a'"),
         ({"query": 1}, 400, "query is a text, not 1"),
         ({"query": "a", "context": None}, 400, "context is a text, not None"),
-        ({"query": "a", "language": "cobol"}, 400, "language takes one of go, java, javascript, python, typescript"),
+        ({"query": "a", "language": "cobol"}, 400, f"language takes one of {', '.join(language_names())}"),
         ({"query": "a", "language": "go"}, 400, "the index has no go, but java, python"),
         ({"query": "a", "context": "x"}, 400, "a context needs its language"),
         ({"query": "a", "top": 0}, 400, "top takes a whole number from 1 to 100, not 0"),

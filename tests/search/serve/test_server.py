@@ -28,6 +28,7 @@ from experiments.run.stages import build_model
 from search.engine.question import LONGEST_QUERY
 from search.engine.reranker import ModelReranker
 from search.engine.show import as_json
+from search.files.languages import language_names
 from search.files.path_pattern import LONGEST_PATTERN
 from search.index.index_file import read_head
 from search.index.places import index_place
@@ -113,7 +114,7 @@ def test_a_search_gives_what_the_command_gives(port, live, explain, by, path):
         (
             "/api/search",
             "q=a&language=java,cobol",
-            "language: expected languages among go, java, javascript, python, typescript, gradle, json, markdown, "
+            f"language: expected languages among {', '.join(language_names())}, gradle, json, markdown, "
             "properties, restructuredtext, text, toml, xml, yaml, got 'cobol'",
         ),
         ("/api/search", "q=a&explain=1", "explain takes true or false, not '1'"),
@@ -237,6 +238,7 @@ def test_the_page_loads_nothing_but_its_own_files(port):
     page = ask(port, "/").content.decode()
     assert ask(port, "/").headers["content-type"] == "text/html; charset=utf-8"
     assert '<script type="module" src="/app.js"></script>' in page
+    assert '"go": "Go"' in ask(port, "/languages.js").content.decode()
     files = [file for file in WEB.iterdir() if file.suffix in (".js", ".css")]
     assert len(files) > 2
     for file in files:

@@ -15,10 +15,9 @@ export function standingAlone(code: string, language: Language): string {
   return [first, ...rest.map((line) => (line.startsWith(lost) ? line.slice(lost.length) : line))].join("\n");
 }
 
-function lostBy(first: string, rest: readonly string[], { name }: Language): string {
-  const telling =
-    name !== "python" ? rest.at(-1) : first.startsWith("@") ? rest.find((line) => DECORATED.test(line)) : "";
-  return (name === "python" ? /^[ \t]*/ : /^[ \t]*(?=[\])}])/).exec(telling ?? "")?.[0] ?? "";
+function lostBy(first: string, rest: readonly string[], { closing }: Language): string {
+  const telling = closing ? rest.at(-1) : first.startsWith("@") ? rest.find((line) => DECORATED.test(line)) : "";
+  return new RegExp(closing ? `^[ \\t]*(?=${closing})` : "^[ \\t]*").exec(telling ?? "")?.[0] ?? "";
 }
 
 const DECORATED = /^\s*(?:async\s+def|def|class)\b/;

@@ -1,39 +1,39 @@
-// The languages that can be searched from, by the identifiers that VS Code has for them.
+// The languages that can be searched from; vscode/languages.py writes their table.
+
+import table from "./languages.json" with { type: "json" };
+
+export interface Quote {
+  /** What opens and closes a string. */
+  readonly mark: string;
+  /** Whether a backslash protects the next character. */
+  readonly escapes: boolean;
+  /** Whether it goes on in the next line; another one ends with its line, unless a backslash ends that. */
+  readonly lines: boolean;
+}
 
 export interface Language {
   /** As the server names it. */
-  readonly name: "python" | "java" | "javascript" | "typescript" | "go";
+  readonly name: string;
   /** As people name it. */
   readonly title: string;
+  /** The identifiers that VS Code has for it. */
+  readonly editorNames: readonly string[];
   /** What begins a line comment. */
-  readonly mark: "#" | "//";
+  readonly mark: string;
   /** Suffixes of its files that are indexed, the usual one first. */
   readonly suffixes: readonly [string, ...string[]];
+  /** Longer marks first. */
+  readonly quotes: readonly Quote[];
+  /** Whether a slash may begin a regular expression. */
+  readonly slashExpressions: boolean;
+  /** A regular expression of what begins the last line of a declaration; "": nothing, as in Python. */
+  readonly closing: string;
 }
 
-const TYPESCRIPT: Language = {
-  name: "typescript",
-  title: "TypeScript",
-  mark: "//",
-  suffixes: [".ts", ".mts", ".cts", ".tsx"],
-};
-const JAVASCRIPT: Language = {
-  name: "javascript",
-  title: "JavaScript",
-  mark: "//",
-  suffixes: [".js", ".mjs", ".cjs", ".jsx"],
-};
-
-/** Identifier in VS Code -> language. A new one is a line here, and in `activationEvents` of package.json. */
-export const LANGUAGES: Readonly<Record<string, Language>> = {
-  python: { name: "python", title: "Python", mark: "#", suffixes: [".py"] },
-  java: { name: "java", title: "Java", mark: "//", suffixes: [".java"] },
-  javascript: JAVASCRIPT,
-  javascriptreact: JAVASCRIPT,
-  typescript: TYPESCRIPT,
-  typescriptreact: TYPESCRIPT,
-  go: { name: "go", title: "Go", mark: "//", suffixes: [".go"] },
-};
+/** Identifier in VS Code -> language. */
+export const LANGUAGES: Readonly<Record<string, Language>> = Object.fromEntries(
+  (table as unknown as readonly Language[]).flatMap((each) => each.editorNames.map((name) => [name, each] as const)),
+);
 
 /** The language with an identifier of VS Code; undefined if there is none. */
 export function languageOf(identifier: string): Language | undefined {

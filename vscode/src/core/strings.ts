@@ -1,26 +1,9 @@
 // Whether a text ends inside of a string that may go on in the next line: a docstring, a text block, a template.
 
-import type { Language } from "./languages.ts";
+import type { Language, Quote } from "./languages.ts";
 
-interface Quote {
-  /** What opens and closes it. */
-  readonly mark: string;
-  /** Whether a backslash protects the next character. */
-  readonly escapes: boolean;
-  /** Whether it goes on in the next line; another one ends with its line, unless a backslash ends that. */
-  readonly lines: boolean;
-}
-
-const quote = (mark: string, lines = false, escapes = true): Quote => ({ mark, escapes, lines });
-
-/** Longer marks first. */
-const QUOTES: Readonly<Record<Language["name"], readonly Quote[]>> = {
-  python: [quote('"""', true), quote("'''", true), quote('"'), quote("'")],
-  java: [quote('"""', true), quote('"'), quote("'")],
-  javascript: [quote("`", true), quote('"'), quote("'")],
-  typescript: [quote("`", true), quote('"'), quote("'")],
-  go: [quote("`", true, false), quote('"'), quote("'")],
-};
+/** A template. */
+const TEMPLATE: Quote = { mark: "`", escapes: true, lines: true };
 /** Behind these a slash begins a regular expression, and divides behind all else. */
 const BEFORE_EXPRESSION = /(?:^|[=(,:;!&|?{}[+\-*%<>~^]|\b(?:return|typeof|case|in|of|do|else|void|delete))\s*$/;
 const EXPRESSION = /\/(?:[^\\/[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\//y;
@@ -44,12 +27,12 @@ class Scanner {
 
   endsInString(): boolean {
     while (this.place < this.text.length) {
-      const opened = QUOTES[this.language.name].find(({ mark }) => this.text.startsWith(mark, this.place));
+      const opened = this.language.quotes.find(({ mark }) => this.text.startsWith(mark, this.place));
       if (opened) {
         this.place += opened.mark.length;
         if (this.skipString(opened)) return true;
       } else if (this.closesExpression()) {
-        if (this.skipString(quote("`", true))) return true;
+        if (this.skipString(TEMPLATE)) return true;
       } else if (!this.skipComment() && !this.skipExpression()) {
         this.place += 1;
       }
@@ -101,8 +84,7 @@ class Scanner {
   }
 
   private skipExpression(): boolean {
-    const { name } = this.language;
-    if (this.text[this.place] !== "/" || (name !== "javascript" && name !== "typescript")) return false;
+    if (this.text[this.place] !== "/" || !this.language.slashExpressions) return false;
     const before = this.text.slice(Math.max(0, this.place - 80), this.place);
     EXPRESSION.lastIndex = this.place;
     if (!BEFORE_EXPRESSION.test(before.trimEnd()) || !EXPRESSION.test(this.text)) return false;

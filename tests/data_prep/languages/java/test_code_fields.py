@@ -1,6 +1,6 @@
 from java import methods
 
-from data_prep.languages.java.code_fields import LONGEST
+from data_prep.languages.fields import LONGEST
 from data_prep.records import CODE_FIELDS
 
 TEXT = """class A {

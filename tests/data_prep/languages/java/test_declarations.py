@@ -39,7 +39,7 @@ public class Outer<T> {
 
 
 def test_finds_documented_methods_with_a_body_wherever_they_stand():
-    found = [(m.type_name, m.name, m.kind, m.javadoc) for m in methods(SAMPLE, documented_only=True)]
+    found = [(m.type_name, m.name, m.kind, m.documentation) for m in methods(SAMPLE, documented_only=True)]
     assert found == [
         ("Outer", "Outer", "constructor", "/** Makes it. */"),
         ("Outer", "one", "method", "/** First. */"),
@@ -84,7 +84,7 @@ def test_rubbish_gives_no_methods_and_no_exception(data):
 
 def test_bytes_that_are_no_utf8_are_replaced():
     (found,) = methods(b'class A { /** caf\xe9 */ void m() { n("\xe9"); } }', documented_only=True)
-    assert found.javadoc == "/** caf� */"
+    assert found.documentation == "/** caf� */"
     assert "�" in found.source
 
 

@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_prep.languages.java.javadoc import first_sentence, query_words, returned
+from data_prep.languages.identifiers import query_words
+from data_prep.languages.java.javadoc import first_sentence, returned
 
 
 @pytest.mark.parametrize(

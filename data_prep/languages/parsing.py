@@ -2,27 +2,37 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
 from itertools import islice
+from pkgutil import resolve_name
 from typing import Final
 
-from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
+from tree_sitter import Language as Grammar
+from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 
 from data_prep.errors import UserError
 from data_prep.languages.comments import first_sentence, plain_comment
-from data_prep.languages.fields import FieldKinds, code_fields, type_fields
-from data_prep.languages.source_language import Declaration, FoundFunction, ParsedSource
+from data_prep.languages.fields import code_fields, type_fields
+from data_prep.languages.language import (
+    Declaration,
+    FoundFunction,
+    Language,
+    ParsedSource,
+    is_docstring,
+    name_of,
+    node_text,
+)
 
 LARGEST_FILE: Final = 2 << 20
 """Maximum size of a parsed file in bytes; larger ones are data or made by programs."""
 MOST_DEEP: Final = 16
-"""Maximum nesting of functions and types."""
+"""Maximum nesting of functions and types; the JDK's maximum is 8. Each level is stored and read again."""
 MOST_READ: Final = 4
-"""Maximum times that a file's text is read, since nested functions are read repeatedly."""
+"""Maximum times that a file's text is read, since nested functions are read repeatedly; in the JDK at most 2."""
 MOST_FUNCTIONS: Final = 20_000
-"""Maximum functions of a file."""
+"""Maximum functions of a file, in Java declarations; the JDK's maximum is 900."""
 LONGEST_NAME: Final = 1000
 """Maximum characters of a name with the enclosing types."""
 
@@ -31,54 +41,37 @@ _GAP: Final = re.compile(rb"[ \t\f\r]*(?:\n[ \t\f\r]*)?")
 _HASHES: Final = re.compile(r"(?m)^#+:? ?")
 
 
-@dataclass(frozen=True)
-class Syntax:
-    """The kinds of nodes of a language, and what a function's node says about its declaration."""
-
-    language: Language
-    functions: frozenset[str]
-    types: frozenset[str]  # with a field ``name``, whose name qualifies those of functions inside
-    comments: frozenset[str]
-    declaration: Callable[[Node], Declaration | None]  # None: a function without a body, or not one of interest
-    fields: FieldKinds
-    nested: bool  # whether functions inside of functions are found too
-    other_types: frozenset[str] = frozenset()  # with a field ``name`` too, whose functions are not qualified by it
-    type_declaration: Callable[[Node], Declaration | None] = lambda node: Declaration(_name_of(node), node)
-    constants: Callable[[Node], Iterable[Declaration]] = lambda _: ()  # in a file's root
-    docstrings: bool = False  # whether a string as a statement is documentation
-    sentence: Callable[[str], str] = first_sentence  # of documentation without comment marks
-    is_stub: Callable[[Node], bool] = lambda body: not any(child.type != "comment" for child in body.named_children)
-
-    @cached_property
-    def query(self) -> Query:
-        """Captures the nodes of interest in one pass, in C."""
-        lines = [f"[{' '.join(f'({kind})' for kind in sorted(kinds))}] @{mark}" for mark, kinds in self._marks if kinds]
-        return Query(
-            self.language, "\n".join([*lines, *["(expression_statement . (string) .) @doc"] * self.docstrings])
-        )
-
-    @property
-    def _marks(self) -> tuple[tuple[str, frozenset[str]], ...]:
-        return (
-            ("function", self.functions), ("type", self.types), ("other", self.other_types), ("comment", self.comments),
-        )  # fmt: skip
-
-    def mark(self, node: Node) -> str:
-        """The same for one node."""
-        for mark, kinds in self._marks:
-            if node.type in kinds and node.is_named:
-                return mark
-        return "doc" if self.docstrings and is_docstring(node) else ""
+@lru_cache
+def loaded_grammar(place: str) -> Grammar:
+    """The grammar that "module:function" gives."""
+    return Grammar(resolve_name(place)())
 
 
-def is_docstring(node: Node) -> bool:
-    """Whether a node is a statement that consists of a string."""
-    if node.type != "expression_statement":
-        return False
-    return [child.type for child in node.named_children] == ["string"]
+def _marks(language: Language) -> tuple[tuple[str, frozenset[str]], ...]:
+    return (
+        ("function", language.functions), ("type", language.types), ("other", language.other_types),
+        ("comment", language.comments),
+    )  # fmt: skip
 
 
-def parse(syntax: Syntax, data: bytes) -> ParsedSource:
+@lru_cache
+def _query(language: Language, grammar: str) -> Query:
+    """Captures the nodes of interest in one pass, in C."""
+    marks = _marks(language)
+    lines = [f"[{' '.join(f'({kind})' for kind in sorted(kinds))}] @{mark}" for mark, kinds in marks if kinds]
+    lines += ["(expression_statement . (string) .) @doc"] * language.docstrings
+    return Query(loaded_grammar(grammar), "\n".join(lines))
+
+
+def _mark(language: Language, node: Node) -> str:
+    """The same for one node."""
+    for mark, kinds in _marks(language):
+        if node.type in kinds and node.is_named:
+            return mark
+    return "doc" if language.docstrings and is_docstring(node) else ""
+
+
+def parse(language: Language, data: bytes, path: str) -> ParsedSource:
     """The functions of a file, in source order; those that contain broken text are left out.
 
     Raises:
@@ -86,33 +79,40 @@ def parse(syntax: Syntax, data: bytes) -> ParsedSource:
     """
     if len(data) > LARGEST_FILE:
         raise UserError(f"longer than {LARGEST_FILE >> 20} MiB")
-    tree = Parser(syntax.language).parse(data)
+    grammar = language.grammar_of(path)
+    tree = Parser(loaded_grammar(grammar)).parse(data)
     root = tree.root_node
-    captures = _captures_of_broken(syntax, tree) if root.has_error else QueryCursor(syntax.query).captures(root)
-    comments = _Comments(data, captures.get("comment", []))
+    if root.has_error:
+        captures = captures_of_broken(tree, partial(_mark, language))
+    else:
+        captures = QueryCursor(_query(language, grammar)).captures(root)
+    comments = _Comments(data, captures.get("comment", []), language.block_comment)
     strings = [(node.start_byte, node.end_byte) for node in captures.get("doc", [])]
-    found, left_out = _functions(syntax, data, captures, comments, inner=False)
-    first = next((child.start_byte for child in root.named_children if child.type not in syntax.comments), len(data))
+    found, left_out = _functions(language, data, captures, comments, inner=False)
+    first = next((child.start_byte for child in root.named_children if child.type not in language.comments), len(data))
     spans = sorted({(node.start_byte, node.end_byte) for node in comments.nodes} | {*strings})
     return ParsedSource(
         found,
         spans,
         first,
         left_out,
-        types=lambda: _types(syntax, data, captures, comments),
-        inner=lambda: _functions(syntax, data, captures, comments, inner=True)[0],
-        constants=lambda: _constants(syntax, data, root, comments),
+        types=lambda: _types(language, data, captures, comments),
+        inner=lambda: _functions(language, data, captures, comments, inner=True)[0],
+        constants=lambda: _constants(language, data, root, comments),
     )
 
 
-def _captures_of_broken(syntax: Syntax, tree: Tree) -> dict[str, list[Node]]:
-    """The captures without the query, which is quadratic in the children of an error."""
+def captures_of_broken(tree: Tree, mark_of: Callable[[Node], str]) -> dict[str, list[Node]]:
+    """The captures of a query without it, which is quadratic in the children of an error.
+
+    ``mark_of`` tells the name by which a node is captured; "": it is not.
+    """
     captures: dict[str, list[Node]] = {}
     cursor = tree.walk()
     inside = True
     while inside:
         node = cursor.node
-        if node is not None and (mark := syntax.mark(node)):
+        if node is not None and (mark := mark_of(node)):
             captures.setdefault(mark, []).append(node)
         inside = cursor.goto_first_child() or cursor.goto_next_sibling()
         while not inside and cursor.goto_parent():
@@ -121,15 +121,15 @@ def _captures_of_broken(syntax: Syntax, tree: Tree) -> dict[str, list[Node]]:
 
 
 def _functions(
-    syntax: Syntax, data: bytes, captures: Mapping[str, Sequence[Node]], comments: "_Comments", *, inner: bool
+    language: Language, data: bytes, captures: Mapping[str, Sequence[Node]], comments: "_Comments", *, inner: bool
 ) -> tuple[list[FoundFunction], int]:
     """The functions, or with ``inner`` those inside of others that are none of them, and how many are left out."""
     found: list[FoundFunction] = []
     left_out = to_read = 0
     for node, mark, types, is_nested, depth in _nested(captures):
-        if mark != "function" or (is_nested and not syntax.nested) != inner:
+        if mark != "function" or (is_nested and not language.nested) != inner:
             continue
-        declared = syntax.declaration(node)
+        declared = language.declaration(node)
         if declared is None:
             continue
         type_name = ".".join(filter(None, (*types, declared.owner)))
@@ -139,32 +139,32 @@ def _functions(
         if node.has_error or not fits or len(type_name) + len(declared.name) >= LONGEST_NAME:
             left_out += 1
             continue
-        found.append(_found(syntax, data, node, declared, type_name, comments))
+        found.append(_found(language, data, node, declared, type_name, comments))
     return found, left_out
 
 
 def _types(
-    syntax: Syntax, data: bytes, captures: Mapping[str, Sequence[Node]], comments: "_Comments"
+    language: Language, data: bytes, captures: Mapping[str, Sequence[Node]], comments: "_Comments"
 ) -> list[FoundFunction]:
     """The named types, as far as they are nested and as many as functions may be."""
     found: list[FoundFunction] = []
     for node, mark, types, _, depth in _nested(captures):
         if mark == "function" or depth > MOST_DEEP or len(found) >= MOST_FUNCTIONS:
             continue
-        declared = syntax.type_declaration(node)
+        declared = language.type_declaration(node)
         if declared is None or not declared.name or sum(map(len, (*types, declared.name))) + len(types) >= LONGEST_NAME:
             continue
-        found.append(_found(syntax, data, node, replace(declared, kind="type"), ".".join(types), comments))
+        found.append(_found(language, data, node, replace(declared, kind="type"), ".".join(types), comments))
     return found
 
 
-def _constants(syntax: Syntax, data: bytes, root: Node, comments: "_Comments") -> list[FoundFunction]:
+def _constants(language: Language, data: bytes, root: Node, comments: "_Comments") -> list[FoundFunction]:
     """The constants, the first of each name, as many as functions may be."""
     declared: dict[str, Declaration] = {}
-    for each in islice(syntax.constants(root), MOST_FUNCTIONS):
+    for each in islice(language.constants(root), MOST_FUNCTIONS):
         if each.name and len(each.name) < LONGEST_NAME:
             declared.setdefault(each.name, replace(each, kind="constant"))
-    return [_found(syntax, data, each.whole, each, "", comments) for each in declared.values()]
+    return [_found(language, data, each.whole, each, "", comments) for each in declared.values()]
 
 
 def _nested(captures: Mapping[str, Sequence[Node]]) -> Iterator[tuple[Node, str, list[str], bool, int]]:
@@ -178,27 +178,24 @@ def _nested(captures: Mapping[str, Sequence[Node]]) -> Iterator[tuple[Node, str,
         names = [name for _, name in around if name]
         yield node, kind, names, any(name is None for _, name in around), len(around)
         if kind != "other":
-            around.append((node.end_byte, _name_of(node) if kind == "type" else None))
-
-
-def _name_of(node: Node) -> str:
-    return node_text(node.child_by_field_name("name"))
+            around.append((node.end_byte, name_of(node) if kind == "type" else None))
 
 
 def _found(
-    syntax: Syntax, data: bytes, node: Node, declared: Declaration, type_name: str, comments: "_Comments"
+    language: Language, data: bytes, node: Node, declared: Declaration, type_name: str, comments: "_Comments"
 ) -> FoundFunction:
     whole, first = declared.whole, declared.first or declared.whole
-    inside = _docstring(node) if syntax.docstrings and declared.kind != "constant" else None
+    inside = _docstring(node) if language.docstrings and declared.kind != "constant" else None
     raw = node_text(inside) if inside is not None else comments.before(first.start_byte)
-    doc = plain_comment(_HASHES.sub("", raw) if declared.kind == "constant" else raw)
+    raw = _HASHES.sub("", raw) if declared.kind == "constant" else raw
+    doc = plain_comment(raw, "" if language.docstrings else language.line_comment, language.block_comment)
     body = whole if declared.kind == "constant" else node.child_by_field_name("body")
-    parts, inner = (whole, body, inside), syntax.functions | syntax.types | syntax.other_types
+    parts = (whole, body, inside)
 
     def fields() -> Mapping[str, tuple[str, ...]]:
         if declared.kind == "type":
-            return type_fields(declared.name, parts, syntax.fields, inner)
-        return code_fields(declared.name, type_name, parts, syntax.fields)
+            return type_fields(declared.name, parts, language)
+        return code_fields(declared.name, type_name, parts, language)
 
     return FoundFunction(
         name=declared.name,
@@ -209,9 +206,9 @@ def _found(
         start_line=first.start_point[0] + 1,
         end_line=_last_line(data, whole),
         doc=doc,
-        query=syntax.sentence(doc),
+        query=first_sentence(doc),
         docstring=None if inside is None else (inside.start_byte, inside.end_byte),
-        is_stub=body is not None and syntax.is_stub(body),
+        is_stub=body is not None and language.is_stub(body),
         annotations=(),
         fields=fields,
     )
@@ -230,16 +227,12 @@ def _docstring(function: Node) -> Node | None:
     return first if first is not None and is_docstring(first) else None
 
 
-def node_text(node: Node | None) -> str:
-    """The source text of a node, "" for None."""
-    return (node.text or b"").decode(errors="replace") if node is not None else ""
-
-
 class _Comments:
     """The comments of a file."""
 
-    def __init__(self, data: bytes, nodes: Sequence[Node]) -> None:
+    def __init__(self, data: bytes, nodes: Sequence[Node], block: tuple[str, str] | None) -> None:
         self.data = data
+        self._block = block[0] if block else "\0"
         self.nodes = sorted(nodes, key=lambda node: node.start_byte)
         self._ends = [node.end_byte for node in self.nodes]
 
@@ -249,12 +242,12 @@ class _Comments:
         if place < 0 or not self._documents(self.nodes[place], start):
             return ""
         raw = node_text(self.nodes[place])
-        if raw.startswith("/*"):
+        if raw.startswith(self._block):
             return raw
         lines = [raw]
         for earlier in range(place - 1, -1, -1):
-            text = node_text(self.nodes[earlier])
-            if text.startswith("/*") or not self._documents(self.nodes[earlier], self.nodes[earlier + 1].start_byte):
+            text, end = node_text(self.nodes[earlier]), self.nodes[earlier + 1].start_byte
+            if text.startswith(self._block) or not self._documents(self.nodes[earlier], end):
                 break
             lines.append(text)
         return "\n".join(reversed(lines))

@@ -2,11 +2,11 @@
 
 import pytest
 
-from data_prep.languages.java.code_fields import LONGEST, clean_fields
+from data_prep.languages.fields import LONGEST
+from data_prep.languages.java.code_fields import clean_fields
 from data_prep.languages.java.declarations import FoundMethod, find_methods, parse_java
-from data_prep.languages.java.jcg_fields import fields_of
+from data_prep.languages.java.jcg_fields import fields_of, profile_fields
 from data_prep.languages.java.jcg_syntax import parse_published
-from data_prep.languages.java.parsed_fields import profile_fields
 from data_prep.languages.java.statement_trees import statement_trees
 from data_prep.languages.java.types import text
 

@@ -1,0 +1,187 @@
+"""What is known of a programming language: a module of this folder has one ``Language``, the registry one line.
+
+It is all that the corpus, the search, its page and the editor's extension know of it. Light to import: a grammar is
+loaded when something is parsed. A function is found with its documentation, which is a comment before it or a
+docstring inside, and the comments of its file, so that code and context can be shown without them.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFunction:
+    """A function, method or constructor with a body in a parsed file; offsets are in bytes."""
+
+    name: str  # "" if it has none
+    type_name: str  # enclosing types, dotted; "" if there is none
+    kind: str  # function, method or constructor; of what is in ``ParsedSource.types``: type, in ``constants``: constant
+    start: int  # of the declaration with decorators and annotations, without the comment before it
+    end: int
+    start_line: int  # 1-based
+    end_line: int  # 1-based, inclusive
+    doc: str  # documentation as plain lines without comment marks, "" if there is none
+    query: str  # its first sentence
+    docstring: tuple[int, int] | None  # where the documentation is, if it is inside the function
+    is_stub: bool  # whether it only passes, raises or is otherwise empty by the language's rule
+    annotations: Sequence[str]
+    fields: Callable[[], Mapping[str, tuple[str, ...]]]  # the code fields, taken when they are needed
+
+    @property
+    def dotted(self) -> str:
+        """The name qualified by the enclosing types."""
+        return f"{self.type_name}.{self.name}" if self.type_name and self.name else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedSource:
+    """The functions and comments of a file."""
+
+    functions: Sequence[FoundFunction]
+    comments: Sequence[tuple[int, int]]  # start and end of comments and docstrings in bytes, ascending, disjoint
+    code_start: int  # offset of the first node that is no comment
+    left_out: int  # functions that contain broken text, or that are nested too deeply or too often
+    types: Callable[[], Sequence[FoundFunction]] = tuple
+    """Its named types in source order, found when they are needed; their fields have the words of the declarations."""
+    inner: Callable[[], Sequence[FoundFunction]] = tuple
+    """Functions inside of others that the language's rule for pairs leaves out of ``functions``, in the same way."""
+    constants: Callable[[], Sequence[FoundFunction]] = tuple
+    """Names that are given a value outside of functions and types, constants or variables, in the same way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What surrounds the node of a function."""
+
+    name: str
+    whole: "Node"  # with what belongs to the declaration: decorators, the name that it is assigned to
+    owner: str = ""  # the type that the declaration itself names, as in Go
+    kind: str = ""  # empty: method inside of a type, else function
+    first: "Node | None" = None  # what belongs to it before ``whole``: its first decorator
+
+
+def node_text(node: "Node | None") -> str:
+    """The source text of a node, "" for None."""
+    return (node.text or b"").decode(errors="replace") if node is not None else ""
+
+
+def name_of(node: "Node") -> str:
+    """The text of a node's field ``name``."""
+    return node_text(node.child_by_field_name("name"))
+
+
+def named(node: "Node") -> Declaration:
+    """A declaration that has a field ``name``, and nothing around it."""
+    return Declaration(name_of(node), node)
+
+
+def is_docstring(node: "Node") -> bool:
+    """Whether a node is a statement that consists of a string."""
+    if node.type != "expression_statement":
+        return False
+    return [child.type for child in node.named_children] == ["string"]
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a line, such as kinds of nodes."""
+    return frozenset(text.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What opens and closes a string."""
+
+    mark: str
+    lines: bool = False  # whether it goes on in the next line; another one ends with its line, unless \ ends that
+    escapes: bool = True  # whether a backslash protects the next character
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Language:
+    """A language. "Kinds" are those of its grammar's nodes."""
+
+    # what it is called
+    name: str  # lower-case, as in --data.language
+    title: str  # as people write it
+    editor_names: tuple[str, ...]  # its identifiers in VS Code
+    suffixes: tuple[str, ...]  # of its files, the usual one first
+
+    # its text
+    line_comment: str = "//"
+    block_comment: tuple[str, str] | None = ("/*", "*/")
+    quotes: tuple[Quote, ...] = (Quote('"'), Quote("'"))  # longer ones first
+    slash_expressions: bool = False  # whether a slash may begin a regular expression
+    keywords: frozenset[str]  # reserved words, which are no identifiers
+    typical: str  # regular expression of what is typical of a line, for pieces that several parsers accept
+    doubt: float = 0.0
+    """What speaks against a piece of code being in it: 0.1 for a grammar that accepts prose, so that lines decide."""
+    body_mark: str = "{"
+    """What begins the body of a declaration; "": the line's end. Several: the first of them, wherever it is."""
+    closing: str = r"[\])}]"
+    """Regular expression of what begins the last line of a declaration, as its first; "": nothing, as in Python."""
+
+    # its grammar
+    grammar: str  # "module:function"; the module's distribution is named like it
+    grammars: Mapping[str, str] = field(default_factory=dict)  # suffix -> another one
+    parser: str = "data_prep.languages.parsing:parse"  # (language, content, path) -> ParsedSource
+
+    # its declarations, for that parser
+    functions: frozenset[str] = frozenset()  # kinds
+    types: frozenset[str] = frozenset()  # kinds with a field ``name``, whose name qualifies those of functions inside
+    other_types: frozenset[str] = frozenset()  # kinds with a field ``name`` too, which does not qualify them
+    comments: frozenset[str] = frozenset(("comment",))  # kinds
+    nested: bool = True  # whether functions inside of functions are found too
+    docstrings: bool = False  # whether a string as a statement is documentation
+    declaration: "Callable[[Node], Declaration | None]" = named
+    """None: a function without a body, or not one of interest."""
+    type_declaration: "Callable[[Node], Declaration | None]" = named
+    constants: "Callable[[Node], Iterable[Declaration]]" = lambda _: ()  # in a file's root
+    is_stub: "Callable[[Node], bool]" = lambda body: not any(child.type != "comment" for child in body.named_children)
+
+    # its names and calls
+    identifiers: frozenset[str]  # kinds
+    calls: Mapping[str, str]  # kind -> the field with what is called; "": it is itself one of ``members``
+    members: Mapping[str, tuple[str, str]]  # kind of a qualified name -> the fields with its qualifier and its name
+    creations: frozenset[str] = frozenset()  # calls that create an object: the class's name is followed by "new"
+    self_names: frozenset[str] = frozenset()  # names of the object or class itself
+    definitions: frozenset[str]  # kinds with a field ``name``, which a piece of code defines
+
+    # its files
+    test_words: frozenset[str]  # words of a path, split like an identifier, that mark tests
+    test_files: str = r"(?!)"  # regular expression of the end of a test's path, before the suffix, if only here
+    common_names: frozenset[str] = frozenset()  # names of functions that every type has
+    gathering_files: frozenset[str] = frozenset()  # names of files that only gather others
+    declaration_suffixes: tuple[str, ...] = ()  # of files that only declare what others define
+    built_folders: frozenset[str] = frozenset()  # of what is made from the sources, in repositories
+    sole_exports: tuple[bytes, ...] = ()  # what begins a function without a name that is all that a file exports
+    is_minified: Callable[[str], bool] = lambda _: False
+    """Whether a path is that of a file that a program made shorter."""
+
+    # what the search does with it
+    reader: str = "search.files.functions:read_functions"  # finds the units of a file
+    traces: str = ""  # reads the errors of a stack trace; "": nothing does
+    colours: Mapping[str, str] = field(default_factory=dict)  # kind -> what it is coloured as, beside the usual ones
+    capital_types: bool = True  # whether names in capitals are types, by custom
+
+    def parse(self, data: bytes, path: str) -> ParsedSource:
+        """The functions and comments of a file.
+
+        Raises:
+            UserError: the file is too long.
+        """
+        found: ParsedSource = resolve_name(self.parser)(self, data, path)
+        return found
+
+    def grammar_of(self, path: str) -> str:
+        """The grammar of a file, as "module:function"."""
+        return next((self.grammars[end] for end in self.grammars if path.endswith(end)), self.grammar)
+
+    @property
+    def distribution(self) -> str:
+        """The distribution with its grammar, whose version is part of prepared data."""
+        return self.grammar.partition(":")[0].replace("_", "-")
