@@ -174,8 +174,13 @@ def _sizes(rows: Mapping[Row, Mapping[str, Entry]], trees: Mapping[str, Sequence
 
 
 def _means(rows: Mapping[Row, Mapping[str, Entry]]) -> str:
-    lines = [(row.label, *(_mrr(by.get(name)) for name in LANGUAGES)) for row, by in rows.items()]
-    return markdown_table(("MRR", *LANGUAGES), lines)
+    names = _tested(rows)
+    return markdown_table(("MRR", *names), [(row.label, *(_mrr(by.get(n)) for n in names)) for row, by in rows.items()])
+
+
+def _tested(rows: Mapping[Row, Mapping[str, Entry]]) -> list[str]:
+    """The languages with results."""
+    return [name for name in LANGUAGES if any(name in by for by in rows.values())]
 
 
 def _mrr(entry: Entry | None) -> str:
@@ -187,7 +192,7 @@ def _mrr(entry: Entry | None) -> str:
 
 def _differences(rows: Mapping[Row, Mapping[str, Entry]], trees: Mapping[str, Sequence[int]]) -> str:
     """All languages against the language alone, and every model and fusion against BM25."""
-    control, lines = rows.get(Row(CONTROL, ""), {}), []
+    control, names, lines = rows.get(Row(CONTROL, ""), {}), _tested(rows), []
     for row, by in rows.items():
         others = [(f"{row.label} - {CONTROL}", control)] if row.model != CONTROL else []
         if row.trained_on == ALL:
@@ -196,8 +201,8 @@ def _differences(rows: Mapping[Row, Mapping[str, Entry]], trees: Mapping[str, Se
             others.append((title, rows.get(alone, {})))
         for title, base in others:
             if set(by) & set(base):
-                lines.append((title, *(_difference(by.get(n), base.get(n), trees.get(n)) for n in LANGUAGES)))
-    return markdown_table(("difference of MRR", *LANGUAGES), lines) if lines else ""
+                lines.append((title, *(_difference(by.get(n), base.get(n), trees.get(n)) for n in names)))
+    return markdown_table(("difference of MRR", *names), lines) if lines else ""
 
 
 def _difference(first: Entry | None, second: Entry | None, trees: Sequence[int] | None) -> str:

@@ -48,7 +48,7 @@ assert Tokens.of("a -- b", "made").all == ["a"]
 def test_a_language_is_known_everywhere_by_its_record(tmp_path):
     (tmp_path / "made.py").write_text(RECORD)
     root = Path(__file__).parents[3]
-    environment = {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{tmp_path}"}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(tmp_path), *sys.path[1:]])}
     done = subprocess.run(
         [sys.executable, "-P", "-c", PROGRAM],
         cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False,
