@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from data_prep.corpus.dataset import Corpus
-from data_prep.corpus.records import TreeName
-from data_prep.corpus.worker import TreeTask
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.languages.registry import LANGUAGES
+from data_prep.pipeline.corpus import Corpus
+from data_prep.pipeline.shard_folder import TreeTask
+from data_prep.pipeline.shards import TreeName
 from data_prep.sources.debian_archives import fetched_archives
 from data_prep.sources.package_downloads import REGISTRIES, Package, fetched_package
 

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from data_prep.corpus.dataset import Corpus
-from data_prep.corpus.records import TreeName
-from data_prep.corpus.worker import TreeTask
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.languages.registry import LANGUAGES
+from data_prep.pipeline.corpus import Corpus
+from data_prep.pipeline.shard_folder import TreeTask
+from data_prep.pipeline.shards import TreeName
 from data_prep.sources.git_tree import mirror_of
 
 LIST: Final = Path(__file__).with_name("repositories.txt")

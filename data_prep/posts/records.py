@@ -7,6 +7,9 @@ from typing import Any, Final
 from data_prep.errors import UserError
 from data_prep.files.json_text import checked_record
 
+Row = Mapping[str, str]
+"""A row of a table of a dump: attribute -> value; a NULL column is an absent attribute."""
+
 _LICENCES: Final = (("2018-05-02", "CC BY-SA 4.0"), ("2011-04-08", "CC BY-SA 3.0"), ("", "CC BY-SA 2.5"))
 """Licences of Stack Exchange by the day from which they are valid, for dumps without ContentLicense."""
 
@@ -75,7 +78,7 @@ NOBODY: Final = Attribution("", "", "")
 """Of an answer that is not there."""
 
 
-def licence_of(row: Mapping[str, str], site_licence: str) -> str:
+def licence_of(row: Row, site_licence: str) -> str:
     """The licence of a post of a dump."""
     if stated := row.get("ContentLicense") or site_licence:
         return stated
@@ -83,7 +86,7 @@ def licence_of(row: Mapping[str, str], site_licence: str) -> str:
     return next(name for day, name in _LICENCES if created >= day)
 
 
-def author_of(row: Mapping[str, str]) -> str:
+def author_of(row: Row) -> str:
     """The author as a dump names them: a display name for deleted accounts, otherwise a number."""
     if name := row.get("OwnerDisplayName"):
         return name

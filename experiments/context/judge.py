@@ -8,12 +8,12 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.corpus.contexts import CONTEXT_FIELD, asked_under, nearest_words, without_contexts
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.named_paths import named_path
 from data_prep.languages.java.javadoc import query_words
 from data_prep.languages.registry import LANGUAGES, language
+from data_prep.pipeline.contexts import CONTEXT_FIELD, asked_under, nearest_words, without_contexts
 from data_prep.records import Method, Pair
 from data_prep.store.prepared_data import Split
 from evaluation.annotations import (

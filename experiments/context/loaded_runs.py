@@ -8,10 +8,10 @@ from urllib.parse import quote
 import numpy as np
 from jaxtyping import Int64
 
-from data_prep.corpus.dataset import Corpus
-from data_prep.corpus.triples import Triple, triples
 from data_prep.errors import UserError
 from data_prep.languages.registry import language_of
+from data_prep.pipeline.corpus import Corpus
+from data_prep.pipeline.triples import Triple, triples
 from data_prep.records import SplitName
 from data_prep.registry import data_set
 from data_prep.store.checksum import words_sha256

@@ -9,8 +9,7 @@ import numpy as np
 from jaxtyping import Int64
 
 from baselines.bm25.ranker import Bm25, Bm25Config
-from data_prep.corpus.context_parts import PARTS
-from data_prep.corpus.contexts import CONTEXT_FIELD, with_contexts
+from data_prep.pipeline.contexts import CONTEXT_FIELD, PARTS, with_contexts
 from data_prep.store.held_out import tree_of
 from data_prep.store.prepared_data import Split
 from experiments.context.encoded_pairs import model_scores

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.corpus.context_parts import PARTS
+from data_prep.pipeline.contexts import PARTS
 from evaluation.run_comparison import RunDifference
 from experiments.context.differences import Seeds, difference, macro_difference
 from experiments.context.paired import Key, Pairs

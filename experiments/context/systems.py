@@ -11,9 +11,9 @@ import numpy as np
 from jaxtyping import Float
 
 from baselines.bm25.ranker import Bm25, Bm25Config
-from data_prep.corpus.context_parts import Part
-from data_prep.corpus.contexts import (
+from data_prep.pipeline.contexts import (
     CONTEXT_FIELD,
+    Part,
     asked_with_context,
     contexts_of_neighbours,
     document_counts,

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from data_prep.errors import UserError
-from data_prep.pairs.overlap import overlap, without
+from data_prep.pipeline.overlap import overlap, without
 from data_prep.records import SplitName
 from data_prep.store.checksum import words_sha256
 from data_prep.store.prepared_data import PreparedData, Split

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from matplotlib.figure import Figure
 
-from data_prep.corpus.statistics import Lengths
+from data_prep.pipeline.corpus_statistics import Lengths
 from experiments.tables.comparison_pictures import as_png
 
 SCOTCH: Final = {"python": 1_797_545, "javascript": 762_268, "java": 756_115, "go": 684_855}
@@ -24,7 +24,7 @@ def corpus_tables(name: str, found: Mapping[str, Mapping[str, Any]], lengths: Ma
 
     Args:
         name: of the data set.
-        found: as in ``data_prep.corpus.statistics.statistics``.
+        found: as in ``data_prep.pipeline.corpus_statistics.statistics``.
         lengths: of the kept functions.
     """
     languages = [each for each, counts in found.items() if counts["trees"]]

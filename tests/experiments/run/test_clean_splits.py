@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from data_prep.pairs.overlap import crossing
+from data_prep.pipeline.overlap import crossing
 from data_prep.prepare import prepare
 from data_prep.store.concatenation import joined
 from experiments.recipes.config import resolve
