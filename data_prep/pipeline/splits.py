@@ -84,12 +84,12 @@ def _splits_of_groups(pairs: Sequence[Pair], config: DataConfig, rule: SplitRule
     """
     sizes = Counter(_group_of(pair, rule) for pair in pairs)
     wanted: dict[SplitName, float] = {
-        "test": min(config.test_share * len(pairs), rule.test_pairs),
-        "valid": min(config.valid_share * len(pairs), rule.valid_pairs),
+        "test": min(config.test_share * len(pairs), float(rule.test_pairs)),
+        "valid": min(config.valid_share * len(pairs), float(rule.valid_pairs)),
     }
     largest = dict.fromkeys(wanted, math.inf)
     if rule.by == "project" and sizes:
-        middle = statistics.median_low(sizes.values())
+        middle = float(statistics.median_low(sizes.values()))
         largest = {name: max(number / _OF_PROJECTS, middle) for name, number in wanted.items()}
     splits: dict[Group, SplitName] = {}
     parts = wanted if rule.by == "project" else dict.fromkeys(wanted, math.inf)
@@ -115,9 +115,9 @@ def splits_of_trees(pairs: Mapping[str, Mapping[str, int]], seed: int) -> dict[s
         for group, split in splits.items():
             if split in missing:
                 missing[split] -= sizes.get(group, 0)
-        largest = max(wanted / _OF_TREES, sorted(sizes.values())[len(sizes) // 2] if sizes else 0)
+        largest = max(wanted / _OF_TREES, float(sorted(sizes.values())[len(sizes) // 2]) if sizes else 0.0)
         left = {group: number for group, number in sizes.items() if group not in splits}
-        _assign(splits, left, missing, dict.fromkeys(missing, 1), dict.fromkeys(missing, largest), seed)
+        _assign(splits, left, missing, dict.fromkeys(missing, 1.0), dict.fromkeys(missing, largest), seed)
     return {name: split for (name,), split in splits.items()}
 
 

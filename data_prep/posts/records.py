@@ -1,7 +1,7 @@
 """The record of a question with its accepted answer and its links, and who wrote them."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
 from data_prep.errors import UserError
@@ -55,13 +55,9 @@ class Post:
         """Whether there is code or an error to search with."""
         return bool(self.code or self.error)
 
-    def to_json(self) -> dict[str, Any]:
-        """As a JSON object."""
-        return asdict(self)
-
     @classmethod
-    def from_json(cls, content: Mapping[str, Any], *, body: bool = False) -> "Post":
-        """What :meth:`to_json` returned; without ``body`` the HTML is dropped.
+    def from_json(cls, content: Mapping[str, Any]) -> "Post":
+        """The post of a JSON object with its fields, without its HTML.
 
         Raises:
             UserError: it is no such record.
@@ -69,7 +65,7 @@ class Post:
         try:
             lists = {name: tuple(content[name]) for name in ("tags", "keyword", "duplicate_of", "linked_to")}
             by = {name: checked_record(Attribution, content[name]) for name in ("question_by", "answer_by")}
-            return cls(**{**content, **lists, **by, "body": content["body"] if body else ""})
+            return cls(**{**content, **lists, **by, "body": ""})
         except (TypeError, KeyError) as error:
             raise UserError(f"expected the record of a post ({error})") from error
 

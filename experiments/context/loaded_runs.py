@@ -14,8 +14,7 @@ from data_prep.pipeline.corpus import Corpus
 from data_prep.pipeline.triples import Triple, triples
 from data_prep.records import SplitName
 from data_prep.registry import data_set
-from data_prep.store.checksum import words_sha256
-from data_prep.store.prepared_data import PairText, PreparedData, Split
+from data_prep.store.prepared_data import PairText, PreparedData, Split, words_sha256
 from experiments.recipes.config import REPOSITORY, Configuration
 from experiments.recipes.run_folder import RunFolder
 from experiments.recipes.trained_run import load_run

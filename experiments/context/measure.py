@@ -10,7 +10,7 @@ from jaxtyping import Int64
 
 from baselines.bm25.ranker import Bm25, Bm25Config
 from data_prep.pipeline.contexts import CONTEXT_FIELD, PARTS, with_contexts
-from data_prep.store.held_out import tree_of
+from data_prep.store.derived_splits import tree_of
 from data_prep.store.prepared_data import Split
 from experiments.context.encoded_pairs import model_scores
 from experiments.context.loaded_runs import LoadedRun, rows_of_languages

@@ -15,9 +15,8 @@ from data_prep.pipeline.overlap import TreeOverlap, crossing, overlap, tree_over
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS, STRUCTURE_FIELDS, SplitName
 from data_prep.registry import OfLanguages, data_set
-from data_prep.store.concatenation import joined
-from data_prep.store.held_out import held_out
-from data_prep.store.prepared_data import PreparedData, Split, limit_training
+from data_prep.store.derived_splits import held_out, joined, limit_training
+from data_prep.store.prepared_data import PreparedData, Split
 from evaluation.reading import asked
 from experiments.recipes.config import REPOSITORY, Configuration
 from experiments.recipes.models import is_trained

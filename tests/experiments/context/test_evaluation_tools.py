@@ -11,7 +11,7 @@ import pytest
 from baselines.bm25.ranker import Bm25
 from cli.main import main
 from data_prep.pipeline.contexts import CONTEXT_FIELD, nearest_words, without_contexts
-from data_prep.store.held_out import tree_of
+from data_prep.store.derived_splits import tree_of
 from experiments.context.encoded_pairs import model_scores, query_vectors
 from experiments.context.loaded_runs import LoadedRun, rows_of_languages, same_pairs, url_of
 from experiments.context.measure import measured, page_of, plain_contexts
