@@ -7,7 +7,7 @@ import logging
 import sys
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -89,6 +89,19 @@ class Corpus(ABC):
                 self.tasks(extraction_program()), processes=self._config.processes, cluster=self._config.cluster
             )
         return self._made
+
+
+def lines_of_list(path: Path, what: str) -> Iterator[tuple[int, str]]:
+    """Number and text of each line of a list of source trees, without comments and blank ones.
+
+    Raises:
+        UserError: the list is missing or no text.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"--data.path={path} cannot be read ({error}): expected a list of {what}") from error
+    return ((number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("#"))
 
 
 def languages_of(name: str) -> tuple[str, ...]:

@@ -116,11 +116,11 @@ def alike(one: Words, other: Words) -> bool:
     return shared >= SIMILAR * (least + most - shared)
 
 
-def word_sets(split: Split, field: str) -> list[Words]:
-    """The words of a field of each row, in lower case and without punctuation."""
+def word_sets(split: Split, field: str, left_out: Words = frozenset()) -> list[Words]:
+    """The words of a field of each row, in lower case, without punctuation and those that are ``left_out``."""
     words = [word.lower() if any(map(str.isalnum, word)) else "" for word in split.lexicon]
-    lists = split.words[field]
-    return [frozenset(words[number] for number in lists[row].tolist()) - {""} for row in range(len(lists))]
+    lists, without_these = split.words[field], left_out | {""}
+    return [frozenset(words[number] for number in lists[row].tolist()) - without_these for row in range(len(lists))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +186,8 @@ class _Keys:
         self.names = word_sets(split, "name")
         self.tokens = word_sets(split, "tokens")
         self.named_queries = named_queries(split)
-        self.known_names = known_words(split, "name")
-        self.known_queries = known_words(split, "query")
+        self.known_names = word_sets(split, "name", frozenset((UNKNOWN,)))
+        self.known_queries = word_sets(split, "query", frozenset((UNKNOWN, *_COMMON)))
 
 
 class _Known:
@@ -245,15 +245,6 @@ def _expected(keys: _Keys, trees: np.ndarray, size: int) -> dict[str, float]:
             for name, number in _names(keys, trees, found).items():
                 total[name] += number * size / len(drawn)
     return {name: number / CONTROLS for name, number in total.items()}
-
-
-def known_words(split: Split, field: str) -> list[Words]:
-    """The words of a field of each row in lower case, without unknown ones, and of queries without stop words."""
-    left_out = _COMMON if field == "query" else frozenset[str]()
-    words = [word.lower() if word != UNKNOWN and any(map(str.isalnum, word)) else "" for word in split.lexicon]
-    words = ["" if word in left_out else word for word in words]
-    lists = split.words[field]
-    return [frozenset(words[number] for number in lists[row].tolist()) - {""} for row in range(len(lists))]
 
 
 def _similar(one: Words, other: Words) -> bool:
