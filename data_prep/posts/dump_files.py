@@ -196,5 +196,8 @@ class _Sink:
     def flush(self) -> None:
         return
 
+    def close(self) -> None:
+        return
+
     def size(self) -> int:
         return self._done
