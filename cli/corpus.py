@@ -25,8 +25,8 @@ def corpus(arguments: Sequence[str]) -> None:
             raise UserError(f"bash run.sh corpus takes options of section data, such as --data.mirrors=, not --{name}")
     from dataclasses import replace
 
-    from data_prep.corpus.statistics import measured_lengths, statistics
     from data_prep.files.atomic import write_atomically
+    from data_prep.pipeline.corpus_statistics import measured_lengths, statistics
     from data_prep.registry import data_set
     from data_prep.worker_pool import processors
     from experiments.tables.corpus_tables import corpus_picture, corpus_tables

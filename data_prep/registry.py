@@ -6,7 +6,7 @@ from typing import Final, Protocol, runtime_checkable
 
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
-from data_prep.pairs.made import MadePairs
+from data_prep.pipeline.stages import MadePairs
 
 DATASETS: Final[dict[str, str]] = {
     "jdk": "data_prep.datasets.jdk:Jdk",

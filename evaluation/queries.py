@@ -16,8 +16,7 @@ from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import UNKNOWN
-from data_prep.store.checksum import words_sha256
-from data_prep.store.prepared_data import Split
+from data_prep.store.prepared_data import Split, words_sha256
 from evaluation.comparison import Pool
 from evaluation.json_records import load_record, to_json
 from evaluation.provenance import without_paths

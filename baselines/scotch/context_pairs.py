@@ -10,7 +10,7 @@ import numpy as np
 import Stemmer
 from jaxtyping import Int
 
-from data_prep.corpus.contexts import CONTEXT_FIELD
+from data_prep.pipeline.contexts import CONTEXT_FIELD
 from data_prep.store.batching import Batch, pad
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged

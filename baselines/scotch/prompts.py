@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from data_prep.corpus.contexts import CONTEXT_LINES
-from data_prep.corpus.plain_code import plain_code
 from data_prep.languages.registry import language_of
+from data_prep.pipeline.contexts import CONTEXT_LINES
+from data_prep.pipeline.extraction import plain_code
 from data_prep.store.prepared_data import PairText, Split
 from data_prep.store.tokenizing import TokenizedPairs
 from modeling.transformers.plain_subwords import CHARACTERS_PER_TOKEN, between_marks, plain_tokens

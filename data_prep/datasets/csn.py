@@ -13,9 +13,9 @@ from typing import Any, Final
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
-from data_prep.pairs.excerpt import wrap
-from data_prep.pairs.from_java import pairs_of_java
-from data_prep.pairs.made import MadePairs
+from data_prep.pipeline.java_extraction import wrap
+from data_prep.pipeline.java_pairs import pairs_of_java
+from data_prep.pipeline.stages import MadePairs
 from data_prep.records import SPLITS, Pair, SourceFile
 from data_prep.sources.codesearchnet import JAVA_ROWS, places
 from data_prep.sources.codesearchnet_rows import Row, RowCount, find_files, read_rows

@@ -21,11 +21,11 @@ from typing import Any, ClassVar, Final
 
 from data_prep.config import DataConfig
 from data_prep.datasets.csn import CsnRows
+from data_prep.datasets.published_rows import PublishedRow, pairs_of_rows, placed
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import open_regular
-from data_prep.pairs.made import MadePairs, Stopwatch, listed
-from data_prep.pairs.published_rows import PublishedRow, pairs_of_rows, placed
+from data_prep.pipeline.stages import MadePairs, Stopwatch, listed
 from data_prep.records import SPLITS, Pair, SplitName
 from data_prep.sources.codesearchnet_rows import Row
 from data_prep.sources.download import DownloadError, Remote

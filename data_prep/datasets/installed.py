@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from data_prep.corpus.dataset import Corpus
-from data_prep.corpus.records import TreeName
-from data_prep.corpus.worker import TreeTask
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.languages.registry import LANGUAGES
+from data_prep.pipeline.corpus import Corpus, lines_of_list
+from data_prep.pipeline.shard_folder import TreeTask
+from data_prep.pipeline.shards import TreeName
 from data_prep.sources.debian_archives import fetched_archives
 from data_prep.sources.package_downloads import REGISTRIES, Package, fetched_package
 
@@ -93,14 +93,8 @@ def read_packages(path: Path) -> list[Package]:
     Raises:
         UserError: the list is missing or a line is wrong.
     """
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"--data.path={path} cannot be read ({error}): expected a list of packages") from error
     packages = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip() or line.startswith("#"):
-            continue
+    for number, line in lines_of_list(path, "packages"):
         match = _LINE.fullmatch(line)
         if match is None or match["language"] not in LANGUAGES or match["registry"] not in REGISTRIES:
             raise UserError(

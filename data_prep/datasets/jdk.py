@@ -17,8 +17,8 @@ from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import raise_if_passing, read_regular
-from data_prep.pairs.from_java import pairs_of_java
-from data_prep.pairs.made import MadePairs
+from data_prep.pipeline.java_pairs import pairs_of_java
+from data_prep.pipeline.stages import MadePairs
 from data_prep.records import SourceFile
 from data_prep.sources.archives import read_java_files
 from data_prep.sources.download import DownloadError

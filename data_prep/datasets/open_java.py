@@ -17,25 +17,23 @@ and no statement trees, and the query is the whole comment, since sentence ends 
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from data_prep.config import DataConfig
-from data_prep.datasets.tokenized_text import laid_out, prose, with_literals
 from data_prep.errors import UserError
 from data_prep.files.json_lines import json_lines
 from data_prep.files.named_paths import named_path
 from data_prep.gencodesearchnet.records import encodable
 from data_prep.languages.fields import LONGEST
 from data_prep.languages.identifiers import query_words, split_identifier
-from data_prep.pairs.duplicates import COMPARED_FIELDS
-from data_prep.pairs.excerpt import wrap
-from data_prep.pairs.extraction import Chunk, extract
-from data_prep.pairs.filters import Candidate, reason_to_drop
-from data_prep.pairs.made import MadePairs, ready_made
+from data_prep.pipeline.duplicates import COMPARED_FIELDS
+from data_prep.pipeline.filters import Candidate, reason_to_drop
+from data_prep.pipeline.java_extraction import Chunk, extract, wrap
+from data_prep.pipeline.stages import MadePairs, ready_made
 from data_prep.records import Method, Pair, SplitName
 
 FILES: Final[dict[str, tuple[str, ...]]] = {
@@ -52,6 +50,20 @@ _TEXTS: Final = frozenset(("code", "repo", "file"))
 _NO_TYPE: Final = "_"
 """Placeholder for an unknown class of a method."""
 _WORD: Final = re.compile(r"[\w$]+")
+_PROSE: Final = (
+    (re.compile(r"&\s+(lt|gt|amp|quot|nbsp)\s+;"), r"&\1;"),
+    (re.compile(r"<\s+(?:(/)\s+)?(?=\w)"), r"<\1"),  # < / p >
+    (re.compile(r"\s+(?:(/)\s+)?>"), r"\1>"),
+    (re.compile(r"(?<=\w)\s+'\s+(?=(?:s|t|d|m|re|ve|ll)\b)"), "'"),  # don ' t
+    (re.compile(r"\b([a-z])\s+\.\s+([a-z])\s+\."), r"\1.\2."),  # e . g .
+    (re.compile(r"(?<=\d)\s+\.\s+(?=\d)"), "."),
+    (re.compile(r"(?<=[(\[])\s+|\s+(?=[)\].,;:!?](?:\s|$))"), ""),
+)
+_PIECE: Final = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|\S+')
+_SHIFT: Final = re.compile(r">( >)+(?= )")
+_LITERAL: Final = re.compile(r"(?<![\w$])_(STR|NUM|BOOL)(?![\w$])")
+_STANDS_FOR: Final = {"STR": '""', "NUM": "0", "BOOL": "true"}
+_INDENT: Final = "    "
 
 
 class OpenJava:
@@ -185,3 +197,39 @@ def _without_type(pair: Pair) -> Pair:
 
 def _key(pair: Pair) -> tuple[tuple[str, ...], ...]:
     return pair.query, *(pair.words(field) for field in COMPARED_FIELDS)
+
+
+def prose(text: str) -> str:
+    """``text`` without the spaces before its punctuation: ``don ' t ( e . g . ) .`` -> ``don't (e.g.).``."""
+    for spaced, written in _PROSE:
+        text = spaced.sub(written, text)
+    return text
+
+
+def laid_out(code: str) -> str:
+    """``code`` with one indented line per statement and brace; parentheses are not broken across lines."""
+    return "\n".join(_SHIFT.sub(lambda found: found[0].replace(" ", ""), line) for line in _code_lines(code))
+
+
+def with_literals(code: str) -> str:
+    """``code`` with TL-CodeSum's ``_STR``, ``_NUM`` and ``_BOOL`` replaced by literals of that type."""
+    return _LITERAL.sub(lambda found: _STANDS_FOR[found[1]], code)
+
+
+def _code_lines(code: str) -> Iterator[str]:
+    line: list[str] = []
+    depth = open_parentheses = 0
+    for piece in _PIECE.findall(code):
+        open_parentheses += {"(": 1, ")": -1}.get(piece, 0)
+        closes = piece == "}" and not open_parentheses
+        if closes and line:
+            yield _INDENT * depth + " ".join(line)
+            line = []
+        depth = max(0, depth - closes)
+        line.append(piece)
+        if piece in ("{", "}", ";") and not open_parentheses:
+            yield _INDENT * depth + " ".join(line)
+            line = []
+            depth += piece == "{"
+    if line:
+        yield _INDENT * depth + " ".join(line)

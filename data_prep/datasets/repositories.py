@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from data_prep.corpus.dataset import Corpus
-from data_prep.corpus.records import TreeName
-from data_prep.corpus.worker import TreeTask
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.languages.registry import LANGUAGES
+from data_prep.pipeline.corpus import Corpus, lines_of_list
+from data_prep.pipeline.shard_folder import TreeTask
+from data_prep.pipeline.shards import TreeName
 from data_prep.sources.git_tree import mirror_of
 
 LIST: Final = Path(__file__).with_name("repositories.txt")
@@ -64,13 +64,7 @@ def read_repositories(path: Path) -> list[tuple[TreeName, tuple[str, ...]]]:
     """
     measured = {line.lower() for line in LEAVE_OUT.read_text(encoding="utf-8").split("\n") if not line.startswith("#")}
     found: dict[str, tuple[TreeName, tuple[str, ...]]] = {}
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"--data.path={path} cannot be read ({error}): expected a list of repositories") from error
-    for number, line in enumerate(lines, 1):
-        if not line.strip() or line.startswith("#"):
-            continue
+    for number, line in lines_of_list(path, "repositories"):
         match = _LINE.fullmatch(line)
         languages = tuple(match["languages"].split(",")) if match else ()
         if match is None or not set(languages) <= set(LANGUAGES):

@@ -7,7 +7,6 @@ those of whole projects, without copies of training code. The published file nam
 together.
 """
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -16,11 +15,10 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
-from data_prep.gencodesearchnet.advtest_filters import Candidate, reason_to_drop
-from data_prep.gencodesearchnet.formatters import INSIDE, pair
-from data_prep.gencodesearchnet.records import SEPARATOR, Example, read_raw
-from data_prep.gencodesearchnet.source_rows import Row, source_rows
+from data_prep.gencodesearchnet.formatters import INSIDE, Candidate, pair, reason_to_drop
+from data_prep.gencodesearchnet.records import SEPARATOR, Example, Row, read_raw, source_rows
 from data_prep.gencodesearchnet.subsets import EQUAL, Entry, Place, Subset, find_place, origin_of, published
+from data_prep.pipeline.splits import place_of
 
 _CORPUS: Final = Place(
     tuple(f"code_docstring/{name}.jsonl.gz" for name in ("valid", "test", "repo_split_valid", "repo_split_test")),
@@ -115,7 +113,7 @@ def _valid_groups(pairs: Sequence[_Grouped], share: float, seed: int) -> set[str
     sizes = Counter(each.group for each in pairs)
     missing = wanted = share * len(pairs)
     chosen: set[str] = set()
-    for group in sorted(sizes, key=lambda group: hashlib.sha256(f"{seed}\0{group}".encode()).digest()):
+    for group in sorted(sizes, key=lambda group: place_of((group,), seed)):
         if missing > 0 and sizes[group] <= max(wanted / _OF_GROUPS, 1):
             chosen.add(group)
             missing -= sizes[group]

@@ -4,16 +4,16 @@ Texts and codes given as tokens are joined by one space. A pair that contains th
 """
 
 import pkgutil
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from data_prep.errors import UserError
-from data_prep.gencodesearchnet.advtest_filters import Candidate, reason_to_drop
-from data_prep.gencodesearchnet.python_names import code_tokens, normalise
-from data_prep.gencodesearchnet.records import SEPARATOR, Example, RawFile, example
-from data_prep.gencodesearchnet.source_rows import Row, source_rows
+from data_prep.gencodesearchnet.python_names import code_tokens, normalise, parses
+from data_prep.gencodesearchnet.records import SEPARATOR, Example, RawFile, Row, example, source_rows
 
 _HERE: Final = "data_prep.gencodesearchnet.formatters"
 FORMATTERS: Final[dict[str, str]] = {
@@ -29,6 +29,33 @@ FORMATTERS: Final[dict[str, str]] = {
 
 INSIDE: Final = "the separator inside"
 _SOURCE: Final = ("function", "code", "original_string")
+_SPECIAL: Final = re.compile(r"<img\b|https?://", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """The properties of a documented Python function that AdvTest's filters use."""
+
+    documentation: str
+    words: Sequence[str]  # of the documentation
+    source: str
+
+
+ADVTEST_FILTERS: Final[dict[str, Callable[[Candidate], bool]]] = {
+    "documentation under 3 words": lambda candidate: len(candidate.words) < 3,
+    "documentation over 256 words": lambda candidate: len(candidate.words) > 256,
+    "documentation with an image or a link": lambda candidate: _SPECIAL.search(candidate.documentation) is not None,
+    "non-English documentation": lambda candidate: any(
+        sign.isalpha() and not sign.isascii() for sign in candidate.documentation
+    ),
+    "code that does not parse": lambda candidate: not parses(candidate.source),
+}
+"""Reasons to drop a CodeSearchNet function (Lu et al. 2021); it is counted under the first that applies."""
+
+
+def reason_to_drop(candidate: Candidate) -> str | None:
+    """The first of ADVTEST_FILTERS that applies; None if the function is kept."""
+    return next((reason for reason, holds in ADVTEST_FILTERS.items() if holds(candidate)), None)
 
 
 def formatter(name: str) -> Callable[..., RawFile]:

@@ -20,8 +20,7 @@ from itertools import count
 from typing import Final
 
 from data_prep.errors import UserError
-from data_prep.gencodesearchnet.python_scopes import Place, place_of
-from data_prep.gencodesearchnet.python_visitor import NameVisitor
+from data_prep.gencodesearchnet.python_visitor import NameVisitor, Place, place_of
 
 FUNCTION: Final = "Func"
 _LAYOUT: Final = frozenset((token.NEWLINE, token.NL, token.INDENT, token.DEDENT, token.ENDMARKER))

@@ -12,15 +12,14 @@ import re
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.folder_lock import sole_writer
-from data_prep.files.json_lines import json_lines
 from data_prep.files.named_paths import named_path
 from data_prep.gencodesearchnet.r_packages import RPackage, read_package
 from data_prep.gencodesearchnet.r_pairs import Mode, RPair, r_pairs
@@ -29,7 +28,6 @@ from data_prep.sources.external_programs import run_program
 PAIRS: Final = "pairs.jsonl.gz"
 ABOUT: Final = "packages.json"
 _NAME: Final = re.compile(r"r-(?:cran|bioc|other|omegahat)-[a-z0-9][a-z0-9.+-]*")
-_FIELDS: Final = frozenset(field.name for field in fields(RPair))
 _logger = logging.getLogger(__name__)
 
 
@@ -90,18 +88,6 @@ def package_pairs(package: RPackage, mode: Mode) -> list[RPair]:
         for path, data in package.files.items()
         for pair in r_pairs(f"{package.name}/{path}", data, mode)
     ]
-
-
-def read_r_pairs(path: Path) -> Iterator[RPair]:
-    """The pairs of a ``pairs.jsonl.gz``.
-
-    Raises:
-        UserError: it is damaged, or a line is no pair.
-    """
-    for number, row in json_lines(path):
-        if not _FIELDS >= row.keys() >= {"id", "comment", "code"} or not all(isinstance(v, str) for v in row.values()):
-            raise UserError(f"{path}:{number} is no comment-code pair with its source: {sorted(row)}")
-        yield RPair(**row)
 
 
 def fetch_packages(names: Sequence[str], folder: Path) -> list[Path]:

@@ -1,18 +1,20 @@
 """Sampling of the codes that a text is compared with: one negative per pair in matching, 99 distractors in ranking.
 
 The draws are those of the task package (``random.seed(42)``, then ``random.sample`` from a list that is made anew for
-each pair), without its lists: what ``sample`` draws depends on a list's length only.
+each pair), without its lists: what ``sample`` draws depends on a list's length only. The files of both tasks are in its
+format.
 """
 
 import random
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 from jaxtyping import Int64
 
 from data_prep.errors import UserError
-from data_prep.gencodesearchnet.records import Example
+from data_prep.gencodesearchnet.records import Example, line_of, write_lines
 
 SEED: Final = 42
 DISTRACTORS: Final = 99
@@ -152,3 +154,26 @@ def _check(count: int, distractors: int) -> None:
             f"ranking among {distractors + 1:,} codes needs as many pairs, but there are {count:,}: leave this subset "
             "out or take fewer distractors"
         )
+
+
+def write_matching(path: Path, examples: Sequence[Example], negatives: Negatives) -> None:
+    """Write two lines per pair: the pair, then its text with the code of its negative."""
+    write_lines(path, _matching_lines(examples, negatives))
+
+
+def write_ranking(path: Path, examples: Sequence[Example], blocks: Iterable[Block]) -> None:
+    """Write one line per candidate: each pair first, then its text with the code of each distractor."""
+    write_lines(path, _ranking_lines(examples, blocks))
+
+
+def _matching_lines(examples: Sequence[Example], negatives: Negatives) -> Iterator[str]:
+    for pair, negative in zip(examples, negatives.tolist(), strict=True):
+        yield line_of(pair)
+        yield line_of(Example(pair.text, examples[negative].code), target=0)
+
+
+def _ranking_lines(examples: Sequence[Example], blocks: Iterable[Block]) -> Iterator[str]:
+    for own, *distractors in (candidates for block in blocks for candidates in block.tolist()):
+        yield line_of(examples[own])
+        for distractor in distractors:
+            yield line_of(Example(examples[own].text, examples[distractor].code), target=0)

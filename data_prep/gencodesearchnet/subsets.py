@@ -15,8 +15,6 @@ from data_prep.gencodesearchnet.records import Example
 
 Generalisation = Literal["robustness", "cross-lingual", "domain"]
 
-RANKED: Final = 100
-"""Candidates of a query in the ranking task, including its own code; a subset needs at least as many pairs."""
 EQUAL: Final = "equal to an earlier pair"
 _CLOZE: Final = "csn_cloze, not the CSN test"
 
@@ -60,11 +58,6 @@ class Subset:
     def examples(self) -> tuple[Example, ...]:
         """Its pairs as records."""
         return tuple(map(Example, self.texts, self.codes))
-
-    @property
-    def can_be_ranked(self) -> bool:
-        """Whether it has the pairs that the ranking task needs; the matching task needs two."""
-        return len(self.texts) >= RANKED
 
 
 def published(name: str) -> tuple[Place, ...]:

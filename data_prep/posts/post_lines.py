@@ -1,19 +1,26 @@
 """Rows of a dump that are kept, as JSON lines: the slow part of reading one, done in several processes.
 
-:mod:`data_prep.posts.read_dump` decides which rows are kept; here their HTML becomes text, code and errors.
+:mod:`data_prep.posts.read_dump` decides which rows are kept; here their HTML becomes text, code and errors (lxml, which
+reads broken HTML as browsers do).
 """
 
 import gzip
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from lxml import etree
 
 from data_prep.posts.blocks import snippets_of
 from data_prep.posts.config import ErrorRule
-from data_prep.posts.html_text import PostText, read_html
-from data_prep.posts.records import author_of, licence_of
-from data_prep.posts.xml_rows import Row
+from data_prep.posts.records import Row, author_of, licence_of
+
+_BLOCKS: Final = re.compile(r"<(?=/?(?:p|li|ul|ol|pre|br|div|h\d|tr|blockquote|hr|dd|dt)\b)", re.IGNORECASE)
+"""Starts of tags that end a line of text."""
+_BLANK_LINES: Final = re.compile(r"\n\s*\n+")
 
 
 class KeptPost(NamedTuple):
@@ -24,6 +31,21 @@ class KeptPost(NamedTuple):
     tags: tuple[str, ...] = ()  # of a question
     answer: int | None = None  # its id; None: a question
     accepted: int | None = None  # of a question: the id of its accepted answer
+
+
+class CodeElement(NamedTuple):
+    """A ``code`` element of a post."""
+
+    text: str
+    block: bool  # inside ``pre``; otherwise part of a sentence
+
+
+class PostText(NamedTuple):
+    """A post without its markup."""
+
+    text: str  # including code
+    prose: str  # without blocks of code
+    codes: tuple[CodeElement, ...]  # in document order
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +127,47 @@ def _attribution(post: KeptPost, reading: Reading) -> dict[str, str]:
     url = reading.question_url.replace("{id}", str(post.question))
     url = f"{url}#{post.answer}" if url and post.answer and not reading.licence else url
     return {"author": author_of(post.row), "url": url, "licence": licence_of(post.row, reading.licence)}
+
+
+def read_html(body: str) -> PostText:
+    """The text and the code elements of a post; markup that is not closed or not known is ignored."""
+    if "<" not in body and "&" not in body:
+        return PostText(body.strip(), body.strip(), ())
+    spaced = _BLOCKS.sub("\n<", body)
+    root = _parsed(spaced)
+    if root is None:  # nothing but a comment or white space
+        return PostText("", "", ())
+    codes = tuple(_codes(root))
+    text = _tidy(_text(root))
+    if "<pre" not in spaced:
+        return PostText(text, text, codes)
+    etree.strip_elements(root, "pre", with_tail=False)
+    return PostText(text, _tidy(_text(root)), codes)
+
+
+def _text(element: etree._Element) -> str:
+    return str(etree.tostring(element, method="text", encoding="unicode", with_tail=False))
+
+
+def _tidy(text: str) -> str:
+    return _BLANK_LINES.sub("\n\n", text).strip()
+
+
+def _parsed(html: str) -> etree._Element | None:
+    try:
+        return etree.fromstring(b"<div>" + html.encode("utf-8", "replace") + b"</div>", _parser())
+    except etree.XMLSyntaxError:
+        return None
+
+
+@cache
+def _parser() -> etree.HTMLParser:
+    """One for all posts: to make it takes longer than to parse a post."""
+    return etree.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True)
+
+
+def _codes(root: etree._Element) -> Iterator[CodeElement]:
+    for element in root.iter("code"):
+        around = [outer.tag for outer in element.iterancestors("code", "pre")]
+        if "code" not in around:
+            yield CodeElement(_text(element), bool(around))

@@ -1,11 +1,14 @@
 """The record of a question with its accepted answer and its links, and who wrote them."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
 from data_prep.errors import UserError
 from data_prep.files.json_text import checked_record
+
+Row = Mapping[str, str]
+"""A row of a table of a dump: attribute -> value; a NULL column is an absent attribute."""
 
 _LICENCES: Final = (("2018-05-02", "CC BY-SA 4.0"), ("2011-04-08", "CC BY-SA 3.0"), ("", "CC BY-SA 2.5"))
 """Licences of Stack Exchange by the day from which they are valid, for dumps without ContentLicense."""
@@ -52,13 +55,9 @@ class Post:
         """Whether there is code or an error to search with."""
         return bool(self.code or self.error)
 
-    def to_json(self) -> dict[str, Any]:
-        """As a JSON object."""
-        return asdict(self)
-
     @classmethod
-    def from_json(cls, content: Mapping[str, Any], *, body: bool = False) -> "Post":
-        """What :meth:`to_json` returned; without ``body`` the HTML is dropped.
+    def from_json(cls, content: Mapping[str, Any]) -> "Post":
+        """The post of a JSON object with its fields, without its HTML.
 
         Raises:
             UserError: it is no such record.
@@ -66,7 +65,7 @@ class Post:
         try:
             lists = {name: tuple(content[name]) for name in ("tags", "keyword", "duplicate_of", "linked_to")}
             by = {name: checked_record(Attribution, content[name]) for name in ("question_by", "answer_by")}
-            return cls(**{**content, **lists, **by, "body": content["body"] if body else ""})
+            return cls(**{**content, **lists, **by, "body": ""})
         except (TypeError, KeyError) as error:
             raise UserError(f"expected the record of a post ({error})") from error
 
@@ -75,7 +74,7 @@ NOBODY: Final = Attribution("", "", "")
 """Of an answer that is not there."""
 
 
-def licence_of(row: Mapping[str, str], site_licence: str) -> str:
+def licence_of(row: Row, site_licence: str) -> str:
     """The licence of a post of a dump."""
     if stated := row.get("ContentLicense") or site_licence:
         return stated
@@ -83,7 +82,7 @@ def licence_of(row: Mapping[str, str], site_licence: str) -> str:
     return next(name for day, name in _LICENCES if created >= day)
 
 
-def author_of(row: Mapping[str, str]) -> str:
+def author_of(row: Row) -> str:
     """The author as a dump names them: a display name for deleted accounts, otherwise a number."""
     if name := row.get("OwnerDisplayName"):
         return name

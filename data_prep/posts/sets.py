@@ -12,7 +12,7 @@ share of them is the ``duplicate`` development set here, the rest are noisy pair
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 
@@ -68,12 +68,9 @@ class PostSets:
     @cached_property
     def linked_pretraining(self) -> tuple[tuple[int, int], ...]:
         """Noisy pairs: linked questions, with or without an accepted answer, but for the development set's."""
-        used = {query.row for query in self.dev_duplicates} | {
-            row for query in self.dev_duplicates for row in query.relevant
-        }
         pairs = [*self._pairs(lambda post: post.linked_to, answered=False)]
         pairs += self._pairs(lambda post: post.linked_to, answered=True)
-        return tuple(pair for pair in pairs if not used & {*pair})
+        return tuple(pair for pair in pairs if not self._dev_rows & {*pair})
 
     @cached_property
     def dev_duplicates(self) -> tuple[Query, ...]:
@@ -86,13 +83,13 @@ class PostSets:
         return tuple(self._drawn(found, min(self.config.dev_queries, round(len(found) * self.config.linked_share)), 1))
 
     @cached_property
+    def _dev_rows(self) -> frozenset[int]:
+        return frozenset(row for query in self.dev_duplicates for row in (query.row, *query.relevant))
+
+    @cached_property
     def _trainable(self) -> tuple[int, ...]:
-        used = {query.row for query in self.dev_duplicates} | {
-            row for query in self.dev_duplicates for row in query.relevant
-        }
-        return tuple(
-            row for row in self.corpus if self.posts[row].has_query and row not in self.held_out and row not in used
-        )
+        used = self.held_out | self._dev_rows
+        return tuple(row for row in self.corpus if self.posts[row].has_query and row not in used)
 
     @cached_property
     def dev_same_post(self) -> tuple[int, ...]:
@@ -162,3 +159,45 @@ class PostSets:
     def _drawn(self, of: Sequence[Drawn], count: int, stream: int) -> list[Drawn]:
         order = np.random.default_rng((self.config.seed, stream)).permutation(len(of))[:count]
         return [of[place] for place in sorted(order.tolist())]
+
+
+@dataclass(frozen=True, slots=True)
+class SizeRow:
+    """Mean sizes in characters of a subset."""
+
+    subset: str
+    posts: int
+    total: float
+    field: float
+
+    @property
+    def percent(self) -> float:
+        """Size of the fields in percent of the total."""
+        return 100 * self.field / self.total if self.total else 0.0
+
+
+_SUBSETS: Final[dict[str, Callable[[Post], int]]] = {
+    "all posts": lambda post: len(post.text),
+    "with code": lambda post: len(post.code),
+    "with error": lambda post: len(post.error),
+    "with code and error": lambda post: (len(post.code) + len(post.error)) * bool(post.code and post.error),
+    "with best_answer": lambda post: len(post.best_answer),
+}
+"""Subset -> size of its fields in a post, 0 if the post is not part of it."""
+
+
+def size_rows(posts: Sequence[Post]) -> list[SizeRow]:
+    """Sizes of the fields of posts, as in the paper's table of statistics.
+
+    For a subset of the questions: the mean number of characters of a question's text, and of the fields in question.
+    The percentage is the second over the first. The paper does not say what the total of a question is; its numbers
+    exclude that the answer is part of it (questions with an answer have a smaller total than all), so here it is the
+    question's text.
+    """
+    rows = []
+    for subset, size in _SUBSETS.items():
+        found = [(len(post.text), size(post)) for post in posts if size(post) or subset == "all posts"]
+        count = max(1, len(found))
+        total, field = (sum(column) / count for column in zip(*found, strict=True)) if found else (0.0, 0.0)
+        rows.append(SizeRow(subset, len(found), total, field))
+    return rows

@@ -6,6 +6,7 @@ Layout of a folder: ``manifest.json`` (what the data are, with size and sha256 o
 (the display text of each pair) and ``<split>-texts-offsets.npy``. The same pairs give the same bytes.
 """
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +19,6 @@ import numpy as np
 from jaxtyping import Int, Int64, UInt8
 from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
 
-from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_folder
 from data_prep.files.json_text import checked_record, checked_words, parse_json
 from data_prep.files.reading import ABSENT, read_whole, reading
@@ -32,10 +32,11 @@ from data_prep.store.manifest import (
     read_manifest,
     sealed_file,
 )
-from data_prep.store.mapped_arrays import mapped_row
-from data_prep.store.ragged_lists import Ragged, checked_edges, edges
+from data_prep.store.ragged_lists import Ragged, checked_edges, edges, mapped_row
 
 _LEXICON: Final = "lexicon.json"
+_CHECKED_FIELDS: Final = ("query", "name", "tokens", "api", "ast")
+"""Fields that always exist, so that a checksum of words is the same with and without statement trees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,48 +190,13 @@ def open_prepared(folder: Path) -> PreparedData:
     return PreparedData(folder, manifest, splits)
 
 
-def limit_pairs(data: PreparedData, limit: int, seed: int = 0) -> PreparedData:
-    """At most ``limit`` pairs (0: all), sampled with ``seed``; rows remain in order.
-
-    Splits are limited in proportion to their sizes, to at least one pair each.
-
-    Raises:
-        UserError: ``limit`` is smaller than the number of splits.
-    """
-    sizes = np.array([len(data.splits[name]) for name in SPLITS])
-    if limit == 0 or limit >= sizes.sum():
-        return data
-    if limit < np.count_nonzero(sizes):
-        least = np.count_nonzero(sizes)
-        raise UserError(f"--data.limit takes 0 (all) or at least {least}, one per split, not {limit}")
-    splits = {}
-    for place, (name, share) in enumerate(zip(SPLITS, _shares(sizes, limit), strict=True)):
-        splits[name] = _sampled(data.splits[name], share, [seed, place])
-    return replace(data, splits=splits)
-
-
-def limit_training(data: PreparedData, limit: int, seed: int = 0) -> PreparedData:
-    """At most ``limit`` training pairs (0: all), sampled with ``seed``; the other splits remain whole."""
-    train = data.splits["train"]
-    if limit == 0 or limit >= len(train):
-        return data
-    return replace(data, splits={**data.splits, "train": _sampled(train, limit, [seed, SPLITS.index("train")])})
-
-
-def _sampled(split: Split, size: int, seed: Sequence[int]) -> Split:
-    drawn = np.random.default_rng(seed).choice(len(split), size=size, replace=False)
-    return split.take(np.sort(drawn))
-
-
-def _shares(sizes: Int[np.ndarray, " splits"], limit: int) -> list[int]:
-    """``limit`` divided in proportion to ``sizes``, at least 1 for non-empty ones: largest remainders first."""
-    exact = sizes * limit / sizes.sum()
-    shares = np.maximum(np.floor(exact).astype(np.int64), (sizes > 0).astype(np.int64))
-    while shares.sum() < limit:
-        shares[np.argmax(exact - shares)] += 1
-    while shares.sum() > limit:
-        shares[np.argmax(shares - exact - 2 * limit * (shares <= 1))] -= 1
-    return [int(share) for share in shares]
+def words_sha256(split: Split) -> str:
+    """The sha256 of the words of a split's pairs, in order, without statement trees."""
+    digest = hashlib.sha256()
+    for row in range(len(split)):
+        fields = (" ".join(split.word_list(field, row)) for field in _CHECKED_FIELDS)
+        digest.update("\t".join(fields).encode(errors="surrogatepass") + b"\n")
+    return digest.hexdigest()
 
 
 def _lexicon_of(pairs: Iterable[Pair]) -> list[str]:

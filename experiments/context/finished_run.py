@@ -9,16 +9,14 @@ from urllib.parse import quote
 import numpy as np
 from jaxtyping import Int64
 
-from data_prep.corpus.context_parts import Part
-from data_prep.corpus.contexts import with_contexts
-from data_prep.corpus.dataset import Corpus
-from data_prep.corpus.triples import Triple, triples
 from data_prep.errors import UserError
 from data_prep.languages.registry import language_of
+from data_prep.pipeline.contexts import Part, with_contexts
+from data_prep.pipeline.corpus import Corpus
+from data_prep.pipeline.triples import Triple, triples
 from data_prep.records import SplitName
 from data_prep.registry import data_set
-from data_prep.store.checksum import words_sha256
-from data_prep.store.prepared_data import PairText, PreparedData, Split
+from data_prep.store.prepared_data import PairText, PreparedData, Split, words_sha256
 from experiments.context.pools import Pool, model_scores
 from experiments.recipes.config import REPOSITORY, Configuration
 from experiments.recipes.run_folder import RunFolder

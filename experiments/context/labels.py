@@ -25,13 +25,13 @@ from typing import Final, Literal
 
 import numpy as np
 
-from data_prep.corpus.contexts import CONTEXT_FIELD, asked_under, nearest_words, without_contexts
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import read_whole
 from data_prep.languages.identifiers import query_words
 from data_prep.languages.registry import LANGUAGES, language
+from data_prep.pipeline.contexts import CONTEXT_FIELD, asked_under, nearest_words, without_contexts
 from data_prep.records import Method, Pair
 from data_prep.store.prepared_data import Split
 from experiments.context.finished_run import FinishedRun, first_functions, rows_of_languages, same_pairs, url_of

@@ -13,9 +13,10 @@ import numpy as np
 from jaxtyping import Float, Int64
 
 from baselines.bm25.ranker import Bm25, Bm25Config
-from data_prep.corpus.context_parts import PARTS, Part
-from data_prep.corpus.contexts import (
+from data_prep.pipeline.contexts import (
     CONTEXT_FIELD,
+    PARTS,
+    Part,
     asked_with_context,
     contexts_of_neighbours,
     document_counts,
@@ -23,7 +24,7 @@ from data_prep.corpus.contexts import (
     shuffled_contexts,
     without_contexts,
 )
-from data_prep.store.held_out import tree_of
+from data_prep.store.derived_splits import tree_of
 from data_prep.store.prepared_data import Split
 from evaluation.fusion import best_weight
 from evaluation.metrics import count_better_and_tied

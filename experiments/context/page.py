@@ -10,9 +10,9 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.corpus.context_parts import PARTS
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
+from data_prep.pipeline.contexts import PARTS
 from experiments.context.measure import (
     BM25,
     BM25_OTHERS,

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from data_prep.corpus.dataset import Corpus
 from data_prep.errors import UserError
+from data_prep.pipeline.corpus import Corpus
 from data_prep.registry import DATASETS, data_set
-from data_prep.store.held_out import tree_of
+from data_prep.store.derived_splits import tree_of
 from experiments.context.measure import measured
 from experiments.context.options import ContextOptions
 from experiments.context.page import FOLDER

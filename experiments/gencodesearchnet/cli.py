@@ -120,8 +120,7 @@ def sample_pairs(arguments: Sequence[str]) -> None:
     if len(words) != 1 or not options.out:
         raise UserError("expected a raw file: bash run.sh sample_pairs FILE --task=ranking|matching --out=FILE")
     from data_prep.gencodesearchnet.records import read_raw
-    from data_prep.gencodesearchnet.sampled_files import write_matching, write_ranking
-    from data_prep.gencodesearchnet.sampling import matching_negatives, ranking_blocks
+    from data_prep.gencodesearchnet.sampling import matching_negatives, ranking_blocks, write_matching, write_ranking
 
     path, out = named_path(words[0]), named_path(options.out)
     check_file_place(out, "--out")

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from data_prep.gencodesearchnet.fine_tuning import find_fine_tuning
-from data_prep.gencodesearchnet.statistics import combined, row_of, subset_statistics
-from data_prep.gencodesearchnet.statistics_table import statistics_table
+from data_prep.gencodesearchnet.statistics import combined, row_of, statistics_table, subset_statistics
 from data_prep.gencodesearchnet.subsets import find_subsets
 from evaluation.benchmark import COSQA
 from experiments.gencodesearchnet.pictures import distance_picture

@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 
 from data_prep.files.atomic import write_atomically
 from data_prep.files.named_paths import check_folder_place, named_path
-from data_prep.posts.sets import PostSets
-from data_prep.posts.statistics import SizeRow, size_rows
+from data_prep.posts.sets import PostSets, SizeRow, size_rows
 from data_prep.posts.store import prepare_posts
 from evaluation.published_snippets import COUNTS, ERRORS, PERCENTAGES, SIZES
 from experiments.posts.config import PostsPlan

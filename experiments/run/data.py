@@ -7,19 +7,16 @@ from typing import Final
 import numpy as np
 
 from data_prep.config import DataConfig
-from data_prep.corpus.context_parts import Part
-from data_prep.corpus.contexts import with_contexts
-from data_prep.corpus.dataset import Corpus
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
-from data_prep.pairs.overlap import crossing, overlap, without
-from data_prep.pairs.tree_overlap import TreeOverlap, tree_overlap
+from data_prep.pipeline.contexts import Part, with_contexts
+from data_prep.pipeline.corpus import Corpus
+from data_prep.pipeline.overlap import TreeOverlap, crossing, overlap, tree_overlap, without
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS, STRUCTURE_FIELDS, SplitName
 from data_prep.registry import OfLanguages, data_set
-from data_prep.store.concatenation import joined
-from data_prep.store.held_out import held_out
-from data_prep.store.prepared_data import PreparedData, Split, limit_training
+from data_prep.store.derived_splits import held_out, joined, limit_training
+from data_prep.store.prepared_data import PreparedData, Split
 from evaluation.reading import asked
 from experiments.recipes.config import REPOSITORY, Configuration
 from experiments.recipes.models import is_trained

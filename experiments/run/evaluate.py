@@ -9,8 +9,7 @@ from pathlib import Path
 
 from data_prep.errors import UserError
 from data_prep.files.folder_lock import sole_writer
-from data_prep.store.checksum import words_sha256
-from data_prep.store.prepared_data import PreparedData
+from data_prep.store.prepared_data import PreparedData, words_sha256
 from evaluation.results import Result, Seconds, load_result, save_result
 from evaluation.tables import render_table
 from experiments.recipes.config import CHANGEABLE, Configuration, change

@@ -8,10 +8,9 @@ import numpy as np
 from jaxtyping import Float
 
 from data_prep.errors import UserError
-from data_prep.pairs.overlap import overlap, without
+from data_prep.pipeline.overlap import overlap, without
 from data_prep.records import SplitName
-from data_prep.store.checksum import words_sha256
-from data_prep.store.prepared_data import PreparedData, Split
+from data_prep.store.prepared_data import PreparedData, Split, words_sha256
 from data_prep.store.tokenizing import TokenizedPairs
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import Evaluation, evaluate, pool_rows

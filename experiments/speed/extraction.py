@@ -10,7 +10,7 @@ import javalang
 from javalang.tree import ConstructorDeclaration, MethodDeclaration
 
 from data_prep.languages.java.declarations import find_methods, parse_java
-from data_prep.pairs.extraction import methods_of
+from data_prep.pipeline.java_extraction import methods_of
 from data_prep.records import SourceFile
 from experiments.speed.timing import Spread, in_turn, timed
 

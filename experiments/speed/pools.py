@@ -20,7 +20,8 @@ from data_prep.config import WordsConfig
 from data_prep.errors import UserError
 from data_prep.installation import IMPORT_ROOT
 from data_prep.records import SplitName
-from data_prep.store.prepared_data import PreparedData, Split, limit_pairs, open_prepared
+from data_prep.store.derived_splits import limit_pairs
+from data_prep.store.prepared_data import PreparedData, Split, open_prepared
 from data_prep.store.tokenizing import WordTokenizer
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate

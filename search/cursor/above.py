@@ -7,9 +7,9 @@ complete; of a word that occurs more than once the last occurrence counts. Nothi
 from contextlib import suppress
 from typing import Final
 
-from data_prep.corpus.contexts import context_words
 from data_prep.errors import UserError
 from data_prep.limited_calls import CALLS
+from data_prep.pipeline.contexts import context_words
 from data_prep.worker_process import EndedByItemError
 from search.files.languages import language_names
 
@@ -36,7 +36,7 @@ def words_above(text: str, language: str) -> tuple[str, ...]:
         raise UserError(f"there is no language {language!r}; there are {', '.join(language_names())}")
     text = nearest(text)
     with suppress(EndedByItemError):
-        text = CALLS.call("data_prep.corpus.plain_code:plain_code", text, language)
+        text = CALLS.call("data_prep.pipeline.extraction:plain_code", text, language)
     return context_words(text, WORDS)
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from jaxtyping import Int64
 
 from data_prep.config import WordsConfig
-from data_prep.corpus.contexts import CONTEXT_FIELD
 from data_prep.languages.identifiers import split_identifier
+from data_prep.pipeline.contexts import CONTEXT_FIELD
 from data_prep.records import WORD_FIELDS
 from data_prep.store.prepared_data import Split, Texts
 from data_prep.store.ragged_lists import Ragged

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from data_prep.corpus.filters import function_reason, is_generated, path_reason, text_reason
 from data_prep.errors import UserError
 from data_prep.languages.identifiers import query_words
 from data_prep.languages.language import FoundFunction, Language, ParsedSource
 from data_prep.languages.registry import language_of
+from data_prep.pipeline.filters import function_reason, is_generated, path_reason, text_reason
 from data_prep.records import Method, Pair, SourceFile, UnitKind
 from search.files.file_words import file_words
 from search.files.languages import WHOLE_ALONE, Unit, Units
@@ -38,7 +38,7 @@ def read_functions(file: SourceFile) -> Units:
     words = file_words(data, parsed.comments if parsed else ())
     units = whole_file(file, data, words)
     if parsed:
-        can_ask = not path_reason(file.path, language) and not is_generated(data, parsed.code_start)
+        can_ask = not path_reason(file.path, language) and not is_generated(data, parsed.code_start, of_corpus=True)
         found = [_named(each, data, file.path, language) for each in _declared(parsed, test=is_test(file.path))]
         units += [_unit(file, data, each, language, can_ask=can_ask) for each in found if each.name]
     return Units(units, left_out, words)

@@ -10,8 +10,8 @@ from data_prep.languages.fields import LONGEST
 from data_prep.languages.identifiers import split_identifier
 from data_prep.languages.java.code_fields import distinct_words, word_fields
 from data_prep.languages.java.declarations import FoundMethod, LeftOut, ParsedFile, find_declarations, parse_java
-from data_prep.pairs.extraction import candidate_of, record
-from data_prep.pairs.filters import generated_header, reason_to_drop
+from data_prep.pipeline.filters import is_generated, reason_to_drop
+from data_prep.pipeline.java_extraction import candidate_of, record
 from data_prep.records import Method, Pair, SourceFile
 from search.files.file_words import file_words
 from search.files.languages import Unit, Units
@@ -43,7 +43,7 @@ def read_java(file: SourceFile) -> Units:
 
 
 def _units(file: SourceFile, parsed: ParsedFile, left_out: LeftOut) -> Iterator[Unit]:
-    rules, generated = DataConfig(), generated_header(file.data, parsed.code_start)
+    rules, generated = DataConfig(), is_generated(file.data, parsed.code_start)
     for found in find_declarations(parsed, left_out):
         if found.kind in ("type", "abstract"):
             method = _declared(file, found)

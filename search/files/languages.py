@@ -19,7 +19,7 @@ class Unit:
     """A method, function, type or constant, or a whole file, with the first sentence of its comment as its query."""
 
     pair: Pair
-    asks: bool  # whether that sentence can serve as a question, by the rules of data_prep.pairs.filters
+    asks: bool  # whether that sentence can serve as a question, by the rules of data_prep.pipeline.filters
 
 
 @dataclass(frozen=True, slots=True)

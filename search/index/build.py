@@ -12,7 +12,7 @@ import numpy as np
 from tqdm import tqdm
 
 from data_prep.errors import UserError
-from data_prep.store.concatenation import joined_texts
+from data_prep.store.derived_splits import joined_texts
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged
 from data_prep.worker_pool import Guard, map_ordered

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float16, Float32, Int32, Int64
 
-from data_prep.corpus.contexts import CONTEXT_FIELD
+from data_prep.pipeline.contexts import CONTEXT_FIELD
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged
 from data_prep.store.tokenizing import TokenizedPairs

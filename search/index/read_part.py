@@ -7,7 +7,7 @@ from itertools import chain
 import numpy as np
 from jaxtyping import Int64, UInt8
 
-from data_prep.store.concatenation import joined
+from data_prep.store.derived_splits import joined
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import edges
 from search.files.extract import ReadFile, Task, read_files

@@ -52,7 +52,7 @@ class Questions:
 
 
 def of_comments(index: Index, most: int, seed: int) -> Questions:
-    """The first sentences of comments that data preparation would accept as queries (data_prep.pairs.filters).
+    """The first sentences of comments that data preparation would accept as queries (data_prep.pipeline.filters).
 
     A sentence that several methods share is used for the first method only.
 

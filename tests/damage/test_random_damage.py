@@ -24,7 +24,7 @@ from subjects import (
 )
 
 from data_prep.config import DataConfig
-from data_prep.pairs.from_java import pairs_of
+from data_prep.pipeline.java_pairs import extract_all
 from data_prep.records import SourceFile
 from data_prep.store.prepared_data import open_prepared, write_prepared
 from data_prep.store.tokenizing import WordTokenizer
@@ -58,7 +58,8 @@ def sources(java_folder, tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def prepared(sources, tmp_path_factory) -> Path:
     files = [SourceFile("jdk", path.name, path.read_bytes()) for path in sorted(sources.iterdir())]
-    pairs = pairs_of(files, DataConfig(min_query_words=1, min_method_lines=1, processes=1))
+    config = DataConfig(min_query_words=1, min_method_lines=1, processes=1)
+    pairs = extract_all(files, config, progress=False).pairs
     assert len(pairs) > 40
     folder = tmp_path_factory.mktemp("prepared") / "data"
     write_prepared(folder, {"train": pairs[10:], "valid": pairs[:5], "test": pairs[5:10]}, {"origin": "jdk"})

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from data_prep.pairs.extraction import methods_of
+from data_prep.pipeline.java_extraction import methods_of
 from data_prep.records import SPLITS, Method, SourceFile, SplitName
 
 Rows = Mapping[SplitName, Sequence[dict[str, Any]]]

@@ -1,6 +1,6 @@
 """Java text to records, for tests."""
 
-from data_prep.pairs.extraction import methods_of
+from data_prep.pipeline.java_extraction import methods_of
 from data_prep.records import Method, Pair, SourceFile
 
 

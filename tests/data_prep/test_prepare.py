@@ -189,9 +189,8 @@ def test_two_at_once_prepare_once(sources, tmp_path):
 
 
 def test_processes_load_no_torch():
-    program = (
-        "import sys; import data_prep.pairs.extraction; sys.exit('torch' in sys.modules or 'numpy' in sys.modules)"
-    )
+    loads = "import sys; import data_prep.pipeline.java_extraction"
+    program = f"{loads}; sys.exit('torch' in sys.modules or 'numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, check=False).returncode == 0
 
 

@@ -7,7 +7,7 @@ import pytest
 from jcg_release import lines, released
 
 from data_prep.config import DataConfig
-from data_prep.pairs.filters import FILTERS, NOT_PARSED
+from data_prep.pipeline.filters import FILTERS, NOT_PARSED
 from data_prep.prepare import prepare
 from data_prep.records import CODE_FIELDS, SPLITS
 from data_prep.store.prepared_data import PreparedData, Split

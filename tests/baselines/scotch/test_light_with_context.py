@@ -6,7 +6,7 @@ import torch
 
 from baselines.scotch.context_pairs import ContextTokenizer
 from baselines.scotch.light import ScotchLight, ScotchLightConfig
-from data_prep.corpus.contexts import (
+from data_prep.pipeline.contexts import (
     CONTEXT_FIELD,
     asked_with_context,
     context_words,

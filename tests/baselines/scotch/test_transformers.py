@@ -15,7 +15,7 @@ from baselines.scotch.prompts import (
 )
 from baselines.scotch.transformer import Scotch, ScotchConfig
 from data_prep.config import WordsConfig
-from data_prep.corpus.contexts import asked_under
+from data_prep.pipeline.contexts import asked_under
 from data_prep.records import Method, Pair
 from data_prep.store.prepared_data import PairText, Split
 from modeling.transformers.plain_subwords import plain_tokens

@@ -15,9 +15,9 @@ ROOMS = (
     "modeling",
     "baselines",
     "galm",
-    "retrieval",
-    "recipes",
-    "terminal",
+    "search/retrieval",
+    "experiments/recipes",
+    "experiments/terminal",
     "experiments/tables",
 )
 LICENCE = (REPOSITORY / "LICENSE").read_text()

@@ -11,7 +11,7 @@ import pytest
 from data_prep.config import DataConfig
 from data_prep.datasets.csn import Csn
 from data_prep.files import json_lines
-from data_prep.pairs.extraction import methods_of
+from data_prep.pipeline.java_extraction import methods_of
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS, Method, SourceFile, SplitName
 from data_prep.sources.codesearchnet_rows import FIELDS

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from data_prep.config import DataConfig
-from data_prep.corpus.contexts import CONTEXT_FIELD, context_words, with_contexts
-from data_prep.corpus.shard_folder import LEFT_OUT
-from data_prep.corpus.shards import read_head
-from data_prep.corpus.triples import triples
 from data_prep.datasets.repositories import LEAVE_OUT, LIST, Repositories, read_repositories
-from data_prep.pairs.tree_overlap import tree_of
+from data_prep.pipeline.contexts import CONTEXT_FIELD, context_words, with_contexts
+from data_prep.pipeline.overlap import tree_of
+from data_prep.pipeline.shard_folder import LEFT_OUT
+from data_prep.pipeline.shards import read_head
+from data_prep.pipeline.triples import triples
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS
 from data_prep.sources import git_repository
@@ -229,7 +229,7 @@ def test_no_program_of_a_clone_is_run(tmp_path):
 @pytest.fixture
 def origin(tmp_path, monkeypatch) -> Path:
     """A list of two repositories that are fetched, in this process, by files in place of the network."""
-    monkeypatch.setattr("data_prep.corpus.cluster._GUARD", None)
+    monkeypatch.setattr("data_prep.pipeline.shard_folder._GUARD", None)
     monkeypatch.setattr(git_repository, "_TRANSPORT", "file")
     monkeypatch.setattr("data_prep.datasets.repositories._HOST", f"file://{tmp_path}/")
     found = []
@@ -263,7 +263,7 @@ def test_without_a_network_it_ends_in_one_line(origin, tmp_path, monkeypatch):
     origin.write_text(text + f"o/gone\t{'0' * 40}\tMIT\tpython\n")
     assert len(Repositories(config).inputs()) == 3
     assert "o/gone" in (shards / LEFT_OUT).read_text()
-    monkeypatch.setattr("data_prep.corpus.worker.fetched_commit", lambda *_: pytest.fail("tried again"))
+    monkeypatch.setattr("data_prep.pipeline.shard_folder.fetched_commit", lambda *_: pytest.fail("tried again"))
     assert len(Repositories(config).inputs()) == 3
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from data_prep.datasets.tokenized_text import laid_out, prose, with_literals
+from data_prep.datasets.open_java import laid_out, prose, with_literals
 from data_prep.languages.java.javadoc import first_sentence
 from tests.data_prep.java import methods
 

@@ -1,6 +1,5 @@
 """The corpus of R packages: written with its sources, counted, read back; fetched by an apt-get of ours or the real."""
 
-import gzip
 import json
 import os
 import shutil
@@ -9,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from data_prep.files.json_lines import json_lines
 from data_prep.gencodesearchnet.r_corpus import (
     ABOUT,
     PAIRS,
     build_r_pairs,
     fetch_packages,
     package_pairs,
-    read_r_pairs,
 )
 from data_prep.gencodesearchnet.r_packages import read_package
 from data_prep.gencodesearchnet.r_pairs import MODES, RPair
@@ -59,7 +58,7 @@ def apt(tmp_path, monkeypatch):
 def test_pairs_are_written_with_their_source_and_counted(folders, tmp_path):
     said = []
     counts = build_r_pairs(folders, tmp_path / "out", "clean", said.append)
-    assert list(read_r_pairs(tmp_path / "out" / PAIRS)) == [
+    assert [RPair(**row) for _, row in json_lines(tmp_path / "out" / PAIRS)] == [
         RPair("one/a/b.R 0", "fit the model", "n", "one", "", "MIT", "a/b.R"),
         RPair("one/b.R 0", "fit the model", "m <- lm(y)", "one", "", "MIT", "b.R"),
         RPair("two/y.R 0", "see the model", "print(m)", "two", "", "", "y.R"),
@@ -92,21 +91,6 @@ def test_a_package_given_twice_or_not_at_all_is_refused(folders, tmp_path):
     with pytest.raises(ValueError, match="none does not exist: expected a folder"):
         build_r_pairs([str(tmp_path / "none")], tmp_path / "out", "clean", lambda _: None)
     assert not (tmp_path / "out" / PAIRS).exists()
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ('{"id": "a"}', ":1 is no comment-code pair"),
-        ('{"id": "a", "comment": 1, "code": "x"}', ":1 is no comment-code pair"),
-        ('{"id": "a", "comment": "b", "code": "x", "label": "y"}', r":1 is no comment-code pair.*'label'"),
-        ("[]", "no JSON object"),
-    ],
-)
-def test_other_lines_are_no_pairs(tmp_path, line, message):
-    (tmp_path / PAIRS).write_bytes(gzip.compress(line.encode()))
-    with pytest.raises(ValueError, match=message):
-        list(read_r_pairs(tmp_path / PAIRS))
 
 
 def test_packages_are_fetched_once(apt, tmp_path):

@@ -5,9 +5,8 @@ import io
 
 import pytest
 
-from data_prep.gencodesearchnet.pair_filter import CLASSES, ClassifiedPair
+from data_prep.gencodesearchnet.pair_filter import CLASSES, COLUMNS, ClassifiedPair, read_review, write_review
 from data_prep.gencodesearchnet.r_pairs import RPair
-from data_prep.gencodesearchnet.review import COLUMNS, read_review, write_review
 
 TEXTS = (
     "plain text", "=1+1", "+1", "-1 ", "@SUM(A1)", " =HYPERLINK(1)", "'quoted'", "''", "\tx", 'a "b", c;\nd\n', "é²あ",

@@ -9,8 +9,7 @@ import pytest
 
 from data_prep.gencodesearchnet.formatters import statcodesearch
 from data_prep.gencodesearchnet.records import SEPARATOR, Example, example
-from data_prep.gencodesearchnet.sampled_files import write_matching, write_ranking
-from data_prep.gencodesearchnet.sampling import matching_negatives, ranking_blocks
+from data_prep.gencodesearchnet.sampling import matching_negatives, ranking_blocks, write_matching, write_ranking
 from tests.data_prep.gencodesearchnet.shared_data import shared
 
 PAIRS = (example("a", "A"), Example("b  ", "B"), example("ç", "C\n"))

@@ -9,19 +9,17 @@ from released import rows
 from data_prep.gencodesearchnet.bpe import ByteLevelBpe
 from data_prep.gencodesearchnet.records import Example, example
 from data_prep.gencodesearchnet.statistics import (
+    PUBLISHED,
+    PUBLISHED_COMBINED,
+    TRUE_PAIRS,
     Row,
     combined,
     distances,
     row_of,
+    statistics_table,
     subset_statistics,
     total_variation,
     truncated,
-)
-from data_prep.gencodesearchnet.statistics_table import (
-    PUBLISHED,
-    PUBLISHED_COMBINED,
-    TRUE_PAIRS,
-    statistics_table,
 )
 
 BYTES = ByteLevelBpe([])  # every byte is a token

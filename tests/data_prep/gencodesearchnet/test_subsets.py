@@ -75,8 +75,8 @@ def test_published_files_go_before_others_and_drops_are_told(tmp_path: Path) -> 
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(gzip.compress(json.dumps({"query": ["q"], "tokens": ["t"]}).encode()))
     (go, php), missing = find_subsets(tmp_path)
-    assert (go.name, len(go.texts), go.dropped, go.can_be_ranked) == ("go", 100, {"no separator": 1}, True)
-    assert (php.name, php.texts, php.codes, php.can_be_ranked) == ("php", ("q ",), (" t",), False)
+    assert (go.name, len(go.texts), go.dropped) == ("go", 100, {"no separator": 1})
+    assert (php.name, php.texts, php.codes) == ("php", ("q ",), (" t",))
     assert php.origin == "csn_cloze/php.jsonl.gz (csn_cloze, not the CSN test): 1 pairs; published: 28,391"
     assert missing == ["adv", "cosqa_released", "cosqa_fixed", "ruby", "java", "javascript", "statcodesearch"]
 
@@ -112,7 +112,6 @@ def test_real_subsets_have_the_known_counts() -> None:
     subsets = {subset.name: subset for subset in found}
     assert missing == ["adv"]
     assert {name: len(subset.texts) for name, subset in subsets.items()} == {name: row[0] for name, row in REAL.items()}
-    assert [name for name, subset in subsets.items() if not subset.can_be_ranked] == ["ruby"]
     assert [name for name, subset in subsets.items() if "not the CSN test" in subset.origin] == list(REAL)[2:7]
     for name, (_, first, last) in REAL.items():
         assert subsets[name].texts[0].startswith(first)

@@ -1,6 +1,6 @@
 """Text and code of the HTML of posts, also of broken HTML."""
 
-from data_prep.posts.html_text import CodeElement, read_html
+from data_prep.posts.post_lines import CodeElement, read_html
 
 
 def test_code_in_order_and_text_with_lines():

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from data_prep.posts.records import NOBODY, Post
-from data_prep.posts.statistics import size_rows
+from data_prep.posts.sets import size_rows
 
 POST = Post("s", 1, "t", (), "", "x" * 10, "", "", "", (), "", None, (), (), "", NOBODY, NOBODY)
 

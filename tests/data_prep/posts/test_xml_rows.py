@@ -5,7 +5,7 @@ import random
 import pytest
 
 from cli.main import main
-from data_prep.posts.xml_rows import RowParser
+from data_prep.posts.read_dump import RowParser
 from tests.data_prep.posts.dumps import code, question, small_dump, table
 
 ROWS = table("posts", [question(number, f"<p>größe</p>{code('x = 1 < 2')}") for number in range(6)])

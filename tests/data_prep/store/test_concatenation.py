@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from data_prep.config import WordsConfig
 from data_prep.records import CODE_FIELDS, WORD_FIELDS, Method, Pair
-from data_prep.store.concatenation import joined
+from data_prep.store.derived_splits import joined
 from data_prep.store.prepared_data import Split, open_prepared, write_prepared
 from data_prep.store.tokenizing import WordTokenizer
 

@@ -6,7 +6,7 @@ import pytest
 
 from data_prep.config import DataConfig
 from data_prep.records import SPLITS, Method, Pair
-from data_prep.store.held_out import held_out, tree_of
+from data_prep.store.derived_splits import held_out, tree_of
 from data_prep.store.prepared_data import PreparedData, Split
 
 TREES = {"train": ["a/one", "a/two"], "valid": ["b/one", "b/two"], "test": ["c/one"]}

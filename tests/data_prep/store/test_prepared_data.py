@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from data_prep.records import CODE_FIELDS, SPLITS, WORD_FIELDS, Method, Pair, SplitName
+from data_prep.store.derived_splits import limit_pairs
 from data_prep.store.manifest import FORMAT_VERSION, MANIFEST, DamagedStore, manifest_sha256, sealed_file
-from data_prep.store.prepared_data import Split, limit_pairs, open_prepared, write_prepared
+from data_prep.store.prepared_data import Split, open_prepared, write_prepared
 
 
 def pair(number: int) -> Pair:

@@ -36,14 +36,6 @@ def test_cut_keeps_each_beginning(lists: list[list[int]], longest: int) -> None:
     assert cut.offsets[-1] == len(cut.values)
 
 
-@given(LISTS, LISTS)
-def test_before_is_one_after_the_other(first: list[list[int]], second: list[list[int]]) -> None:
-    both = Ragged.of(first).before(Ragged.of(second))
-    assert [both[n].tolist() for n in range(len(both))] == first + second
-    assert (both.values.dtype, both.offsets.dtype) == (np.int32, np.int64)
-    assert both.offsets[-1] == len(both.values)
-
-
 def test_edges_are_where_lists_begin_and_end() -> None:
     assert edges(np.array([2, 0, 3])).tolist() == [0, 2, 2, 5]
     assert edges(np.array([], np.int64)).tolist() == [0]

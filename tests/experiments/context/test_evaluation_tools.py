@@ -11,8 +11,8 @@ import pytest
 
 from baselines.bm25.ranker import Bm25
 from cli.main import main
-from data_prep.corpus.contexts import CONTEXT_FIELD, nearest_words, without_contexts
-from data_prep.store.held_out import tree_of
+from data_prep.pipeline.contexts import CONTEXT_FIELD, nearest_words, without_contexts
+from data_prep.store.derived_splits import tree_of
 from experiments.context.finished_run import FinishedRun, rows_of_languages, same_pairs, url_of
 from experiments.context.measure import BM25, BM25_TUNED, FUSED, FUSED_TUNED, measured, page_of, plain_contexts
 from experiments.context.options import ContextOptions

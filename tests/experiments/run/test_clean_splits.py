@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from data_prep.pairs.overlap import crossing
+from data_prep.pipeline.overlap import crossing
 from data_prep.prepare import prepare
-from data_prep.store.concatenation import joined
+from data_prep.store.derived_splits import joined
 from experiments.recipes.config import resolve
 from experiments.run import data as run_data
 from experiments.run.data import drop_crossing_copies

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cli.main import main
-from data_prep.pairs.overlap import overlap
+from data_prep.pipeline.overlap import overlap
 from data_prep.store.prepared_data import PreparedData, Split
 from experiments.recipes.config import resolve
 from experiments.run import data as run_data

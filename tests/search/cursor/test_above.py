@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.corpus.extraction import disjoint
-from data_prep.corpus.plain_code import plain_code
-from data_prep.corpus.records import CorpusFile
 from data_prep.languages.registry import LANGUAGES, language_of
+from data_prep.pipeline.extraction import disjoint, plain_code
+from data_prep.pipeline.shards import CorpusFile
 from search.cursor.above import LONGEST, WORDS, nearest, words_above
 
 STANDARD = Path(sysconfig.get_path("stdlib"))

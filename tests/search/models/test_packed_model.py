@@ -12,7 +12,7 @@ import torch
 from data_prep.config import WordsConfig
 from data_prep.datasets.repositories import LEAVE_OUT, LIST, read_repositories
 from data_prep.languages.identifiers import query_words
-from data_prep.pairs.extraction import methods_of
+from data_prep.pipeline.java_extraction import methods_of
 from data_prep.records import Pair, SourceFile
 from data_prep.store.manifest import file_sha256
 from data_prep.store.prepared_data import Split

@@ -1,0 +1,178 @@
+"""Methods of Java files with their fields and queries, in one process. Light to import: no torch, no numpy."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from data_prep.config import DataConfig
+from data_prep.item_limits import limited
+from data_prep.languages.identifiers import query_words
+from data_prep.languages.java.code_fields import clean_fields
+from data_prep.languages.java.declarations import FoundMethod, LeftOut, find_methods, parse_java
+from data_prep.languages.java.javadoc import first_sentence
+from data_prep.languages.java.types import text
+from data_prep.pipeline.filters import NOT_PARSED, Candidate, is_generated, reason_to_drop
+from data_prep.records import Excerpt, Method, Pair, SourceFile, SplitName
+
+COSTLY: Final = "takes too much processor time or memory to parse"
+_LINE: Final = re.compile(r"#L(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Files to process together, and the configuration."""
+
+    files: Sequence[SourceFile]
+    config: DataConfig
+
+    def divided(self) -> "list[Chunk]":
+        """One chunk a file."""
+        return [Chunk([file], self.config) for file in self.files]
+
+    def refused(self) -> "Extracted":
+        """The result where the files cost too much to parse."""
+        return Extracted(files=len(self.files), broken=[(file.path, COSTLY) for file in self.files])
+
+
+@dataclass(slots=True)
+class Extracted:
+    """The results of a chunk of files."""
+
+    pairs: list[Pair] = field(default_factory=list)
+    files: int = 0
+    methods: int = 0  # documented, before the filters
+    dropped: Counter[str] = field(default_factory=Counter)  # reason -> methods
+    broken: list[tuple[str, str]] = field(default_factory=list)  # path, error
+    not_parsed: list[tuple[str, str]] = field(default_factory=list)  # path:line of a method, javalang's error
+
+    def add(self, part: "Extracted") -> None:
+        """Append the results of another chunk."""
+        self.pairs += part.pairs
+        self.files += part.files
+        self.methods += part.methods
+        self.dropped.update(part.dropped)
+        self.broken += part.broken
+        self.not_parsed += part.not_parsed
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Extracted]") -> "Extracted":
+        """The results of all parts, in order."""
+        whole = cls()
+        for part in parts:
+            whole.add(part)
+        return whole
+
+
+def extract(chunk: Chunk) -> Extracted:
+    """The pairs of a chunk's files; broken files are recorded and skipped."""
+    found = Extracted()
+    for file in chunk.files:
+        found.files += 1
+        with limited(len(file.data)):
+            _extract_file(file, chunk.config, found)
+    return found
+
+
+def _extract_file(file: SourceFile, config: DataConfig, found: Extracted) -> None:
+    try:
+        parsed = parse_java(file.data)
+    except ValueError as error:
+        found.broken.append((file.path, str(error)))
+        return
+    if trouble := parsed.trouble():
+        found.broken.append((file.path, trouble))
+    generated, left_out = is_generated(file.data, parsed.code_start), LeftOut()
+    for method in find_methods(parsed, left_out=left_out):
+        if file.excerpt is not None and "." in method.type_name:
+            continue  # nested inside the excerpt's method
+        found.methods += 1
+        candidate = candidate_of(file.path, method, generated=generated)
+        reason = reason_to_drop(candidate, config)
+        if reason is None:
+            _keep(file, method, candidate, config, found)
+        else:
+            found.dropped[reason] += 1
+    if left_out.declarations:
+        found.broken.append((file.path, str(left_out)))
+
+
+def _keep(file: SourceFile, method: FoundMethod, candidate: Candidate, config: DataConfig, found: Extracted) -> None:
+    """Add the pair of a method, if the profile has fields for it."""
+    fields, trouble = _fields(method, config)
+    if trouble:
+        found.not_parsed.append((f"{file.path}:{method.start_line}", trouble))
+    if fields is None:
+        found.dropped[NOT_PARSED] += 1
+    else:
+        found.pairs.append(Pair(record(file, method, fields), candidate.query_text, candidate.query))
+
+
+def _fields(method: FoundMethod, config: DataConfig) -> tuple[Mapping[str, tuple[str, ...]] | None, str]:
+    if not config.has_statements:
+        return clean_fields(method), ""
+    from data_prep.languages.java.jcg_fields import profile_fields  # by javalang, which others need not load
+
+    return profile_fields(method, config.profile)
+
+
+def candidate_of(path: str, found: FoundMethod, *, generated: bool) -> Candidate:
+    """The properties of a declaration in the file ``path`` that the filters use."""
+    sentence = first_sentence(found.javadoc)
+    return Candidate(
+        path=path,
+        name=found.name,
+        kind=found.kind,
+        lines=found.end_line - found.start_line + 1,
+        annotations=found.annotations,
+        javadoc=found.javadoc,
+        query_text=sentence,
+        query=query_words(sentence),
+        generated_file=generated,
+    )
+
+
+def methods_of(file: SourceFile, *, documented_only: bool = False) -> Iterator[Method]:
+    """All methods of a file with their fields, unfiltered.
+
+    Raises:
+        ValueError: the file is too long to be parsed.
+    """
+    for found in find_methods(parse_java(file.data), documented_only=documented_only):
+        yield record(file, found, clean_fields(found))
+
+
+def record(file: SourceFile, found: FoundMethod, fields: Mapping[str, tuple[str, ...]]) -> Method:
+    """The record of a method found in ``file``."""
+    before = file.excerpt.lines_before if file.excerpt is not None else 0
+    return Method(
+        origin=file.origin,
+        path=file.path,
+        start_line=before + found.start_line,
+        end_line=before + found.end_line,
+        type_name=found.type_name,
+        name=found.name,
+        kind=found.kind,
+        source=text(found.node),
+        documentation=found.javadoc,
+        fields=fields,
+        split=file.excerpt.split if file.excerpt is not None else None,
+    )
+
+
+def wrap(row: Mapping[str, str], split: SplitName, origin: str) -> SourceFile:
+    """The method of ``row`` below its comment in a separate class, so that it is read like any other file.
+
+    Args:
+        row: ``repo``, ``path``, ``func_name`` (Type.method), ``code``, ``docstring`` without comment marks, and
+            optionally ``url`` with the line, ``...#L12-L20``.
+        split: of the method.
+        origin: of the method.
+    """
+    type_name = re.sub(r"\W", "_", row["func_name"].rpartition(".")[0]) or "_"
+    head = f"class {type_name} {{ /**\n{row['docstring'].replace('*/', '* /')}\n*/\n"
+    place = _LINE.search(row.get("url", ""))
+    before = (int(place[1]) if place else 1) - head.count("\n") - 1
+    data = f"{head}{row['code']}\n}}\n".encode(errors="replace")
+    return SourceFile(origin, f"{row['repo']}/{row['path']}", data, Excerpt(split, before))

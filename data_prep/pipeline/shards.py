@@ -1,0 +1,207 @@
+"""A shard: the functions of one source tree in a file, gzip-compressed JSON Lines, the same bytes for the same tree.
+
+The first line describes the tree, with counts and the program that made it; then follows one line per file. The text of
+a file is stored once. A function is two offsets into it; its code, its source for display and its context, which is the
+text before it, are cut out when they are needed. Offsets are in bytes of UTF-8.
+"""
+
+import gzip
+import io
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from data_prep.errors import UserError
+from data_prep.files.json_lines import json_lines
+
+FORMAT: Final = "corpus-shard-1"
+_LEVEL: Final = 4
+_BLANK_LINE: Final = re.compile(rb"(?m)^[ \t\f\r]*\n")
+_WORD: Final = re.compile(rb"\w+")
+
+CODE_FIELDS: Final = ("name", "tokens", "api", "ast")
+"""Code fields that are stored with a function."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeName:
+    """A source tree at a revision: a repository at a commit, or a package of a version."""
+
+    name: str  # owner/name, or the package's name
+    revision: str  # commit in full, or version
+    url: str  # of its page, or a package URL; "" if not known
+
+    @property
+    def slug(self) -> str:
+        """A file name for it."""
+        return re.sub(r"[^\w.+-]", "+", self.name) + "-" + re.sub(r"[^\w.+-]", "+", self.revision)[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusFunction:
+    """A function of a file."""
+
+    name: str
+    type_name: str
+    kind: str
+    start: int
+    end: int
+    start_line: int  # 1-based
+    end_line: int  # 1-based, inclusive
+    doc: str  # without comment marks; "" if there is none
+    query: str  # first sentence of doc
+    docstring: tuple[int, int] | None
+    annotations: Sequence[str]
+    reason: str  # why it is in no pair; "" if it is
+    fields: Mapping[str, Sequence[str]] = field(default_factory=dict)  # CODE_FIELDS; empty with a reason
+
+    @property
+    def dotted(self) -> str:
+        """The name qualified by the enclosing types; "" if it has none."""
+        return f"{self.type_name}.{self.name}" if self.type_name and self.name else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusFile:
+    """A file with its functions."""
+
+    path: str
+    language: str
+    licence: str  # SPDX
+    text: bytes  # UTF-8
+    comments: Sequence[tuple[int, int]]  # ascending, disjoint, docstrings included
+    functions: Sequence[CorpusFunction]
+
+    def source(self, function: CorpusFunction) -> str:
+        """The function as written, with its comments but without its docstring, which is the query."""
+        start, end = function.docstring or (function.end, function.end)
+        before, after = self.text[function.start : start], self.text[end : function.end]
+        return (before.rstrip() + after).decode("utf-8", "replace")
+
+    def code(self, function: CorpusFunction) -> str:
+        """The function without comments, docstrings and blank lines."""
+        return self.stripped(function.start, function.end).decode("utf-8", "replace")
+
+    def context(self, function: CorpusFunction, limit: int = 0) -> str:
+        """The text before the function's first line, without comments, docstrings and blank lines.
+
+        Its own documentation is not part of it.
+
+        Args:
+            function: of this file.
+            limit: of the last characters; 0: all.
+        """
+        line = self.text.rfind(b"\n", 0, function.start) + 1
+        whole = self.stripped(0, line).decode("utf-8", "replace")
+        return whole[-limit:] if limit else whole
+
+    def stripped(self, start: int, end: int) -> bytes:
+        """The text between two offsets, each comment replaced by a space, without blank lines."""
+        return _BLANK_LINE.sub(b"", b" ".join(self._pieces(start, end)))
+
+    def _pieces(self, start: int, end: int) -> Iterator[bytes]:
+        place = bisect_left(self.comments, (start, start))
+        for first, last in self.comments[place:]:
+            if first >= end:
+                break
+            yield self.text[start:first]
+            start = last
+        yield self.text[start:end]
+
+
+def alphanumeric_runs(code: bytes) -> bytes:
+    """The runs of letters, digits and underscores, joined by spaces: equal for code that differs in layout only."""
+    return b" ".join(_WORD.findall(code))
+
+
+def shard_bytes(head: Mapping[str, Any], files: Iterable[CorpusFile]) -> bytes:
+    """A shard; ``files`` is read before ``head``, which may be filled meanwhile."""
+    lines = io.BytesIO()
+    with gzip.GzipFile("", "wb", _LEVEL, lines, mtime=0) as packed:
+        for file in files:
+            packed.write(_line(_as_json(file)))
+    first = io.BytesIO()
+    with gzip.GzipFile("", "wb", _LEVEL, first, mtime=0) as packed:
+        packed.write(_line({"format": FORMAT, **head}))
+    return first.getvalue() + lines.getvalue()
+
+
+def read_head(path: Path) -> dict[str, Any]:
+    """The description of a shard's tree.
+
+    Raises:
+        UserError: the file is damaged or no shard.
+        OSError: it cannot be read.
+    """
+    for _, head in json_lines(path):
+        if head.get("format") == FORMAT:
+            return head
+        break
+    raise UserError(f"{path} is no shard of a corpus: remove it, and it is made again")
+
+
+def read_files(path: Path, languages: Sequence[str] = ()) -> Iterator[CorpusFile]:
+    """The files of a shard, of all languages or some.
+
+    Raises:
+        UserError: the shard is damaged.
+        OSError: it cannot be read.
+    """
+    for number, row in json_lines(path):
+        if number > 1 and (not languages or row.get("language") in languages):
+            try:
+                yield _file(row)
+            except (TypeError, ValueError, KeyError, IndexError) as error:
+                raise UserError(f"{path}:{number} is damaged: remove the file, and it is made again") from error
+
+
+def _line(content: Any) -> bytes:
+    return json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+
+def _as_json(file: CorpusFile) -> dict[str, Any]:
+    return {
+        "path": file.path,
+        "language": file.language,
+        "licence": file.licence,
+        "text": file.text.decode(),
+        "comments": [place for span in file.comments for place in span],
+        "functions": [_of_function(function) for function in file.functions],
+    }
+
+
+def _of_function(function: CorpusFunction) -> list[Any]:
+    each = function
+    fields = [" ".join(each.fields[name]) for name in CODE_FIELDS] if each.fields else []
+    place = [each.start, each.end, each.start_line, each.end_line, *(each.docstring or ())]
+    return [
+        each.name,
+        each.type_name,
+        each.kind,
+        place,
+        each.doc,
+        each.query,
+        list(each.annotations),
+        each.reason,
+        fields,
+    ]
+
+
+def _file(row: Mapping[str, Any]) -> CorpusFile:
+    places = row["comments"]
+    spans = list(zip(places[::2], places[1::2], strict=True))
+    functions = [_function(each) for each in row["functions"]]
+    return CorpusFile(row["path"], row["language"], row["licence"], row["text"].encode(), spans, functions)
+
+
+def _function(row: Sequence[Any]) -> CorpusFunction:
+    name, type_name, kind, (start, end, start_line, end_line, *docstring), doc, query, annotations, reason, fields = row
+    words = {field: tuple(text.split(" ")) if text else () for field, text in zip(CODE_FIELDS, fields, strict=False)}
+    inside = (docstring[0], docstring[1]) if docstring else None
+    return CorpusFunction(
+        name, type_name, kind, start, end, start_line, end_line, doc, query, inside, annotations, reason, words
+    )
