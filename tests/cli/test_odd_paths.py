@@ -23,7 +23,7 @@ COMMANDS = [
     "folder bm25 --data.path=SOURCES --out=NEW --evaluate.extra_tests=folder:ODD",
     "folder galm --data.path=SOURCES --train.resume=ODD",
     "evaluate ODD",
-    "speed rows ODD",
+    "speed search ODD",
     "speed posts ODD",
     "speed serve SOURCES --index=ODD --out=NEW",
     "speed rows --out=ODD",
