@@ -18,7 +18,6 @@ from experiments.terminal.options import parsed, unknown
 _MEASUREMENTS: Final[dict[str, tuple[str, str]]] = {
     "scoring": ("experiments.speed.scoring:measure_scoring", "GALM's fast form, plain form and the matrix product"),
     "pools": ("experiments.speed.pools:measure_pools", "ranking whole pools of several sizes, and its memory"),
-    "bfloat16": ("experiments.speed.pools:measure_bfloat16", "ranks in float32 and with bfloat16 products"),
     "training": ("experiments.speed.training:measure_training", "a training step of GALM's fast and plain form"),
     "rows": ("experiments.speed.training:measure_rows", "training with rows of word tables that wait, or all move"),
     "selected": ("experiments.speed.training:measure_selected", "training with gradients of few scores, or of all"),

@@ -8,7 +8,7 @@ import multiprocessing
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -132,7 +132,9 @@ class Measured:
     about: str  # what it ran on
     unit: str  # what the seconds are of, such as "a step"
     rows: Sequence[Row]
-    facts: Mapping[str, Mapping[str, Any]]  # name -> column -> number or text: what is no time of two forms
+    facts: Mapping[str, Mapping[str, Any]] = field(
+        default_factory=dict
+    )  # name -> column -> number or text: what is no time of two forms
 
 
 def compare(name: str, forms: Mapping[str, Form], rounds: int, *, warm_up: bool = True) -> list[Row]:

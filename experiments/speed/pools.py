@@ -1,28 +1,17 @@
-"""Pools of methods ranked by GALM for each of their queries: time, peak memory, and the effect of bfloat16 products."""
+"""Pools of methods ranked by GALM for each of their queries: time and peak memory."""
 
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
-
-import numpy as np
 
 from data_prep.errors import UserError
 from data_prep.store.prepared_data import PreparedData, limit_pairs, open_prepared
 from data_prep.store.tokenizing import WordTokenizer
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
-from evaluation.metrics import mrr
-from evaluation.speed import WHOLE, Measured, SpeedOptions, compare, in_own_process, memory_mb, rows_of
+from evaluation.speed import WHOLE, Measured, SpeedOptions, in_own_process, memory_mb, rows_of
 from experiments.speed.pairs import WIDTHS, galm_of, of_width, pairs_of, plan_of
 from experiments.terminal.console import say
-from modeling.base import NeuralRanker
-from modeling.losses import build_loss
 from modeling.pool_ranker import PoolRanker
-from training.pair_task import PairTask
-from training.trainer import train
-
-EPOCHS: Final = 2
 
 
 def measure_pools(options: SpeedOptions) -> Measured:
@@ -68,44 +57,3 @@ def rank_pool(options: SpeedOptions, folder: str, split: str, methods: int) -> M
     before = memory_mb()
     ranked = evaluate(PoolRanker(model, tokenizer), found[split], EvaluateConfig(pool=methods, run_depth=10))
     return {"seconds": ranked.seconds / methods**2 * 1e6, "MiB before": before, "MiB at most": memory_mb()}
-
-
-def measure_bfloat16(options: SpeedOptions) -> Measured:
-    """Ranks of validation pairs by a galm of width 32 after two epochs, with products in both precisions."""
-    data, plan = pairs_of(options), plan_of(options, "galm", {"train.epochs": str(EPOCHS)})
-    valid = data.splits["valid"]
-    pool = EvaluateConfig(pool=min(plan.train.validate_pool, len(valid)), run_depth=1)
-    tokenizer = WordTokenizer.build(data.splits["train"], plan.words)
-    ids = tokenizer.encode(data.splits["train"])
-    model = galm_of(plan, tokenizer.vocabularies, ids)
-
-    def validate(trained: NeuralRanker) -> Mapping[str, float]:
-        return {"mrr": mrr(evaluate(PoolRanker(trained, tokenizer), valid, pool, progress=False).ranks)}
-
-    with tempfile.TemporaryDirectory() as folder:
-        task = PairTask(model, build_loss(plan.loss), ids, validate, plan.train)
-        train(task, plan.train, Path(folder), say=say)
-    ranks = {}
-
-    def ranked(name: str, *, bfloat16: bool) -> Mapping[str, float]:
-        found = evaluate(PoolRanker(model, tokenizer, bfloat16=bfloat16), valid, pool, progress=False)
-        ranks[name] = found.ranks
-        return {WHOLE: found.seconds}
-
-    forms = {name: lambda name=name: ranked(name, bfloat16=name == "bfloat16") for name in ("float32", "bfloat16")}
-    rows = compare(f"{pool.pool:,} queries and methods", forms, options.rounds)
-    exact, rounded = ranks.values()
-    return Measured(
-        about=f"{data.manifest['origin']}, validation split, galm after {EPOCHS} epochs.",
-        unit="a pool",
-        rows=rows,
-        facts={
-            "ranks": {
-                "MRR, float32": mrr(exact),
-                "MRR, bfloat16": mrr(rounded),
-                "% with another rank": 100 * float(np.mean(exact != rounded)),
-                "% first in one only": 100 * float(np.mean((exact == 1) != (rounded == 1))),
-                "places moved at most": int(np.abs(exact - rounded).max()),
-            }
-        },
-    )

@@ -12,10 +12,9 @@ Equal words of several queries are processed once per method, so less than that 
 for each distinct word of the block's queries, and the rest for each query.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import torch
@@ -54,62 +53,66 @@ def graph_operations(config: GalmConfig, query_words: Int[np.ndarray, " queries"
 
 
 def all_operations(
-    config: GalmConfig,
-    query_words: Int[np.ndarray, " queries"],
-    code_words: Int[np.ndarray, " codes"],
-    brought: int | None = None,
+    config: GalmConfig, query_words: Int[np.ndarray, " queries"], code_words: Int[np.ndarray, " codes"], words: int
 ) -> float:
-    """Operations of all queries with all methods; ``brought`` words are processed per method, by default all."""
-    words = int(query_words.sum()) if brought is None else brought
+    """Operations of all queries with all methods, of which so many query words are processed per method."""
     graphs = graph_operations(config, query_words).sum() * len(code_words)
     return float(words * word_operations(config, code_words).sum() + graphs)
 
 
-@dataclass(frozen=True, slots=True)
+def drawn(ids: TokenizedPairs, size: int, seed: int = 0) -> tuple[Int[np.ndarray, " rows"], Int[np.ndarray, " rows"]]:
+    """Rows of at most ``size`` pairs: sorted by the length of their queries, and by that of their codes."""
+    rows = np.random.default_rng(seed).choice(len(ids), min(size, len(ids)), replace=False)
+    queries, codes = (np.argsort(lengths[rows], kind="stable") for lengths in (ids.query_lengths, ids.code_lengths))
+    return rows[queries], rows[codes]
+
+
 class Block:
-    """Pairs drawn from a split: their queries and their methods, each sorted by length, as in the ranker."""
+    """Queries and methods that are scored together, in order of length as in the ranker, and encoded by a model."""
 
-    ids: TokenizedPairs
-    queries: Int[np.ndarray, " rows"]
-    codes: Int[np.ndarray, " rows"]
+    def __init__(self, model: Galm, ids: TokenizedPairs) -> None:
+        """Encode pairs drawn from ``ids``."""
+        self.model, self.ids = model, ids
+        self.query_rows, self.code_rows = drawn(ids, BLOCK)
+        self.lengths = ids.query_lengths[self.query_rows], ids.code_lengths[self.code_rows]
+        self.queries, self.codes = model.encode_query(ids.queries(self.query_rows)), self._codes(slice(None))
+        self.sample = np.arange(0, len(self.query_rows), max(1, len(self.query_rows) // SAMPLE))
+        """Positions of the queries that the plain form scores, spread over all lengths."""
 
-    @classmethod
-    def drawn(cls, ids: TokenizedPairs, size: int, seed: int = 0) -> "Block":
-        """At most ``size`` pairs of ``ids``."""
-        rows = np.random.default_rng(seed).choice(len(ids), min(size, len(ids)), replace=False)
-        by_length = (np.argsort(lengths[rows], kind="stable") for lengths in (ids.query_lengths, ids.code_lengths))
-        return cls(ids, *(rows[order] for order in by_length))
+    def _codes(self, columns: slice) -> EncodedWords:
+        return self.model.encode_code(self.ids.codes(self.code_rows[columns]))
 
-    @property
-    def lengths(self) -> tuple[Int[np.ndarray, " queries"], Int[np.ndarray, " codes"]]:
-        """Words of each query, and of each method."""
-        return self.ids.query_lengths[self.queries], self.ids.code_lengths[self.codes]
+    def forms(self, operations: Mapping[str, float]) -> dict[str, Form]:
+        """The forms, and matrix products with so many operations a pair."""
+        amount, sampled = (len(each) * len(self.code_rows) / _MILLION for each in (self.query_rows, self.sample))
+        fast = partial(self.model.score_matrix, self.queries, self.codes)
+        found = {
+            "fast": form_of(fast, amount),
+            "bfloat16": form_of(torch.autocast("cpu", torch.bfloat16)(fast), amount),
+            "plain, little padding": form_of(self._plain(padded=False), sampled),
+            "plain, the ranker's padding": form_of(self._plain(padded=True), sampled),
+        }
+        left, right = torch.rand(2, _PRODUCT, _PRODUCT)
+        product = partial(torch.mm, left, right, out=torch.empty_like(left))
+        for name, count in operations.items():
+            found[f"matrix product, {name}"] = form_of(product, 2 * _PRODUCT**3 / count / _MILLION)
+        return found
 
-    @property
-    def sample(self) -> Int[np.ndarray, " sample"]:
-        """Positions of some of the queries, spread over all lengths."""
-        return np.arange(0, len(self.queries), max(1, len(self.queries) // SAMPLE))
+    def _plain(self, *, padded: bool) -> Callable[[], None]:
+        """The sampled queries with all methods, ``padded`` as by the ranker, else in small batches of like length."""
+        step = len(self.sample) if padded else _QUERIES_A_BATCH
+        batches = []
+        for at in range(0, len(self.code_rows), _CODES_A_BATCH):
+            codes = self._codes(slice(at, at + _CODES_A_BATCH))
+            for rows in np.split(self.sample, range(step, len(self.sample), step)):
+                trimmed = self.model.encode_query(self.ids.queries(self.query_rows[rows]))
+                batches.append((self.queries.rows(torch.from_numpy(rows)) if padded else trimmed, codes))
 
+        def score() -> None:
+            for queries, codes in batches:
+                NeuralRanker.score_matrix(self.model, queries, codes)
 
-def plain_batches(
-    model: Galm, block: Block, whole: EncodedWords, *, padded: bool
-) -> list[tuple[EncodedWords, EncodedWords]]:
-    """The sampled queries with all methods, ``padded`` as by the ranker, else in small batches."""
-    step = len(block.sample) if padded else _QUERIES_A_BATCH
-    batches = []
-    for at in range(0, len(block.codes), _CODES_A_BATCH):
-        codes = model.encode_code(block.ids.codes(block.codes[at : at + _CODES_A_BATCH]))
-        for start in range(0, len(block.sample), step):
-            rows = block.sample[start : start + step]
-            trimmed = model.encode_query(block.ids.queries(block.queries[rows]))
-            batches.append((whole.rows(torch.from_numpy(rows)) if padded else trimmed, codes))
-    return batches
-
-
-def score_plainly(model: Galm, batches: Sequence[tuple[EncodedWords, EncodedWords]]) -> None:
-    """Score by the equations as written."""
-    for queries, codes in batches:
-        NeuralRanker.score_matrix(model, queries, codes)
+        return score
 
 
 @torch.inference_mode()
@@ -118,43 +121,25 @@ def measure_scoring(options: SpeedOptions) -> Measured:
     data = pairs_of(options)
     tokenizer = WordTokenizer.build(data.splits["train"], plan_of(options).words)
     train, test = (tokenizer.encode(data.splits[name]) for name in ("train", "test"))
-    block = Block.drawn(test, BLOCK)
     rows: list[Row] = []
-    facts: dict[str, dict[str, Any]] = {}
+    facts: dict[str, dict[str, float]] = {}
     for width in WIDTHS:
         plan = plan_of(options, "galm", of_width(width))
-        model = galm_of(plan, tokenizer.vocabularies, train).eval()
-        queries, codes = model.encode_query(test.queries(block.queries)), model.encode_code(test.codes(block.codes))
-        pairs, distinct = len(queries) * len(codes), len(distinct_words(queries)[0])
-        counts = [all_operations(plan.model, *block.lengths, words) / pairs for words in (distinct, None)]
-        rows += compare(f"width {width}", _forms(model, block, queries, codes, counts), options.rounds)
-        product = rows[-1].second_seconds.median
-        facts[f"width {width}"] = {
-            "operations a pair, executed": counts[0],
-            "operations a pair, by the equations": counts[1],
-            "GFLOP/s of the matrix product": counts[1] * _MILLION / product / 1e9,
-            "distinct query words": distinct,
-            "query words": int(block.lengths[0].sum()),
+        block = Block(galm_of(plan, tokenizer.vocabularies, train).eval(), test)
+        words, distinct = int(block.lengths[0].sum()), len(distinct_words(block.queries)[0])
+        pairs = len(block.query_rows) * len(block.code_rows)
+        operations = {
+            "operations executed": all_operations(plan.model, *block.lengths, distinct) / pairs,
+            "operations by the equations": all_operations(plan.model, *block.lengths, words) / pairs,
         }
+        rows += compare(f"width {width}", block.forms(operations), options.rounds)
+        gflops = operations["operations by the equations"] * _MILLION / rows[-1].second_seconds.median / 1e9
+        counts = {"distinct query words": distinct, "query words": words}
+        facts[f"width {width}"] = {**operations, "GFLOP/s of the matrix product": gflops, **counts}
     about = (
-        f"{data.manifest['origin']}: {len(queries)} queries x {len(codes)} methods of the test split, sorted by "
+        f"{data.manifest['origin']}: {len(block.query_rows)} queries and their methods of the test split, sorted by "
         f"length, {torch.get_num_threads()} threads. The plain form scores {len(block.sample)} of the queries: in "
-        "small batches of like length on both sides, and padded to the longest query of all, as the ranker's batches."
+        "small batches of like length on both sides, and padded to the longest query of all, as the ranker's batches. "
+        "Operations are of a pair."
     )
     return Measured(about=about, unit="a million pairs", rows=rows, facts=facts)
-
-
-def _forms(
-    model: Galm, block: Block, queries: EncodedWords, codes: EncodedWords, counts: Sequence[float]
-) -> dict[str, Form]:
-    amount, sampled = len(queries) * len(codes) / _MILLION, len(block.sample) * len(codes) / _MILLION
-    fast = partial(model.score_matrix, queries, codes)
-    forms = {"fast": form_of(fast, amount), "bfloat16": form_of(torch.autocast("cpu", torch.bfloat16)(fast), amount)}
-    for name, padded in (("plain, little padding", False), ("plain, the ranker's padding", True)):
-        batches = plain_batches(model, block, queries, padded=padded)
-        forms[name] = form_of(partial(score_plainly, model, batches), sampled)
-    left, right = torch.rand(2, _PRODUCT, _PRODUCT)
-    product = partial(torch.mm, left, right, out=torch.empty_like(left))
-    for name, count in zip(("executed", "by the equations"), counts, strict=True):
-        forms[f"matrix product, operations {name}"] = form_of(product, 2 * _PRODUCT**3 / count / _MILLION)
-    return forms

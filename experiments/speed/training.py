@@ -6,7 +6,7 @@ that the loss reads, after its warm-up, and gradients of all (``tests/training/t
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -61,9 +61,9 @@ class TrainingSteps:
         data: PreparedData,
         steps: int,
         *,
-        epoch: float = 0.0,
         kind: type[NeuralRanker] | None = None,
-        selects: bool = False,
+        lazy: bool | None = None,
+        selects: bool | None = None,
     ) -> None:
         """Build the model and the optimiser.
 
@@ -71,22 +71,23 @@ class TrainingSteps:
             plan: the recipe.
             data: the pairs.
             steps: number of batches.
-            epoch: epochs so far, for the loss.
             kind: class of the model; None: the recipe's.
-            selects: whether only scores that the loss reads have a gradient.
+            lazy: whether rows of word tables wait; None: as in the recipe.
+            selects: after the loss's warm-up, whether only scores that it reads have a gradient; None: at its start.
         """
         data, kind = training_data(plan, data, ""), kind or class_of(plan.model_name)
         tokenizer = kind.tokenizer(data.splits["train"], plan.words, plan.model)
         ids = tokenizer.encode(data.splits["train"])
-        seed_everything(plan.train.seed, plan.train.threads)
-        self.config, self.model, self.epoch = plan.train, kind(plan.model, tokenizer.vocabulary), epoch
+        config = plan.train if lazy is None else replace(plan.train, lazy_embedding_updates=lazy)
+        seed_everything(config.seed, config.threads)
+        self.config, self.model = config, kind(plan.model, tokenizer.vocabulary)
         self.model.start_from(ids)
         loss = build_loss(plan.loss)
-        task = PairTask(self.model, loss, ids, lambda _: {}, plan.train)
+        self.epoch = 0.0 if selects is None else plan.loss.warmup_epochs
+        task = PairTask(self.model, loss, ids, lambda _: {}, config)
         self.task = replace(task, selects=loss.selects) if selects else task
-        self.optimiser = RunState(self.task, plan.train).optimiser
+        self.optimiser = RunState(self.task, config).optimiser
         self.batches = self.task.batches(0)[:steps]
-        seed_everything(plan.train.seed, plan.train.threads)
 
     def run(self) -> Seconds:
         """Train on the first batches of an epoch; the seconds of a step and of its parts."""
@@ -108,54 +109,38 @@ class TrainingSteps:
 
 def measure_training(options: SpeedOptions) -> Measured:
     """The fast form and the plain form at both widths, with gradients of all scores."""
-    data, steps = pairs_of(options), max(1, options.steps // 10)
-    ways = {}
-    for width in WIDTHS:
-        plan = _plan(options, "galm", of_width(width))
-        forms = {"fast": Galm, "plain": PlainGalm}
-        ways[f"width {width}"] = {name: TrainingSteps(plan, data, steps, kind=kind) for name, kind in forms.items()}
-    return _measured(options, data, steps, ways)
+    cases = ((f"width {width}", "galm", of_width(width)) for width in WIDTHS)
+    return _measured(options, max(1, options.steps // 10), cases, fast={}, plain={"kind": PlainGalm})
 
 
 def measure_rows(options: SpeedOptions) -> Measured:
     """Both ways of moving the rows of word tables, with a small and a large table."""
-    data, ways = pairs_of(options), {}
-    for buckets in BUCKETS:
-        plan = _plan(options, "galm_plus", {"words.unknown_buckets": buckets})
-        forms = {"rows wait": True, "every row moves": False}
-        ways[f"galm_plus, {int(buckets):,} vectors for unknown words"] = {
-            name: TrainingSteps(
-                replace(plan, train=replace(plan.train, lazy_embedding_updates=lazy)), data, options.steps
-            )
-            for name, lazy in forms.items()
-        }
-    return _measured(options, data, options.steps, ways)
+    cases = (
+        (f"galm_plus, {int(count):,} vectors for unknown words", "galm_plus", {"words.unknown_buckets": count})
+        for count in BUCKETS
+    )
+    ways: dict[str, dict[str, Any]] = {"rows wait": {"lazy": True}, "every row moves": {"lazy": False}}
+    return _measured(options, options.steps, cases, **ways)
 
 
 def measure_selected(options: SpeedOptions) -> Measured:
     """Gradients of few scores and of all, for graphs of several sizes and for co-attention."""
-    data, ways = pairs_of(options), {}
-    for name, (model, settings) in MODELS.items():
-        plan = _plan(options, model, settings)
-        forms = {"scores that the loss reads": True, "all scores": False}
-        ways[name] = {
-            form: TrainingSteps(plan, data, options.steps, epoch=plan.loss.warmup_epochs, selects=selects)
-            for form, selects in forms.items()
-        }
-    return _measured(options, data, options.steps, ways)
-
-
-def _plan(options: SpeedOptions, model: str, settings: dict[str, str]) -> Configuration:
-    return plan_of(options, model, {**settings, "train.threads": "1"})
+    cases = ((name, model, settings) for name, (model, settings) in MODELS.items())
+    ways: dict[str, dict[str, Any]] = {
+        "scores that the loss reads": {"selects": True},
+        "all scores": {"selects": False},
+    }
+    return _measured(options, options.steps, cases, **ways)
 
 
 def _measured(
-    options: SpeedOptions, data: PreparedData, steps: int, ways: Mapping[str, Mapping[str, TrainingSteps]]
+    options: SpeedOptions, steps: int, cases: Iterable[tuple[str, str, dict[str, str]]], **ways: dict[str, Any]
 ) -> Measured:
-    rows, facts = [], {}
-    for name, runs in ways.items():
+    """Steps of each case (its name, model and settings) in all ways: name -> what is said to :class:`TrainingSteps`."""
+    data, rows = pairs_of(options), []
+    for name, model, settings in cases:
+        plan = plan_of(options, model, {**settings, "train.threads": "1"})
+        runs = {way: TrainingSteps(plan, data, steps, **how) for way, how in ways.items()}
         rows += compare(name, {way: run.run for way, run in runs.items()}, options.rounds)
-        one = next(iter(runs.values()))
-        facts[name] = {"parameters": sum(weight.numel() for weight in one.model.parameters())}
-    about = f"{data.manifest['origin']}, {steps} steps of {one.config.batch_size} pairs a round, one thread."
-    return Measured(about=about, unit="a training step", rows=rows, facts=facts)
+    about = f"{data.manifest['origin']}, {steps} steps of {plan.train.batch_size} pairs a round, one thread."
+    return Measured(about=about, unit="a training step", rows=rows)

@@ -49,9 +49,7 @@ def measure_question(options: SpeedOptions) -> Measured:
         }
         forms = {name: partial(run, command, root, environment) for name, command in commands.items()}
         found = compare("", forms, options.rounds)
-    return Measured(
-        about=f"{origin}, {rows:,} methods and types; *{QUESTION}*.", unit="a question", rows=found, facts={}
-    )
+    return Measured(about=f"{origin}, {rows:,} methods and types; *{QUESTION}*.", unit="a question", rows=found)
 
 
 def run(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Seconds:
