@@ -119,7 +119,7 @@ def measure_rows(options: SpeedOptions) -> Measured:
         (f"galm_plus, {int(count):,} vectors for unknown words", "galm_plus", {"words.unknown_buckets": count})
         for count in BUCKETS
     )
-    ways: dict[str, dict[str, Any]] = {"rows wait": {"lazy": True}, "every row moves": {"lazy": False}}
+    ways = {"rows wait": {"lazy": True}, "every row moves": {"lazy": False}}
     return _measured(options, options.steps, cases, **ways)
 
 
