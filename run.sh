@@ -11,7 +11,7 @@
 #   ablate NAME                                 train the variants of an ablation that have no saved result
 #   tune MODEL                                  compare initializations and losses of a model on validation
 #   table                                       write the tables of the saved results, including README's
-#   speed [search|serve|ann|question|rows|...]  measure scoring, training, extraction; the search; row updates
+#   speed NAME [PATH]                           measure two forms of a part in one run, and their ratio
 #   index DIR|--list=FILE [--out=FILE]          index a folder's methods, types and files, or many's
 #   search ["QUESTION"] [--at=FILE:LINE]        search by a question, a name, or a comment that asks
 #   related FILE:LINE [--json]                  find code like that at a place, such as src/app.py:120

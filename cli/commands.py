@@ -26,6 +26,8 @@ class Command:
     """Sections of a run's configuration whose options it takes, ``--section.field=value``."""
     named: tuple[tuple[str, str], ...] = ()
     """Sections of its own, as names and dataclasses."""
+    names: str = ""
+    """What its first word may be, as the mapping of names to what they are; "" if that is not listed."""
     needs: str = ""
     """What the first set-up does not install."""
 
@@ -74,15 +76,11 @@ COMMANDS: Final[dict[str, Command]] = {
     "tune": Command("MODEL", "compare initializations and losses of a model on validation", "cli.tables:tune"),
     "table": Command("", "write the tables of the saved results, including README's", "cli.tables:table"),
     "speed": Command(
-        "[search|serve|ann|question|rows|...]",
-        "measure scoring, training, extraction; the search; row updates",
-        "cli.tables:speed",
-        sections=("speed", "data"),
-        named=(
-            ("speed serve", "search.load.options:ServeSpeedOptions"),
-            ("speed ann", "search.ann_options:AnnSpeedOptions"),
-            ("speed posts", "search.posts.options:PostsSpeedOptions"),
-        ),
+        "NAME [PATH]",
+        "measure two forms of a part in one run, and their ratio",
+        "cli.speed:speed",
+        "evaluation.speed:SpeedOptions",
+        names="cli.speed:ABOUT",
     ),
     "index": Command(
         "DIR|--list=FILE [--out=FILE]",

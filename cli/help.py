@@ -22,7 +22,6 @@ _SECTIONS: Final = {
     "loss": "what training minimizes",
     "train": "epochs, batches, learning rate, processes, resuming",
     "evaluate": "pool, controls, fusion, tests on other data sets",
-    "speed": "sizes of the speed measurements",
 }
 
 
@@ -72,6 +71,7 @@ def _about(topic: str) -> list[str]:
 def _about_command(name: str, command: Command) -> list[str]:
     lines = [f"bash run.sh {name} {command.usage}".rstrip(), f"  {command.about}"]
     lines += [f"  needs {command.needs}"] if command.needs else []
+    lines += [f"  {word:<12}{about}" for word, about in resolve_name(command.names).items()] if command.names else []
     lines += _entries(named_options(resolve_name(command.options)).values()) if command.options else []
     for section, config in command.named:
         if " " in section:  # a command of its own, whose options have no section
@@ -107,10 +107,6 @@ def _about_model(name: str) -> list[str]:
 
 def _options(section: str) -> list[Option]:
     """The options of a section; for the section model those of galm."""
-    if section == "speed":
-        from experiments.speed.config import SpeedConfig
-
-        return list(options_of("speed", SpeedConfig).values())
     return list(options_of(section, section_types("galm")[section]).values())
 
 

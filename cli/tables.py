@@ -1,8 +1,7 @@
-"""The commands about many runs: ``compare``, ``ablate``, ``tune``, ``table``, and ``speed``."""
+"""The commands about many runs: ``compare``, ``ablate``, ``tune`` and ``table``."""
 
 import shlex
 from collections.abc import Collection, Mapping, Sequence
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Final
 
 from data_prep.errors import UserError
@@ -18,20 +17,6 @@ CONTROL: Final = "control"
 """The ablation that is none: a task that the graph has to solve."""
 CALIBRATION: Final = "calibration"
 """Nor is this one: many seeds of one model, to see how often the test calls them different."""
-
-MEASURED: Final = {
-    "search": "search.speed:measure_search",
-    "question": "search.question_speed:measure_question",
-    "rows": "experiments.speed.row_updates:measure_rows",
-    "selected": "experiments.speed.selected_scores:measure_selected",
-}
-"""What ``speed`` measures by itself."""
-MEASURED_WITH_OPTIONS: Final = {
-    "ann": "search.ann_speed:measure_ann",
-    "serve": "search.load.measure:serve_speed",
-    "posts": "search.posts.speed:measure_posts",
-}
-"""What it measures with options of its own."""
 
 
 def _named(arguments: Sequence[str], names: Collection[str], expected: str) -> tuple[str, dict[str, str]]:
@@ -164,30 +149,3 @@ def table(arguments: Sequence[str]) -> None:
     from experiments.tables.write import write_tables
 
     write_tables()
-
-
-def speed(arguments: Sequence[str]) -> None:
-    """Measure the speed.
-
-    Raises:
-        UserError: there is no such option, or the data are not available.
-    """
-    from experiments.speed.config import resolve_speed
-
-    if arguments and arguments[0] in MEASURED_WITH_OPTIONS:
-        resolve_name(MEASURED_WITH_OPTIONS[arguments[0]])(arguments[1:])
-        return
-    words, typed = split_arguments(arguments)
-    if len(words) == 1 and words[0] in MEASURED and not typed:
-        resolve_name(MEASURED[words[0]])()
-        return
-    if words:
-        raise UserError(
-            f"bash run.sh speed takes options only, not {' '.join(words)}; `bash run.sh speed search`, `speed "
-            "question` and `speed rows` take none, `speed ann` its own, `speed serve` an indexed folder, `speed posts` "
-            "a dump"
-        )
-    config, data = resolve_speed(typed)
-    from experiments.speed.measure import measure_speed
-
-    measure_speed(config, data, typed)

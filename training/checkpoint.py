@@ -2,6 +2,9 @@
 
 import hashlib
 import io
+import pickletools
+import re
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -12,13 +15,16 @@ from torch import Tensor, nn
 from data_prep.errors import UserError
 from data_prep.files.atomic import remove_leftovers, write_atomically
 from data_prep.files.reading import read_whole
-from training.checkpoint_archive import read_archive
 from training.weights_file import is_sealed, read_weights, sealed_weights
 
 _MAGIC: Final = b"training checkpoint 1\n"
 _DIGEST: Final = hashlib.sha256().digest_size
 _ABOUT: Final = "weights"
 """Metadata key of a run's weights."""
+_PICKLE: Final = "/data.pkl"
+"""Name of the member that describes all others."""
+_TENSORS: Final = re.compile(r"torch(?:\._utils _rebuild_tensor_v2| \w+Storage)|collections OrderedDict")
+"""Functions called by a state of tensors, numbers, strings, and lists and dicts of them."""
 
 
 def save_checkpoint(state: dict[str, Any], path: Path) -> None:
@@ -164,3 +170,35 @@ def saved_weights(path: Path, made_with: Mapping[str, str] | None = None) -> dic
                 "was edited, so restore it or train the model anew"
             )
     return weights
+
+
+def read_archive(content: bytes) -> Any:
+    """Load what ``torch.save`` wrote (tensors, numbers, strings, and lists and dicts of them), on the CPU.
+
+    Raises:
+        UserError: ``content`` is something else, or damaged.
+    """
+    try:
+        _check(content)
+        return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+    except Exception as error:  # torch raises many kinds of errors for forged content
+        raise UserError(" ".join(str(error).split())[:200] or type(error).__name__) from error
+
+
+def _check(content: bytes) -> None:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        parts = archive.infolist()
+        if any(part.compress_type != zipfile.ZIP_STORED for part in parts):
+            raise UserError("a part of it is compressed")
+        if sum(part.file_size for part in parts) > len(content):
+            raise UserError("its parts are larger than it is")
+        for part in parts:
+            if part.filename.endswith(_PICKLE):
+                _check_calls(archive.read(part))
+
+
+def _check_calls(content: bytes) -> None:
+    """Reject a pickle that calls other functions than those of tensors, such as one that allocates arbitrary memory."""
+    for code, argument, _ in pickletools.genops(content):
+        if code.name in ("GLOBAL", "STACK_GLOBAL", "INST") and not _TENSORS.fullmatch(str(argument)):
+            raise UserError(f"it calls {argument}")

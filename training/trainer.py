@@ -1,13 +1,17 @@
 """The training loop, which depends only on the interface :class:`training.task.TrainingTask`."""
 
+import contextlib
 import logging
 import math
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType, TracebackType
 from typing import Any, Final, NoReturn
 
 import torch
@@ -18,15 +22,43 @@ from modeling import distributed as processes
 from training.board import Board
 from training.checkpoint import put_weights
 from training.config import TrainConfig
-from training.interrupt import HeldInterrupt
-from training.progress import EpochRecord
-from training.schedule import learning_rate
-from training.state import RunState
+from training.optimiser import learning_rate
+from training.state import EpochRecord, RunState
 from training.task import Rows, TrainingTask
 
 CHECKPOINT: Final = "checkpoint.pt"
 
 _log = logging.getLogger(__name__)
+
+
+class HeldInterrupt:
+    """Context manager that delays the first Ctrl-C and sets ``pending``; a second one interrupts at once.
+
+    Outside the main thread, where Python delivers no signals, it does nothing.
+    """
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self.pending = False
+        self._say = say
+        self._before: Any = None
+
+    def __enter__(self) -> "HeldInterrupt":
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _note(self, _number: int, _frame: FrameType | None) -> None:
+        if self.pending:
+            raise KeyboardInterrupt
+        self.pending = True
+        with contextlib.suppress(RuntimeError):  # the signal may have come in the middle of a line being written
+            self._say("stopping after this step, with a checkpoint (Ctrl-C again: at once, without)")
 
 
 class DivergedError(ValueError):

@@ -3,41 +3,23 @@
 import hashlib
 import heapq
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
+from typing import Final
 
 import javalang
 from javalang.tree import ConstructorDeclaration, MethodDeclaration
 
+from data_prep.datasets.jdk import Jdk
 from data_prep.languages.java.declarations import find_methods, parse_java
 from data_prep.pipeline.java_extraction import methods_of
 from data_prep.records import SourceFile
-from experiments.speed.timing import Spread, in_turn, timed
+from evaluation.speed import Measured, SpeedOptions, compare, form_of
+from experiments.recipes.config import REPOSITORY
+from experiments.speed.pairs import plan_of
 
 _SPARE = 2
 """Files drawn per file needed, since javalang cannot parse the newest Java."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parser:
-    """The speed of a way to find methods."""
-
-    methods: int
-    methods_per_second: Spread
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Extraction:
-    """The speed of all ways on the same files."""
-
-    files: int
-    skipped: int  # drawn as well, but javalang cannot parse them
-    megabytes: float
-    extracted: Parser  # tree-sitter: methods with name, tokens, API words and tree, as in data preparation
-    found: Parser  # tree-sitter: declarations only
-    javalang: Parser  # declarations only
-    speedup: Spread  # of extracted over javalang
-    found_speedup: Spread  # of found over javalang
 
 
 def drawn(files: Iterable[SourceFile], count: int, seed: int = 0) -> list[SourceFile]:
@@ -52,6 +34,23 @@ def javalang_methods(file: SourceFile) -> int:
     return sum(isinstance(node, kinds) and node.body is not None for _, node in tree)
 
 
+def declarations(file: SourceFile) -> int:
+    """The same that tree-sitter finds."""
+    return sum(1 for _ in find_methods(parse_java(file.data), documented_only=False))
+
+
+def whole_methods(file: SourceFile) -> int:
+    """The same with name, tokens, API words and tree, as in data preparation."""
+    return sum(1 for _ in methods_of(file))
+
+
+WAYS: Final[dict[str, Callable[[SourceFile], int]]] = {
+    "tree-sitter, all fields": whole_methods,
+    "tree-sitter, declarations": declarations,
+    "javalang, declarations": javalang_methods,
+}
+
+
 def javalang_parses(file: SourceFile) -> bool:
     """Whether javalang can parse a file."""
     try:
@@ -61,42 +60,21 @@ def javalang_parses(file: SourceFile) -> bool:
     return True
 
 
-def measure_extraction(files: Iterable[SourceFile], count: int, repeats: int) -> Extraction:
-    """Methods per second over ``count`` of ``files``, in one process."""
-    kept: list[SourceFile] = []
-    skipped = 0
-    for file in drawn(files, _SPARE * count):
-        if len(kept) == count:
-            break
-        if javalang_parses(file):
-            kept.append(file)
-        else:
-            skipped += 1
-    ways: dict[str, Callable[[SourceFile], int]] = {
-        "extracted": lambda file: sum(1 for _ in methods_of(file)),
-        "found": lambda file: sum(1 for _ in find_methods(parse_java(file.data), documented_only=False)),
-        "javalang": javalang_methods,
-    }
-    runs = in_turn({name: partial(timed, partial(_total, way, kept)) for name, way in ways.items()}, repeats)
-    parsers = {name: _parser(run) for name, run in runs.items()}
-    return Extraction(
-        files=len(kept),
-        skipped=skipped,
-        megabytes=sum(len(file.data) for file in kept) / 1e6,
-        **parsers,
-        speedup=_ratio(runs["extracted"], runs["javalang"]),
-        found_speedup=_ratio(runs["found"], runs["javalang"]),
+def measure_extraction(options: SpeedOptions) -> Measured:
+    """All ways on the same files, in one process."""
+    config = plan_of(options).data
+    jdk = Jdk(replace(config, root=str(REPOSITORY / config.root)))
+    files = [file for file in drawn(jdk.java_files(), _SPARE * options.files) if javalang_parses(file)][: options.files]
+    methods = {name: _count(way, files) for name, way in WAYS.items()}
+    forms = {name: form_of(partial(_count, way, files), max(1, methods[name]) / 1000) for name, way in WAYS.items()}
+    megabytes = sum(len(file.data) for file in files) / 1e6
+    return Measured(
+        about=f"{jdk.origin()}, {len(files)} files ({megabytes:.1f} MB) that javalang can parse, one process.",
+        unit="1,000 methods",
+        rows=compare("", forms, options.rounds),
+        facts={name: {"methods": count} for name, count in methods.items()},
     )
 
 
-def _total(way: Callable[[SourceFile], int], files: Sequence[SourceFile]) -> int:
+def _count(way: Callable[[SourceFile], int], files: Sequence[SourceFile]) -> int:
     return sum(map(way, files))
-
-
-def _parser(run: Sequence[tuple[float, int]]) -> Parser:
-    return Parser(methods=run[0][1], methods_per_second=Spread.of([methods / seconds for seconds, methods in run]))
-
-
-def _ratio(run: Sequence[tuple[float, int]], other: Sequence[tuple[float, int]]) -> Spread:
-    rates = ((methods / seconds, m / s) for (seconds, methods), (s, m) in zip(run, other, strict=True))
-    return Spread.of([rate / against for rate, against in rates])

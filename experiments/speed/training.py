@@ -1,199 +1,146 @@
-"""The time of a training step of GALM's fast and plain forms, and the training time to reach BM25's MRR."""
+"""Training steps in two ways that lead to the same weights, on the JDK and one thread.
 
-import tempfile
+``training``: GALM's fast form and the plain equations. ``rows``: rows of word tables that wait until a batch reads
+them, and rows that all move at every step (``tests/training/test_row_adam.py``). ``selected``: gradients of the scores
+that the loss reads, after its warm-up, and gradients of all (``tests/training/test_pair_task.py``).
+"""
+
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
-from typing import Final
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final
 
 import numpy as np
-import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
-from baselines.bm25.ranker import Bm25, Bm25Config
 from data_prep.store.prepared_data import PreparedData
-from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
-from evaluation.config import EvaluateConfig
-from evaluation.evaluator import evaluate
-from evaluation.metrics import exact
-from experiments.recipes.config import resolve
-from experiments.speed.rounding import Rounding, measure_rounding
-from experiments.speed.scoring import WIDTHS, galm_of_width, plan_of_width
-from experiments.speed.timing import Spread, in_turn
-from experiments.terminal.console import say
+from evaluation.speed import Measured, Seconds, SpeedOptions, compare
+from experiments.recipes.config import Configuration
+from experiments.recipes.models import class_of
+from experiments.run.data import training_data
+from experiments.speed.pairs import WIDTHS, of_width, pairs_of, plan_of
 from galm.all_pairs import EncodedWords
 from galm.model import Galm
 from modeling.base import NeuralRanker
 from modeling.losses import build_loss
-from modeling.pool_ranker import PoolRanker
-from training.batches import epoch_batches, negatives_mask
 from training.pair_task import PairTask
 from training.seeding import seed_everything
 from training.state import RunState
-from training.trainer import train
 
-BATCH: Final = 64
-"""Queries, and methods, per step."""
-BATCHES: Final = 4
-"""Steps timed together, since batches differ in length."""
-EPOCHS: Final = 2
-
-Score = Callable[[Galm, EncodedWords, EncodedWords], Float[Tensor, "queries codes"]]
-
-FORMS: Final[dict[str, Score]] = {"fast": Galm.score_matrix, "plain": NeuralRanker.score_matrix}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepSeconds:
-    """Seconds of a training step by its parts."""
-
-    forward_and_loss: Spread
-    backward: Spread
-    clipping: Spread
-    optimiser: Spread
-    whole: Spread
+BUCKETS: Final = ("256", "19553")
+"""Vectors for unknown words: the recipe's, and as many as make galm_plus as large as it is with the JDK, repositories
+and open Java in training, 33,351,490 parameters."""
+MODELS: Final[Mapping[str, tuple[str, dict[str, str]]]] = {
+    "galm, L = 1, width 32": ("galm", {}),
+    "galm, L = 1, width 64": ("galm", {"model.gcn_dim": "64"}),
+    "galm, L = 2, width 64": ("galm", {"model.layers": "2", "model.gcn_dim": "64"}),
+    "galm, L = 1, width 256": ("galm", {"model.gcn_dim": "256"}),
+    "galm_paper, L = 2, width 256": ("galm_paper", {}),
+    "carlcs_cnn": ("carlcs_cnn", {}),
+    "carlcs_ts": ("carlcs_ts", {}),
+}
+"""Name -> model and settings, for selected scores."""
+_PARTS: Final = ("forward and loss", "backward", "clipping and optimiser")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Training:
-    """A step of both forms at one graph width."""
+class PlainGalm(Galm):
+    """GALM that scores by the equations as written."""
 
-    fast: StepSeconds
-    plain: StepSeconds
-    speedup: Spread  # forward, loss and backward
-    step_speedup: Spread  # the whole step
-    gradient_difference: float  # norm of the difference, as a share of the gradient's norm; the largest of the batches
+    def score_matrix(self, queries: EncodedWords, codes: EncodedWords, **_: Any) -> Float[Tensor, "queries codes"]:  # type: ignore[override]
+        """One padded tensor per equation."""
+        return NeuralRanker.score_matrix(self, queries, codes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Epoch:
-    """The state after an epoch: seconds of training steps so far, and the MRR on validation."""
+class TrainingSteps:
+    """A run in progress, at an epoch of its loss."""
 
-    epoch: int
-    seconds: float
-    mrr: float
+    def __init__(
+        self,
+        plan: Configuration,
+        data: PreparedData,
+        steps: int,
+        *,
+        kind: type[NeuralRanker] | None = None,
+        lazy: bool | None = None,
+        selects: bool | None = None,
+    ) -> None:
+        """Build the model and the optimiser.
 
+        Args:
+            plan: the recipe.
+            data: the pairs.
+            steps: number of batches.
+            kind: class of the model; None: the recipe's.
+            lazy: whether rows of word tables wait; None: as in the recipe.
+            selects: after the loss's warm-up, whether only scores that it reads have a gradient; None: at its start.
+        """
+        data, kind = training_data(plan, data, ""), kind or class_of(plan.model_name)
+        tokenizer = kind.tokenizer(data.splits["train"], plan.words, plan.model)
+        ids = tokenizer.encode(data.splits["train"])
+        config = plan.train if lazy is None else replace(plan.train, lazy_embedding_updates=lazy)
+        seed_everything(config.seed, config.threads)
+        self.config, self.model = config, kind(plan.model, tokenizer.vocabulary)
+        self.model.start_from(ids)
+        loss = build_loss(plan.loss)
+        self.epoch = 0.0 if selects is None else plan.loss.warmup_epochs
+        task = PairTask(self.model, loss, ids, lambda _: {}, config)
+        self.task = replace(task, selects=loss.selects) if selects else task
+        self.optimiser = RunState(self.task, config).optimiser
+        self.batches = self.task.batches(0)[:steps]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reached:
-    """Training until GALM's validation MRR reaches that of BM25."""
-
-    pool: int
-    bm25_mrr: float
-    history: Sequence[Epoch]
-    seconds: float | None  # None: not within the epochs
-    epochs: int | None
-    rounding: Rounding  # of the final model's ranks
-
-    @classmethod
-    def of(cls, pool: int, bm25_mrr: float, history: Sequence[Epoch], rounding: Rounding) -> "Reached":
-        """The result, with the first epoch of ``history`` that is at least as good as BM25."""
-        first = next((each for each in history if each.mrr >= bm25_mrr), None)
-        seconds, epochs = (None, None) if first is None else (first.seconds, first.epoch)
-        return cls(pool=pool, bm25_mrr=bm25_mrr, history=history, seconds=seconds, epochs=epochs, rounding=rounding)
-
-
-class Steps:
-    """Training steps as in the trainer, in either form."""
-
-    def __init__(self, model: Galm, ids: TokenizedPairs, width: int) -> None:
-        """Use ``ids`` as the data, with the optimiser and the loss of the recipe."""
-        plan = plan_of_width(width)
-        self.model, self.ids, self.config = model.train(), ids, plan.train
-        self.loss = build_loss(plan.loss)
-        task = PairTask(model, self.loss, ids, lambda _: {}, plan.train)
-        self.optimiser = RunState(task, plan.train).optimiser
-
-    def loss_of(self, rows: Int[np.ndarray, " rows"], score: Score) -> Float[Tensor, ""]:
-        """The loss of a batch in the first epoch."""
-        queries, codes = self.model.encode_query(self.ids.queries(rows)), self.model.encode_code(self.ids.codes(rows))
-        negatives = torch.from_numpy(negatives_mask(self.ids.query_keys[rows], self.ids.code_keys[rows]))
-        return self.loss(score(self.model, queries, codes), negatives, 0.0)
-
-    def gradient(self, rows: Int[np.ndarray, " rows"], score: Score) -> Float[Tensor, " weights"]:
-        """The gradient of all weights, concatenated."""
-        self.optimiser.zero_grad()
-        self.loss_of(rows, score).backward()
-        gradients = [weight.grad for weight in self.model.parameters() if weight.grad is not None]
-        return torch.cat([gradient.to_dense().flatten() for gradient in gradients])
-
-    def seconds(self, batches: Sequence[Int[np.ndarray, " rows"]], score: Score) -> Float[np.ndarray, " parts"]:
-        """Seconds per step: forward and loss, backward, clipping, the optimiser's step."""
-        return np.mean([self._step(rows, score) for rows in batches], axis=0)
-
-    def _step(self, rows: Int[np.ndarray, " rows"], score: Score) -> Float[np.ndarray, " parts"]:
-        marks = [time.perf_counter()]
-        loss = self.loss_of(rows, score)
-        marks.append(time.perf_counter())
-        self.optimiser.zero_grad()
-        loss.backward()
-        marks.append(time.perf_counter())
-        self.optimiser.clip(self.config.gradient_clip)
-        marks.append(time.perf_counter())
-        self.optimiser.step(self.config.learning_rate)
-        return np.diff([*marks, time.perf_counter()])
+    def run(self) -> Seconds:
+        """Train on the first batches of an epoch; the seconds of a step and of its parts."""
+        self.model.train()
+        total = np.zeros(len(_PARTS))
+        for number, rows in enumerate(self.batches):
+            self.optimiser.zero_grad()
+            marks = [time.perf_counter()]
+            loss = self.task.loss(rows, self.epoch, number)
+            marks.append(time.perf_counter())
+            loss.backward()
+            marks.append(time.perf_counter())
+            self.optimiser.clip(self.config.gradient_clip)
+            self.optimiser.step(self.config.learning_rate)
+            total += np.diff([*marks, time.perf_counter()])
+        means = (total / len(self.batches)).tolist()
+        return {**dict(zip(_PARTS, means, strict=True)), "whole step": sum(means)}
 
 
-def measure_training(tokenizer: WordTokenizer, ids: TokenizedPairs, repeats: int) -> dict[int, Training]:
-    """Seconds of a step at every width."""
-    batches = epoch_batches(ids, BATCH, seed=0, epoch=0)[:BATCHES]
-    forms, differences = {}, {}
-    for width in WIDTHS:
-        steps = Steps(galm_of_width(width, tokenizer, ids), ids, width)
-        differences[width] = max(_difference(steps, rows) for rows in batches)
-        for name, score in FORMS.items():
-            forms[f"{name} step {width}"] = partial(steps.seconds, batches, score)
-    found = in_turn(forms, repeats)
-    runs = {width: {name: np.stack(found[f"{name} step {width}"]) for name in FORMS} for width in WIDTHS}
-    return {width: _training(runs[width], differences[width]) for width in WIDTHS}
+def measure_training(options: SpeedOptions) -> Measured:
+    """The fast form and the plain form at both widths, with gradients of all scores."""
+    cases = ((f"width {width}", "galm", of_width(width)) for width in WIDTHS)
+    return _measured(options, max(1, options.steps // 10), cases, fast={}, plain={"kind": PlainGalm})
 
 
-def _difference(steps: Steps, rows: Int[np.ndarray, " rows"]) -> float:
-    fast, plain = (steps.gradient(rows, score) for score in FORMS.values())
-    return float((fast - plain).norm() / plain.norm())
-
-
-def _training(runs: dict[str, Float[np.ndarray, "repeats parts"]], difference: float) -> Training:
-    fast, plain = runs["fast"], runs["plain"]
-    return Training(
-        fast=_step_seconds(fast),
-        plain=_step_seconds(plain),
-        speedup=Spread.of((plain[:, :2].sum(1) / fast[:, :2].sum(1)).tolist()),
-        step_speedup=Spread.of((plain.sum(1) / fast.sum(1)).tolist()),
-        gradient_difference=difference,
+def measure_rows(options: SpeedOptions) -> Measured:
+    """Both ways of moving the rows of word tables, with a small and a large table."""
+    cases = (
+        (f"galm_plus, {int(count):,} vectors for unknown words", "galm_plus", {"words.unknown_buckets": count})
+        for count in BUCKETS
     )
+    ways = {"rows wait": {"lazy": True}, "every row moves": {"lazy": False}}
+    return _measured(options, options.steps, cases, **ways)
 
 
-def _step_seconds(run: Float[np.ndarray, "repeats parts"]) -> StepSeconds:
-    forward, backward, clipping, optimiser = (Spread.of(part.tolist()) for part in run.T)
-    return StepSeconds(
-        forward_and_loss=forward,
-        backward=backward,
-        clipping=clipping,
-        optimiser=optimiser,
-        whole=Spread.of(run.sum(1).tolist()),
-    )
+def measure_selected(options: SpeedOptions) -> Measured:
+    """Gradients of few scores and of all, for graphs of several sizes and for co-attention."""
+    cases = ((name, model, settings) for name, (model, settings) in MODELS.items())
+    ways: dict[str, dict[str, Any]] = {
+        "scores that the loss reads": {"selects": True},
+        "all scores": {"selects": False},
+    }
+    return _measured(options, options.steps, cases, **ways)
 
 
-def measure_reached(data: PreparedData) -> Reached:
-    """Train galm for ``EPOCHS`` epochs, and compare its validation MRR with BM25's after each."""
-    plan = resolve("jdk", "galm", {"train.epochs": str(EPOCHS)})
-    valid = data.splits["valid"]
-    pool = EvaluateConfig(pool=min(plan.train.validate_pool, len(valid)), run_depth=1)
-    bm25 = exact(evaluate(Bm25(Bm25Config()), valid, pool, progress=False).ranks).mrr
-    tokenizer = WordTokenizer.build(data.splits["train"], plan.words)
-    ids = tokenizer.encode(data.splits["train"])
-    model = galm_of_width(plan.model.gcn_dim, tokenizer, ids)
-
-    def validate(trained: NeuralRanker) -> dict[str, float]:
-        return {"mrr": exact(evaluate(PoolRanker(trained, tokenizer), valid, pool, progress=False).ranks).mrr}
-
-    with tempfile.TemporaryDirectory() as folder:
-        task = PairTask(model, build_loss(plan.loss), ids, validate, plan.train)
-        seed_everything(plan.train.seed, plan.train.threads)
-        report = train(task, plan.train, Path(folder), say=say)
-    history = [Epoch(epoch=int(each["epoch"]), seconds=each["seconds"], mrr=each["mrr"]) for each in report.history]
-    return Reached.of(pool.pool, bm25, history, measure_rounding(model, tokenizer, valid, pool))
+def _measured(
+    options: SpeedOptions, steps: int, cases: Iterable[tuple[str, str, dict[str, str]]], **ways: dict[str, Any]
+) -> Measured:
+    """Steps of each case (its name, model and settings) in all ways: name -> what is said to :class:`TrainingSteps`."""
+    data, rows = pairs_of(options), []
+    for name, model, settings in cases:
+        plan = plan_of(options, model, {**settings, "train.threads": "1"})
+        runs = {way: TrainingSteps(plan, data, steps, **how) for way, how in ways.items()}
+        rows += compare(name, {way: run.run for way, run in runs.items()}, options.rounds)
+    about = f"{data.manifest['origin']}, {steps} steps of {plan.train.batch_size} pairs a round, one thread."
+    return Measured(about=about, unit="a training step", rows=rows)

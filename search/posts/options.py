@@ -25,22 +25,6 @@ class PostsIndexOptions(PostsConfig):
 
 
 @dataclass(frozen=True, slots=True)
-class PostsSpeedOptions(PostsConfig):
-    """Options of ``speed posts``: those of reading the dump, and what is measured."""
-
-    posts: int = 300_000
-    """Number of posts that are indexed; those of the dump are repeated."""
-    queries: int = 200
-    """Number of questions that are asked."""
-    model: str = ""
-    """Folder of a stage of training; empty: a light encoder before training, which takes the same time."""
-
-    def __post_init__(self) -> None:
-        PostsConfig.__post_init__(self)
-        check_bounds(self, {"posts": whole(1, 10_000_000), "queries": whole(1, 100_000)})
-
-
-@dataclass(frozen=True, slots=True)
 class PostsSearchOptions:
     """Options of ``posts search``."""
 

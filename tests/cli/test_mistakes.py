@@ -22,7 +22,6 @@ from data_prep.config import DataConfig
 from data_prep.prepare import prepare
 from experiments.recipes.config import REPOSITORY, SECTIONS, resolve, section_types
 from experiments.recipes.models import MODELS
-from experiments.speed.config import SpeedConfig, resolve_speed
 from experiments.terminal.options import parsed
 
 FOREWORDS = ("preparing ", "ruby: ", "missing: ", "thresholds cannot be chosen: ", "27 pairs to train on, ")
@@ -239,9 +238,3 @@ def test_every_number_of_a_section_has_bounds_that_its_message_names(section, mo
 def test_every_number_of_a_command_has_bounds_that_its_message_names(command):
     kind = resolve_name(COMMANDS[command].options)
     is_bounded(kind, lambda name: f"--{name}", lambda name, text: parsed([f"--{name}={text}"], kind))
-
-
-def test_every_number_of_the_measurements_has_bounds_that_its_message_names():
-    assert is_bounded(
-        SpeedConfig, lambda name: f"--speed.{name}", lambda name, text: resolve_speed({f"speed.{name}": text})
-    )

@@ -23,8 +23,10 @@ COMMANDS = [
     "folder bm25 --data.path=SOURCES --out=NEW --evaluate.extra_tests=folder:ODD",
     "folder galm --data.path=SOURCES --train.resume=ODD",
     "evaluate ODD",
-    "speed --data.path=ODD",
-    "speed --speed.out=ODD",
+    "speed search ODD",
+    "speed posts ODD",
+    "speed serve SOURCES --index=ODD --out=NEW",
+    "speed rows --out=ODD",
     "index ODD",
     "index SOURCES --out=ODD",
     "index SOURCES --out=ODD/index",
@@ -90,7 +92,7 @@ def test_no_command_waits_for_what_is_no_file(command, kind, good, tmp_path, mon
     before = odd.lstat()
     names = {**good, "ODD": str(tmp_path / "odd"), "NEW": str(tmp_path / "new")}
     arguments = [re.sub("|".join(names), lambda found: names[found[0]], word) for word in command.split()]
-    if command.startswith(("prepare", "folder", "speed")):
+    if command.startswith(("prepare", "folder")):
         arguments += [*DATA, f"--data.root={tmp_path / 'data'}"]
     capsys.readouterr()
     with deadline():

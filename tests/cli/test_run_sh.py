@@ -14,7 +14,8 @@ import pytest
 from cli.commands import COMMANDS, usage_lines
 from cli.help import help_lines
 from cli.posts import OTHERS
-from cli.tables import CALIBRATION, CONTROL, MEASURED, MEASURED_WITH_OPTIONS
+from cli.speed import ABOUT
+from cli.tables import CALIBRATION, CONTROL
 from data_prep.registry import DATASETS
 from experiments.ablations.catalogue import ABLATIONS
 from experiments.ablations.graph_grid import NAME as GRID
@@ -73,7 +74,7 @@ def test_help_works_from_anywhere_and_lists_all_there_is(elsewhere, tmp_path):
     assert run_sh(root=elsewhere, cwd=tmp_path).stdout == told.stdout
 
 
-@pytest.mark.parametrize("topic", [*COMMANDS, *DATASETS, *MODELS, *SECTIONS, "speed"])
+@pytest.mark.parametrize("topic", [*COMMANDS, *DATASETS, *MODELS, *SECTIONS])
 def test_help_describes_all_there_is(topic):
     told = help_lines([topic])
     assert topic in told[0]
@@ -171,13 +172,6 @@ def understood_posts(arguments):
     resolve_plan(names[0] if names[0] in POSTS_MODELS else "bm25", typed)
 
 
-def understood_alone(arguments):
-    if arguments[1:] and arguments[1] in MEASURED_WITH_OPTIONS:
-        parsed(arguments[2:], resolve_name(dict(COMMANDS["speed"].named)[" ".join(arguments[:2])]))
-        return
-    assert len(arguments) == 1 or arguments in (["speed", each] for each in MEASURED)
-
-
 def test_the_readme_has_commands():
     assert any("jdk galm" in command for command in README_COMMANDS)
 
@@ -189,8 +183,8 @@ def test_every_command_of_the_readme_is_understood(command):
     if arguments[0] == "help":
         assert help_lines(arguments[1:])
         return
-    if arguments[0] in ("test", "test_editor", "board", "table", "speed"):
-        understood_alone(arguments)
+    if arguments[0] in ("test", "test_editor", "board", "table"):
+        assert len(arguments) == 1
         return
     if arguments[0] in ("posts", "posts_sample"):
         understood_posts(arguments[1:])
@@ -198,6 +192,7 @@ def test_every_command_of_the_readme_is_understood(command):
     if arguments[0] in COMMANDS and COMMANDS[arguments[0]].options:
         words, _ = parsed(arguments[1:], resolve_name(COMMANDS[arguments[0]].options))
         assert bool(words) == (arguments[0] not in ("serve", "statistics"))
+        assert arguments[0] != "speed" or words[0] in ABOUT
         return
     names, typed = split_arguments(arguments)
     if names[0] == "evaluate":

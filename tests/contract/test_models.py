@@ -16,8 +16,8 @@ from experiments.recipes.models import MODELS, class_of, is_trained
 from modeling.base import Encoded, NeuralRanker, PairTokenizer
 from modeling.losses import build_loss
 from tests.tiny_models import smaller
-from training.batches import negatives_mask
 from training.checkpoint import load_weights, save_weights
+from training.pair_task import negatives_mask
 from training.seeding import seed_everything
 
 NEURAL = [name for name in MODELS if is_trained(name)]

@@ -1,6 +1,6 @@
 import torch
 
-from modeling.word_blocks import word_blocks
+from modeling.layers import word_blocks
 
 
 def test_blocks_hold_every_row_once_without_needless_pads() -> None:

@@ -3,7 +3,7 @@ from itertools import pairwise
 import pytest
 
 from training.config import TrainConfig
-from training.schedule import learning_rate
+from training.optimiser import learning_rate
 
 
 @pytest.mark.parametrize(

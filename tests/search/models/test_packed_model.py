@@ -27,8 +27,8 @@ from modeling.pool_ranker import PoolRanker
 from search.models import packed_model
 from search.models.folder import DEFAULT_BI_ENCODER, DEFAULT_MODEL, model_hash
 from search.models.packed_model import PackedTable, load_model, load_packed, pack
-from training.batches import negatives_mask
 from training.checkpoint import save_weights
+from training.pair_task import negatives_mask
 from training.seeding import seed_everything
 from training.weights_file import read_weights, sealed_weights
 

@@ -12,11 +12,12 @@ from baselines.snipper.config import LightConfig
 from baselines.snipper.texts import QueryText
 from data_prep.posts.config import PostsConfig
 from data_prep.posts.store import prepare_posts
-from experiments.recipes import results_folder
-from search.posts import cli, speed
+from evaluation.speed import SpeedOptions
+from search.posts import cli
 from search.posts.post_index import PostIndex, best_rows, write_index
 from search.posts.snippet import LONGEST, keyword_of, read_snippet
 from search.retrieval.ann.faiss_index import FaissVectors
+from search.speed import posts as speed
 from tests.data_prep.posts.dumps import TRACEBACK, small_dump
 
 IPYTHON = "TypeError       Traceback (most recent call last)\nb"
@@ -129,19 +130,18 @@ def test_output_as_json_is_json_alone_also_for_megabytes(index, monkeypatch, tmp
 
 
 def test_the_speed_is_measured_over_as_many_posts_as_asked_for(monkeypatch, tmp_path):
-    monkeypatch.setattr(results_folder, "RESULTS", tmp_path / "results")
-    monkeypatch.setattr(results_folder, "APART", tmp_path / "apart")
     monkeypatch.setattr(speed, "LightConfig", lambda: LightConfig(dim=16, buckets=16))
-    arguments = [str(small_dump(tmp_path)), f"--root={tmp_path / 'data'}", "--posts=9", "--queries=3"]
-    found = speed.measure_posts(arguments)
-    assert (found.posts, found.dim, found.queries) == (9, 16, 3)
-    names = [each.name for each in found.times]
-    assert names[:3] == ["BM25 alone", "vectors alone, exact", "both fused, with the posts read, exact"]
-    assert all(0 < each.median <= each.p95 for each in found.times)
-    assert "9 posts (" in (tmp_path / "apart" / "posts-speed.md").read_text()
-    assert not (tmp_path / "results").exists()  # fewer posts than by default
+    dump, root = str(small_dump(tmp_path)), str(tmp_path / "data")
+    found = speed.measure_posts(SpeedOptions(path=dump, root=root, posts=9, questions=20, rounds=1))
+    assert found.about.startswith("9 posts (")
+    assert "vectors of 16" in found.about
+    pairs = [(row.name, row.first, row.second) for row in found.rows[:3:2]]
+    assert pairs == [
+        ("median", "BM25 alone", "vectors alone, exact"),
+        ("median", "BM25 alone", "both fused, with the posts read, exact"),
+    ]
     with pytest.raises(ValueError, match="expected a dump"):
-        speed.measure_posts([])
+        speed.measure_posts(SpeedOptions())
 
 
 def test_the_clusters_of_many_posts_are_stored_beside_their_vectors(monkeypatch, tmp_path):

@@ -11,7 +11,7 @@ from data_prep.config import DataConfig
 from data_prep.datasets.csn import Csn
 from data_prep.sources.codesearchnet_rows import Row, read_rows
 from experiments.recipes.config import REPOSITORY
-from experiments.speed.csn_from_clones import clones_in, main, sizes_of
+from tests.data_prep.datasets.csn_from_clones import clones_in, main, sizes_of
 from tests.search.repositories import commit, run_git
 
 
@@ -64,7 +64,9 @@ def test_csn_reads_the_file_at_the_lines_of_the_clone(folder: Path, tmp_path: Pa
 def test_the_same_clones_give_the_same_bytes_in_the_same_order(folder: Path, tmp_path: Path) -> None:
     made(folder, tmp_path / "one.zip", "20,3,4")
     typed = [str(folder), str(tmp_path / "other.zip"), "--rows=20,3,4", "--processes=2"]
-    subprocess.run([sys.executable, "-m", "experiments.speed.csn_from_clones", *typed], check=True, cwd=REPOSITORY)
+    subprocess.run(
+        [sys.executable, "-m", "tests.data_prep.datasets.csn_from_clones", *typed], check=True, cwd=REPOSITORY
+    )
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "other.zip").read_bytes()
     with zipfile.ZipFile(tmp_path / "one.zip") as archive:
         assert sorted(archive.namelist()) == [

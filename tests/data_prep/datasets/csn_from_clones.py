@@ -1,6 +1,6 @@
 """A ``java.zip`` of CodeSearchNet's form and size, made of git clones, to measure ``csn`` without the original.
 
-    .venv/bin/python -m experiments.speed.csn_from_clones CLONES data/raw/csn/java.zip
+    .venv/bin/python -m tests.data_prep.datasets.csn_from_clones CLONES data/raw/csn/java.zip
 
 ``CLONES`` is a folder of clones as ``--data.mirrors=`` takes it. The rows are the documented methods of the Java files
 of each clone's HEAD that CodeSearchNet's own rules (Husain et al. 2019, section 2) leave: three lines and three words
@@ -34,7 +34,7 @@ from data_prep.sources.own_git import GitError
 from data_prep.worker_pool import map_ordered
 from experiments.terminal.console import say
 
-_ROWS: Final = "experiments.speed.csn_from_clones:rows_of_clone"
+_ROWS: Final = "tests.data_prep.datasets.csn_from_clones:rows_of_clone"
 _ORDER: Final[tuple[SplitName, ...]] = ("test", "valid", "train")
 _ROWS_PER_FILE: Final = 30_000
 """As in the original."""
