@@ -41,10 +41,16 @@ class Entry:
         averaged: Float[np.ndarray, " queries"] = self.runs.values.mean(axis=0)
         return averaged
 
-    def mean(self, convention: str) -> Measures:
-        """The measures of ``exact`` or ``published_convention``, averaged over the seeds."""
-        found = [getattr(tested, convention) for tested in self.tested]
-        return Measures(*(statistics.fmean(getattr(m, name) for m in found) for name in Measures.__slots__))
+    def mean(self, convention: Literal["exact", "published_convention"]) -> Measures:
+        """The metrics that are known of all seeds, averaged over these."""
+        found: list[Measures] = [getattr(tested, convention) for tested in self.tested]
+        known = [name for name in found[0] if all(name in measures for measures in found)]
+        return {name: statistics.fmean(measures[name] for measures in found) for name in known}
+
+    @property
+    def mrr(self) -> float:
+        """The exact MRR, averaged over the seeds."""
+        return statistics.fmean(tested.exact["mrr"] for tested in self.tested)
 
     def validations(self) -> list[Validation]:
         """The validations during training, averaged over the seeds; only epochs that all seeds have reached."""
@@ -55,7 +61,7 @@ class Entry:
     @property
     def mrr_deviation(self) -> float | None:
         """Standard deviation of the exact MRR over the seeds; None for a single seed."""
-        return statistics.stdev(tested.exact.mrr for tested in self.tested) if self.seeds > 1 else None
+        return statistics.stdev(tested.exact["mrr"] for tested in self.tested) if self.seeds > 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +112,7 @@ def by_pool(results: Iterable[tuple[str, Result]]) -> dict[Pool, list[Entry]]:
     tables = {}
     for pool, rankers in groups.items():
         entries = [Entry(label, *map(list, zip(*runs, strict=True))) for label, runs in rankers.items()]
-        tables[pool] = sorted(entries, key=lambda entry: -entry.mean("exact").mrr)
+        tables[pool] = sorted(entries, key=lambda entry: -entry.mrr)
     return tables
 
 

@@ -134,7 +134,7 @@ def _mrr(entry: Entry | None) -> str:
         return ""
     deviation = "" if entry.mrr_deviation is None else f" ± {entry.mrr_deviation:.3f}"
     seeds = "" if entry.seeds == SEEDS else f" ({entry.seeds})"
-    return f"{entry.mean('exact').mrr:.3f}{deviation}{'°' if _degenerate(entry) else ''}{seeds}"
+    return f"{entry.mrr:.3f}{deviation}{'°' if _degenerate(entry) else ''}{seeds}"
 
 
 def _degenerate(entry: Entry) -> bool:
@@ -152,7 +152,7 @@ def _answer_of(grid: Grid, head: str) -> str:
     graphs = [entry for entry in whole if ", no graph" not in entry.label and not _degenerate(entry)]
     if not plain or not graphs:
         return f"With the {head}, no graph that is not degenerate has two seeds yet, so there is no answer."
-    best, base = (max(each, key=lambda entry: entry.mean("exact").mrr) for each in (graphs, plain))
+    best, base = (max(each, key=lambda entry: entry.mrr) for each in (graphs, plain))
     lead = leads([best, base], base.label, grid.clusters.get(grid.pool.fingerprint))[best.label]
     return (
         f"With the {head}, the best graph that is not degenerate is *{best.label.removeprefix('graph ')}*, the best "

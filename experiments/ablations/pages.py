@@ -117,7 +117,7 @@ def verdict(found: Found) -> str:
     sides = {label: found.side(label) for label in found.leads}
     met = sum(side == ("level" if label in level else "worse") for label, side in sides.items())
     answer = "yes" if met == len(sides) else "in part" if met else "no"
-    model = f"{base} (MRR {found.base.mean('exact').mrr:.3f}, {_seeds(found.base)})"
+    model = f"{base} (MRR {found.base.mrr:.3f}, {_seeds(found.base)})"
     missing = [label for label in found.ablation.variants if label not in sides]
     groups = {text: [label for label in sides if sides[label] == side] for side, text in _SIDES.items()}
     groups["Not measured"] = missing

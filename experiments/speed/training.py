@@ -183,13 +183,13 @@ def measure_reached(data: PreparedData) -> Reached:
     plan = resolve("jdk", "galm", {"train.epochs": str(EPOCHS)})
     valid = data.splits["valid"]
     pool = EvaluateConfig(pool=min(plan.train.validate_pool, len(valid)), run_depth=1)
-    bm25 = exact(evaluate(Bm25(Bm25Config()), valid, pool, progress=False).ranks).mrr
+    bm25 = exact(evaluate(Bm25(Bm25Config()), valid, pool, progress=False).ranks)["mrr"]
     tokenizer = WordTokenizer.build(data.splits["train"], plan.words)
     ids = tokenizer.encode(data.splits["train"])
     model = galm_of_width(plan.model.gcn_dim, tokenizer, ids)
 
     def validate(trained: NeuralRanker) -> dict[str, float]:
-        return {"mrr": exact(evaluate(PoolRanker(trained, tokenizer), valid, pool, progress=False).ranks).mrr}
+        return {"mrr": exact(evaluate(PoolRanker(trained, tokenizer), valid, pool, progress=False).ranks)["mrr"]}
 
     with tempfile.TemporaryDirectory() as folder:
         task = PairTask(model, build_loss(plan.loss), ids, validate, plan.train)

@@ -59,7 +59,7 @@ def _draw_dots(axes: Axes, entries: Sequence[Entry]) -> None:
         values = entry.reciprocal_ranks
         reach = 1.96 * float(values.std(ddof=1)) / len(values) ** 0.5
         axes.errorbar(float(values.mean()), place, xerr=reach, fmt="o", color="#1f77b4", capsize=4)
-        seeds = [tested.exact.mrr for tested in entry.tested] if entry.seeds > 1 else []
+        seeds = [tested.exact["mrr"] for tested in entry.tested] if entry.seeds > 1 else []
         axes.plot(seeds, [place + 0.25] * len(seeds), "x", color="0.4", markersize=4)
     axes.set_yticks(range(len(entries)), [entry.label for entry in reversed(entries)])
     axes.grid(axis="x", color="0.9")

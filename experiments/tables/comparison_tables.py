@@ -2,27 +2,15 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple
 from typing import Final
 
 from data_prep.files.printable import one_line
 from evaluation.comparison import Entry, Lead, Pool, by_pool, leads
-from evaluation.metrics import Measures
+from evaluation.metrics import Measures, further_columns, published_columns, short_columns
 from evaluation.published import PUBLISHED, exact_top1_bounds, mrr_bounds, shifted_mrr_bounds
 from evaluation.results import Result
 
-_SHORT: Final = ("seeds", "Top@1", "Top@5", "Top@10", "MRR")
-_LONG: Final = (
-    "Top@1*",
-    "Top@5*",
-    "Top@10*",
-    "MRR*",
-    "printed*",
-    "weight of the model",
-    "parameters",
-    "training minutes",
-    "ms per query",
-)
+_OF_RUNS: Final = ("printed*", "weight of the model", "parameters", "training minutes", "ms per query")
 
 _ROUNDING: Final = 0.0015
 """Tolerance for four numbers printed with three digits."""
@@ -45,10 +33,16 @@ def tables(results: Iterable[tuple[str, Result]], references: Sequence[str], clu
         compared = [each for each in references if each in labels] or references[:1]
         found = [leads(entries, reference, clusters.get(pool.fingerprint)) for reference in compared]
         lead = (column for reference in compared for column in (f"MRR - {reference}", "significant"))
-        header = ("ranker", *_SHORT, *lead, *(_LONG if whole else ()))
+        header = ("ranker", "seeds", *(each.title for each in short_columns()), *lead, *(_further() if whole else ()))
         rows = [_row(entry, [each.get(entry.label) for each in found], pool, whole=whole) for entry in entries]
         parts.append(f"{_caption(pool, entries, compared, clusters, whole=whole)}\n\n{markdown_table(header, rows)}")
     return "\n\n".join(parts)
+
+
+def _further() -> Row:
+    """The titles of the columns that only whole tables have."""
+    further = (each.title for each in further_columns())
+    return (*further, *(f"{each.title}*" for each in published_columns()), *_OF_RUNS)
 
 
 def published_table() -> str:
@@ -57,10 +51,10 @@ def published_table() -> str:
     rows = []
     for row in PUBLISHED:
         exact, shifted = mrr_bounds(row.measures), shifted_mrr_bounds(row.measures)
-        is_exact = exact[0] - _ROUNDING <= row.measures.mrr <= exact[1] + _ROUNDING
-        is_shifted = shifted[0] - _ROUNDING <= row.measures.mrr <= shifted[1] + _ROUNDING
+        is_exact = exact[0] - _ROUNDING <= row.measures["mrr"] <= exact[1] + _ROUNDING
+        is_shifted = shifted[0] - _ROUNDING <= row.measures["mrr"] <= shifted[1] + _ROUNDING
         assert is_exact != is_shifted, row
-        top1 = f"{row.measures.top1:.3f}" if is_exact else _interval(exact_top1_bounds(row.measures))
+        top1 = f"{row.measures['top1']:.3f}" if is_exact else _interval(exact_top1_bounds(row.measures))
         verdict = "exact" if is_exact else "shifted"
         printed = " ".join(_numbers(row.measures))
         rows.append(
@@ -115,17 +109,18 @@ def _trained_on(result: Result) -> str:
 
 
 def _row(entry: Entry, found: Sequence[Lead | None], pool: Pool, *, whole: bool) -> Row:
-    exact = entry.mean("exact")
-    deviation = "" if entry.mrr_deviation is None else f" ± {entry.mrr_deviation:.3f}"
-    *tops, mrr = _numbers(exact)
-    row = (entry.label, str(entry.seeds), *tops, mrr + deviation, *(column for lead in found for column in _lead(lead)))
+    exact, published = entry.mean("exact"), entry.mean("published_convention")
+    deviation = {"mrr": "" if entry.mrr_deviation is None else f" ± {entry.mrr_deviation:.3f}"}
+    short = (each.text(exact) + deviation.get(each.name, "") for each in short_columns())
+    row = (entry.label, str(entry.seeds), *short, *(column for lead in found for column in _lead(lead)))
     if not whole:
         return row
     minutes = sum(each.seconds.train for each in entry.results) / entry.seeds / 60
     speed = sum(tested.score_pairs_per_second for tested in entry.tested) / entry.seeds
     return (
         *row,
-        *_numbers(entry.mean("published_convention")),
+        *(each.text(exact) for each in further_columns()),
+        *(each.text(published) for each in published_columns()),
         _printed(pool.dataset.partition(":")[0], entry.label),
         _weights(entry),
         f"{entry.results[0].parameters:,}",
@@ -135,7 +130,7 @@ def _row(entry: Entry, found: Sequence[Lead | None], pool: Pool, *, whole: bool)
 
 
 def _numbers(measures: Measures) -> list[str]:
-    return [f"{value:.3f}" for value in astuple(measures)]
+    return [f"{value:.3f}" for value in measures.values()]
 
 
 def _lead(lead: Lead | None) -> tuple[str, str]:

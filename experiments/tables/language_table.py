@@ -182,7 +182,7 @@ def _mrr(entry: Entry | None) -> str:
     if entry is None:
         return ""
     deviation = "" if entry.mrr_deviation is None else f" ± {entry.mrr_deviation:.3f}"
-    return f"{entry.mean('exact').mrr:.3f}{deviation}"
+    return f"{entry.mrr:.3f}{deviation}"
 
 
 def _differences(rows: Mapping[Row, Mapping[str, Entry]], trees: Mapping[str, Sequence[int]]) -> str:

@@ -139,7 +139,8 @@ def context_lines(found: Sequence[Measured], under: Under, pool: int) -> list[st
         f"{'':<{wide}}{'Top@1':>8}{'Top@10':>8}{'MRR':>8}   MRR - without context (95 % interval)",
     ]
     for each in found:
-        m, lead = each.measures, each.lead
+        lead = each.lead
         gain = f"   {lead.mean:+.3f} ({lead.low:+.3f} to {lead.high:+.3f}), p = {lead.p_value:.4f}" if lead else ""
-        lines.append(f"{each.name:<{wide}}{m.top1:>8.3f}{m.top10:>8.3f}{m.mrr:>8.3f}{gain}")
+        numbers = "".join(f"{each.measures[name]:>8.3f}" for name in ("top1", "top10", "mrr"))
+        lines.append(f"{each.name:<{wide}}{numbers}{gain}")
     return lines

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Int64
 from tqdm import tqdm
 
-from evaluation.metrics import Measures, exact
+from evaluation.metrics import Measures, exact, short_columns
 from evaluation.significance import Difference, compare
 from search.engine.engine import Engine
 from search.engine.settings import RankingSettings
@@ -96,13 +96,13 @@ def quality_lines(found: Sequence[Measured], source: Asked, pool: int) -> list[s
 def table(found: Sequence[Measured]) -> list[str]:
     """A line of measures for each configuration."""
     wide = max(28, *(len(each.name) + 2 for each in found))
-    lines = [f"{'':<{wide}}{'listed':>8}{'Top@1':>8}{'Top@5':>8}{'Top@10':>8}{'MRR':>8}   MRR - {BASE} (95 % interval)"]
+    titles = "".join(f"{each.title:>8}" for each in short_columns())
+    lines = [f"{'':<{wide}}{'listed':>8}{titles}   MRR - {BASE} (95 % interval)"]
     for each in found:
-        m, lead = each.measures, each.lead
+        lead = each.lead
         gain = f"   {lead.mean:+.3f} ({lead.low:+.3f} to {lead.high:+.3f}), p = {lead.p_value:.4f}" if lead else ""
-        lines.append(
-            f"{each.name:<{wide}}{each.listed:>8.3f}{m.top1:>8.3f}{m.top5:>8.3f}{m.top10:>8.3f}{m.mrr:>8.3f}{gain}"
-        )
+        numbers = "".join(f"{metric.text(each.measures):>8}" for metric in short_columns())
+        lines.append(f"{each.name:<{wide}}{each.listed:>8.3f}{numbers}{gain}")
     return lines
 
 

@@ -20,7 +20,7 @@ PLAIN = result(model="galm", also={})
 def kept(**ranks: int) -> list:
     """Two seeds whose golds all stand at one rank, by the variants' labels with _ for a space."""
     return [
-        (label.replace("_", " "), replace(PLAIN, ranks=[rank] * SIZE, exact=replace(PLAIN.exact, mrr=1 / rank)))
+        (label.replace("_", " "), replace(PLAIN, ranks=[rank] * SIZE, exact={**PLAIN.exact, "mrr": 1 / rank}))
         for label, rank in ranks.items()
         for _ in range(2)
     ]

@@ -13,7 +13,7 @@ PLAIN = result(model="unif", also={})
 
 
 def of_rank(rank: int, seed: int = 0, parameters: int = 3):
-    measures = replace(PLAIN.exact, mrr=1 / rank)
+    measures = {**PLAIN.exact, "mrr": 1 / rank}
     return replace(PLAIN, ranks=[rank] * SIZE, exact=measures, seed=seed, parameters=parameters)
 
 

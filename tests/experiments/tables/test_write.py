@@ -139,7 +139,7 @@ def test_the_best_setting_of_a_model_is_bold_and_missing_ones_are_blank():
 
     def ranked(mrr):
         found = result(model="unif", also={})
-        return replace(found, exact=replace(found.exact, mrr=mrr))
+        return replace(found, exact={**found.exact, "mrr": mrr})
 
     found = [(f"unif, {labels[0]}", ranked(0.25)), (f"unif, {labels[2]}", ranked(0.5))]
     (row,) = (line for line in tuning_page(found).splitlines() if line.startswith("| unif"))
