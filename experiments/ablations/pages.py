@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from evaluation.comparison import Entry, Lead, Pool, leads
+from evaluation.comparison import Entry, Lead, Pool, largest_pools, leads
 from evaluation.results import Result
 from experiments.ablations.catalogue import ABLATIONS, Ablation
-from experiments.tables.comparison_pictures import as_png, largest_pools, title_of
-from experiments.tables.comparison_tables import Clusters, markdown_table, tables, with_interval
-from experiments.tables.costs import cost
+from experiments.tables.comparison_pictures import as_png
+from experiments.tables.comparison_tables import Clusters, cost, markdown_table, tables, with_interval
 from training.drawing import Figure
 
 ON_TEST: Final = "ablations_on_test"
@@ -83,7 +82,9 @@ def overview(found: Sequence[Found], sections: Sequence[str] = ()) -> str:
 
 
 def overview_on_test(found: Sequence[Found]) -> str:
-    """The page of the earlier results, which are of the test split."""
+    """The page of the earlier results, which are of the test split; "" if there are none."""
+    if not found:
+        return ""
     limits = (
         "**Three limits.** Variants were compared on the test split. Training pairs that copy test pairs were left in. "
         "And galm is the form with two layers whose word vectors start within ±.1: its edges stay uniform and its "
@@ -96,7 +97,7 @@ def overview_on_test(found: Sequence[Found]) -> str:
 
 def _opening(title: str, found: Sequence[Found], limits: str) -> list[str]:
     text = (
-        f"# {title}\n\nWhich part of a model does what? On {title_of(found[0].pool)}. A variant differs from its model "
+        f"# {title}\n\nWhich part of a model does what? On {found[0].pool.title}. A variant differs from its model "
         "in what its label says, with the same pairs, epochs and seeds. Its difference is that of the mean MRR over "
         "seeds, with a 95 % interval over training seeds and queries; it is significant at p < 0.05 after Holm's "
         f"correction within the ablation, which intervals do not have. {limits}"
@@ -105,8 +106,7 @@ def _opening(title: str, found: Sequence[Found], limits: str) -> list[str]:
 
 
 def _section(found: Found, title: str) -> str:
-    differences = {label: lead.difference for label, lead in found.leads.items()}
-    rows = [(label, with_interval(d.mean, d.low, d.high), found.side(label)) for label, d in differences.items()]
+    rows = [(label, with_interval(lead.difference), found.side(label)) for label, lead in found.leads.items()]
     table = markdown_table(("variant", f"MRR - {found.base.label}", "it is"), rows)
     return f"## {title}\n\n{_answered(found)}\n\n{table}"
 
@@ -143,7 +143,7 @@ def ablation_picture(found: Found) -> bytes:
     axes.set_xlabel(
         f"MRR minus that of {found.ablation.base}, 95 % interval over seeds and queries; grey: not significant"
     )
-    figure.suptitle(f"Ablation {found.name}: {title_of(found.pool)}", fontsize=10)
+    figure.suptitle(f"Ablation {found.name}: {found.pool.title}", fontsize=10)
     return as_png(figure)
 
 

@@ -1,6 +1,5 @@
 """The result of a run's test with contexts: by repository, so that intervals over repositories can be computed."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,8 +9,8 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float, Int64
 
-from data_prep.files.atomic import write_atomically
-from evaluation.json_records import load_record, to_json
+from evaluation.json_records import from_json, to_json
+from evaluation.result_store import ResultStore
 
 ALL: Final = "all"
 """All languages: pools of all mixed, or training on all together."""
@@ -127,18 +126,13 @@ def save_result(result: ContextResult, folder: Path) -> Path:
     Raises:
         OSError: it cannot be written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / result.file_name
-    write_atomically(path, json.dumps(to_json(result), indent=1) + "\n")
-    return path
+    return ResultStore(folder).save(result.file_name.removesuffix(".json"), to_json(result))
 
 
 def load_results(folder: Path) -> list[ContextResult]:
     """All results in ``folder``.
 
     Raises:
-        ValueError: one is damaged.
+        UserError: one is damaged.
     """
-    return [
-        load_record(ContextResult, path, "the result of a test with contexts") for path in sorted(folder.glob("*.json"))
-    ]
+    return [from_json(ContextResult, run.content, run.where) for run in ResultStore(folder).load().values()]

@@ -5,6 +5,7 @@ from typing import Final
 
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
+from evaluation.result_store import ResultStore
 from experiments.context.page_ends import both_splits, published_numbers, trees_in_turn, words_by_validation
 from experiments.context.page_sections import SPLIT_NAMES, sections
 from experiments.context.paired import paired
@@ -26,6 +27,7 @@ def table(arguments: Sequence[str]) -> None:
     """
     if arguments:
         raise UserError("bash run.sh context table takes no words or options")
+    ResultStore(RESULTS / FOLDER).fold()
     results = load_results(RESULTS / FOLDER)
     if not results:
         raise UserError(f"expected results in {RESULTS / FOLDER}: bash run.sh context RUN_DIR --save=DIR makes them")
