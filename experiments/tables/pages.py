@@ -4,7 +4,7 @@ A page is one entry of :func:`_pages`: its name, and a function of the saved res
 :class:`Saved`, so that each is read once.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,7 @@ from data_prep.files.atomic import write_atomically
 from data_prep.installation import INSTALLED
 from evaluation.benchmark import BenchmarkResult
 from evaluation.result_store import ResultStore
-from evaluation.results import Result
+from evaluation.results import Result, as_result
 from experiments.ablations.calibration import calibration_section
 from experiments.ablations.catalogue import ABLATIONS
 from experiments.ablations.graph_grid import NAME as GRID
@@ -35,7 +35,7 @@ from experiments.gencodesearchnet.report import FOLDER as GENCODESEARCHNET
 from experiments.gencodesearchnet.report import benchmark_page, kept_benchmarks
 from experiments.gencodesearchnet.subset_pictures import subset_picture
 from experiments.recipes.config import REPOSITORY
-from experiments.recipes.results_folder import RESULTS
+from experiments.recipes.results_folder import RESULTS, load_results
 from experiments.tables.cells import Cell, saved_results
 from experiments.tables.comparison_pictures import comparison_pictures, kind_pictures, training_pictures
 from experiments.tables.comparison_tables import Clusters, cost, published_table, summary, tables
@@ -77,12 +77,14 @@ class Saved:
     @cached_property
     def ablations(self) -> list[Found]:
         """The findings of the ablations for which the base model and a variant have saved results."""
-        return self._found({name: each.cells for name, each in ABLATIONS.items()}, "ablations")
+        return self._found({name: self._of(each.cells, "ablations") for name, each in ABLATIONS.items()})
 
     @cached_property
     def ablations_on_test(self) -> list[Found]:
         """The same of the earlier results."""
-        return self._found({name: each.cells_on_test for name, each in ABLATIONS.items()}, ON_TEST)
+        runs = load_results(ON_TEST, self.folder) if (self.folder / ON_TEST).is_dir() else []
+        rows = [(run.row["label"], as_result(run.content, run.where)) for run in runs]
+        return self._found({name: [row for row in rows if row[0] in each.labels] for name, each in ABLATIONS.items()})
 
     @cached_property
     def clusters(self) -> Clusters:
@@ -125,8 +127,8 @@ class Saved:
     def _of(self, cells: Iterable[Cell], page: str) -> list[tuple[str, Result]]:
         return saved_results(cells, self.folder / page)
 
-    def _found(self, cells: Mapping[str, Iterable[Cell]], page: str) -> list[Found]:
-        found = (found_by(name, self._of(each, page), self.clusters) for name, each in cells.items())
+    def _found(self, rows: Mapping[str, Sequence[tuple[str, Result]]]) -> list[Found]:
+        found = (found_by(name, each, self.clusters) for name, each in rows.items())
         return [each for each in found if each]
 
 

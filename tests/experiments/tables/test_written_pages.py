@@ -1,41 +1,41 @@
-import json
-import shutil
 from dataclasses import replace
 
 import pytest
 
+from evaluation.result_store import ResultStore
 from experiments.ablations.catalogue import ABLATIONS
 from experiments.ablations.tuning import SETTINGS, TUNED, tuning_cells, tuning_page
 from experiments.recipes.config import resolve
-from experiments.tables.comparison_pictures import pictures
-from experiments.tables.comparison_tables import markdown_table, tables
-from experiments.tables.main_table import CELLS, REFERENCES
-from experiments.tables.summary import ROWS, shown, summary
-from experiments.tables.write import END, README, RESULTS, START, pages, with_tables, write_tables
+from experiments.tables.comparison_pictures import comparison_pictures
+from experiments.tables.comparison_tables import markdown_table, summary, tables
+from experiments.tables.main_table import CELLS, README_ROWS, REFERENCES, shown
+from experiments.tables.pages import END, README, RESULTS, START, Saved, pages, with_tables, write_tables
 from tests.evaluation.test_results import result
+from tests.experiments.tables.saved_runs import copied, has
+
+SAVED = Saved(RESULTS)
 
 
 def test_the_readme_is_in_step_with_the_kept_results():
     text = README.read_text(encoding="utf-8")
-    assert with_tables(text, RESULTS) == text, "run: bash run.sh table"
+    assert with_tables(text, SAVED) == text, "run: bash run.sh table"
 
 
 def test_the_pages_are_in_step_with_the_kept_results():
-    for name, text in pages(RESULTS).items():
+    for name, text in pages(SAVED):
         assert (RESULTS / name).read_text(encoding="utf-8") == text, "run: bash run.sh table"
 
 
 def test_an_ablation_has_a_page_once_a_variant_has_a_result(tmp_path):
     ablation = ABLATIONS["edges"]
-    kept = [cell for cell in ablation.cells if (RESULTS / "ablations" / f"{cell.key}.json").exists()]
+    kept = [cell for cell in ablation.cells if has("ablations", cell.key)]
     base, variants = ([cell for cell in kept if (cell.label == ablation.base) == of_base] for of_base in (True, False))
     if not base or not variants:
         pytest.skip("no results of the ablation of edges are kept in experiments/results/ablations")
-    (tmp_path / "ablations").mkdir()
-    shutil.copy(RESULTS / "ablations" / f"{base[0].key}.json", tmp_path / "ablations")
-    assert "ablations/edges.md" not in pages(tmp_path)
-    shutil.copy(RESULTS / "ablations" / f"{variants[0].key}.json", tmp_path / "ablations")
-    assert f"| {variants[0].label} |" in pages(tmp_path)["ablations/edges.md"]
+    copied("ablations", [base[0].key], tmp_path)
+    assert "ablations/edges.md" not in dict(pages(Saved(tmp_path)))
+    copied("ablations", [variants[0].key], tmp_path)
+    assert f"| {variants[0].label} |" in dict(pages(Saved(tmp_path)))["ablations/edges.md"]
 
 
 def test_a_cell_of_a_table_stays_one():
@@ -57,11 +57,11 @@ def test_only_the_section_between_the_markers_changes(tmp_path):
 @pytest.mark.parametrize("text", ["", START, END, f"{END}{START}"])
 def test_missing_markers_are_named(text):
     with pytest.raises(ValueError, match="results:start"):
-        with_tables(text, RESULTS)
+        with_tables(text, SAVED)
 
 
 def test_an_installed_program_has_no_tables_to_write(monkeypatch):
-    monkeypatch.setattr("experiments.tables.write.INSTALLED", True)
+    monkeypatch.setattr("experiments.tables.pages.INSTALLED", True)
     with pytest.raises(ValueError, match="tables are written into a checkout of the repository"):
         write_tables()
 
@@ -70,16 +70,16 @@ def test_a_damaged_result_is_named(tmp_path):
     (tmp_path / "main").mkdir()
     (tmp_path / "main" / f"{CELLS['jdk'][0].key}.json").write_text("{}")
     with pytest.raises(ValueError, match=r"bm25_tuned-seed0\.json"):
-        with_tables(f"{START}{END}", tmp_path)
+        with_tables(f"{START}{END}", Saved(tmp_path))
 
 
 def test_the_readme_has_a_row_for_the_best_of_each_kind():
     labels = {shown(cell.label) for cells in CELLS.values() for cell in cells}
-    assert len(ROWS) <= 9
-    assert set(ROWS) <= labels
-    table = with_tables(f"{START}{END}", RESULTS)
-    assert table.count("\n| ") == len(ROWS) + 2
-    assert summary([]) == ""
+    assert len(README_ROWS) <= 9
+    assert set(README_ROWS) <= labels
+    table = with_tables(f"{START}{END}", SAVED)
+    assert table.count("\n| ") == len(README_ROWS) + 2
+    assert summary([], README_ROWS) == ""
 
 
 def test_labels_of_saved_results_are_said_in_the_fields_words():
@@ -91,18 +91,17 @@ def test_labels_of_saved_results_are_said_in_the_fields_words():
 
 def test_a_result_of_another_configuration_is_not_shown(tmp_path):
     cells = [cell for part in CELLS.values() for cell in part]
-    kept = [cell for cell in cells if (RESULTS / "main" / f"{cell.key}.json").exists()]
+    kept = [cell for cell in cells if has("main", cell.key)]
     if not kept:
         pytest.skip("no results are saved in experiments/results/main")
-    (tmp_path / "main").mkdir()
     for cell in kept[:1] + [cell for cell in kept if cell.label != cell.model][:1]:
-        path = tmp_path / "main" / f"{cell.key}.json"
-        shutil.copy(RESULTS / "main" / path.name, path)
-        assert f"| {shown(cell.label)} |" in pages(tmp_path)["main.md"]
-        content = json.loads(path.read_text(encoding="utf-8"))
+        copied("main", [cell.key], tmp_path)
+        assert f"| {shown(cell.label)} |" in dict(pages(Saved(tmp_path)))["main.md"]
+        store = ResultStore(tmp_path / "main")
+        content = store.load()[cell.key].content
         content["config"]["data"]["limit"] = 17
-        path.write_text(json.dumps(content), encoding="utf-8")
-        assert f"| {shown(cell.label)} |" not in pages(tmp_path).get("main.md", "")
+        store.save(cell.key, content)
+        assert f"| {shown(cell.label)} |" not in dict(pages(Saved(tmp_path))).get("main.md", "")
 
 
 def test_every_cell_is_a_run_that_there_can_be():
@@ -178,6 +177,6 @@ def test_a_table_has_rows_of_equal_length_best_first():
 
 
 def test_a_pool_has_a_picture():
-    found = pictures([("galm", result(model="galm", also={})), ("bm25", result(model="bm25", also={}))])
+    found = comparison_pictures([("galm", result(model="galm", also={})), ("bm25", result(model="bm25", also={}))])
     assert list(found) == ["jdk"]
     assert found["jdk"].startswith(b"\x89PNG")

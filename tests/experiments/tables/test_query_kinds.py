@@ -4,12 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from evaluation.queries import load_query_facts, query_facts, save_query_facts
+from evaluation.json_records import to_json
+from evaluation.queries import query_facts
+from evaluation.result_store import ROWS, ResultStore
 from evaluation.results import DataSource
 from experiments.run import data
-from experiments.tables import query_facts as kept
+from experiments.tables import query_kinds as kept
 from experiments.tables.cells import Cell
-from experiments.tables.query_facts import facts_path, known_pools, write_query_facts
+from experiments.tables.query_kinds import known_pools, saved_facts, write_query_facts
 from tests.evaluation.real_data import jdk_split
 from tests.evaluation.test_results import SIZE, result
 
@@ -35,7 +37,7 @@ def test_they_are_of_the_whole_test_split(typed, small_data, prepared, tmp_path)
     write_query_facts(CELLS, tmp_path, typed)
     test = small_data.splits["test"]
     expected = query_facts(test, dataset="folder", origin=small_data.manifest["origin"])
-    assert load_query_facts(facts_path(tmp_path, "folder")) == expected
+    assert saved_facts(tmp_path)["folder"] == expected
     assert len(expected.words) == len(test) > 30
     assert 1 < len(set(expected.files)) < len(test)
     assert len(prepared) == 1
@@ -43,13 +45,13 @@ def test_they_are_of_the_whole_test_split(typed, small_data, prepared, tmp_path)
 
 def test_other_data_replace_them_and_the_same_leave_them(typed, tmp_path):
     write_query_facts(CELLS, tmp_path, typed)
-    path = facts_path(tmp_path, "folder")
-    facts, before = load_query_facts(path), path.stat().st_mtime_ns
+    path = tmp_path / "queries" / ROWS
+    facts, before = saved_facts(tmp_path)["folder"], path.stat().st_mtime_ns
     write_query_facts(CELLS, tmp_path, typed)
     assert path.stat().st_mtime_ns == before
-    save_query_facts(replace(facts, fingerprint="of other data"), path)
+    ResultStore(tmp_path / "queries").save("folder", to_json(replace(facts, fingerprint="of other data")))
     write_query_facts(CELLS, tmp_path, typed)
-    assert load_query_facts(path) == facts
+    assert saved_facts(tmp_path) == {"folder": facts}
 
 
 def test_data_are_not_prepared_where_all_is_there(typed, prepared, tmp_path, monkeypatch):
@@ -64,13 +66,12 @@ def test_sets_that_are_tested_too_have_theirs(typed, prepared, tmp_path, java_fo
     cell = Cell("folder", "bm25", 0, "bm25", {"evaluate.extra_tests": f"folder:{java_folder}"})
     write_query_facts([cell], tmp_path, typed)
     assert len(prepared) == 1  # of the same name
-    assert [path.name for path in (tmp_path / "queries").iterdir()] == ["folder.json"]
+    assert [*saved_facts(tmp_path)] == ["folder"]
 
 
 def test_facts_are_used_for_the_pool_that_they_are_of(tmp_path):
     facts = query_facts(jdk_split(SIZE), dataset="jdk", origin="jdk-17.0.21")
-    (tmp_path / "queries").mkdir()
-    save_query_facts(facts, facts_path(tmp_path, "jdk"))
+    ResultStore(tmp_path / "queries").save("jdk", to_json(facts))
     other = result(also={})
     same = replace(other, data=DataSource(origin="jdk-17.0.21", fingerprint=facts.fingerprint))
     ((pool, entries, found),) = known_pools([("galm", other), ("galm", same)], tmp_path)
