@@ -121,15 +121,17 @@ class ResultStore:
         if not any(self._own_files()):
             return
         with self._locked():
-            own, runs = [*self._own_files()], self.load()
+            own = {path: _stamp(path) for path in self._own_files()}
+            runs = self.load()
             lines = [f"{name}\t{run.packed}\n" for name, run in runs.items() if run.packed != _NOTHING]
             if lines or (self.folder / LISTS).exists():
                 write_atomically(self.folder / LISTS, _compressed("".join(lines).encode()))
             rows = (_compact({"run": name, **run.row, "lists": _digest(run.packed)}) for name, run in runs.items())
             write_atomically(self.folder / ROWS, "".join(f"{row}\n" for row in rows))
-            for path in own:
-                path.unlink(missing_ok=True)
-                _remove_empty(path.parent, self.folder)
+            for path, stamp in own.items():
+                if _stamp(path) == stamp:  # not written anew by something that does not lock this folder
+                    path.unlink(missing_ok=True)
+                    _remove_empty(path.parent, self.folder)
 
     def _folded(self) -> Mapping[str, SavedRun]:
         return _folded(self.folder, *map(_stamp, (self.folder / ROWS, self.folder / LISTS)))

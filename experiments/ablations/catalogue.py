@@ -7,8 +7,8 @@ prints whether the claim holds; finished runs are not repeated. ``bash run.sh ta
 see :mod:`experiments.ablations.graph_grid`.
 
 Earlier, the same variants were tested on a part of the test split, with copies of its pairs left in training and with
-two layers from .1, where edges are uniform. Those results have a page of their own, ``ablations_on_test.md``; nothing is
-run for it any more, and its rows are found by their labels.
+two layers from .1, where edges are uniform. Those results have a page of their own, ``ablations_on_test.md``; its rows
+are found by their labels, and nothing is run for it any more.
 """
 
 from collections.abc import Mapping
