@@ -11,7 +11,7 @@ import io
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -74,7 +74,7 @@ class ResultStore:
         """
         for tries_left in reversed(range(_TRIES)):  # another process may be folding
             try:
-                own = {_name(path, self.folder): path for path in self._own_files()}
+                own = {path.relative_to(self.folder).with_suffix("").as_posix(): path for path in self._own_files()}
                 runs = {name: _own_run(name, path) for name, path in own.items()}
                 folded = self._folded()
                 found = {**{name: run for name, run in folded.items() if name not in runs}, **runs}
@@ -131,7 +131,6 @@ class ResultStore:
             for path, stamp in own.items():
                 if _stamp(path) == stamp:  # not written anew by something that does not lock this folder
                     path.unlink(missing_ok=True)
-                    _remove_empty(path.parent, self.folder)
 
     def _folded(self) -> Mapping[str, SavedRun]:
         return _folded(self.folder, *map(_stamp, (self.folder / ROWS, self.folder / LISTS)))
@@ -149,10 +148,6 @@ class _MismatchError(UserError):
 
 def _file_name(name: str) -> str:
     return f"{name}.json"
-
-
-def _name(path: Path, folder: Path) -> str:
-    return path.relative_to(folder).with_suffix("").as_posix()
 
 
 def _own_run(name: str, path: Path) -> SavedRun:
@@ -196,9 +191,7 @@ def _checked(run: SavedRun) -> SavedRun:
         raise _MismatchError(
             f"{run.where} and its ranks in {LISTS} are of two versions: take both files from one commit"
         )
-    return SavedRun(
-        run.name, run.where, {name: value for name, value in run.row.items() if name != "lists"}, run.packed
-    )
+    return replace(run, row={name: value for name, value in run.row.items() if name != "lists"})
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
@@ -222,15 +215,6 @@ def _compact(content: object) -> str:
 
 def _digest(packed: str) -> str:
     return hashlib.sha256(packed.encode()).hexdigest()[:12]
-
-
-def _remove_empty(folder: Path, above: Path) -> None:
-    while folder != above:
-        try:
-            folder.rmdir()
-        except OSError:
-            return
-        folder = folder.parent
 
 
 def _split(value: Any) -> tuple[Any, Any]:

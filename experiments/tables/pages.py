@@ -122,7 +122,7 @@ class Saved:
     def overview(self) -> str:
         """All ablations, and what says how far their graph and their test can be trusted."""
         sections = filter(None, (control_section(self.folder), calibration_section(self.folder)))
-        return overview(self.ablations, [*sections]) if self.ablations else ""
+        return overview(self.ablations, [*sections])
 
     def _of(self, cells: Iterable[Cell], page: str) -> list[tuple[str, Result]]:
         return saved_results(cells, self.folder / page)
