@@ -27,7 +27,8 @@ def corpus(tmp_path_factory) -> list[str]:
     folder, found = tmp_path_factory.mktemp("clones"), []
     own = {path: (REPOSITORY / path).read_bytes() for path in _STORES}
     library = {f"{each.__name__}.py": Path(inspect.getsourcefile(each)).read_bytes() for each in (tracemalloc, csv)}
-    trees = {room: sources(room) for room in ("terminal", "recipes", "evaluation", "training")}
+    rooms = ("experiments/terminal", "experiments/recipes", "evaluation", "training")
+    trees = {room.rpartition("/")[2]: sources(room) for room in rooms}
     for name, files in {**trees, "stores": {**own, **library, "LICENSE": LICENCE}}.items():
         clone = commit(folder / "o" / name, files)
         found.append((f"o/{name}", head_of(clone), clone))
