@@ -7,7 +7,7 @@
 #   evaluate RUN_DIR [--evaluate.field=value]   test a finished run again, on another pool or data set
 #   context RUN_DIR|turns|table|ndcg|...        test runs with the contexts of their queries and of others
 #   board [TensorBoard options]                 curves and pictures of all runs, at http://localhost:6006
-#   compare PART                                train the models of the main table that have no saved result
+#   benchmark PART                              train the models of the main table that have no saved result
 #   ablate NAME                                 train the variants of an ablation that have no saved result
 #   tune MODEL                                  compare initializations and losses of a model on validation
 #   table                                       write the tables of the saved results, including README's

@@ -71,7 +71,9 @@ COMMANDS: Final[dict[str, Command]] = {
         ),
     ),
     "board": Command("[TensorBoard options]", "curves and pictures of all runs, at http://localhost:6006"),
-    "compare": Command("PART", "train the models of the main table that have no saved result", "cli.tables:compare"),
+    "benchmark": Command(
+        "PART", "train the models of the main table that have no saved result", "cli.tables:benchmark"
+    ),
     "ablate": Command("NAME", "train the variants of an ablation that have no saved result", "cli.tables:ablate"),
     "tune": Command("MODEL", "compare initializations and losses of a model on validation", "cli.tables:tune"),
     "table": Command("", "write the tables of the saved results, including README's", "cli.tables:table"),
@@ -190,6 +192,8 @@ COMMANDS: Final[dict[str, Command]] = {
 }
 """Name -> command."""
 
+FORMER_NAMES: Final = {"compare": "benchmark"}
+"""Earlier names of commands -> today's."""
 _WIDTH: Final = 44
 
 

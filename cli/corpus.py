@@ -29,7 +29,7 @@ def corpus(arguments: Sequence[str]) -> None:
     from data_prep.pipeline.corpus_statistics import measured_lengths, statistics
     from data_prep.registry import data_set
     from data_prep.worker_pool import processors
-    from experiments.tables.corpus_tables import corpus_picture, corpus_tables
+    from experiments.corpus_statistics import corpus_picture, corpus_tables
 
     plan = config.resolve(words[0], "galm", typed)
     data = replace(plan.data, root=str(config.REPOSITORY / plan.data.root))

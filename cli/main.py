@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pkgutil import resolve_name
 from typing import Final
 
-from cli.commands import COMMANDS, TRAIN
+from cli.commands import COMMANDS, FORMER_NAMES, TRAIN
 from cli.libraries import keep_libraries_apart
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import FULL, MANY_OPEN
@@ -76,6 +76,8 @@ def run_command(arguments: Sequence[str]) -> None:
         return
     if not words:
         raise UserError("expected a data set and a model, such as jdk galm, or a command: see `bash run.sh help`")
+    if words[0] in FORMER_NAMES:
+        raise UserError(f"{words[0]} is now called {FORMER_NAMES[words[0]]}: bash run.sh {FORMER_NAMES[words[0]]}")
     if words[0] not in DATASETS and words[0] not in COMMANDS:
         raise unknown("data set or command", words[0], [*DATASETS, *COMMANDS])
     run = (TRAIN if words[0] in DATASETS else COMMANDS[words[0]]).run

@@ -1,7 +1,7 @@
-"""The commands about many runs: ``compare``, ``ablate``, ``tune`` and ``table``."""
+"""The commands about many runs: ``benchmark``, ``ablate``, ``tune`` and ``table``."""
 
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from data_prep.errors import UserError
@@ -11,7 +11,7 @@ from experiments.terminal.options import split_arguments
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evaluation.results import Result
+    from experiments.tables.cells import Cell
 
 CONTROL: Final = "control"
 """The ablation that is none: a task that the graph has to solve."""
@@ -31,7 +31,7 @@ def _named(arguments: Sequence[str], names: Collection[str], expected: str) -> t
     return words[0], typed
 
 
-def compare(arguments: Sequence[str]) -> None:
+def benchmark(arguments: Sequence[str]) -> None:
     """Train the models of a part of the main table, or of the table of languages.
 
     Raises:
@@ -40,17 +40,11 @@ def compare(arguments: Sequence[str]) -> None:
     from experiments.tables.language_table import NAME, language_cells, write_query_trees
     from experiments.tables.main_table import CELLS
 
-    part, typed = _named(arguments, (*CELLS, NAME), "expected a part of the main table: bash run.sh compare")
-    from experiments.tables.cells import folder_of, run_cells
-    from experiments.tables.query_facts import write_query_facts
-
-    cells = language_cells() if part == NAME else CELLS[part]
-    results = folder_of(cells, typed)
+    part, typed = _named(arguments, (*CELLS, NAME), "expected a part of the main table: bash run.sh benchmark")
     if part == NAME:
-        write_query_trees(results / NAME, typed)
+        _trained(language_cells(), NAME, typed, write_query_trees)
     else:
-        write_query_facts(cells, results, typed)
-    run_cells(cells, results / (NAME if part == NAME else "main"), typed)
+        _trained(CELLS[part], "main", typed)
 
 
 def ablate(arguments: Sequence[str]) -> None:
@@ -60,36 +54,42 @@ def ablate(arguments: Sequence[str]) -> None:
         UserError: there is no such ablation or option, or the data are not available.
     """
     from experiments.ablations.catalogue import ABLATIONS
-    from experiments.ablations.graph_grid import NAME, grid_cells, grid_page
+    from experiments.ablations.graph_grid import NAME, grid_cells
     from experiments.posts.ablations import ABLATIONS as OF_POSTS
 
     names = (NAME, *ABLATIONS, CONTROL, CALIBRATION, *OF_POSTS)
     name, typed = _named(arguments, names, "expected an ablation: bash run.sh ablate")
     if name == CONTROL:
         _control(typed)
-        return
-    if name in OF_POSTS:
+    elif name in OF_POSTS:
         _ablate_posts(name, typed)
-        return
-    from experiments.ablations.calibration import calibration_cells
-    from experiments.ablations.pages import ablation_page, found_by
-    from experiments.tables.cells import folder_of, run_cells
-    from experiments.tables.query_facts import write_query_facts
-    from experiments.tables.write import clusters, saved_grid, saved_results
+    elif name == CALIBRATION:
+        _calibrate(typed)
+    else:
+        from experiments.tables.pages import ablation_text, grid_text
 
-    special = {NAME: grid_cells, CALIBRATION: calibration_cells}
-    cells = special[name]() if name in special else ABLATIONS[name].cells
+        cells = grid_cells() if name == NAME else ABLATIONS[name].cells
+        results = _trained(cells, "ablations", typed)
+        console.show(grid_text(results, typed) if name == NAME else ablation_text(name, results, typed))
+
+
+def _trained(
+    cells: "Sequence[Cell]",
+    page: str,
+    typed: Mapping[str, str],
+    facts: "Callable[[Path, Mapping[str, str]], None] | None" = None,
+) -> "Path":
+    """Run the missing cells of a page, after saving facts of their queries; returns the folder of all pages."""
+    from experiments.tables.cells import folder_of, run_cells
+    from experiments.tables.query_kinds import write_query_facts
+
     results = folder_of(cells, typed)
-    folder = results / (CALIBRATION if name == CALIBRATION else "ablations")
-    write_query_facts(cells, results, typed)
-    found = run_cells(cells, folder, typed)
-    if name == CALIBRATION:
-        _calibrate(found, results)
-    elif name == NAME:
-        if grid := saved_grid(results, typed):
-            console.show(grid_page(grid))
-    elif compared := found_by(name, list(saved_results(cells, folder, typed)), clusters(results)):
-        console.show(ablation_page(compared))
+    if facts:
+        facts(results, typed)
+    else:
+        write_query_facts(cells, results, typed)
+    run_cells(cells, results / page, typed)
+    return results
 
 
 def _ablate_posts(name: str, typed: Mapping[str, str]) -> None:
@@ -100,14 +100,13 @@ def _ablate_posts(name: str, typed: Mapping[str, str]) -> None:
     console.show(run_ablation(name, typed, command, console.say))
 
 
-def _calibrate(seeds: Sequence["Result"], results: "Path") -> None:
+def _calibrate(typed: Mapping[str, str]) -> None:
     """Compare seeds of one model with others of it, and show how often they are called different."""
-    from experiments.ablations.calibration import calibrate, calibration_section, save_calibration
-    from experiments.tables.write import clusters
+    from experiments.ablations.calibration import calibration_cells, calibration_section, save_calibration
 
-    found = calibrate(seeds, clusters(results))
-    save_calibration(found, results)
-    console.show(calibration_section(found))
+    results = _trained(calibration_cells(), CALIBRATION, typed)
+    save_calibration(results, typed)
+    console.show(calibration_section(results))
 
 
 def _control(typed: Mapping[str, str]) -> None:
@@ -117,7 +116,8 @@ def _control(typed: Mapping[str, str]) -> None:
     from experiments.ablations.positive_control import control_section, measure
     from experiments.recipes.results_folder import RESULTS
 
-    console.show(control_section(measure(RESULTS, f"bash run.sh ablate {CONTROL}")))
+    measure(RESULTS, f"bash run.sh ablate {CONTROL}")
+    console.show(control_section(RESULTS))
 
 
 def tune(arguments: Sequence[str]) -> None:
@@ -129,13 +129,11 @@ def tune(arguments: Sequence[str]) -> None:
     from experiments.ablations.tuning import TUNED, tuning_cells, tuning_page
 
     model, typed = _named(arguments, TUNED, "expected a model that is tuned: bash run.sh tune")
-    from experiments.tables.cells import folder_of, run_cells
-    from experiments.tables.write import saved_results
+    from experiments.tables.cells import saved_results
 
     cells = tuning_cells(model)
-    folder = folder_of(cells, typed) / "tuning"
-    run_cells(cells, folder, typed)
-    console.show(tuning_page(saved_results(cells, folder, typed)))
+    results = _trained(cells, "tuning", typed, lambda *_: None)
+    console.show(tuning_page(saved_results(cells, results / "tuning", typed)))
 
 
 def table(arguments: Sequence[str]) -> None:
@@ -146,6 +144,6 @@ def table(arguments: Sequence[str]) -> None:
     """
     if arguments:
         raise UserError("bash run.sh table takes no options")
-    from experiments.tables.write import write_tables
+    from experiments.tables.pages import write_tables
 
     write_tables()

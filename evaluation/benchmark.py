@@ -45,14 +45,14 @@ class RankingResult:
         return cls(
             queries=len(ranks),
             candidates=candidates,
-            mrr=measures.mrr,
+            mrr=measures["mrr"],
             mrr_low=low,
             mrr_high=high,
             mrr_over_ties=mrr_over_ties(better, tied),
             chance_mrr=mrr(chance_ranks(candidates)),
-            top1=measures.top1,
-            top5=measures.top5,
-            top10=measures.top10,
+            top1=measures["top1"],
+            top5=measures["top5"],
+            top10=measures["top10"],
             ranks=ranks.tolist(),
             seconds=seconds,
         )

@@ -41,10 +41,16 @@ class Entry:
         averaged: Float[np.ndarray, " queries"] = self.runs.values.mean(axis=0)
         return averaged
 
-    def mean(self, convention: str) -> Measures:
-        """The measures of ``exact`` or ``published_convention``, averaged over the seeds."""
-        found = [getattr(tested, convention) for tested in self.tested]
-        return Measures(*(statistics.fmean(getattr(m, name) for m in found) for name in Measures.__slots__))
+    def mean(self, convention: Literal["exact", "published_convention"]) -> Measures:
+        """The metrics that are known of all seeds, averaged over these."""
+        found: list[Measures] = [getattr(tested, convention) for tested in self.tested]
+        known = [name for name in found[0] if all(name in measures for measures in found)]
+        return {name: statistics.fmean(measures[name] for measures in found) for name in known}
+
+    @property
+    def mrr(self) -> float:
+        """The exact MRR, averaged over the seeds."""
+        return statistics.fmean(tested.exact["mrr"] for tested in self.tested)
 
     def validations(self) -> list[Validation]:
         """The validations during training, averaged over the seeds; only epochs that all seeds have reached."""
@@ -53,9 +59,15 @@ class Entry:
         return [mean_validation([seed[epoch] for seed in seeds]) for epoch in epochs]
 
     @property
+    def mrr_text(self) -> str:
+        """The exact MRR, with its deviation over several seeds, as the text of a cell."""
+        deviation = self.mrr_deviation
+        return f"{self.mrr:.3f}" if deviation is None else f"{self.mrr:.3f} ± {deviation:.3f}"
+
+    @property
     def mrr_deviation(self) -> float | None:
         """Standard deviation of the exact MRR over the seeds; None for a single seed."""
-        return statistics.stdev(tested.exact.mrr for tested in self.tested) if self.seeds > 1 else None
+        return statistics.stdev(tested.exact["mrr"] for tested in self.tested) if self.seeds > 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +80,11 @@ class Pool:
     split: str
     size: int
     ceiling_top1: float = field(compare=False)
+
+    @property
+    def title(self) -> str:
+        """The test set, in one line."""
+        return f"{self.dataset} ({self.origin}), {self.split} split: {self.size:,} queries over as many methods"
 
 
 Verdict = Literal["yes", "no", "one seed"]
@@ -106,8 +123,14 @@ def by_pool(results: Iterable[tuple[str, Result]]) -> dict[Pool, list[Entry]]:
     tables = {}
     for pool, rankers in groups.items():
         entries = [Entry(label, *map(list, zip(*runs, strict=True))) for label, runs in rankers.items()]
-        tables[pool] = sorted(entries, key=lambda entry: -entry.mean("exact").mrr)
+        tables[pool] = sorted(entries, key=lambda entry: -entry.mrr)
     return tables
+
+
+def largest_pools(results: Iterable[tuple[str, Result]]) -> dict[str, tuple[Pool, list[Entry]]]:
+    """For each data set, by name, the pool with most rankers; there are several if the data were prepared again."""
+    ordered = sorted(by_pool(results).items(), key=lambda found: len(found[1]))
+    return {pool.dataset.partition(":")[0]: (pool, entries) for pool, entries in ordered}
 
 
 def leads(entries: Sequence[Entry], reference: str, clusters: Sequence[int] | None = None) -> dict[str, Lead]:

@@ -42,11 +42,19 @@ def load_record(record: type[Record], path: Path, what: str) -> Record:
     Raises:
         UserError: the file is missing or invalid; the message is one line.
     """
+    return from_json(record, load_json(path, what), str(path))
+
+
+def load_json(path: Path, what: str) -> object:
+    """The content of a JSON file; ``what`` names it in messages.
+
+    Raises:
+        UserError: the file is missing or no JSON.
+    """
     try:
-        content = parse_json(read_whole(path))
+        return parse_json(read_whole(path))
     except (OSError, ValueError) as error:
         raise UserError(f"expected {what} in {path}, but it cannot be read: {error}") from error
-    return from_json(record, content, str(path))
 
 
 def load_if_saved(record: type[Record], path: Path, what: str) -> Record | None:

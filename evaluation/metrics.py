@@ -5,8 +5,10 @@ it, so that a constant scorer gets no credit. The functions take arrays of 1-bas
 """
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Final, Literal
 
 import numpy as np
 from jaxtyping import Float, Int, Num
@@ -16,14 +18,28 @@ from data_prep.errors import UserError
 Ranks = Num[np.ndarray, " queries"]  # 1-based; integers, or halves under the average tie rule
 
 
-@dataclass(frozen=True, slots=True)
-class Measures:
-    """The four metrics of a result table, each from 0 to 1."""
+Measures = Mapping[str, float]
+"""Name of a metric -> its value."""
 
-    top1: float
-    top5: float
-    top10: float
-    mrr: float
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric of the ranks of a run's queries, from 0 to 1; higher is better."""
+
+    name: str
+    """Its key in metrics.json and in TensorBoard."""
+    title: str
+    """Of its column."""
+    compute: Callable[[Ranks], float]
+    published: Callable[[Ranks], float] | None = None
+    """The same as the released evaluators compute it; None: they have no such metric."""
+    shown: Literal["always", "whole tables", "never"] = "whole tables"
+    """Where it has a column: in all tables, in those with all columns, or in none. It is saved in any case."""
+    format: str = ".3f"
+
+    def text(self, measures: Measures) -> str:
+        """Its value among ``measures`` as the text of a cell, "" if it is not known."""
+        return format(measures[self.name], self.format) if self.name in measures else ""
 
 
 def count_better_and_tied(
@@ -77,17 +93,52 @@ def ndcg_of_several(found: Sequence[int], relevant: int, k: int) -> float:
     return float((1 / np.log2(1 + ranks)).sum() / (1 / np.log2(1 + best)).sum())
 
 
+def _top(k: int) -> Metric:
+    """The released evaluators count a hit if the 0-based position is at most K, that is rank <= K + 1."""
+    published = partial(top_at_k, k=k + 1)
+    return Metric(f"top{k}", f"Top@{k}", partial(top_at_k, k=k), published, shown="always")
+
+
+def _recall(k: int, shown: Literal["whole tables", "never"]) -> Metric:
+    return Metric(f"recall{k}", f"Recall@{k}", partial(top_at_k, k=k), shown=shown)  # of the one relevant method
+
+
+METRICS: Final[tuple[Metric, ...]] = (
+    *map(_top, (1, 5, 10)),
+    Metric("mrr", "MRR", mrr, published=partial(mrr_at_k, k=10), shown="always"),
+    Metric("ndcg10", "nDCG@10", partial(ndcg_at_k, k=10)),
+    _recall(5, "never"),  # Top@5, by the name that other fields know
+    _recall(10, "never"),
+    _recall(50, "whole tables"),
+    _recall(100, "whole tables"),
+)
+"""The metrics of a run, in the order of their columns. A new one is an entry here; tables, pages, metrics.json,
+TensorBoard and the published convention follow from it."""
+
+
 def exact(ranks: Ranks) -> Measures:
-    """Top@1, 5, 10 and MRR by their usual definitions."""
-    return Measures(top_at_k(ranks, 1), top_at_k(ranks, 5), top_at_k(ranks, 10), mrr(ranks))
+    """All metrics by their usual definitions."""
+    return {each.name: each.compute(ranks) for each in METRICS}
 
 
 def published_convention(ranks: Ranks) -> Measures:
-    """The metrics as the released evaluators of DeepCS, UNIF, CARLCS, TabCS and FcarCS compute them.
+    """The metrics as the released evaluators of DeepCS, UNIF, CARLCS, TabCS and FcarCS compute them."""
+    return {each.name: each.published(ranks) for each in METRICS if each.published}
 
-    They count a hit if the 0-based position is at most K, that is rank <= K + 1, and MRR in the top 10 only.
-    """
-    return Measures(top_at_k(ranks, 2), top_at_k(ranks, 6), top_at_k(ranks, 11), mrr_at_k(ranks, 10))
+
+def short_columns() -> tuple[Metric, ...]:
+    """The metrics of all tables."""
+    return tuple(each for each in METRICS if each.shown == "always")
+
+
+def further_columns() -> tuple[Metric, ...]:
+    """The metrics that tables with all columns have in addition."""
+    return tuple(each for each in METRICS if each.shown == "whole tables")
+
+
+def published_columns() -> tuple[Metric, ...]:
+    """The metrics that have a column by the published convention."""
+    return tuple(each for each in short_columns() if each.published)
 
 
 def chance_ranks(pool: int) -> Int[np.ndarray, " pool"]:

@@ -17,27 +17,31 @@ class Published:
     data: str  # our name of the test set
     model: str  # our name of the model
     source: str
-    measures: Measures  # as printed
+    measures: Measures  # as printed, in the order of the paper's columns
+
+
+def _printed(top1: float, top5: float, top10: float, mrr: float) -> Measures:
+    return {"top1": top1, "top5": top5, "top10": top10, "mrr": mrr}
 
 
 _TABCS: Final = "TabCS paper, as quoted in GALM, Table I"
 _FCARCS: Final = "FcarCS paper, as quoted in GALM, Table II"
 
 PUBLISHED: Final = (
-    Published("csn_tabcs", "deepcs", _TABCS, Measures(0.294, 0.440, 0.529, 0.307)),
-    Published("csn_tabcs", "carlcs_cnn", _TABCS, Measures(0.413, 0.557, 0.633, 0.409)),
-    Published("csn_tabcs", "carlcs_ts", _TABCS, Measures(0.439, 0.580, 0.656, 0.426)),
-    Published("csn_tabcs", "unif", _TABCS, Measures(0.42, 0.556, 0.624, 0.419)),
-    Published("csn_tabcs", "tabcs_no_ast", _TABCS, Measures(0.508, 0.654, 0.724, 0.504)),
-    Published("csn_tabcs", "tabcs", _TABCS, Measures(0.547, 0.683, 0.748, 0.539)),
-    Published("csn_tabcs", "galm", "GALM, Table I", Measures(0.601, 0.781, 0.821, 0.677)),
-    Published("jcg_tabcs", "deepcs", _FCARCS, Measures(0.278, 0.434, 0.516, 0.282)),
-    Published("jcg_tabcs", "unif", _FCARCS, Measures(0.529, 0.682, 0.772, 0.525)),
-    Published("jcg_tabcs", "tabcs", _FCARCS, Measures(0.550, 0.719, 0.792, 0.544)),
-    Published("jcg_tabcs", "fcarcs_no_ast", _FCARCS, Measures(0.609, 0.757, 0.823, 0.593)),
-    Published("jcg_tabcs", "fcarcs", _FCARCS, Measures(0.628, 0.770, 0.830, 0.613)),
-    Published("jcg_tabcs", "galm", "GALM, Table II", Measures(0.671, 0.853, 0.894, 0.751)),
-    Published("jcg_tabcs", "galm", "GALM, text", Measures(0.702, 0.873, 0.908, 0.777)),
+    Published("csn_tabcs", "deepcs", _TABCS, _printed(0.294, 0.440, 0.529, 0.307)),
+    Published("csn_tabcs", "carlcs_cnn", _TABCS, _printed(0.413, 0.557, 0.633, 0.409)),
+    Published("csn_tabcs", "carlcs_ts", _TABCS, _printed(0.439, 0.580, 0.656, 0.426)),
+    Published("csn_tabcs", "unif", _TABCS, _printed(0.42, 0.556, 0.624, 0.419)),
+    Published("csn_tabcs", "tabcs_no_ast", _TABCS, _printed(0.508, 0.654, 0.724, 0.504)),
+    Published("csn_tabcs", "tabcs", _TABCS, _printed(0.547, 0.683, 0.748, 0.539)),
+    Published("csn_tabcs", "galm", "GALM, Table I", _printed(0.601, 0.781, 0.821, 0.677)),
+    Published("jcg_tabcs", "deepcs", _FCARCS, _printed(0.278, 0.434, 0.516, 0.282)),
+    Published("jcg_tabcs", "unif", _FCARCS, _printed(0.529, 0.682, 0.772, 0.525)),
+    Published("jcg_tabcs", "tabcs", _FCARCS, _printed(0.550, 0.719, 0.792, 0.544)),
+    Published("jcg_tabcs", "fcarcs_no_ast", _FCARCS, _printed(0.609, 0.757, 0.823, 0.593)),
+    Published("jcg_tabcs", "fcarcs", _FCARCS, _printed(0.628, 0.770, 0.830, 0.613)),
+    Published("jcg_tabcs", "galm", "GALM, Table II", _printed(0.671, 0.853, 0.894, 0.751)),
+    Published("jcg_tabcs", "galm", "GALM, text", _printed(0.702, 0.873, 0.908, 0.777)),
 )
 
 _CSN: Final = "GraphCodeBERT/codesearch/README.md of microsoft/CodeBERT"
@@ -65,9 +69,9 @@ def mrr_bounds(measures: Measures) -> tuple[float, float]:
     Golds at rank 1 contribute 1 each; those at ranks 2 to 5 contribute 1/5 to 1/2, those at ranks 6 to 10 contribute
     1/10 to 1/6, and those below at most 1/11 each.
     """
-    first, to_five, to_ten = measures.top1, measures.top5 - measures.top1, measures.top10 - measures.top5
+    first, to_five, to_ten = measures["top1"], measures["top5"] - measures["top1"], measures["top10"] - measures["top5"]
     least = first + to_five / 5 + to_ten / 10
-    return least, first + to_five / 2 + to_ten / 6 + (1 - measures.top10) / 11
+    return least, first + to_five / 2 + to_ten / 6 + (1 - measures["top10"]) / 11
 
 
 def shifted_mrr_bounds(measures: Measures) -> tuple[float, float]:
@@ -76,7 +80,8 @@ def shifted_mrr_bounds(measures: Measures) -> tuple[float, float]:
     Golds at ranks 1 and 2 contribute 1/2 to 1, at ranks 3 to 6 1/6 to 1/3, at ranks 7 to 11 0 (at rank 11) to 1/7;
     those below contribute nothing.
     """
-    first, to_six, to_eleven = measures.top1, measures.top5 - measures.top1, measures.top10 - measures.top5
+    first, six, eleven = (measures[name] for name in ("top1", "top5", "top10"))
+    to_six, to_eleven = six - first, eleven - six
     return first / 2 + to_six / 6, first + to_six / 3 + to_eleven / 7
 
 
@@ -86,8 +91,8 @@ def exact_top1_bounds(measures: Measures) -> tuple[float, float]:
     With a fraction t of the golds at rank 1, the first two ranks contribute t + (Top@2 - t) / 2; the golds below
     contribute between the least and the most that their ranks allow.
     """
-    rest_least, rest_most = (measures.top5 - measures.top1) / 6, (measures.top5 - measures.top1) / 3
-    rest_most += (measures.top10 - measures.top5) / 7
-    least = 2 * (measures.mrr - rest_most) - measures.top1
-    most = 2 * (measures.mrr - rest_least) - measures.top1
-    return max(0.0, least), min(measures.top1, most)
+    rest_least, rest_most = (measures["top5"] - measures["top1"]) / 6, (measures["top5"] - measures["top1"]) / 3
+    rest_most += (measures["top10"] - measures["top5"]) / 7
+    least = 2 * (measures["mrr"] - rest_most) - measures["top1"]
+    most = 2 * (measures["mrr"] - rest_least) - measures["top1"]
+    return max(0.0, least), min(measures["top1"], most)

@@ -3,22 +3,18 @@
 They are saved beside the results, so that ranks can be analysed by kind of query without the data.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import Stemmer
 from jaxtyping import Float, Int
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import UNKNOWN
 from data_prep.store.prepared_data import Split, words_sha256
 from evaluation.comparison import Pool
-from evaluation.json_records import load_record, to_json
 from evaluation.provenance import without_paths
 
 
@@ -89,18 +85,3 @@ def _files(split: Split) -> list[int]:
 def _stems(split: Split, fields: Sequence[str], row: int, stem: Callable[[str], str]) -> set[str]:
     words = ((field, word) for field in fields for word in split.word_list(field, row) if word != UNKNOWN)
     return {stem(part) for field, word in words for part in (split_identifier(word) if field == "api" else (word,))}
-
-
-def save_query_facts(facts: QueryFacts, path: Path) -> None:
-    """Write ``facts`` as JSON, one line per fact."""
-    lines = (f" {json.dumps(name)}: {json.dumps(value)}" for name, value in to_json(facts).items())
-    write_atomically(path, "{\n" + ",\n".join(lines) + "\n}\n")
-
-
-def load_query_facts(path: Path) -> QueryFacts:
-    """Load what :func:`save_query_facts` wrote.
-
-    Raises:
-        UserError: the file is missing or invalid; the message is one line.
-    """
-    return load_record(QueryFacts, path, "the facts of queries")

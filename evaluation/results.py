@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from data_prep.store.prepared_data import Split
 from evaluation import metrics
 from evaluation.evaluator import Evaluation
 from evaluation.history import Validation
-from evaluation.json_records import load_record, to_json
+from evaluation.json_records import from_json, load_json, to_json
 from evaluation.metrics import Measures
 from evaluation.provenance import Machine, machine, peak_memory_mb, without_paths
 from evaluation.significance import Difference, compare
@@ -88,7 +88,7 @@ class Tested(Ranking):
         if self.queries < 1:
             raise UserError(f"a result has one query or more, not {self.queries}")
         for measures in (self.exact, self.published_convention, self.chance):
-            if not all(0 <= getattr(measures, field.name) <= 1 for field in fields(measures)):
+            if not all(0 <= value <= 1 for value in measures.values()):
                 raise UserError(f"measures of a result lie from 0 to 1, not {measures}")
         if len(self.ranks) != self.queries or not 1 <= min(self.ranks) <= max(self.ranks) <= self.pool_size:
             raise UserError(f"a result has a rank from 1 to {self.pool_size} for each of its {self.queries} queries")
@@ -204,8 +204,33 @@ def load_result(path: Path) -> Result:
     Raises:
         UserError: the file is missing or invalid; the message is one line.
     """
-    result = load_record(Result, path, "the result of a run")
-    return replace(result, config=with_current_names(result.config))
+    return as_result(load_json(path, "the result of a run"), str(path))
+
+
+def as_result(content: object, where: str) -> Result:
+    """The result that ``content`` of a file is, with today's names of options and metrics added since it was saved.
+
+    Raises:
+        UserError: it is none; ``where`` names the file in the message.
+    """
+    result = _completed(from_json(Result, content, where))
+    also = {name: _completed(tested) for name, tested in result.also.items()}
+    return replace(result, also=also, config=with_current_names(result.config))
+
+
+_AnyTested = TypeVar("_AnyTested", bound=Tested)
+
+
+def _completed(tested: _AnyTested) -> _AnyTested:
+    """``tested`` with the metrics that it was saved without, from its ranks."""
+    if all(each.name in tested.exact for each in metrics.METRICS):
+        return tested
+    ranks = np.asarray(tested.ranks)
+    return replace(
+        tested,
+        exact={**metrics.exact(ranks), **tested.exact},
+        published_convention={**metrics.published_convention(ranks), **tested.published_convention},
+    )
 
 
 def save_ranks(evaluation: Evaluation, path: Path) -> None:

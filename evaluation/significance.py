@@ -81,18 +81,11 @@ def _intervals(differences: Sequence[Values], level: float, resamples: int, seed
     return [(float(low), float(high)) for low, high in ends.T]
 
 
-def sign_flip_test(first: Values, second: Values, *, resamples: int = 10_000, seed: int = 0) -> float:
-    """Two-sided p-value of the paired permutation test: each query's two values are swapped at random.
+def _p_values(differences: Sequence[Values], resamples: int, seed: int) -> list[float]:
+    """Two-sided p-values of the paired permutation test: each query's two values are swapped at random.
 
     p = (1 + swaps with a mean difference at least as far from 0) / (1 + resamples), hence never 0.
-
-    Raises:
-        UserError: there are no queries, or different numbers of values on both sides.
     """
-    return _p_values([_differences(first, second)], resamples, seed)[0]
-
-
-def _p_values(differences: Sequence[Values], resamples: int, seed: int) -> list[float]:
     if not differences:
         return []
     size, rng = len(differences[0]), np.random.default_rng(seed)

@@ -3,15 +3,14 @@
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Final
 
 from evaluation import metrics
-from evaluation.metrics import Measures
+from evaluation.metrics import Measures, Metric, published_columns, short_columns
 from evaluation.published import published_mrr
 from evaluation.results import Result, Tested
 
-_COLUMNS: Final = ("Top@1", "Top@5", "Top@10", "MRR")
 _WIDTH: Final = 100
 
 Row = tuple[str, ...]
@@ -43,7 +42,8 @@ def _tables(results: Sequence[Result]) -> Iterator[_Table]:
     for (dataset, _), runs in groups.items():
         against = next((name for _, tested in runs for name in tested.controls), "")
         lead = (f"MRR - {against}", "95 % interval") if against else ()
-        header = ("ranker", *_COLUMNS, *(f"{name}*" for name in _COLUMNS), *lead)
+        titles = [each.title for each in short_columns()] + [f"{each.title}*" for each in published_columns()]
+        header = ("ranker", *titles, *lead)
         yield _Table(_caption(dataset, runs), header, _rows(runs, against))
 
 
@@ -69,8 +69,14 @@ def _ranker(result: Result) -> str:
 
 
 def _numbers(exact: Measures, published: Measures) -> Row:
-    values = (*astuple(exact), *astuple(published))
-    return tuple(f"{value:.3f}" if value >= 0.0005 or value == 0 else f"{value:.1g}" for value in values)
+    left = (_number(each, exact) for each in short_columns())
+    return (*left, *(_number(each, published) for each in published_columns()))
+
+
+def _number(metric: Metric, measures: Measures) -> str:
+    """As elsewhere; but chance, which may round to zero, with its first digit."""
+    value = measures.get(metric.name, 0.0)
+    return f"{value:.1g}" if 0 < value < 0.0005 else metric.text(measures)
 
 
 def _lead(tested: Tested, against: str) -> Row:
@@ -100,5 +106,5 @@ def _grid(table: _Table) -> str:
     lines = [tuple(cell.rstrip("*") for cell in table.header), *table.rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     texts = ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip() for line in lines]
-    exact, published = widths[0] + 2, widths[0] + 2 + sum(widths[1:5]) + 2 * 4
-    return "\n".join([f"{'':{exact}}{'exact':{published - exact}}published convention", *texts])
+    exact = sum(width + 2 for width in widths[1 : 1 + len(short_columns())])
+    return "\n".join([f"{'':{widths[0] + 2}}{'exact':{exact}}published convention", *texts])

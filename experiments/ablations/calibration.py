@@ -25,8 +25,9 @@ from evaluation.provenance import code_version
 from evaluation.results import Result
 from evaluation.run_comparison import Runs, compare_runs
 from experiments.recipes.config import REPOSITORY
-from experiments.tables.cells import Cell
-from experiments.tables.comparison_tables import markdown_table
+from experiments.tables.cells import Cell, saved_results
+from experiments.tables.comparison_tables import Clusters, markdown_table
+from experiments.tables.query_kinds import clusters
 
 FILE: Final = "calibration.json"
 SEEDS: Final = 12
@@ -87,7 +88,7 @@ def calibrated(values: Float[np.ndarray, "seeds queries"], clusters: Sequence[in
     )
 
 
-def calibrate(results: Sequence[Result], clusters: Mapping[str, Sequence[int]]) -> Calibration:
+def calibrate(results: Sequence[Result], files: Clusters) -> Calibration:
     """The calibration of each model that has enough seeds; the results are of one pool.
 
     Raises:
@@ -98,28 +99,32 @@ def calibrate(results: Sequence[Result], clusters: Mapping[str, Sequence[int]]) 
         own = [result for result in results if result.model == model]
         if len(own) >= 2 * GROUP:
             values = np.stack([1 / np.asarray(result.ranks) for result in own])
-            found[model] = calibrated(values, clusters.get(own[0].data.fingerprint))
+            found[model] = calibrated(values, files.get(own[0].data.fingerprint))
     if not found:
         raise UserError(f"a calibration needs {2 * GROUP} seeds of a model")
     return Calibration(code_version=code_version(REPOSITORY), queries=results[0].queries, level=LEVEL, models=found)
 
 
-def save_calibration(found: Calibration, results: Path) -> None:
-    """Write it beside the results."""
+def save_calibration(results: Path, typed: Mapping[str, str]) -> None:
+    """Calibrate the test by the saved results below ``results``, and write what was found beside them.
+
+    Raises:
+        UserError: no model has two groups of seeds.
+    """
+    saved = saved_results(calibration_cells(), results / FILE.removesuffix(".json"), typed)
+    found = calibrate([result for _, result in saved], clusters(results))
     write_atomically(results / FILE, json.dumps(asdict(found), indent=1) + "\n")
 
 
-def load_calibration(results: Path) -> Calibration | None:
-    """What was saved; None where nothing was.
+def calibration_section(results: Path) -> str:
+    """What was saved in ``results`` as a section of the page of ablations; "" where nothing was.
 
     Raises:
         UserError: the file is damaged.
     """
-    return load_if_saved(Calibration, results / FILE, "the calibration of the test")
-
-
-def calibration_section(found: Calibration) -> str:
-    """The result as a section of the page of ablations."""
+    found = load_if_saved(Calibration, results / FILE, "the calibration of the test")
+    if found is None:
+        return ""
     rows = [
         (
             model,

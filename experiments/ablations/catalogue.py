@@ -7,8 +7,8 @@ prints whether the claim holds; finished runs are not repeated. ``bash run.sh ta
 see :mod:`experiments.ablations.graph_grid`.
 
 Earlier, the same variants were tested on a part of the test split, with copies of its pairs left in training and with
-two layers from .1, where edges are uniform. Those results have a page of their own, ``ablations_on_test.md``, and
-nothing is run for it any more.
+two layers from .1, where edges are uniform. Those results have a page of their own, ``ablations_on_test.md``; its rows
+are found by their labels, and nothing is run for it any more.
 """
 
 from collections.abc import Mapping
@@ -20,10 +20,6 @@ from experiments.tables.cells import Cell
 SEEDS: Final = 3
 _COMMON: Final = {"data.train_limit": "12000", "evaluate.split": "valid"}
 """The same budget for all: the recipe's epochs on a part of the JDK's training pairs, ranked on validation."""
-_ON_TEST: Final = {"data.limit": "12000", "data.clean_splits": "false", "model.gcn_dim": "32"}
-"""What the earlier results have in common."""
-_FORM_ON_TEST: Final = {"galm": {"model.layers": "2", "model.init_range": "0.1"}}
-"""Model -> settings of the form that the earlier results are of, where it is not the recipe's."""
 _WIDTHS: Final = {f"width {width}": {"model.gcn_dim": str(width)} for width in (16, 64, 256)}
 _AST: Final = {"model.fields": "name,tokens,api,ast"}
 _WIDE: Final = {
@@ -43,22 +39,17 @@ class Ablation:
     base: str = "galm"  # the model, and the label of the unchanged variant, with which all others are compared
     level: tuple[str, ...] = ()  # variants that make no difference by the claim; all others should be worse
 
-    on_test: bool = True  # whether its variants have earlier results on the test split
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Of all variants; the unchanged model comes first."""
+        return (self.base, *self.variants)
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """Every variant with every seed; the unchanged model comes first."""
-        return self._cells(_COMMON)
-
-    @property
-    def cells_on_test(self) -> tuple[Cell, ...]:
-        """Those of the earlier results."""
-        return self._cells({**_ON_TEST, **_FORM_ON_TEST.get(self.base, {})}) if self.on_test else ()
-
-    def _cells(self, common: Mapping[str, str]) -> tuple[Cell, ...]:
+        """Every variant with every seed."""
         rows = {self.base: {}, **self.variants}
         return tuple(
-            Cell("jdk", self.base, seed, label, {**common, **settings})
+            Cell("jdk", self.base, seed, label, {**_COMMON, **settings})
             for seed in range(SEEDS)
             for label, settings in rows.items()
         )
@@ -73,7 +64,6 @@ ABLATIONS: Final[dict[str, Ablation]] = {
             "no graph": {"model.layers": "0"},
             "two layers, then eq. 11": {"model.layers": "2"},
         },
-        on_test=False,
     ),
     "blocks": Ablation(
         "Cosines of 16 blocks say more than one cosine of whole vectors (eqs. 8, 9).",
@@ -151,14 +141,12 @@ ABLATIONS: Final[dict[str, Ablation]] = {
         _WIDE,
         base="galm_plus",
         level=tuple(_WIDE),
-        on_test=False,
     ),
     "rows": Ablation(
         "Rows of word tables that wait until a batch reads them cost no quality.",
         {"every row moves": {"train.lazy_embedding_updates": "false"}},
         base="galm_plus",
         level=("every row moves",),
-        on_test=False,
     ),
 }
 """Name -> ablation. A new one is an entry here."""

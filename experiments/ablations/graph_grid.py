@@ -9,18 +9,16 @@ with each node's block cosines beside its last state, and with the settings of G
 ``experiments/results/ablations/graph.md``.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
-from evaluation.comparison import Entry, Lead, Pool, leads
+from evaluation.comparison import Entry, Pool, largest_pools, leads
 from evaluation.results import Result
 from experiments.ablations.catalogue import SEEDS
 from experiments.tables.cells import Cell
-from experiments.tables.comparison_pictures import largest_pools, title_of
-from experiments.tables.comparison_tables import Clusters, markdown_table, with_interval
-from experiments.tables.costs import cost
+from experiments.tables.comparison_tables import Clusters, cost, markdown_table, with_interval
 from galm.diagnostics import degenerate_parts
 
 NAME: Final = "graph"
@@ -100,11 +98,10 @@ class Grid:
         return self.entries.get(f"graph {row}, {form}")
 
 
-def grid_of(results: Iterable[tuple[str, Result]], clusters: Clusters) -> Grid | None:
+def grid_of(results: Sequence[tuple[str, Result]], clusters: Clusters) -> Grid | None:
     """The saved results, with their labels; None if there are none."""
-    listed = list(results)
-    for pool, entries in largest_pools(listed).values():
-        return Grid(pool, {entry.label: entry for entry in entries}, listed, clusters)
+    for pool, entries in largest_pools(results).values():
+        return Grid(pool, {entry.label: entry for entry in entries}, results, clusters)
     return None
 
 
@@ -117,7 +114,7 @@ def grid_page(grid: Grid) -> str:
         if any(grid.entry(row, form) for form in forms)
     ]
     return (
-        f"# Does the graph help?\n\n{title_of(grid.pool)}. {cost(result for _, result in grid.results)}\n\n"
+        f"# Does the graph help?\n\n{grid.pool.title}. {cost(result for _, result in grid.results)}\n\n"
         "MRR after training on 12,000 pairs, graph width 32: the mean over seeds ± their standard deviation, with the "
         "number of seeds if it is not three. °: the graph is degenerate in a seed, its edges uniform or the nodes of a "
         "graph all alike, so that the cell says nothing of a graph. The epoch of each run was chosen on the same "
@@ -132,9 +129,8 @@ def grid_page(grid: Grid) -> str:
 def _mrr(entry: Entry | None) -> str:
     if entry is None:
         return ""
-    deviation = "" if entry.mrr_deviation is None else f" ± {entry.mrr_deviation:.3f}"
     seeds = "" if entry.seeds == SEEDS else f" ({entry.seeds})"
-    return f"{entry.mean('exact').mrr:.3f}{deviation}{'°' if _degenerate(entry) else ''}{seeds}"
+    return f"{entry.mrr_text}{'°' if _degenerate(entry) else ''}{seeds}"
 
 
 def _degenerate(entry: Entry) -> bool:
@@ -152,13 +148,13 @@ def _answer_of(grid: Grid, head: str) -> str:
     graphs = [entry for entry in whole if ", no graph" not in entry.label and not _degenerate(entry)]
     if not plain or not graphs:
         return f"With the {head}, no graph that is not degenerate has two seeds yet, so there is no answer."
-    best, base = (max(each, key=lambda entry: entry.mean("exact").mrr) for each in (graphs, plain))
+    best, base = (max(each, key=lambda entry: entry.mrr) for each in (graphs, plain))
     lead = leads([best, base], base.label, grid.clusters.get(grid.pool.fingerprint))[best.label]
     return (
         f"With the {head}, the best graph that is not degenerate is *{best.label.removeprefix('graph ')}*, the best "
         f"without a graph *{base.label.removeprefix('graph ')}*, both of two seeds or more: their difference is "
-        f"{_interval(lead)}, over seeds and the queries of each file. Both were chosen by these numbers, among more "
-        "cells with a graph than without."
+        f"{with_interval(lead.difference)}, over seeds and the queries of each file. Both were chosen by these "
+        "numbers, among more cells with a graph than without."
     )
 
 
@@ -169,12 +165,8 @@ def _of_tables(grid: Grid) -> str:
         one, apart = grid.entry(row, form), grid.entry(row.rpartition(", ")[2], form)
         if one and apart and min(one.seeds, apart.seeds) >= 2:
             lead = leads([one, apart], apart.label, grid.clusters.get(grid.pool.fingerprint))[one.label]
-            said.append(f"{row}, {_interval(lead)}")
+            said.append(f"{row}, {with_interval(lead.difference)}")
     return f"Minus a table per field from the same start, {form}: {'; '.join(said)}.\n\n" if said else ""
-
-
-def _interval(lead: Lead) -> str:
-    return with_interval(lead.difference.mean, lead.difference.low, lead.difference.high)
 
 
 def _inside(grid: Grid) -> str:

@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from evaluation.comparison import Entry, Lead, Pool, leads
+from evaluation.comparison import Entry, Lead, Pool, largest_pools, leads
 from evaluation.results import Result
 from experiments.ablations.catalogue import ABLATIONS, Ablation
-from experiments.tables.comparison_pictures import as_png, largest_pools, title_of
-from experiments.tables.comparison_tables import Clusters, markdown_table, tables, with_interval
-from experiments.tables.costs import cost
+from experiments.tables.comparison_pictures import as_png
+from experiments.tables.comparison_tables import Clusters, cost, markdown_table, tables, with_interval
 from training.drawing import Figure
 
 ON_TEST: Final = "ablations_on_test"
@@ -71,42 +70,44 @@ def ablation_page(found: Found) -> str:
 
 
 def overview(found: Sequence[Found], sections: Sequence[str] = ()) -> str:
-    """A page with every ablation's claim, verdict and differences, and further ``sections``."""
+    """A page with every ablation's claim, verdict and differences, and further ``sections``; "" without ablations."""
     limits = (
         "No training pair copies a validation or test pair; the epoch of each run was chosen on the same validation "
         "queries. Of the graph: [graph](ablations/graph.md). What was only tested earlier, under conditions that say "
         f"less: [{ON_TEST}.md]({ON_TEST}.md)."
     )
-    parts = _opening("Ablations", found, limits)
-    parts += [_section(each, f"[{each.name}](ablations/{each.name}.md)") for each in found]
-    return "\n\n".join([*parts, *sections]) + "\n"
+    return _page("Ablations", limits, {f"[{each.name}](ablations/{each.name}.md)": each for each in found}, sections)
 
 
 def overview_on_test(found: Sequence[Found]) -> str:
-    """The page of the earlier results, which are of the test split."""
+    """The page of the earlier results, which are of the test split; "" if there are none."""
     limits = (
         "**Three limits.** Variants were compared on the test split. Training pairs that copy test pairs were left in. "
         "And galm is the form with two layers whose word vectors start within ±.1: its edges stay uniform and its "
         "nodes become alike, so that nothing follows about the graph. The ablations of today are on validation, "
         "without copies: [ablations.md](ablations.md)."
     )
-    parts = _opening("Earlier ablations, on the test split", found, limits)
-    return "\n\n".join([*parts, *(_section(each, each.name) for each in found)]) + "\n"
+    return _page("Earlier ablations, on the test split", limits, {each.name: each for each in found}, ())
 
 
-def _opening(title: str, found: Sequence[Found], limits: str) -> list[str]:
+def _page(title: str, limits: str, found: Mapping[str, Found], sections: Sequence[str]) -> str:
+    """A section for each of ``found``, by its title."""
+    if not found:
+        return ""
+    first = next(iter(found.values()))
     text = (
-        f"# {title}\n\nWhich part of a model does what? On {title_of(found[0].pool)}. A variant differs from its model "
+        f"# {title}\n\nWhich part of a model does what? On {first.pool.title}. A variant differs from its model "
         "in what its label says, with the same pairs, epochs and seeds. Its difference is that of the mean MRR over "
         "seeds, with a 95 % interval over training seeds and queries; it is significant at p < 0.05 after Holm's "
         f"correction within the ablation, which intervals do not have. {limits}"
     )
-    return [text, cost(result for each in found for _, result in each.results)]
+    spent = cost(result for each in found.values() for _, result in each.results)
+    own = (_section(each, heading) for heading, each in found.items())
+    return "\n\n".join((text, spent, *own, *sections)) + "\n"
 
 
 def _section(found: Found, title: str) -> str:
-    differences = {label: lead.difference for label, lead in found.leads.items()}
-    rows = [(label, with_interval(d.mean, d.low, d.high), found.side(label)) for label, d in differences.items()]
+    rows = [(label, with_interval(lead.difference), found.side(label)) for label, lead in found.leads.items()]
     table = markdown_table(("variant", f"MRR - {found.base.label}", "it is"), rows)
     return f"## {title}\n\n{_answered(found)}\n\n{table}"
 
@@ -117,7 +118,7 @@ def verdict(found: Found) -> str:
     sides = {label: found.side(label) for label in found.leads}
     met = sum(side == ("level" if label in level else "worse") for label, side in sides.items())
     answer = "yes" if met == len(sides) else "in part" if met else "no"
-    model = f"{base} (MRR {found.base.mean('exact').mrr:.3f}, {_seeds(found.base)})"
+    model = f"{base} (MRR {found.base.mrr:.3f}, {_seeds(found.base)})"
     missing = [label for label in found.ablation.variants if label not in sides]
     groups = {text: [label for label in sides if sides[label] == side] for side, text in _SIDES.items()}
     groups["Not measured"] = missing
@@ -143,7 +144,7 @@ def ablation_picture(found: Found) -> bytes:
     axes.set_xlabel(
         f"MRR minus that of {found.ablation.base}, 95 % interval over seeds and queries; grey: not significant"
     )
-    figure.suptitle(f"Ablation {found.name}: {title_of(found.pool)}", fontsize=10)
+    figure.suptitle(f"Ablation {found.name}: {found.pool.title}", fontsize=10)
     return as_png(figure)
 
 

@@ -108,7 +108,7 @@ def _scores(
     return first, second
 
 
-def measure(results: Path, command: str) -> Control:
+def measure(results: Path, command: str) -> None:
     """Train all variants with all seeds, and save what they reached."""
     shares = {}
     for label in VARIANTS:
@@ -116,20 +116,17 @@ def measure(results: Path, command: str) -> Control:
         say(f"{label}: {', '.join(f'{share:.3f}' for share in shares[label])}")
     found = Control(command=command, code_version=code_version(REPOSITORY), machine=machine(), shares=shares)
     write_atomically(results / FILE, json.dumps(asdict(found), indent=1) + "\n")
-    return found
 
 
-def load_control(results: Path) -> Control | None:
-    """What was saved; None where nothing was.
+def control_section(results: Path) -> str:
+    """What was saved in ``results`` as a section of the page of ablations; "" where nothing was.
 
     Raises:
-        ValueError: the file is damaged.
+        UserError: the file is damaged.
     """
-    return load_if_saved(Control, results / FILE, "the positive control")
-
-
-def control_section(found: Control) -> str:
-    """The result as a section of the page of ablations."""
+    found = load_if_saved(Control, results / FILE, "the positive control")
+    if found is None:
+        return ""
     rows = [(label, *(f"{share:.3f}" for share in shares)) for label, shares in found.shares.items()]
     header = ("variant", *(f"seed {seed}" for seed in range(len(rows[0]) - 1)))
     return (

@@ -56,7 +56,7 @@ def tuning_page(results: Iterable[tuple[str, Result]]) -> str:
     rows = []
     for model in TUNED:
         reached = {label: found.get(f"{model}, {label}") for label in SETTINGS}
-        best = max((each.exact.mrr for each in reached.values() if each), default=None)
+        best = max((each.exact["mrr"] for each in reached.values() if each), default=None)
         if best is not None:
             rows.append((model, *(_shown(each, best) for each in reached.values())))
     if not rows:
@@ -73,5 +73,5 @@ def tuning_page(results: Iterable[tuple[str, Result]]) -> str:
 def _shown(result: Result | None, best: float) -> str:
     if result is None:
         return ""
-    text = f"{result.exact.mrr:.3f}"
-    return f"**{text}**" if result.exact.mrr == best else text
+    text = f"{result.exact['mrr']:.3f}"
+    return f"**{text}**" if result.exact["mrr"] == best else text

@@ -107,6 +107,7 @@ def table(arguments: Sequence[str]) -> None:
     """
     if arguments:
         raise UserError("bash run.sh context table takes no words or options")
+    ResultStore(RESULTS / FOLDER).fold()
     results = load_results(RESULTS / FOLDER)
     if not results:
         raise UserError(f"expected results in {RESULTS / FOLDER}: bash run.sh context RUN_DIR --save=DIR makes them")

@@ -3,7 +3,6 @@
 A result has its means by repository, so that intervals over repositories can be computed.
 """
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +14,8 @@ from jaxtyping import Float, Int64
 from scipy.stats import t as student
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
-from evaluation.json_records import load_record, to_json
+from evaluation.json_records import from_json, to_json
+from evaluation.result_store import ResultStore
 from evaluation.run_comparison import RunDifference, Runs, compare_runs
 
 ALL: Final = "all"
@@ -135,21 +134,16 @@ def save_result(result: ContextResult, folder: Path) -> Path:
     Raises:
         OSError: it cannot be written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / result.file_name
-    write_atomically(path, json.dumps(to_json(result), indent=1) + "\n")
-    return path
+    return ResultStore(folder).save(result.file_name.removesuffix(".json"), to_json(result))
 
 
 def load_results(folder: Path) -> list[ContextResult]:
     """All results in ``folder``.
 
     Raises:
-        ValueError: one is damaged.
+        UserError: one is damaged.
     """
-    return [
-        load_record(ContextResult, path, "the result of a test with contexts") for path in sorted(folder.glob("*.json"))
-    ]
+    return [from_json(ContextResult, run.content, run.where) for run in ResultStore(folder).load().values()]
 
 
 Seeds = Sequence[ContextResult]

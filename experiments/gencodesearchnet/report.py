@@ -6,11 +6,12 @@ from typing import Final
 
 from evaluation.benchmark import BenchmarkResult, SubsetResult
 from evaluation.generalisation import ByType
-from evaluation.json_records import load_record
+from evaluation.json_records import from_json
+from evaluation.result_store import ResultStore
 from experiments.tables.comparison_tables import markdown_table
 
 FOLDER: Final = "gencodesearchnet"
-"""Folder of the saved results, one file per model."""
+"""Folder of the saved results."""
 NONE: Final = "-"
 _TYPES: Final = {
     "csn": "CSN",
@@ -70,18 +71,15 @@ def kept_benchmarks(results: Path) -> list[BenchmarkResult]:
     """The saved results: canonical ones by ascending MRR on R, then those with errors of the release.
 
     Raises:
-        ValueError: one cannot be read.
+        UserError: one cannot be read.
     """
-    found = [
-        load_record(BenchmarkResult, path, "the result of a benchmark")
-        for path in sorted((results / FOLDER).glob("*.json"))
-    ]
+    runs = ResultStore(results / FOLDER).load().values()
+    found = [from_json(BenchmarkResult, run.content, run.where) for run in runs]
     return sorted(found, key=lambda each: (each.protocol != "canonical", _domain(each), each.model))
 
 
-def benchmark_page(results: Path) -> str:
+def benchmark_page(found: Sequence[BenchmarkResult]) -> str:
     """The tables of the saved results and how they were made; "" if there are none."""
-    found = kept_benchmarks(results)
     if not found:
         return ""
     commands = "\n".join(f"- `{each.command}`: code {each.code_version}, {each.date[:10]}" for each in found)

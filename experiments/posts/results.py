@@ -1,6 +1,5 @@
 """The result of a ranker on posts: ranks per query, from which recall, intervals and tables are computed."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -10,9 +9,9 @@ from typing import Any, Final
 import numpy as np
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
 from evaluation.metrics import mrr
 from evaluation.relevance import chance_recall, recall_at
+from evaluation.result_store import ResultStore
 from evaluation.significance import Difference, compare
 from experiments.posts.pools import Pool
 
@@ -99,8 +98,5 @@ def save_results(folder: Path, name: str, results: Sequence[PostsResult], about:
     Raises:
         OSError: it cannot be written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{_OUTSIDE.sub('_', name)}.json"
     content = {**about, "results": [asdict(result) for result in results]}
-    write_atomically(path, json.dumps(content, indent=None, separators=(",", ":")) + "\n")
-    return path
+    return ResultStore(folder).save(_OUTSIDE.sub("_", name), content)

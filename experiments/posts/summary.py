@@ -1,7 +1,7 @@
 """The table of saved results on posts, means over seeds: ``bash run.sh posts table``."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -9,10 +9,9 @@ import numpy as np
 
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
-from data_prep.files.json_text import parse_json
-from data_prep.files.reading import read_whole
 from evaluation.metrics import mrr
 from evaluation.relevance import recall_at
+from evaluation.result_store import ResultStore, SavedRun
 from evaluation.significance import compare, holm
 from experiments.posts.ablations import ABLATIONS, BASE, ablation_page, folder_name
 from experiments.posts.results import DEPTHS, PostsResult
@@ -40,48 +39,51 @@ def write_summaries(folder: Path = RESULTS) -> list[Path]:
         raise UserError(f"expected folders of results in {folder}, there are none: --evaluate.save=FOLDER writes them")
     pages = []
     for each in found:
-        page = folder / f"{each.name}.md"
-        write_atomically(page, summary(each.name, grouped(each)))
+        page, store = folder / f"{each.name}.md", ResultStore(each)
+        store.fold()
+        runs = store.load()
+        write_atomically(page, summary(each.name, grouped(runs)))
         pages.append(page)
-        if ablated := ablation_pages(each / "ablations"):
+        if ablated := ablation_pages(runs):
             pages.append(folder / f"{each.name}-ablations.md")
             write_atomically(pages[-1], f"# {each.name}: ablations\n\n{ablated}")
     return pages
 
 
-def ablation_pages(folder: Path) -> str:
-    """The tables of the ablations that were saved in ``folder``, one after the other; "" if there are none.
+def ablation_pages(runs: Mapping[str, SavedRun]) -> str:
+    """The tables of the ablations among saved runs, one after the other; "" if there are none.
 
     Raises:
         UserError: one is damaged.
     """
     pages = []
     for name, ablation in ABLATIONS.items():
-        found = {label: list(_of_full(folder / name / folder_name(label))) for label in (BASE, *ablation.variants)}
+        labels = (BASE, *ablation.variants)
+        found = {label: list(_of_full(runs, f"ablations/{name}/{folder_name(label)}/")) for label in labels}
         found = {label: results for label, results in found.items() if results}
         if BASE in found and len(found) > 1:
             pages.append(f"## {name}\n\n{ablation_page(ablation.question, found)}")
     return "\n".join(pages)
 
 
-def _of_full(folder: Path) -> Iterator[PostsResult]:
+def _of_full(runs: Mapping[str, SavedRun], folder: str) -> Iterator[PostsResult]:
     """The result of the last round of each seed on the full corpus."""
-    for path in sorted(folder.glob("*.json")):
-        yield [each for each in _results(path) if each.pool == "full"][-1]
+    for name, run in runs.items():
+        if name.startswith(folder):
+            yield [each for each in _results(run) if each.pool == "full"][-1]
 
 
-def grouped(folder: Path) -> Grouped:
-    """The results in a folder; the same result, such as of a control, is counted once.
+def grouped(runs: Mapping[str, SavedRun]) -> Grouped:
+    """The results of saved runs, but of no ablation; the same result, such as of a control, is counted once.
 
     Raises:
         UserError: one is damaged.
     """
     found: Grouped = {}
-    for path in sorted(folder.glob("*.json")):
-        for result in _results(path):
-            same = found.setdefault((result.pool, _WEIGHT.sub("", result.ranker)), [])
-            if result.ranks not in [each.ranks for each in same]:
-                same.append(result)
+    for result in (each for name, run in runs.items() if "/" not in name for each in _results(run)):
+        same = found.setdefault((result.pool, _WEIGHT.sub("", result.ranker)), [])
+        if result.ranks not in [each.ranks for each in same]:
+            same.append(result)
     return found
 
 
@@ -160,9 +162,9 @@ def _hits(found: Sequence[PostsResult]) -> np.ndarray:
     return mean
 
 
-def _results(path: Path) -> list[PostsResult]:
+def _results(run: SavedRun) -> list[PostsResult]:
     try:
-        rows = parse_json(read_whole(path))["results"]
+        rows = run.content["results"]
         return [PostsResult(**{**row, "queries": tuple(row["queries"]), "ranks": tuple(row["ranks"])}) for row in rows]
     except (KeyError, TypeError, ValueError) as error:
-        raise UserError(f"{path} is no result on posts ({error}): remove it") from error
+        raise UserError(f"{run.where} is no result on posts ({error}): remove it") from error

@@ -5,9 +5,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from evaluation.json_records import to_json
 from evaluation.provenance import without_paths
+from evaluation.result_store import ROWS, ResultStore, SavedRun
 from experiments.recipes.config import REPOSITORY
 from experiments.terminal.console import say
 
@@ -23,6 +25,23 @@ _PLACES: Final = {
 
 Sections = Mapping[str, Mapping[str, object]]
 """A configuration: section -> option -> value."""
+
+
+def load_results(page: str, results: Path | None = None) -> list[SavedRun]:
+    """The saved results behind a page of ``experiments/results/``, such as main or ablations: a row a run, its ranks.
+
+    Args:
+        page: its name; of posts with the site, posts/sage_trac.
+        results: another folder of pages.
+
+    Raises:
+        UserError: there is no such page, or a file is damaged.
+    """
+    folder = results or RESULTS
+    if not (folder / page).is_dir():
+        pages = ", ".join(sorted(str(path.parent.relative_to(folder)) for path in folder.rglob(ROWS)))
+        raise UserError(f"{page} has no saved results in {folder}: expected one of {pages or 'none yet'}")
+    return [*ResultStore(folder / page).load().values()]
 
 
 def results_folder(given: Sequence[Sections], default: Sequence[Sections], out: str = "") -> Path:

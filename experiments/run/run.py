@@ -119,7 +119,7 @@ def _run(plan: Configuration, data: PreparedData, folder: RunFolder, command: st
 def _write(plan: Configuration, folder: RunFolder, outcome: Outcome, result: Result, pages: Pages | None) -> None:
     write_evaluations(folder, outcome, plan.model_name)
     if pages:
-        pages.board.results(_flat(plan), {"mrr": result.exact.mrr, "top1": result.exact.top1})
+        pages.board.results(_flat(plan), result.exact)
         pages.board.close()
     save_result(result, folder.metrics)  # last: a folder that has it is finished
     (folder.path / CHECKPOINT).unlink(missing_ok=True)

@@ -1,7 +1,7 @@
 """The stages of a run, each of which can be called by itself: model, training, fusion, test."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -15,7 +15,7 @@ from data_prep.store.tokenizing import TokenizedPairs
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import Evaluation, evaluate, pool_rows
 from evaluation.fusion import FusedRanker, best_weight
-from evaluation.metrics import count_better_and_tied, exact
+from evaluation.metrics import count_better_and_tied, exact, short_columns
 from evaluation.reading import WHOLE, TestReading, asked
 from evaluation.results import DataSource, Fusion, Tested, measure
 from evaluation.saved_counts import SavedCounts
@@ -93,9 +93,12 @@ def _validation(
 
     def validate(model: NeuralRanker) -> Mapping[str, float]:
         evaluation = evaluate(PoolRanker(model, tokenizer, best_device()), valid, config, progress=False)
+        measures = exact(evaluation.ranks)
+        printed = {each.name: measures[each.name] for each in short_columns()}
         if pages:
             pages.show(model, evaluation)
-        return {**asdict(exact(evaluation.ranks)), **diagnostics(model, diagnosed)}
+            pages.board.validation({name: value for name, value in measures.items() if name not in printed})
+        return {**printed, **diagnostics(model, diagnosed)}
 
     return validate
 

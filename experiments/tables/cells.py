@@ -1,7 +1,8 @@
 """Cells of a table: a model on a data set with a seed, each run once, in its own process, with its result saved.
 
 An interrupted cell is resumed, a finished one is not run again, and one whose configuration has changed is rerun. The
-same command may run several times at once: each process takes cells that no other has.
+same command may run several times at once: each process takes cells that no other has. Each result has a file of its
+own until the end of the command (:mod:`evaluation.result_store`).
 """
 
 import os
@@ -9,25 +10,28 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
+from typing import Final
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
 from data_prep.files.folder_lock import sole_holder
-from data_prep.files.reading import read_whole
 from data_prep.installation import IMPORT_ROOT
-from evaluation.results import Result, load_result
+from evaluation.json_records import load_json
+from evaluation.result_store import ResultStore, SavedRun
+from evaluation.results import Result, as_result
 from experiments.recipes.config import CHANGEABLE, REPOSITORY, SECTIONS, Configuration, resolve, section_types
-from experiments.recipes.results_folder import Sections, results_folder, same_results
+from experiments.recipes.results_folder import Sections, load_results, results_folder, same_results
 from experiments.recipes.run_folder import RunFolder
 from experiments.recipes.stored_options import with_present_names
 from experiments.terminal.console import say
 from experiments.terminal.options import options_of
 
-_OF_ONE_RUN = ("out", "train.resume", "train.seed")
+_OF_ONE_RUN: Final = ("out", "train.resume", "train.seed")
+_NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -57,11 +61,25 @@ def finished(cell: Cell, folder: Path, typed: Mapping[str, str]) -> Result | Non
     Raises:
         UserError: the result cannot be read.
     """
-    path = folder / f"{cell.key}.json"
-    if not path.exists():
-        return None
-    result = load_result(path)
+    run = ResultStore(folder).get(cell.key)
+    return _if_same(cell, run, typed) if run else None
+
+
+def _if_same(cell: Cell, run: SavedRun, typed: Mapping[str, str]) -> Result | None:
+    """A saved result, if it is of the cell's configuration."""
+    result = as_result(run.content, run.where)
     return result if same_results(_whole(result.config, cell.model), sections_of(cell.plan(typed))) else None
+
+
+def saved_results(cells: Iterable[Cell], folder: Path, typed: Mapping[str, str] = _NONE) -> list[tuple[str, Result]]:
+    """The results of the cells that are finished with the options typed, with their labels.
+
+    Raises:
+        UserError: a result cannot be read.
+    """
+    runs = {run.name: run for run in load_results(folder.name, folder.parent)} if folder.is_dir() else {}
+    found = ((cell, _if_same(cell, runs[cell.key], typed)) for cell in cells if cell.key in runs)
+    return [(cell.label, result) for cell, result in found if result]
 
 
 def check_cells(cells: Sequence[Cell], typed: Mapping[str, str]) -> None:
@@ -102,7 +120,6 @@ def run_cells(cells: Sequence[Cell], folder: Path, typed: Mapping[str, str]) -> 
         UserError: a run failed, after printing why; or an option is wrong.
     """
     check_cells(cells, typed)
-    folder.mkdir(parents=True, exist_ok=True)
     results = []
     for number, cell in enumerate(cells, start=1):
         result = finished(cell, folder, typed)
@@ -113,13 +130,16 @@ def run_cells(cells: Sequence[Cell], folder: Path, typed: Mapping[str, str]) -> 
                     result = finished(cell, folder, typed) or _kept(cell, folder, typed)
         if result is not None:
             results.append(result)
+    ResultStore(folder).fold()
     return results
 
 
 def _kept(cell: Cell, folder: Path, typed: Mapping[str, str]) -> Result:
     """Run a cell and save its result."""
     metrics = _tested_again(cell, cell.weights_of, typed) if cell.weights_of else _run(cell, typed)
-    write_atomically(folder / f"{cell.key}.json", read_whole(metrics))
+    content = load_json(metrics, "the result of a run")
+    assert isinstance(content, dict)
+    ResultStore(folder).save(cell.key, {"label": cell.label, **content})
     result = finished(cell, folder, typed)
     assert result is not None, f"{cell.key} left the result of another configuration"
     return result

@@ -1,76 +1,27 @@
-"""Tables that compare rankers with one of them, in Markdown: short ones, or with all columns."""
+"""Tables that compare rankers with one of them, in Markdown: short ones, or with all columns; and README's."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple
 from typing import Final
 
 from data_prep.files.printable import one_line
 from evaluation.comparison import Entry, Lead, Pool, by_pool, leads
-from evaluation.metrics import Measures
+from evaluation.metrics import Measures, further_columns, published_columns, short_columns
 from evaluation.published import PUBLISHED, exact_top1_bounds, mrr_bounds, shifted_mrr_bounds
-from evaluation.results import Result
+from evaluation.query_classes import Gain
+from evaluation.results import Result, Tested
+from evaluation.run_comparison import RunDifference
 
-_SHORT: Final = ("seeds", "Top@1", "Top@5", "Top@10", "MRR")
-_LONG: Final = (
-    "Top@1*",
-    "Top@5*",
-    "Top@10*",
-    "MRR*",
-    "printed*",
-    "weight of the model",
-    "parameters",
-    "training minutes",
-    "ms per query",
-)
-
+_OF_RUNS: Final = ("printed*", "weight of the model", "parameters", "training minutes", "ms per query")
 _ROUNDING: Final = 0.0015
 """Tolerance for four numbers printed with three digits."""
+_HOUR: Final = 3600
 
-Row = tuple[str, ...]
-
-
+Row = Sequence[str]
 Clusters = Mapping[str, Sequence[int]]
 """Fingerprint of a test split -> a number for the file of each query."""
-
-
-def tables(results: Iterable[tuple[str, Result]], references: Sequence[str], clusters: Clusters, *, whole: bool) -> str:
-    """A table for each pool that was tested on; the results come with the labels of their rows.
-
-    Rows are compared with each of ``references`` that is a row of the table.
-    """
-    parts = []
-    for pool, entries in by_pool(results).items():
-        labels = {entry.label for entry in entries}
-        compared = [each for each in references if each in labels] or references[:1]
-        found = [leads(entries, reference, clusters.get(pool.fingerprint)) for reference in compared]
-        lead = (column for reference in compared for column in (f"MRR - {reference}", "significant"))
-        header = ("ranker", *_SHORT, *lead, *(_LONG if whole else ()))
-        rows = [_row(entry, [each.get(entry.label) for each in found], pool, whole=whole) for entry in entries]
-        parts.append(f"{_caption(pool, entries, compared, clusters, whole=whole)}\n\n{markdown_table(header, rows)}")
-    return "\n\n".join(parts)
-
-
-def published_table() -> str:
-    """The numbers printed in papers, and the convention that is arithmetically possible for them."""
-    header = ("test set", "model", "printed", "exact MRR possible", "shifted MRR possible", "so it is", "exact Top@1")
-    rows = []
-    for row in PUBLISHED:
-        exact, shifted = mrr_bounds(row.measures), shifted_mrr_bounds(row.measures)
-        is_exact = exact[0] - _ROUNDING <= row.measures.mrr <= exact[1] + _ROUNDING
-        is_shifted = shifted[0] - _ROUNDING <= row.measures.mrr <= shifted[1] + _ROUNDING
-        assert is_exact != is_shifted, row
-        top1 = f"{row.measures.top1:.3f}" if is_exact else _interval(exact_top1_bounds(row.measures))
-        verdict = "exact" if is_exact else "shifted"
-        printed = " ".join(_numbers(row.measures))
-        rows.append(
-            (row.data, f"{row.model} ({row.source})", printed, _interval(exact), _interval(shifted), verdict, top1)
-        )
-    return markdown_table(header, rows)
-
-
-def _interval(bounds: tuple[float, float]) -> str:
-    return f"{bounds[0]:.3f} to {bounds[1]:.3f}"
+Results = Iterable[tuple[str, Result]]
+"""Results with the labels of their rows."""
 
 
 def markdown_table(header: Row, rows: Sequence[Row]) -> str:
@@ -83,9 +34,106 @@ def _cell(text: str) -> str:
     return one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
 
 
-def with_interval(mean: float, low: float, high: float) -> str:
+def with_interval(found: RunDifference | Gain) -> str:
     """A difference with the ends of its interval, where that is known."""
-    return f"{mean:+.3f}" if math.isnan(low) else f"{mean:+.3f} ({low:+.3f} to {high:+.3f})"
+    text = f"{found.mean:+.3f}"
+    return text if math.isnan(found.low) else f"{text} ({found.low:+.3f} to {found.high:+.3f})"
+
+
+def cost(results: Iterable[Result]) -> str:
+    """The hours of all runs, in a sentence; training counts once for weights that were tested again."""
+    runs = {(each.dataset, each.command): each for each in results}.values()
+    train = sum(each.seconds.train for each in runs if each.train_pairs_per_second)
+    test = sum(each.seconds.evaluate + sum(map(_test_seconds, each.also.values())) for each in runs)
+    return (
+        f"Cost: {len(runs)} runs, {train / _HOUR:.1f} hours of training and {test / _HOUR:.1f} of ranking, added up as "
+        "if one came after the other; two at a time, a thread each, they take about half of that on 2 cores."
+    )
+
+
+def _test_seconds(tested: Tested) -> float:
+    return tested.queries * tested.pool_size / tested.score_pairs_per_second
+
+
+def summary(results: Results, labels: Sequence[str]) -> str:
+    """MRR of the rows ``labels`` on every pool; "" if none of them has a result."""
+    pools = by_pool(results)
+    found = {pool: {entry.label: entry for entry in entries} for pool, entries in pools.items()}
+    shown = [label for label in labels if any(label in entries for entries in found.values())]
+    if not shown:
+        return ""
+    rows = [
+        (label, *(entries[label].mrr_text if label in entries else "" for entries in found.values())) for label in shown
+    ]
+    table = markdown_table(("ranker", *(pool.dataset for pool in found)), rows)
+    sizes = ", ".join(f"{pool.dataset} {pool.size:,}" for pool in found)
+    return (
+        f"{table}\n\nMRR on test splits, every query over the whole pool ({sizes} methods), ties counted against the "
+        "ranker; means over seeds ± standard deviation where there are several."
+    )
+
+
+def tables(results: Results, references: Sequence[str], clusters: Clusters, *, whole: bool) -> str:
+    """A table for each pool that was tested on.
+
+    Rows are compared with each of ``references`` that is a row of the table.
+    """
+    parts = []
+    for pool, entries in by_pool(results).items():
+        labels = {entry.label for entry in entries}
+        compared = [each for each in references if each in labels] or references[:1]
+        found = [leads(entries, reference, clusters.get(pool.fingerprint)) for reference in compared]
+        lead = (column for reference in compared for column in (f"MRR - {reference}", "significant"))
+        header = ("ranker", "seeds", *(each.title for each in short_columns()), *lead, *(_further() if whole else ()))
+        rows = [_row(entry, [each.get(entry.label) for each in found], pool, whole=whole) for entry in entries]
+        parts.append(f"{_caption(pool, entries, compared, clusters, whole=whole)}\n\n{markdown_table(header, rows)}")
+    return "\n\n".join(parts)
+
+
+def _further() -> Row:
+    """The titles of the columns that only whole tables have."""
+    further = (each.title for each in further_columns())
+    return (*further, *(f"{each.title}*" for each in published_columns()), *_OF_RUNS)
+
+
+def _row(entry: Entry, found: Sequence[Lead | None], pool: Pool, *, whole: bool) -> Row:
+    exact, published = entry.mean("exact"), entry.mean("published_convention")
+    short = (entry.mrr_text if each.name == "mrr" else each.text(exact) for each in short_columns())
+    row = (entry.label, str(entry.seeds), *short, *(column for lead in found for column in _lead(lead)))
+    if not whole:
+        return row
+    minutes = sum(each.seconds.train for each in entry.results) / entry.seeds / 60
+    speed = sum(tested.score_pairs_per_second for tested in entry.tested) / entry.seeds
+    return (
+        *row,
+        *(each.text(exact) for each in further_columns()),
+        *(each.text(published) for each in published_columns()),
+        _printed(pool.dataset.partition(":")[0], entry.label),
+        _weights(entry),
+        f"{entry.results[0].parameters:,}",
+        f"{minutes:.1f}",
+        f"{1000 * pool.size / speed:.1f}",
+    )
+
+
+def _lead(lead: Lead | None) -> tuple[str, str]:
+    return (with_interval(lead.difference), lead.verdict) if lead else ("", "")
+
+
+def _weights(entry: Entry) -> str:
+    """The fusion weight of each seed, and the data set on which it was tuned; "" for a model alone."""
+    fusions = [result.fusion for result in entry.results if result.fusion]
+    places = " or ".join(dict.fromkeys(fusion.tuned_on for fusion in fusions))
+    return f"{', '.join(f'{fusion.weight:.2f}' for fusion in fusions)} ({places})" if fusions else ""
+
+
+def _printed(dataset: str, model: str) -> str:
+    rows = [each.measures for each in PUBLISHED if (each.data, each.model) == (dataset, model)]
+    return "; ".join(map(_numbers, rows))
+
+
+def _numbers(measures: Measures) -> str:
+    return " ".join(f"{value:.3f}" for value in measures.values())
 
 
 def _caption(pool: Pool, entries: Sequence[Entry], compared: Sequence[str], clusters: Clusters, *, whole: bool) -> str:
@@ -114,44 +162,22 @@ def _trained_on(result: Result) -> str:
     return " with ".join((result.dataset, *filter(None, (extra.replace(",", " and "),))))
 
 
-def _row(entry: Entry, found: Sequence[Lead | None], pool: Pool, *, whole: bool) -> Row:
-    exact = entry.mean("exact")
-    deviation = "" if entry.mrr_deviation is None else f" ± {entry.mrr_deviation:.3f}"
-    *tops, mrr = _numbers(exact)
-    row = (entry.label, str(entry.seeds), *tops, mrr + deviation, *(column for lead in found for column in _lead(lead)))
-    if not whole:
-        return row
-    minutes = sum(each.seconds.train for each in entry.results) / entry.seeds / 60
-    speed = sum(tested.score_pairs_per_second for tested in entry.tested) / entry.seeds
-    return (
-        *row,
-        *_numbers(entry.mean("published_convention")),
-        _printed(pool.dataset.partition(":")[0], entry.label),
-        _weights(entry),
-        f"{entry.results[0].parameters:,}",
-        f"{minutes:.1f}",
-        f"{1000 * pool.size / speed:.1f}",
-    )
+def published_table() -> str:
+    """The numbers printed in papers, and the convention that is arithmetically possible for them."""
+    header = ("test set", "model", "printed", "exact MRR possible", "shifted MRR possible", "so it is", "exact Top@1")
+    rows = []
+    for row in PUBLISHED:
+        exact, shifted = mrr_bounds(row.measures), shifted_mrr_bounds(row.measures)
+        is_exact, is_shifted = (
+            low - _ROUNDING <= row.measures["mrr"] <= high + _ROUNDING for low, high in (exact, shifted)
+        )
+        assert is_exact != is_shifted, row
+        top1 = f"{row.measures['top1']:.3f}" if is_exact else _bounds(exact_top1_bounds(row.measures))
+        model, printed = f"{row.model} ({row.source})", _numbers(row.measures)
+        verdict = "exact" if is_exact else "shifted"
+        rows.append((row.data, model, printed, _bounds(exact), _bounds(shifted), verdict, top1))
+    return markdown_table(header, rows)
 
 
-def _numbers(measures: Measures) -> list[str]:
-    return [f"{value:.3f}" for value in astuple(measures)]
-
-
-def _lead(lead: Lead | None) -> tuple[str, str]:
-    if lead is None:
-        return "", ""
-    found = lead.difference
-    return with_interval(found.mean, found.low, found.high), lead.verdict
-
-
-def _weights(entry: Entry) -> str:
-    """The fusion weight of each seed, and the data set on which it was tuned; "" for a model alone."""
-    fusions = [result.fusion for result in entry.results if result.fusion]
-    places = " or ".join(dict.fromkeys(fusion.tuned_on for fusion in fusions))
-    return f"{', '.join(f'{fusion.weight:.2f}' for fusion in fusions)} ({places})" if fusions else ""
-
-
-def _printed(dataset: str, model: str) -> str:
-    rows = [each.measures for each in PUBLISHED if (each.data, each.model) == (dataset, model)]
-    return "; ".join(" ".join(_numbers(measures)) for measures in rows)
+def _bounds(bounds: tuple[float, float]) -> str:
+    return f"{bounds[0]:.3f} to {bounds[1]:.3f}"

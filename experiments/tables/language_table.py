@@ -1,30 +1,30 @@
 """The table of languages: one model over all languages of ``repositories`` beside one for each of them.
 
-``bash run.sh compare languages`` runs the missing cells: every model is trained on each language alone and on all
+``bash run.sh benchmark languages`` runs the missing cells: every model is trained on each language alone and on all
 together, and tested on whole repositories of each language that training has not seen, alone and fused with BM25.
 ``bash run.sh table`` writes ``experiments/results/languages.md`` from the saved results.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Final, Literal
 
-from data_prep.files.atomic import write_atomically
+from data_prep.errors import UserError
 from data_prep.languages.registry import LANGUAGES
 from evaluation.comparison import Entry
 from evaluation.evaluator import pool_rows
-from evaluation.json_records import load_record, to_json
+from evaluation.json_records import from_json, to_json
+from evaluation.result_store import ResultStore
 from evaluation.results import Result
 from evaluation.run_comparison import compare_runs
-from experiments.tables.cells import Cell, finished
-from experiments.tables.comparison_tables import markdown_table, with_interval
-from experiments.tables.costs import cost
+from experiments.tables.cells import Cell, saved_results
+from experiments.tables.comparison_tables import cost, markdown_table, with_interval
+from experiments.tables.query_kinds import QUERIES, TREES
 
 NAME: Final = "languages"
-"""Of its part of ``compare``, its page, and the folder of its results."""
+"""Of its part of ``benchmark``, its page, and the folder of its results."""
 CONTROL: Final = "bm25_tuned"
 ALL: Final = "all"
 OWN: Final = "own"
@@ -32,6 +32,16 @@ POOLS: Final = (1000, 5000)
 _CORPUS: Final = "repositories"
 _SEEDS: Final = {"galm_plus": 1, "unif": 3, "scotch_light_no_context": 3}
 """Models and their numbers of seeds."""
+
+
+_CONVENTIONS: Final = (
+    "Models trained on the pairs of one language of `repositories`, or of all five together, and tested on the "
+    "pairs of whole repositories that are in no training split; a repository is in the same split in all of its "
+    "languages. Each test query is ranked over the functions of a pool drawn from these with its query, or all of "
+    "them if there are fewer; ties count against the ranker. MRR: mean over seeds ± their standard deviation; one "
+    "seed has neither deviation nor intervals. Intervals: 95 %, over seeds and whole repositories, not corrected "
+    "for their number. The weight of a fusion is tuned on validation repositories of the language."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,62 +109,52 @@ def _of_model(model: str, seed: int) -> Iterator[tuple[Row, str, int, Cell]]:
             )
 
 
-def write_query_trees(folder: Path, typed: Mapping[str, str]) -> None:
+def write_query_trees(results: Path, typed: Mapping[str, str]) -> None:
     """Save the source trees of the queries of each pool, where they are not saved.
 
     Raises:
-        ValueError: the data cannot be prepared.
+        UserError: the data cannot be prepared.
     """
     from experiments.run.data import prepare_stage
 
+    store = ResultStore(results / QUERIES)
     for row, language, pool, cell in _placed():
-        path = _trees_path(folder, language, pool)
-        if row.model != CONTROL or path.exists():
+        if row.model != CONTROL or store.get(_trees_name(language, pool)):
             continue
         plan = cell.plan(typed)
-        data = prepare_stage(_CORPUS, plan.data, f"bash run.sh compare {NAME}")
+        data = prepare_stage(_CORPUS, plan.data, f"bash run.sh benchmark {NAME}")
         split = data.splits["test"]
         numbers: dict[str, int] = {}
         texts = (split.text(row) for row in pool_rows(len(split), plan.evaluate).tolist())
         trees = [numbers.setdefault(text.origin, len(numbers)) for text in texts]
         facts = QueryTrees(language=language, pool=pool, fingerprint=data.manifest["fingerprint"], trees=trees)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, f"{json.dumps(to_json(facts))}\n")
+        store.save(_trees_name(language, pool), to_json(facts))
+    store.fold()
 
 
-def language_page(folder: Path) -> str:
-    """The page of the results saved in ``folder``; "" if there are none.
+def language_page(results: Path) -> str:
+    """The page of the saved results; "" if there are none.
 
     Raises:
-        ValueError: a saved file cannot be read.
+        UserError: a saved file cannot be read.
     """
-    found = saved_rows(folder)
+    saved = [*_results(results / NAME)]
+    found = _rows(saved)
     if not found:
         return ""
-    parts = [f"# Languages\n\n{_conventions()} {cost(result for _, _, _, result in _results(folder))}"]
+    parts = [f"# Languages\n\n{_CONVENTIONS} {cost(result for _, _, _, result in saved)}"]
     for pool in POOLS:
         rows = {row: by for (row, size), by in found.items() if size == pool}
         if rows:
-            trees = {each: load_trees(folder, each, pool) for each in {name for by in rows.values() for name in by}}
+            trees = {each: load_trees(results, each, pool) for each in {name for by in rows.values() for name in by}}
             parts += [f"## Pools of {pool:,}", _sizes(rows, trees), _means(rows), _differences(rows, trees)]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _conventions() -> str:
-    return (
-        "Models trained on the pairs of one language of `repositories`, or of all five together, and tested on the "
-        "pairs of whole repositories that are in no training split; a repository is in the same split in all of its "
-        "languages. Each test query is ranked over the functions of a pool drawn from these with its query, or all of "
-        "them if there are fewer; ties count against the ranker. MRR: mean over seeds ± their standard deviation; one "
-        "seed has neither deviation nor intervals. Intervals: 95 %, over seeds and whole repositories, not corrected "
-        "for their number. The weight of a fusion is tuned on validation repositories of the language."
-    )
-
-
-def saved_rows(folder: Path) -> Mapping[tuple[Row, int], Mapping[str, Entry]]:
+def _rows(saved: Sequence[tuple[Row, str, int, Result]]) -> Mapping[tuple[Row, int], Mapping[str, Entry]]:
     """The results of each row and pool, by the language that was tested."""
     seeds: dict[tuple[Row, int], dict[str, list[Result]]] = {}
-    for row, language, pool, result in _results(folder):
+    for row, language, pool, result in saved:
         seeds.setdefault((row, pool), {}).setdefault(language, []).append(result)
     return {
         key: {name: Entry(key[0].label, results, results) for name, results in by.items()} for key, by in seeds.items()
@@ -162,9 +162,9 @@ def saved_rows(folder: Path) -> Mapping[tuple[Row, int], Mapping[str, Entry]]:
 
 
 def _results(folder: Path) -> Iterator[tuple[Row, str, int, Result]]:
-    for row, language, pool, cell in _placed():
-        if result := finished(cell, folder, {}):
-            yield row, language, pool, result
+    placed = {cell.label: (row, language, pool) for row, language, pool, cell in _placed()}
+    for label, result in saved_results(language_cells(), folder):
+        yield *placed[label], result
 
 
 def _sizes(rows: Mapping[Row, Mapping[str, Entry]], trees: Mapping[str, Sequence[int]]) -> str:
@@ -173,26 +173,21 @@ def _sizes(rows: Mapping[Row, Mapping[str, Entry]], trees: Mapping[str, Sequence
     return f"Queries and their repositories: {', '.join(sizes)}."
 
 
-def _means(rows: Mapping[Row, Mapping[str, Entry]]) -> str:
-    names = _tested(rows)
-    return markdown_table(("MRR", *names), [(row.label, *(_mrr(by.get(n)) for n in names)) for row, by in rows.items()])
-
-
 def _tested(rows: Mapping[Row, Mapping[str, Entry]]) -> list[str]:
     """The languages with results."""
     return [name for name in LANGUAGES if any(name in by for by in rows.values())]
 
 
-def _mrr(entry: Entry | None) -> str:
-    if entry is None:
-        return ""
-    deviation = "" if entry.mrr_deviation is None else f" ± {entry.mrr_deviation:.3f}"
-    return f"{entry.mean('exact').mrr:.3f}{deviation}"
+def _means(rows: Mapping[Row, Mapping[str, Entry]]) -> str:
+    names = _tested(rows)
+    lines = [(row.label, *(by[name].mrr_text if name in by else "" for name in names)) for row, by in rows.items()]
+    return markdown_table(("MRR", *names), lines)
 
 
 def _differences(rows: Mapping[Row, Mapping[str, Entry]], trees: Mapping[str, Sequence[int]]) -> str:
     """All languages against the language alone, and every model and fusion against BM25."""
-    control, names, lines = rows.get(Row(CONTROL, ""), {}), _tested(rows), []
+    control, lines = rows.get(Row(CONTROL, ""), {}), []
+    names = _tested(rows)
     for row, by in rows.items():
         others = [(f"{row.label} - {CONTROL}", control)] if row.model != CONTROL else []
         if row.trained_on == ALL:
@@ -208,18 +203,23 @@ def _differences(rows: Mapping[Row, Mapping[str, Entry]], trees: Mapping[str, Se
 def _difference(first: Entry | None, second: Entry | None, trees: Sequence[int] | None) -> str:
     if first is None or second is None:
         return ""
-    found = compare_runs(first.runs, second.runs, trees)
-    return with_interval(found.mean, found.low, found.high)
+    return with_interval(compare_runs(first.runs, second.runs, trees))
 
 
-def load_trees(folder: Path, language: str, pool: int) -> Sequence[int]:
+def load_trees(results: Path, language: str, pool: int) -> Sequence[int]:
     """The source trees of the queries of a pool.
 
     Raises:
-        ValueError: the file is missing or damaged.
+        UserError: they are missing or damaged.
     """
-    return load_record(QueryTrees, _trees_path(folder, language, pool), "source trees of queries").trees
+    name = _trees_name(language, pool)
+    run = ResultStore(results / QUERIES).get(name)
+    if run is None:
+        raise UserError(
+            f"expected {name}, source trees of queries, in {results / QUERIES}: bash run.sh benchmark {NAME}"
+        )
+    return from_json(QueryTrees, run.content, run.where).trees
 
 
-def _trees_path(folder: Path, language: str, pool: int) -> Path:
-    return folder / f"trees-{language}-{pool}.json"
+def _trees_name(language: str, pool: int) -> str:
+    return f"{TREES}{language}-{pool}"

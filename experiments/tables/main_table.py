@@ -1,6 +1,6 @@
 """The main table: all models of the GALM paper with the same data, trainer, evaluator and convention.
 
-``bash run.sh compare PART`` runs the missing cells of a part (a few minutes to an hour each on 2 cores);
+``bash run.sh benchmark PART`` runs the missing cells of a part (a few minutes to an hour each on 2 cores);
 ``bash run.sh table`` writes ``experiments/results/main.md`` and the README's table from the saved results.
 """
 
@@ -13,6 +13,19 @@ REFERENCES: Final = ("galm", "bm25_tuned")
 """All others on a pool are compared with each of these that was tested on it."""
 
 MIXED_WITH: Final = "bm25_tuned"
+
+README_ROWS: Final = (
+    "galm_plus, start 0.2 (JDK + repositories + open Java) + BM25, fusion weight tuned on repositories",
+    "galm_plus, start 0.2 (JDK + repositories + open Java)",
+    "galm_plus, vectors of 512 + BM25",
+    "galm_plus, vectors of 512",
+    "galm_plus",
+    "tabcs + BM25",
+    "galm",
+    "tabcs",
+    "bm25_tuned",
+)
+"""At most nine labels, as shown: the best of each kind of ranker, with BM25."""
 
 _SEEDS: Final = {"galm": 3, "galm_plus": 3, "tabcs": 3, "unif": 3, "deepcs": 3, "fcarcs": 3, "carlcs_ts": 3}
 """Number of seeds of a model; one if not given."""
@@ -129,3 +142,8 @@ CELLS: Final[dict[str, tuple[Cell, ...]]] = {
     ),
 }
 """The cells of each part of the table: by training data set, or ``transfer`` to the published tests."""
+
+
+def shown(label: str) -> str:
+    """A saved label as tables and figures show it."""
+    return label.replace(f" + {MIXED_WITH}", " + BM25")

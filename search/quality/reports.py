@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from data_prep.files.printable import one_line
+from evaluation.metrics import short_columns
 from evaluation.significance import bootstrap_interval
 from search.quality.measure import FramesFound, Measured
 from search.quality.typed_queries import ALL
@@ -38,15 +39,15 @@ def quality_lines(found: Sequence[Measured], asked: str, pool: int, base: str = 
         base: what differences are from.
     """
     wide = max(28, *(len(each.name) + 2 for each in found))
+    titles = "".join(f"{metric.title:>8}" for metric in short_columns())
     lines = [
         f"{len(found[0].ranks):,} {_ASKED[asked]}, each ranked among {pool:,} functions, types and files",
-        f"{'':<{wide}}{'listed':>8}{'Top@1':>8}{'Top@5':>8}{'Top@10':>8}{'MRR':>8}   MRR - {base} (95 % interval)",
+        f"{'':<{wide}}{'listed':>8}{titles}   MRR - {base} (95 % interval)",
     ]
     for each in found:
-        m = each.measures
-        values = (each.listed, m.top1, m.top5, m.top10, m.mrr)
-        cells = "".join(f"{'-':>8}" if math.isnan(value) else f"{value:>8.3f}" for value in values)
-        lines.append(f"{each.name:<{wide}}{cells}{_lead(asdict(each.lead) if each.lead else None)}")
+        listed = f"{'-':>8}" if math.isnan(each.listed) else f"{each.listed:>8.3f}"
+        cells = "".join(f"{metric.text(each.measures):>8}" for metric in short_columns())
+        lines.append(f"{each.name:<{wide}}{listed}{cells}{_lead(asdict(each.lead) if each.lead else None)}")
     noise = max(((each.lead.high - each.lead.low) / 2 for each in found if each.lead), default=0.0)
     return [
         *lines,

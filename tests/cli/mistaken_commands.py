@@ -220,10 +220,11 @@ EVALUATIONS: Final = [
 ]
 
 TABLES: Final = [
-    ("compare nothing", "compare nothing", "expected a part of the main table: bash run.sh compare jdk|"),
-    ("compare in one folder", "compare jdk --out=x", "--out=x is for one run"),
-    ("compare with one seed", "compare jdk --train.seed=5", "--train.seed=5 is for one run"),
-    ("compare with an unknown option", "compare jdk --x=1", "unknown option of bm25_tuned '--x'"),
+    ("benchmark nothing", "benchmark nothing", "expected a part of the main table: bash run.sh benchmark jdk|"),
+    ("benchmark in one folder", "benchmark jdk --out=x", "--out=x is for one run"),
+    ("benchmark with one seed", "benchmark jdk --train.seed=5", "--train.seed=5 is for one run"),
+    ("the former name of a command", "compare jdk", "compare is now called benchmark"),
+    ("benchmark with an unknown option", "benchmark jdk --x=1", "unknown option of bm25_tuned '--x'"),
     ("ablate nothing", "ablate nothing", "expected an ablation: bash run.sh ablate"),
     ("ablate with an unknown option", "ablate edges --x=1", "unknown option of galm '--x'"),
     ("tune nothing", "tune nothing", "expected a model that is tuned"),

@@ -198,9 +198,9 @@ def test_every_command_of_the_readme_is_understood(command):
     if names[0] == "evaluate":
         assert names[1].startswith("runs/")
         assert parse_options("galm", typed)
-    elif names[0] in ("compare", "ablate", "tune"):
+    elif names[0] in ("benchmark", "ablate", "tune"):
         ablations = (GRID, *ABLATIONS, CONTROL, CALIBRATION, *POSTS_ABLATIONS)
-        assert names[1] in {"compare": (*CELLS, LANGUAGES), "ablate": ablations, "tune": TUNED}[names[0]]
+        assert names[1] in {"benchmark": (*CELLS, LANGUAGES), "ablate": ablations, "tune": TUNED}[names[0]]
     elif names[0] == "prepare":
         assert names[1] in DATASETS
         parse_options("galm", typed)

@@ -7,9 +7,9 @@ import pytest
 from cli.main import main
 from experiments.ablations import calibration
 from experiments.recipes import results_folder
-from experiments.tables import cells, language_table, query_facts
+from experiments.tables import cells, language_table, query_kinds
 
-COMMANDS = ["compare jdk", "compare languages", "ablate blocks", "ablate graph", "ablate calibration", "tune galm"]
+COMMANDS = ["benchmark jdk", "benchmark languages", "ablate blocks", "ablate graph", "ablate calibration", "tune galm"]
 
 
 @pytest.fixture
@@ -25,19 +25,19 @@ def written(tmp_path, monkeypatch):
         return []
 
     def facts(cells_, folder, typed):
-        for path in query_facts._wanted(cells_, folder, typed):
-            _touch(path)
+        for name in query_kinds._wanted(cells_, folder, typed):
+            _touch(folder / "queries" / f"{name}.json")
 
     def trees(folder, _typed):
         _touch(folder / "trees.json")
 
     monkeypatch.setattr(cells, "run_cells", run)
-    monkeypatch.setattr(query_facts, "write_query_facts", facts)
+    monkeypatch.setattr(query_kinds, "write_query_facts", facts)
     monkeypatch.setattr(language_table, "write_query_trees", trees)
-    monkeypatch.setattr("experiments.tables.write.saved_results", lambda *_: [])
-    monkeypatch.setattr("experiments.tables.write.clusters", lambda _: {})
-    monkeypatch.setattr(calibration, "calibrate", lambda *_: None)
-    monkeypatch.setattr(calibration, "save_calibration", lambda _, folder: _touch(folder / calibration.FILE))
+    monkeypatch.setattr(cells, "saved_results", lambda *_: [])
+    monkeypatch.setattr("experiments.tables.pages.saved_results", lambda *_: [])
+    monkeypatch.setattr("experiments.tables.pages.clusters", lambda _: {})
+    monkeypatch.setattr(calibration, "save_calibration", lambda folder, _: _touch(folder / calibration.FILE))
     monkeypatch.setattr(calibration, "calibration_section", lambda _: "")
 
     def files(command: str) -> tuple[list[Path], list[Path]]:

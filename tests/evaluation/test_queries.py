@@ -1,6 +1,5 @@
 """Facts of queries: against counts by hand, against BM25, and against the kept ranks."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -12,10 +11,12 @@ from data_prep.store.prepared_data import Split
 from evaluation.comparison import by_pool
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
-from evaluation.queries import load_query_facts, query_facts, save_query_facts
-from evaluation.results import DataSource, load_result, measure
-from experiments.tables.cells import Cell
-from experiments.tables.write import RESULTS
+from evaluation.json_records import from_json, to_json
+from evaluation.queries import QueryFacts, query_facts
+from evaluation.result_store import ResultStore
+from evaluation.results import DataSource, as_result, measure
+from experiments.recipes.results_folder import RESULTS
+from experiments.tables.query_kinds import saved_facts
 from tests.evaluation.real_data import jdk_split
 from tests.evaluation.test_results import result
 
@@ -87,13 +88,6 @@ def test_facts_fit_the_pool_of_the_same_words():
     assert not facts_of(split.take(np.arange(9))).fits(other)
 
 
-def test_facts_are_read_as_they_were_written(tmp_path):
-    facts = facts_of(jdk_split())
-    save_query_facts(facts, tmp_path / "a.json")
-    assert load_query_facts(tmp_path / "a.json") == facts
-    assert len((tmp_path / "a.json").read_text().splitlines()) == 10
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -104,26 +98,19 @@ def test_facts_are_read_as_they_were_written(tmp_path):
         ({"fingerprint": 3}, "expected a text"),
     ],
 )
-def test_damaged_facts_are_refused_in_one_line(tmp_path, change, message):
-    path = tmp_path / "a.json"
-    save_query_facts(facts_of(jdk_split()), path)
-    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+def test_damaged_facts_are_refused_in_one_line(change, message):
+    content = to_json(facts_of(jdk_split()))
+    assert from_json(QueryFacts, content, "file") == facts_of(jdk_split())
     with pytest.raises(ValueError, match=message) as error:
-        load_query_facts(path)
-    assert str(path) in str(error.value)
+        from_json(QueryFacts, content | change, "file")
     assert "\n" not in str(error.value)
-
-
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(ValueError, match=r"nothing\.json"):
-        load_query_facts(tmp_path / "nothing.json")
 
 
 def test_kept_facts_are_of_the_kept_results():
     """BM25 scores a method 0 and ranks it last exactly where the method has no stem of its query."""
-    paths, plain = RESULTS / "queries" / "jdk.json", RESULTS / "main" / f"{Cell('jdk', 'bm25', 0, 'bm25').key}.json"
-    if not paths.exists() or not plain.exists():
-        pytest.skip("needs experiments/results/queries/jdk.json and the saved result of bm25 on the jdk")
-    facts, kept = load_query_facts(paths), load_result(plain)
-    assert facts.fingerprint == kept.data.fingerprint
-    assert [shared == 0 for shared in facts.shared] == [rank == kept.pool_size for rank in kept.ranks]
+    plain, kept = ResultStore(RESULTS / "main").get("jdk-bm25-seed0"), saved_facts(RESULTS)
+    if plain is None or "jdk" not in kept:
+        pytest.skip("needs the saved result of bm25 on the jdk, and the facts of its queries")
+    facts, result = kept["jdk"], as_result(plain.content, plain.where)
+    assert facts.fingerprint == result.data.fingerprint
+    assert [shared == 0 for shared in facts.shared] == [rank == result.pool_size for rank in result.ranks]

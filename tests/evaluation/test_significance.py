@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.significance import bootstrap_interval, compare, compare_all, sign_flip_test
+from evaluation.significance import bootstrap_interval, compare, compare_all
 
 
 def reciprocal_ranks(seed: int, lead: float, size: int = 300) -> tuple[np.ndarray, np.ndarray]:
@@ -32,7 +32,7 @@ def test_p_value_is_scipys_paired_permutation_test(seed, lead):
         n_resamples=20_000,
         rng=np.random.default_rng(5),
     ).pvalue
-    assert sign_flip_test(first, second, resamples=20_000) == pytest.approx(theirs, abs=0.015)
+    assert compare(first, second, resamples=20_000).p_value == pytest.approx(theirs, abs=0.015)
 
 
 def test_p_value_of_few_queries_is_that_of_all_sign_patterns():
@@ -40,7 +40,7 @@ def test_p_value_of_few_queries_is_that_of_all_sign_patterns():
     differences = first - second
     patterns = 1 - 2 * ((np.arange(32)[:, None] >> np.arange(5)) & 1)
     true = np.mean(np.abs(patterns @ differences) >= abs(differences.sum()) - 1e-12)
-    assert sign_flip_test(first, second, resamples=50_000) == pytest.approx(true, abs=0.01)
+    assert compare(first, second, resamples=50_000).p_value == pytest.approx(true, abs=0.01)
 
 
 def test_equal_rankers_differ_by_nothing():

@@ -70,3 +70,11 @@ def test_the_folder_is_searched(tmp_path, monkeypatch):
     assert "Sum.total  'Sum.java' lines 1-1" in first
     mistaken = run(str(EXAMPLES / "search_folder.py"), str(tmp_path / "nowhere"))
     assert (mistaken.returncode, mistaken.stderr) == (1, f"search_folder: there is no folder {tmp_path / 'nowhere'}\n")
+
+
+def test_the_saved_results_are_data():
+    runs = neural_code_search.load_results("main")
+    bm25 = next(run for run in runs if (run.row["label"], run.row["dataset"]) == ("bm25_tuned", "jdk"))
+    assert bm25.row["command"].startswith("bash run.sh jdk bm25_tuned")
+    assert (1 / bm25.ranks["ranks"]).mean() == pytest.approx(bm25.row["exact"]["mrr"])
+    assert bm25.content["ranks"] == bm25.ranks["ranks"].tolist()

@@ -11,7 +11,7 @@ FLAT = {"graph/layer1_edge_entropy": 0.99, "graph/layer1_node_variance": 0.4}
 
 def cell(label: str, rank: int, inside=WHOLE, seeds: int = 3):
     history = [Validation(epoch=1, pairs=1, seconds=1.0, top1=0.1, mrr=0.1, inside=inside)]
-    one = replace(PLAIN, ranks=[rank] * SIZE, exact=replace(PLAIN.exact, mrr=1 / rank), history=history)
+    one = replace(PLAIN, ranks=[rank] * SIZE, exact={**PLAIN.exact, "mrr": 1 / rank}, history=history)
     return [(f"graph {label}", replace(one, seed=seed)) for seed in range(seeds)]
 
 

@@ -1,10 +1,12 @@
 """The planted task: its two graphs differ in edges alone, and the graph solves it where it may use them."""
 
+import json
+
 import pytest
 import torch
 
-from experiments.ablations.positive_control import Control, control_section, load_control, planted, share_told_apart
-from experiments.tables.write import RESULTS
+from experiments.ablations.positive_control import FILE, control_section, planted, share_told_apart
+from experiments.recipes.results_folder import RESULTS
 
 
 def test_the_two_graphs_have_the_same_nodes_and_degrees():
@@ -30,9 +32,11 @@ def test_nothing_finds_it_without_them(label):
 
 
 def test_what_is_saved_says_that_the_graph_won():
-    found = load_control(RESULTS)
-    if found is None:
-        pytest.skip("needs experiments/results/positive_control.json")
-    assert isinstance(found, Control)
-    assert min(found.shares["given edges, L = 1"]) > 0.95
-    assert "| given edges, L = 1 |" in control_section(found)
+    if not (RESULTS / FILE).exists():
+        pytest.skip(f"needs experiments/results/{FILE}")
+    assert min(json.loads((RESULTS / FILE).read_text())["shares"]["given edges, L = 1"]) > 0.95
+    assert "| given edges, L = 1 |" in control_section(RESULTS)
+
+
+def test_without_a_result_there_is_no_section(tmp_path):
+    assert control_section(tmp_path) == ""

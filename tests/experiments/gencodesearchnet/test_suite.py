@@ -18,14 +18,15 @@ from data_prep.gencodesearchnet.words import as_split, code_fields
 from data_prep.store.tokenizing import WordTokenizer
 from evaluation.benchmark import BenchmarkResult
 from evaluation.json_records import from_json, to_json
+from evaluation.result_store import ResultStore
 from experiments.gencodesearchnet import tasks
 from experiments.gencodesearchnet.config import BenchmarkOptions
 from experiments.gencodesearchnet.fused_scorer import FusedScorer
 from experiments.gencodesearchnet.scorers import Chance
 from experiments.gencodesearchnet.suite import find_data, run_benchmark
 from experiments.recipes.config import resolve
+from experiments.recipes.results_folder import RESULTS
 from experiments.run.stages import build_model
-from experiments.tables.write import RESULTS
 from modeling.pool_ranker import PoolRanker
 from tests.raw_pairs import read
 
@@ -224,10 +225,10 @@ def test_the_released_scores_say_little_about_a_model():
 
 def test_the_saved_result_by_the_released_scores_is_of_the_same_model():
     """D-5: .259 where the same queries of the same model have .603."""
-    saved = RESULTS / "gencodesearchnet"
-    if not (saved / "cross_encoder-D-5.json").exists():
-        pytest.skip("needs experiments/results/gencodesearchnet/cross_encoder-D-5.json")
-    fair, wrong = (json.loads((saved / f"{name}.json").read_text()) for name in ("cross_encoder", "cross_encoder-D-5"))
+    saved = ResultStore(RESULTS / "gencodesearchnet").load()
+    if "cross_encoder-D-5" not in saved:
+        pytest.skip("needs the saved results of cross_encoder on GenCodeSearchNet")
+    fair, wrong = (saved[name].content for name in ("cross_encoder", "cross_encoder-D-5"))
     own = next(each["ranking"] for each in fair["subsets"] if each["name"] == "statcodesearch")
     released = wrong["subsets"][0]["ranking"]
     assert np.mean(1 / np.array(own["ranks"][: released["queries"]])) == pytest.approx(0.603, abs=5e-4)

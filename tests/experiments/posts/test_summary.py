@@ -2,6 +2,7 @@
 
 import pytest
 
+from evaluation.result_store import ResultStore
 from experiments.posts.results import save_results
 from experiments.posts.summary import grouped, summary, write_summaries
 from tests.experiments.posts.test_ablations import result
@@ -18,7 +19,7 @@ def write_results(folder):
 
 def test_seeds_are_averaged_and_the_control_is_counted_once(tmp_path):
     write_results(tmp_path / "site")
-    found = grouped(tmp_path / "site")
+    found = grouped(ResultStore(tmp_path / "site").load())
     assert {key: len(each) for key, each in found.items()} == {("full", "a + b"): 2, ("full", "bm25_tuned"): 1}
     page = summary("site", found)
     assert "| a + b | 2 | 0.750 ± 0.000 (" in page
@@ -50,4 +51,4 @@ def test_damaged_and_missing_results(tmp_path):
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "a.json").write_text('{"results": [{}]}')
     with pytest.raises(ValueError, match="is no result"):
-        grouped(tmp_path / "site")
+        grouped(ResultStore(tmp_path / "site").load())

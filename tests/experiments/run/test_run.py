@@ -80,14 +80,14 @@ def test_a_run_folder_holds_everything(finished):
 def test_metrics_have_what_scripts_rely_on(finished):
     metrics = json.loads((finished / "metrics.json").read_text())
     assert not [name for name in REQUIRED if name not in metrics]
-    assert set(metrics["exact"]) == set(metrics["published_convention"]) == {"top1", "top5", "top10", "mrr"}
+    assert set(metrics["exact"]) > set(metrics["published_convention"]) == {"top1", "top5", "top10", "mrr"}
     assert set(metrics["seconds"]) == {"prepare", "train", "evaluate"}
     assert (metrics["dataset"], metrics["model"], metrics["seed"], metrics["split"]) == ("folder", "galm", 0, "test")
     assert metrics["queries"] == metrics["pool_size"] > 20
     assert metrics["command"].startswith("bash run.sh folder galm ")
     assert metrics["parameters"] > 0
     assert metrics["train_pairs_per_second"] > 0
-    assert load_result(finished / "metrics.json").exact.mrr == metrics["exact"]["mrr"]
+    assert load_result(finished / "metrics.json").exact["mrr"] == metrics["exact"]["mrr"]
     (validation,) = metrics["history"]
     assert (validation["epoch"], validation["seconds"]) == (1, metrics["seconds"]["train"])
     assert validation["pairs"] == pytest.approx(metrics["seconds"]["train"] * metrics["train_pairs_per_second"])

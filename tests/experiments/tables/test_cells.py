@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from evaluation.result_store import ROWS, ResultStore
+from experiments.recipes.results_folder import RESULTS
 from experiments.recipes.run_folder import RunFolder
 from experiments.tables import cells
 from experiments.tables.cells import Cell, finished, run_cells
 from experiments.tables.main_table import CELLS
-from experiments.tables.write import RESULTS
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,7 @@ def test_a_cell_is_run_once_and_again_when_its_settings_change(place, tmp_path):
     (first,) = run_cells([cell], folder, place)
     assert first.config["model"]["stem"] is False
     assert len(first.ranks) == first.queries
-    file = folder / f"{cell.key}.json"
+    file = folder / ROWS
     before = file.stat().st_mtime_ns
     assert run_cells([cell], folder, place) == [first]
     assert file.stat().st_mtime_ns == before
@@ -60,7 +61,10 @@ def result_file(data, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cells, "_run_path", lambda cell: root / "runs" / cell.key)
         run_cells([Cell("folder", "bm25", 0, "bm25")], root / "results", data)
-    return root / "results" / "folder-bm25-seed0.json"
+    (run,) = ResultStore(root / "results").load().values()
+    file = root / "folder-bm25-seed0.json"
+    file.write_text(json.dumps(run.content))
+    return file
 
 
 @pytest.fixture
@@ -137,7 +141,8 @@ def test_a_path_within_an_option_is_compared_by_its_last_name(kept):
 
 def test_the_kept_results_of_the_main_table_are_finished():
     """Options that came later count with their defaults."""
-    cells = [cell for each in CELLS.values() for cell in each if (RESULTS / "main" / f"{cell.key}.json").exists()]
+    saved = ResultStore(RESULTS / "main").load()
+    cells = [cell for each in CELLS.values() for cell in each if cell.key in saved]
     if not cells:
         pytest.skip("no results are saved in experiments/results/main")
     assert [cell.key for cell in cells if finished(cell, RESULTS / "main", {}) is None] == []
@@ -148,7 +153,7 @@ def test_a_run_that_failed_is_said_in_one_line_and_nothing_is_kept(place, tmp_pa
     cell, folder = Cell("folder", "bm25", 0, "bm25"), tmp_path / "results"
     with pytest.raises(ValueError, match="folder-bm25-seed0 failed"):
         run_cells([cell], folder, place | {"data.path": str(tmp_path / "nothing")})
-    assert list(folder.iterdir()) == []
+    assert ResultStore(folder).load() == {}
     assert capfd.readouterr().err.count("\n") == 1
 
 
@@ -176,7 +181,7 @@ def test_a_cell_that_another_process_is_at_is_left_to_it(place, tmp_path, caplog
     with lock.open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         assert len(run_cells([other, mine], tmp_path / "results", place)) == 1
-    assert [path.stem for path in (tmp_path / "results").iterdir()] == [mine.key]
+    assert [*ResultStore(tmp_path / "results").load()] == [mine.key]
     assert "cell 1 of 2: folder-other-seed0 is left to another process" in caplog.text
     assert len(run_cells([other, mine], tmp_path / "results", place)) == 2
 
@@ -208,5 +213,7 @@ def test_weights_are_tested_again_with_another_ranker(place, tmp_path):
     mixed = Cell("folder", "unif", 1, "unif + bm25", {**small, "evaluate.fuse_with": "bm25"}, weights_of=base)
     (result,) = run_cells([mixed], tmp_path / "results", place)
     assert result.config["evaluate"]["fuse_with"] == "bm25"
-    assert [path.name for path in (tmp_path / "results").iterdir()] == ["folder-unif_bm25-seed1.json"]
+    assert [(run.name, run.row["label"]) for run in ResultStore(tmp_path / "results").load().values()] == [
+        ("folder-unif_bm25-seed1", "unif + bm25")
+    ]
     assert run_cells([mixed], tmp_path / "results", place) == [result]

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from evaluation.results import Seconds
-from experiments.tables.costs import cost
+from experiments.tables.comparison_tables import cost
 from tests.evaluation.test_results import result
 
 ONE = result()

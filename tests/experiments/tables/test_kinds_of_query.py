@@ -1,19 +1,19 @@
 """Where the models win over BM25: the table, what it says in words, and the pictures, of ranks that a test chooses."""
 
-import shutil
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from evaluation.comparison import by_pool
+from evaluation.comparison import by_pool, largest_pools
 from evaluation.history import Validation
-from experiments.tables import class_pictures, comparison_pictures, training_pictures
-from experiments.tables.class_pictures import band_shares
-from experiments.tables.class_tables import class_table
-from experiments.tables.write import RESULTS, drawn, pages
+from evaluation.result_store import ROWS
+from experiments.tables.comparison_pictures import band_shares, kind_pictures, training_pictures
+from experiments.tables.pages import RESULTS, Saved, pages, pictures
+from experiments.tables.query_kinds import kind_table
 from tests.evaluation.test_query_classes import entry, facts
 from tests.evaluation.test_results import SIZE, result
+from tests.experiments.tables.saved_runs import copied
 
 PNG = b"\x89PNG"
 SHORT = SIZE * 2 // 3
@@ -40,7 +40,7 @@ def three():
 
 
 def test_the_table_has_all_queries_and_each_class_with_its_lead(three):
-    text = class_table(three)
+    text = kind_table(three)
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")]
     assert rows[0] == ["queries", "number", "MRR of bm25_tuned", "galm_plus - bm25_tuned", "galm - bm25_tuned"]
     assert [(row[0], row[1], row[2]) for row in rows[2:]] == [
@@ -54,7 +54,7 @@ def test_the_table_has_all_queries_and_each_class_with_its_lead(three):
 
 
 def test_the_words_say_what_the_intervals_do(three):
-    first, second = class_table(three).splitlines()[-2:]
+    first, second = kind_table(three).splitlines()[-2:]
     everything = "all queries and query length (4-5) and overlap with its method (all)"
     assert first == (
         f"- galm_plus is ahead of bm25_tuned, the interval above 0, in {everything}; it is behind, the interval below "
@@ -63,14 +63,14 @@ def test_the_words_say_what_the_intervals_do(three):
     assert second.startswith("- galm is ahead of bm25_tuned, the interval above 0, in no class; it is behind,")
     assert f"below 0, in {everything};" in second
     same = known(galm=[2] * SIZE, bm25_tuned=[2] * SIZE)
-    assert class_table(same).endswith(f"the interval holds 0 in {everything}.")
+    assert kind_table(same).endswith(f"the interval holds 0 in {everything}.")
 
 
 def test_without_the_models_or_without_bm25_there_is_neither_table_nor_picture():
     for ranks in ({"unif": [1] * SIZE, "bm25_tuned": [2] * SIZE}, {"galm": [1] * SIZE}):
         found = known(**ranks)
-        assert class_table(found) == ""
-        assert class_pictures.pictures([found]) == {}
+        assert kind_table(found) == ""
+        assert kind_pictures([found]) == {}
 
 
 def test_shares_of_the_bands_are_those_of_a_loop():
@@ -84,43 +84,41 @@ def test_shares_of_the_bands_are_those_of_a_loop():
 
 
 def test_pictures_are_named_by_their_data_set(three):
-    assert class_pictures.pictures([three])["jdk"].startswith(PNG)
+    assert kind_pictures([three])["jdk"].startswith(PNG)
 
 
 def test_training_has_a_picture_where_something_was_trained():
     history = [Validation(epoch=n, pairs=9 * n, seconds=60.0 * n, top1=0.1, mrr=0.1 * n) for n in (1, 2, 3)]
     runs = [("galm", result(seed=seed, history=history[: 3 - seed])) for seed in (0, 1)]
-    found = training_pictures.pictures([*runs, ("bm25", result(model="bm25"))])
+    found = training_pictures([*runs, ("bm25", result(model="bm25"))])
     assert list(found) == ["jdk"]  # and not the other set that the same weights were tested on
     assert found["jdk"].startswith(PNG)
-    assert training_pictures.pictures([("bm25", result(model="bm25"))]) == {}
+    assert training_pictures([("bm25", result(model="bm25"))]) == {}
 
 
 def test_of_several_pools_of_a_name_that_of_most_rankers_is_drawn():
     few = replace(result(also={}), data=replace(result().data, fingerprint="other"))
     runs = [("a", few), ("a", result(also={})), ("b", result(also={}))]
     for order in (runs, runs[::-1]):
-        ((pool, entries),) = comparison_pictures.largest_pools(order).values()
+        ((pool, entries),) = largest_pools(order).values()
         assert (pool.fingerprint, len(entries)) == ("0a1b", 2)
 
 
 def test_the_page_and_the_pictures_need_no_data(tmp_path, monkeypatch):
     """A fresh clone has results and facts, and no prepared data."""
-    facts_file = RESULTS / "queries" / "jdk.json"
-    if not facts_file.exists():
-        pytest.skip("no facts of queries are kept: experiments/results/queries/jdk.json")
+    kept = RESULTS / "queries" / ROWS
+    if not kept.exists():
+        pytest.skip("no facts of queries are kept: experiments/results/queries")
     monkeypatch.setattr("data_prep.prepare.prepare", lambda *_, **__: pytest.fail("prepared"))
-    (tmp_path / "main").mkdir()
-    for cell in ("galm_plus-seed0", "galm_plus-seed1", "bm25_tuned-seed0"):
-        shutil.copy(RESULTS / "main" / f"jdk-{cell}.json", tmp_path / "main")
-    without = pages(tmp_path)["main.md"]
+    copied("main", [f"jdk-{cell}" for cell in ("galm_plus-seed0", "galm_plus-seed1", "bm25_tuned-seed0")], tmp_path)
+    without = dict(pages(Saved(tmp_path)))["main.md"]
     assert "By kind of query" not in without
-    assert "main-jdk-where.png" not in drawn(tmp_path)
-    shutil.copytree(RESULTS / "queries", tmp_path / "queries")
-    page = pages(tmp_path)["main.md"]
+    assert "main-jdk-where.png" not in dict(pictures(Saved(tmp_path)))
+    copied("queries", ["jdk"], tmp_path)
+    page = dict(pages(Saved(tmp_path)))["main.md"]
     rows = [line for line in without.splitlines() if line.startswith("| galm_plus | 2 |")]
     assert "each for itself" in without
     assert "each for itself" not in page.partition("By kind of query")[0]
     assert len(rows) == 1
     assert "| all queries | " in page
-    assert {"main-jdk.png", "main-jdk-where.png"} <= drawn(tmp_path).keys()
+    assert {"main-jdk.png", "main-jdk-where.png"} <= dict(pictures(Saved(tmp_path))).keys()

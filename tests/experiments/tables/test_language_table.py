@@ -1,9 +1,9 @@
-import json
 from dataclasses import replace
 
 import pytest
 
 from data_prep.languages.registry import LANGUAGES
+from evaluation.result_store import ResultStore
 from experiments.tables import language_table
 from experiments.tables.cells import check_cells
 from experiments.tables.language_table import CONTROL, Row, language_cells, language_page
@@ -13,7 +13,7 @@ PLAIN = result(model="unif", also={})
 
 
 def of_rank(rank: int, seed: int = 0, parameters: int = 3):
-    measures = replace(PLAIN.exact, mrr=1 / rank)
+    measures = {**PLAIN.exact, "mrr": 1 / rank}
     return replace(PLAIN, ranks=[rank] * SIZE, exact=measures, seed=seed, parameters=parameters)
 
 
@@ -28,7 +28,7 @@ def saved(tmp_path, monkeypatch):
     ]
     monkeypatch.setattr(language_table, "_results", lambda _folder: iter(found))
     facts = {"language": "python", "pool": 1000, "fingerprint": "0a", "trees": [row % 3 for row in range(SIZE)]}
-    (tmp_path / "trees-python-1000.json").write_text(json.dumps(facts))
+    ResultStore(tmp_path / "queries").save("trees-python-1000", facts)
     return tmp_path
 
 
@@ -60,6 +60,6 @@ def test_without_results_there_is_no_page(tmp_path):
 
 
 def test_missing_trees_are_named(saved):
-    (saved / "trees-python-1000.json").unlink()
-    with pytest.raises(ValueError, match=r"expected source trees of queries in .*trees-python-1000\.json"):
+    (saved / "queries" / "trees-python-1000.json").unlink()
+    with pytest.raises(ValueError, match=r"expected trees-python-1000, source trees of queries, in .*queries"):
         language_page(saved)

@@ -108,7 +108,7 @@ def test_bm25_alone_ranks_without_comments_over_all_rows(index):
             assert rank == (scores[best] >= scores[row]).sum()
         else:
             assert rank > 200
-    assert found.measures.mrr == pytest.approx(np.mean(1 / found.ranks))
+    assert found.measures["mrr"] == pytest.approx(np.mean(1 / found.ranks))
     row, words = int(questions.rows[0]), questions.words[0]
     assert index.lexical.scores(words)[row] > hidden.lexical.scores(words)[row]
 
@@ -116,7 +116,9 @@ def test_bm25_alone_ranks_without_comments_over_all_rows(index):
 def test_comments_that_can_be_read_answer_what_they_say(index, java_folder):
     """A word of a comment counts as often as is said."""
     questions = of_returns(index, java_folder, 60, 0)
-    mrrs = [measure_quality(with_comments(index, n), {}, RankingSettings(), questions)[0].measures.mrr for n in (0, 3)]
+    mrrs = [
+        measure_quality(with_comments(index, n), {}, RankingSettings(), questions)[0].measures["mrr"] for n in (0, 3)
+    ]
     assert mrrs[1] > mrrs[0]
     assert (with_comments(index, RankingSettings().comments).lexical.gains == index.lexical.gains).all()
 
@@ -125,13 +127,13 @@ def test_a_model_that_knows_the_answers_leads(index):
     questions = of_comments(index, 60, 0)
     knows = {"knows": Knows(questions)}
     bm25, found = measure_quality(with_comments(index, 0), knows, RankingSettings(weight=1.0), questions)
-    assert found.lead.mean == pytest.approx(found.measures.mrr - bm25.measures.mrr)
+    assert found.lead.mean == pytest.approx(found.measures["mrr"] - bm25.measures["mrr"])
     assert found.lead.mean > 0.2
     assert found.lead.p_value < 0.01
     assert (found.ranks[bm25.ranks <= 100] == 1).all()
     lines = quality_lines([bm25, found], questions.source, len(index))
     assert lines[0].startswith(f"60 methods whose comment became a query, each ranked among {len(index):,}")
-    assert f"{found.measures.mrr:.3f}" in lines[3]
+    assert f"{found.measures['mrr']:.3f}" in lines[3]
 
 
 def test_too_few_questions_are_refused(index):

@@ -1,0 +1,182 @@
+from dataclasses import replace
+
+import pytest
+
+from evaluation.result_store import ResultStore
+from experiments.ablations.catalogue import ABLATIONS
+from experiments.ablations.tuning import SETTINGS, TUNED, tuning_cells, tuning_page
+from experiments.recipes.config import resolve
+from experiments.tables.comparison_pictures import comparison_pictures
+from experiments.tables.comparison_tables import markdown_table, summary, tables
+from experiments.tables.main_table import CELLS, README_ROWS, REFERENCES, shown
+from experiments.tables.pages import END, README, RESULTS, START, Saved, pages, with_tables, write_tables
+from tests.evaluation.test_results import result
+from tests.experiments.tables.saved_runs import copied, has
+
+SAVED = Saved(RESULTS)
+
+
+def test_the_readme_is_in_step_with_the_kept_results():
+    text = README.read_text(encoding="utf-8")
+    assert with_tables(text, SAVED) == text, "run: bash run.sh table"
+
+
+def test_the_pages_are_in_step_with_the_kept_results():
+    for name, text in pages(SAVED):
+        assert (RESULTS / name).read_text(encoding="utf-8") == text, "run: bash run.sh table"
+
+
+def test_an_ablation_has_a_page_once_a_variant_has_a_result(tmp_path):
+    ablation = ABLATIONS["edges"]
+    kept = [cell for cell in ablation.cells if has("ablations", cell.key)]
+    base, variants = ([cell for cell in kept if (cell.label == ablation.base) == of_base] for of_base in (True, False))
+    if not base or not variants:
+        pytest.skip("no results of the ablation of edges are kept in experiments/results/ablations")
+    copied("ablations", [base[0].key], tmp_path)
+    assert "ablations/edges.md" not in dict(pages(Saved(tmp_path)))
+    copied("ablations", [variants[0].key], tmp_path)
+    assert f"| {variants[0].label} |" in dict(pages(Saved(tmp_path)))["ablations/edges.md"]
+
+
+def test_a_cell_of_a_table_stays_one():
+    table = markdown_table(("model", "MRR"), [("a | b <img src=x> &amp;\n| c | \x1b[2J", "0.5")])
+    assert table.split("\n") == [
+        "| model | MRR |",
+        "| --- | ---: |",
+        "| a \\| b &lt;img src=x> &amp;amp;\ufffd\\| c \\| \ufffd[2J | 0.5 |",
+    ]
+
+
+def test_only_the_section_between_the_markers_changes(tmp_path):
+    readme = tmp_path / "README.md"
+    readme.write_text(f"before\n{START}\nold\n{END}\nafter\n", encoding="utf-8")
+    write_tables(readme, tmp_path)
+    assert readme.read_text(encoding="utf-8") == f"before\n{START}\nNo results are saved yet.\n{END}\nafter\n"
+
+
+@pytest.mark.parametrize("text", ["", START, END, f"{END}{START}"])
+def test_missing_markers_are_named(text):
+    with pytest.raises(ValueError, match="results:start"):
+        with_tables(text, SAVED)
+
+
+def test_an_installed_program_has_no_tables_to_write(monkeypatch):
+    monkeypatch.setattr("experiments.tables.pages.INSTALLED", True)
+    with pytest.raises(ValueError, match="tables are written into a checkout of the repository"):
+        write_tables()
+
+
+def test_a_damaged_result_is_named(tmp_path):
+    (tmp_path / "main").mkdir()
+    (tmp_path / "main" / f"{CELLS['jdk'][0].key}.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"bm25_tuned-seed0\.json"):
+        with_tables(f"{START}{END}", Saved(tmp_path))
+
+
+def test_the_readme_has_a_row_for_the_best_of_each_kind():
+    labels = {shown(cell.label) for cells in CELLS.values() for cell in cells}
+    assert len(README_ROWS) <= 9
+    assert set(README_ROWS) <= labels
+    table = with_tables(f"{START}{END}", SAVED)
+    assert table.count("\n| ") == len(README_ROWS) + 2
+    assert summary([], README_ROWS) == ""
+
+
+def test_labels_of_saved_results_are_said_in_the_fields_words():
+    assert shown("galm_plus + bm25_tuned, fusion weight tuned on A") == "galm_plus + BM25, fusion weight tuned on A"
+    assert shown("bm25_tuned") == "bm25_tuned"
+    labels = {cell.label for cells in CELLS.values() for cell in cells}
+    assert len({shown(label) for label in labels}) == len(labels)
+
+
+def test_a_result_of_another_configuration_is_not_shown(tmp_path):
+    cells = [cell for part in CELLS.values() for cell in part]
+    kept = [cell for cell in cells if has("main", cell.key)]
+    if not kept:
+        pytest.skip("no results are saved in experiments/results/main")
+    for cell in kept[:1] + [cell for cell in kept if cell.label != cell.model][:1]:
+        copied("main", [cell.key], tmp_path)
+        assert f"| {shown(cell.label)} |" in dict(pages(Saved(tmp_path)))["main.md"]
+        store = ResultStore(tmp_path / "main")
+        content = store.load()[cell.key].content
+        content["config"]["data"]["limit"] = 17
+        store.save(cell.key, content)
+        assert f"| {shown(cell.label)} |" not in dict(pages(Saved(tmp_path))).get("main.md", "")
+
+
+def test_every_cell_is_a_run_that_there_can_be():
+    for cells in (*CELLS.values(), *(ablation.cells for ablation in ABLATIONS.values())):
+        assert len({cell.key for cell in cells}) == len(cells)
+        for cell in cells:
+            assert cell.plan({}).train.seed == cell.seed
+
+
+def test_results_of_ablations_share_a_name_only_where_they_are_one():
+    plans = {}
+    for cell in (cell for ablation in ABLATIONS.values() for cell in ablation.cells):
+        assert plans.setdefault(cell.key, cell.plan({})) == cell.plan({}), cell.key
+
+
+def test_every_variant_of_an_ablation_differs_from_the_model_and_from_the_others():
+    for name, ablation in ABLATIONS.items():
+        plans = {cell.label: cell.plan({}) for cell in ablation.cells if cell.seed == 0}
+        assert ablation.base in plans
+        assert len({str(plan) for plan in plans.values()}) == len(plans), name
+
+
+def test_tuning_gives_every_model_the_same_settings_and_never_looks_at_the_test():
+    for model in TUNED:
+        plans = {cell.label: cell.plan({}) for cell in tuning_cells(model)}
+        assert len({str(plan) for plan in plans.values()}) == len(SETTINGS)
+        assert {plan.evaluate.split for plan in plans.values()} == {"valid"}
+        assert len({(plan.data, plan.train) for plan in plans.values()}) == 1
+
+
+def test_the_best_setting_of_a_model_is_bold_and_missing_ones_are_blank():
+    assert tuning_page([]) == ""
+    labels = list(SETTINGS)
+
+    def ranked(mrr):
+        found = result(model="unif", also={})
+        return replace(found, exact={**found.exact, "mrr": mrr})
+
+    found = [(f"unif, {labels[0]}", ranked(0.25)), (f"unif, {labels[2]}", ranked(0.5))]
+    (row,) = (line for line in tuning_page(found).splitlines() if line.startswith("| unif"))
+    assert [cell.strip() for cell in row.split("|")[1:-1]] == ["unif", "0.250", "", "**0.500**", ""]
+
+
+def test_the_reference_is_a_model_of_the_table():
+    for cells in CELLS.values():
+        assert {cell.label for cell in cells} & set(REFERENCES)
+    assert all(resolve("jdk", model, {}) for model in REFERENCES)
+
+
+def test_rows_are_held_against_the_first_reference_that_there_is():
+    ranked = [(name, result(model=name, also={})) for name in ("unif", "bm25")]
+    assert "MRR - bm25 " in tables(ranked, ("galm", "bm25"), {}, whole=False)
+    assert "MRR - unif " in tables(ranked, ("unif", "bm25"), {}, whole=False)
+
+
+def test_a_table_says_what_its_models_were_trained_on():
+    seen = result(model="galm", also={})
+    more = replace(seen, config={"data": {"extra_train_sets": "debian_sample,open_java"}})
+    without = replace(result(model="bm25", also={}), parameters=0, dataset="csn_tabcs")
+    text = tables([("galm", seen), ("more", more), ("bm25", without)], ("galm",), {}, whole=False)
+    assert "trained on jdk or jdk with debian_sample and open_java. " in text
+    assert "trained on nothing. " in text
+
+
+def test_a_table_has_rows_of_equal_length_best_first():
+    ranked = [(name, result(model=name, also={})) for name in ("galm", "bm25")]
+    for whole in (True, False):
+        text = tables(ranked, ("galm",), {}, whole=whole)
+        lines = [line for line in text.splitlines() if line.startswith("|")]
+        assert len({line.count("|") for line in lines}) == 1
+        assert [line.split("|")[1].strip() for line in lines[2:]] == ["galm", "bm25"]
+        assert ("printed*" in text) == whole
+
+
+def test_a_pool_has_a_picture():
+    found = comparison_pictures([("galm", result(model="galm", also={})), ("bm25", result(model="bm25", also={}))])
+    assert list(found) == ["jdk"]
+    assert found["jdk"].startswith(b"\x89PNG")
