@@ -29,7 +29,7 @@ CHECKPOINT: Final = "checkpoint.pt"
 _log = logging.getLogger(__name__)
 
 
-class DivergedError(ValueError):
+class DivergedError(UserError):
     """The loss or a gradient is no longer finite."""
 
 

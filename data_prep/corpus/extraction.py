@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from data_prep.corpus.filters import IDENTICAL, LARGEST_FILE, function_reason, is_generated, path_reason, text_reason
 from data_prep.corpus.records import CorpusFile, CorpusFunction, alphanumeric_runs
+from data_prep.errors import UserError
 from data_prep.item_limits import limited
 from data_prep.languages.registry import language as language_named
 from data_prep.languages.registry import language_of
@@ -114,7 +115,7 @@ def extract_file(path: str, data: bytes, language_name: str, stated: str) -> tup
         return None, counts
     try:
         parsed = language.parse(data, path)
-    except ValueError:
+    except UserError:
         counts.files["not parsed"] += 1
         return None, counts
     counts.bytes += len(data)

@@ -2,6 +2,7 @@
 
 from data_prep.corpus.extraction import disjoint
 from data_prep.corpus.records import CorpusFile
+from data_prep.errors import UserError
 from data_prep.languages.registry import language
 
 
@@ -18,6 +19,6 @@ def plain_code(text: str, language_name: str) -> str:
     found, data = language(language_name), text.encode("utf-8", "replace").replace(b"\r\n", b"\n")
     try:
         comments = disjoint(found.parse(data, f"context{found.suffixes[0]}").comments)
-    except ValueError:  # larger than any source file
+    except UserError:  # larger than any source file
         return text
     return CorpusFile("", language_name, "", data, comments, ()).stripped(0, len(data)).decode("utf-8", "replace")

@@ -84,7 +84,7 @@ class ShardFolder:
             return False
         try:
             head = read_head(self.path(task))
-        except (*ABSENT, ValueError):
+        except (*ABSENT, UserError):
             return True
         return head.get("program") != task.program or sorted(head.get("languages", ())) != sorted(task.languages)
 
@@ -125,7 +125,7 @@ class ShardFolder:
     def _recorded(self) -> dict[str, str]:
         try:
             found: Any = parse_json(read_whole(self._folder / LEFT_OUT))
-        except (*ABSENT, ValueError):
+        except (*ABSENT, UserError):
             return {}
         return {str(name): str(reason) for name, reason in found.items()} if isinstance(found, dict) else {}
 

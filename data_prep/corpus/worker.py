@@ -8,6 +8,7 @@ from typing import Any, Literal
 from data_prep.corpus.extraction import Counts, extract_tree
 from data_prep.corpus.records import TreeName
 from data_prep.corpus.shards import shard_bytes
+from data_prep.errors import UserError
 from data_prep.files.reading import raise_if_passing
 from data_prep.item_limits import FILE
 from data_prep.languages.registry import language
@@ -48,7 +49,7 @@ def make_shard(task: TreeTask) -> MadeShard:
             with fetched_commit(task.place, task.tree.revision) as repository:
                 return _made(task, GitTree(repository, task.tree.revision))
         return _made(task, _tree(task))
-    except (GitError, ValueError, OSError) as error:
+    except (GitError, UserError, OSError) as error:
         raise_if_passing(error)
         return MadeShard(b"", {}, " ".join(str(error).split()) or type(error).__name__)
 

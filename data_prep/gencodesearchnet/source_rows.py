@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from data_prep.errors import UserError
 from data_prep.files.json_lines import json_lines
+from data_prep.files.json_text import parse_json
 from data_prep.files.reading import open_regular, read_whole
 from data_prep.gencodesearchnet.records import encodable
 
@@ -86,8 +86,8 @@ def _csv_rows(path: Path) -> Iterator[Row]:
 
 def _array_rows(path: Path) -> Iterator[Row]:
     try:
-        rows = json.loads(read_whole(path))
-    except (ValueError, RecursionError) as error:
+        rows = parse_json(read_whole(path))
+    except UserError as error:
         raise UserError(f"{path} is no JSON: {error}") from error
     if not isinstance(rows, list):
         raise UserError(f"{path} is no JSON array, but {rows!r:.40}")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from data_prep.config import DataConfig
+from data_prep.errors import UserError
 from data_prep.item_limits import limited
 from data_prep.languages.java.code_fields import clean_fields
 from data_prep.languages.java.declarations import FoundMethod, LeftOut, find_methods, parse_java
@@ -75,7 +76,7 @@ def extract(chunk: Chunk) -> Extracted:
 def _extract_file(file: SourceFile, config: DataConfig, found: Extracted) -> None:
     try:
         parsed = parse_java(file.data)
-    except ValueError as error:
+    except UserError as error:
         found.broken.append((file.path, str(error)))
         return
     if trouble := parsed.trouble():

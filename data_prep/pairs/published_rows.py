@@ -10,6 +10,7 @@ from typing import Final
 from tqdm import tqdm
 
 from data_prep.config import DataConfig
+from data_prep.errors import UserError
 from data_prep.item_limits import PAIRS, limited
 from data_prep.languages.identifiers import split_identifier
 from data_prep.languages.java.code_fields import LONGEST, clean_fields
@@ -94,7 +95,7 @@ def _parsed(file: SourceFile, config: DataConfig) -> Method | None:
     """The method of ``file``; None if it cannot be parsed."""
     try:
         found = next(find_methods(parse_java(file.data), documented_only=False), None)
-    except ValueError:
+    except UserError:
         return None
     if found is None:
         return None

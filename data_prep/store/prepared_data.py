@@ -70,7 +70,7 @@ def _read_text(line: bytes) -> PairText:
     """
     try:
         return checked_record(PairText, parse_json(line))
-    except ValueError as error:
+    except UserError as error:
         raise DamagedStore(f"the text of a method is damaged ({error}): make anew what it is read from") from error
 
 
@@ -184,7 +184,7 @@ def open_prepared(folder: Path) -> PreparedData:
         lexicon = tuple(checked_words(parse_json(read_whole(folder / _LEXICON))))
         sizes = manifest["split_sizes"]
         splits = {name: _open_split(folder, name, lexicon, sizes[name]) for name in SPLITS}
-    except (*ABSENT, ValueError) as error:
+    except (*ABSENT, UserError) as error:
         raise DamagedStore(f"{folder} cannot be read: {error}") from error
     return PreparedData(folder, manifest, splits)
 

@@ -164,5 +164,5 @@ def _results(path: Path) -> list[PostsResult]:
     try:
         rows = parse_json(read_whole(path))["results"]
         return [PostsResult(**{**row, "queries": tuple(row["queries"]), "ranks": tuple(row["ranks"])}) for row in rows]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, UserError) as error:
         raise UserError(f"{path} is no result on posts ({error}): remove it") from error

@@ -73,7 +73,7 @@ class Configuration:
         dataset, model, out = (content.pop(key) for key in ("dataset", "model_name", "out"))
         try:
             return _build(dataset, model, out, with_present_names(model, content))
-        except ValueError as error:
+        except UserError as error:
             raise UserError(f"the configuration in {path} cannot be used: {error}") from error
 
 

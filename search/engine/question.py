@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from data_prep.errors import UserError
 from data_prep.languages.identifiers import LONGEST_WORD
 from data_prep.languages.java.javadoc import query_words
 
@@ -22,7 +23,7 @@ def asked_words(text: str) -> tuple[str, ...]:
     return tuple(word[:LONGEST_WORD] for word in query_words(text))
 
 
-class QueryError(ValueError):
+class QueryError(UserError):
     """A query that cannot be answered; the message says why."""
 
 

@@ -79,7 +79,7 @@ class Judgements:
         content = read_json(self.path)
         try:
             checked_queries(content, fewest=0)
-        except ValueError as error:
+        except UserError as error:
             raise UserError(f"{self.path}: {error}") from error
         assert isinstance(content, dict)
         return content

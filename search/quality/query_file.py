@@ -59,7 +59,7 @@ def read_query_file(path: Path, project: str) -> QueryFile:
     content = read_json(path)
     try:
         return checked_queries(content, project)
-    except ValueError as error:
+    except UserError as error:
         raise UserError(f"{path}: {error}") from error
 
 
@@ -76,7 +76,7 @@ def read_query_files(path: Path) -> dict[str, QueryFile]:
     for name in content if isinstance(content, dict) and content else [""]:
         try:
             found[name] = checked_queries(content, name)
-        except ValueError as error:
+        except UserError as error:
             raise UserError(f"{path}: {f'{shown(name)}: ' if name else ''}{error}") from error
     return found
 
@@ -105,7 +105,7 @@ def read_json(path: Path) -> object:
         return parse_json(read_regular(path, LARGEST, follow=True)[0])
     except OSError as error:
         raise UserError(f"the queries {path} cannot be read: {reason(error)}") from error
-    except ValueError as error:
+    except UserError as error:
         raise UserError(f"the queries {path} are not JSON: {error}") from error
 
 
@@ -155,7 +155,7 @@ def _query(found: object, where: str) -> TypedQuery:
         raise UserError(f"{where}: query and category are texts, got {shown(text)} and {shown(category)}")
     try:
         words_of(text)
-    except ValueError as error:
+    except UserError as error:
         raise UserError(f"{where}: {error}") from error
     paths = [
         _path(place, f"{where}.{part}[{number}]")

@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from data_prep.errors import UserError
 from data_prep.store.manifest import DamagedStore
 from search.quality.judgements import Judgements
 from search.quality.query_file import FEWEST, QueryFile, checked_queries
@@ -51,7 +52,7 @@ class QualityApi:
             if body == {} and self._judgements is not None:
                 body = {"queries": self._judgements.queries()}
             return QueryFile("", checked_queries(body, fewest=FEWEST).queries)
-        except ValueError as error:
+        except UserError as error:
             raise HTTPException(400, str(error)) from error
 
     async def _measured(self, request: Request, now: Opened, asked: QueryFile) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
+from data_prep.errors import UserError
 from data_prep.languages.java.code_fields import LONGEST, clean_fields
 from data_prep.languages.java.declarations import FoundMethod
 from data_prep.languages.java.jcg_fields import fields_of
@@ -20,7 +21,7 @@ def profile_fields(
     """
     try:
         method = parse_published(text(found.node))
-    except ValueError as error:
+    except UserError as error:
         return (clean_fields(found) if profile == "clean" else None), str(error)
     fields = clean_fields(found) if profile == "clean" else fields_of(method)
     whole = {**fields, "statements": statement_trees(method)}
