@@ -16,6 +16,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from itertools import takewhile
 from pkgutil import resolve_name
 from typing import Final
 
@@ -80,7 +81,8 @@ def run_command(arguments: Sequence[str]) -> bool:
         UserError: it asks for something that does not exist.
     """
     named_path(".")  # if the current folder was deleted, torch would end the program without a message
-    words = [each for each in arguments if not each.startswith("-")]
+    words = [*takewhile(lambda word: not word.startswith("-"), arguments)]  # later ones may be values of options
+    words = words or [each for each in arguments if each in DATASETS or each in COMMANDS]
     if not arguments or arguments[0] == "help" or {"--help", "-h"} & set(arguments):
         from cli.help import help_lines  # reads the configurations of all models
 

@@ -6,6 +6,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Final
 
 from data_prep.errors import UserError
+from experiments.recipes.config import split_run_arguments
 from experiments.terminal import console
 from experiments.terminal.options import split_arguments
 
@@ -40,7 +41,7 @@ def _named(arguments: Sequence[str], names: Collection[str], expected: str) -> t
     Raises:
         UserError: there is not exactly one, or it is not among ``names``.
     """
-    words, typed = split_arguments(arguments)
+    words, typed = split_run_arguments(arguments)
     if len(words) != 1 or words[0] not in names:
         raise UserError(f"{expected} {'|'.join(names)}")
     return words[0], typed
@@ -172,12 +173,12 @@ def speed(arguments: Sequence[str]) -> None:
     Raises:
         UserError: there is no such option, or the data are not available.
     """
-    from experiments.speed.config import resolve_speed
+    from experiments.speed.config import SWITCHES, resolve_speed
 
     if arguments and arguments[0] in MEASURED_WITH_OPTIONS:
         resolve_name(MEASURED_WITH_OPTIONS[arguments[0]])(arguments[1:])
         return
-    words, typed = split_arguments(arguments)
+    words, typed = split_arguments(arguments, SWITCHES)
     if len(words) == 1 and words[0] in MEASURED and not typed:
         resolve_name(MEASURED[words[0]])()
         return

@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
@@ -14,9 +14,9 @@ from data_prep.files.atomic import write_atomically
 from data_prep.files.named_paths import named_path
 from data_prep.installation import workspace
 from evaluation.config import EvaluateConfig
-from experiments.recipes.models import config_type_of, recipe_of
+from experiments.recipes.models import MODELS, config_type_of, recipe_of
 from experiments.recipes.stored_options import fitted, stored_configuration, with_present_names
-from experiments.terminal.options import Option, options_of, parse, unknown
+from experiments.terminal.options import Option, options_of, parse, split_arguments, switches_of, unknown
 from training.config import TrainConfig
 
 if TYPE_CHECKING:
@@ -98,6 +98,15 @@ def all_options(model: str) -> dict[str, Option]:
     for section, config_type in section_types(model).items():
         found |= {option.name: option for option in options_of(section, config_type).values()}
     return found | {"out": OUT}
+
+
+def split_run_arguments(arguments: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Split a command line about runs into words and options; switches are those of the models that it names."""
+    switches: set[str] = set()
+    if any(each.startswith("--") and "=" not in each for each in arguments):  # else no model has to be imported
+        for model in [each for each in arguments if each in MODELS] or ["galm"]:
+            switches |= switches_of(all_options(model).values())
+    return split_arguments(arguments, switches)
 
 
 def resolve(dataset: str, model: str, typed: Mapping[str, str]) -> Configuration:

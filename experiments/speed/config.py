@@ -11,7 +11,7 @@ from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from experiments.recipes import config
 from experiments.recipes.results_folder import results_folder
-from experiments.terminal.options import options_of, parse, unknown
+from experiments.terminal.options import options_of, parse, switches_of, unknown
 
 _LARGEST_POOL: Final = 1_000_000
 
@@ -45,6 +45,10 @@ def folder_of(speed: SpeedConfig, data: DataConfig) -> Path:
     parts = (speed, data), resolve_speed({})
     given, default = ({"speed": asdict(one), "data": asdict(other)} for one, other in parts)
     return results_folder([given], [default], speed.out)
+
+
+SWITCHES: Final = switches_of([*options_of("speed", SpeedConfig).values(), *options_of("data", DataConfig).values()])
+"""Options that are true or false."""
 
 
 def resolve_speed(typed: Mapping[str, str]) -> tuple[SpeedConfig, DataConfig]:

@@ -144,7 +144,7 @@ def open_terminal() -> None:
             warned.add(text)
             complain(text)
 
-    warnings.showwarning = show_warning
+    warnings.showwarning = show_warning  # type: ignore[assignment]
     for room in _ROOMS:
         logging.getLogger(room).setLevel(logging.INFO)
 
