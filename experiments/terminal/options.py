@@ -15,7 +15,7 @@ from data_prep.errors import UserError
 from data_prep.option_names import RENAMED
 
 Options = TypeVar("Options")
-_CLOSE: Final = 0.7
+_CLOSE: Final = 0.65
 """Similarity from which a known name is suggested: of epoch and epochs it is 0.91, of hidden and tied 0.4."""
 
 
