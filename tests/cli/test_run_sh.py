@@ -27,6 +27,7 @@ from experiments.recipes.models import MODELS
 from experiments.tables.language_table import NAME as LANGUAGES
 from experiments.tables.main_table import CELLS
 from experiments.terminal.options import parsed, split_arguments
+from modeling.base import NeuralRanker
 from search.posts.options import PostsIndexOptions, PostsSearchOptions
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -200,6 +201,9 @@ def test_every_command_of_the_readme_is_understood(command):
         assert bool(words) == (arguments[0] not in ("serve", "statistics"))
         return
     names, typed = split_arguments(arguments)
+    if own := typed.pop("model", ""):
+        assert issubclass(resolve_name(own.replace("/", ".").replace(".py:", ":")), NeuralRanker)
+        names.append("unif")  # which has the same options
     if names[0] == "evaluate":
         assert names[1].startswith("runs/")
         assert parse_options("galm", typed)
