@@ -24,7 +24,7 @@ _TOO_LONG: Final = re.compile(r"context[_ ](length|window|size)|too (long|many t
 _log = logging.getLogger(__name__)
 
 
-class EndpointError(ValueError):
+class EndpointError(UserError):
     """Why no answer is available, in one line."""
 
 

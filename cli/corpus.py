@@ -6,7 +6,6 @@ from pathlib import Path
 from data_prep.errors import UserError
 from experiments.recipes import config
 from experiments.terminal import console
-from experiments.terminal.options import split_arguments
 
 CORPORA = ("repositories", "installed")
 
@@ -17,7 +16,7 @@ def corpus(arguments: Sequence[str]) -> None:
     Raises:
         UserError: there is no such corpus or option, or its source trees are not available.
     """
-    words, typed = split_arguments(arguments)
+    words, typed = config.split_run_arguments(arguments)
     if len(words) != 1 or words[0] not in CORPORA:
         raise UserError(f"expected a corpus: bash run.sh corpus {'|'.join(CORPORA)}")
     for name in typed:

@@ -11,7 +11,7 @@ from typing import Final
 from cli.commands import COMMANDS, TRAIN, Command, usage_lines
 from data_prep.registry import DATASETS
 from experiments.recipes.config import OUT, SECTIONS, section_types
-from experiments.recipes.models import MODELS, recipe_of
+from experiments.recipes.models import MODELS, recipe_of, settings_of
 from experiments.terminal.options import Option, named_options, options_of, unknown
 
 _WIDTH: Final = 104
@@ -29,7 +29,7 @@ def help_lines(topics: Sequence[str] = ()) -> list[str]:
     """The help about ``topics``; an overview if there are none.
 
     Raises:
-        ValueError: a topic is not a command, data set, model or section.
+        UserError: a topic is not a command, data set, model or section.
     """
     if not topics:
         return _overview()
@@ -49,6 +49,7 @@ def _overview() -> list[str]:
         *_named("sections", _SECTIONS),
         "",
         "`bash run.sh help NAME` describes a command, data set, model or section, with its options.",
+        "Exit codes: 0 done; 1 nothing found; 2 a mistake, a full disk or memory; 70 a fault of the program.",
     ]
 
 
@@ -99,7 +100,7 @@ def _about_dataset(name: str) -> list[str]:
 def _about_model(name: str) -> list[str]:
     recipe = recipe_of(name)
     lines = [f"model {name}: {recipe.about}", "  its recipe, where it differs from the defaults:"]
-    lines += [f"    --{option}={value}" for option, value in recipe.settings.items()] or ["    none"]
+    lines += [f"    --{option}={value}" for option, value in settings_of(name).items()] or ["    none"]
     others = ", ".join(section for section in SECTIONS if section != "model")
     entries = _entries([*options_of("model", section_types(name)["model"]).values(), OUT])
     return [*lines, "", *entries, "", f"further options: help {others}"]

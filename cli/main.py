@@ -1,9 +1,9 @@
-"""What ``run.sh`` calls: parses the command line, runs it, and reports a user's mistake in one line.
+"""What ``run.sh`` calls: parses the command line, runs it, and reports mistakes in one line, faults with a traceback.
 
 Nothing heavy is imported before the command line has been checked.
 """
 
-from data_prep.errors import UserError
+from data_prep.errors import FAULT, MISTAKE, NOTHING_FOUND, UserError
 from experiments.terminal.interruption import end_silently, run_interruptibly
 from experiments.terminal.standard_streams import open_standard_streams
 
@@ -14,7 +14,9 @@ if __name__ == "__main__":
 import errno
 import os
 import sys
+import traceback
 from collections.abc import Sequence
+from itertools import takewhile
 from pkgutil import resolve_name
 from typing import Final
 
@@ -28,15 +30,15 @@ from experiments.terminal.options import unknown
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a command line; the exit code is 0, 2 for a mistake, a full disk or full memory, 130 for Ctrl-C.
+    """Run a command line; returns the exit code.
 
-    Output that cannot be written does not stop the work; it is told at the end, unless its reader has gone.
+    It is 0, 1 if nothing was found, 2 for a mistake, a full disk or full memory, 70 for a fault of the program, and 130
+    for Ctrl-C. Output that cannot be written does not stop the work; it is told at the end, unless its reader has gone.
     """
     keep_libraries_apart()
-    code = 0
     try:
         console.open_terminal()
-        run_command(arguments)
+        code = 0 if run_command(arguments) else NOTHING_FOUND
     except BaseException as error:
         code = _told(error)
     lost = console.end_output()
@@ -44,36 +46,48 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _told(error: BaseException) -> int:
-    """Print why a command line ended, and return its exit code; an error that is no user's mistake is raised again."""
+    """Print why a command line ended, and return its exit code; with ``GALM_TRACEBACK=1`` the error is raised again."""
     if isinstance(error, KeyboardInterrupt):
         console.complain("stopped by Ctrl-C")
         return 130
     if isinstance(error, BrokenPipeError):
         return 0
-    if os.environ.get("GALM_TRACEBACK"):
+    if os.environ.get("GALM_TRACEBACK") or not isinstance(error, Exception):
         raise error
     if _is_full_memory(error):
         console.complain("galm: out of memory: choose smaller sizes, such as of words, vectors, batches or pools")
-        return 2
-    if not isinstance(error, ValueError | OSError):
-        raise error
-    console.complain(f"galm: {_in_one_line(error)}")
-    return 2
+        return MISTAKE
+    if _is_mistake(error):
+        console.complain(f"galm: {_in_one_line(error)}")
+        return MISTAKE
+    for line in "".join(traceback.format_exception(error)).splitlines():
+        console.complain(line)
+    console.complain("galm: this is a fault of the program, or of a model of your own: its place is named above")
+    return FAULT
 
 
-def run_command(arguments: Sequence[str]) -> None:
-    """Run a command line.
+def _is_mistake(error: BaseException | None) -> bool:
+    """Whether an error, or its cause, is of the user, of a file or of the machine."""
+    if not isinstance(error, OSError):
+        return isinstance(error, UserError)
+    named = isinstance(error, ChildProcessError) or error.filename is not None or error.errno in _ADVICE
+    return named or _is_mistake(error.__cause__)
+
+
+def run_command(arguments: Sequence[str]) -> bool:
+    """Run a command line; returns whether what was searched for was found, True for other commands.
 
     Raises:
         UserError: it asks for something that does not exist.
     """
     named_path(".")  # if the current folder was deleted, torch would end the program without a message
-    words = [each for each in arguments if not each.startswith("-")]
+    words = [*takewhile(lambda word: not word.startswith("-"), arguments)]  # later ones may be values of options
+    words = words or [each for each in arguments if each in DATASETS or each in COMMANDS]
     if not arguments or arguments[0] == "help" or {"--help", "-h"} & set(arguments):
         from cli.help import help_lines  # reads the configurations of all models
 
         console.show("\n".join(help_lines(words[1:] if words[:1] == ["help"] else words)))
-        return
+        return True
     if not words:
         raise UserError("expected a data set and a model, such as jdk galm, or a command: see `bash run.sh help`")
     if words[0] in FORMER_NAMES:
@@ -81,7 +95,8 @@ def run_command(arguments: Sequence[str]) -> None:
     if words[0] not in DATASETS and words[0] not in COMMANDS:
         raise unknown("data set or command", words[0], [*DATASETS, *COMMANDS])
     run = (TRAIN if words[0] in DATASETS else COMMANDS[words[0]]).run
-    resolve_name(run)(arguments if words[0] in DATASETS else _without(words[0], arguments))
+    found = resolve_name(run)(arguments if words[0] in DATASETS else _without(words[0], arguments))
+    return found is not False
 
 
 def _without(name: str, arguments: Sequence[str]) -> list[str]:
@@ -98,8 +113,14 @@ def _in_one_line(error: Exception) -> str:
 
 
 def _cut(line: str) -> str:
-    """``line``, without its middle if it is too long to read, such as one with a path of thousands of characters."""
-    return line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE // 2]} ... {line[-_LONGEST_LINE // 3 :]}"
+    """``line``, if it is too long to read without the middles of its longest words and its own, between words."""
+    if len(line) <= _LONGEST_LINE:
+        return line
+    words = line.split(" ")
+    short = " ".join(w if len(w) <= _LONGEST_WORD else f"{w[: _LONGEST_WORD // 2]}...{w[-30:]}" for w in words)
+    if len(short) <= _LONGEST_LINE:
+        return short
+    return f"{short[: _LONGEST_LINE // 2].rpartition(' ')[0]} ... {short[-_LONGEST_LINE // 3 :].partition(' ')[2]}"
 
 
 def _is_full_memory(error: BaseException | None) -> bool:
@@ -111,12 +132,15 @@ def _is_full_memory(error: BaseException | None) -> bool:
 
 _FULL_MEMORY: Final = ("allocate memory", "out of memory", "failed to map segment", "can't start new thread")
 _LONGEST_LINE: Final = 380
+_LONGEST_WORD: Final = 120
+"""Characters of a path or name that are printed whole in a line that is too long."""
 _ADVICE: Final[dict[int | None, str]] = {
     **dict.fromkeys(FULL, "free some space"),
     **dict.fromkeys(MANY_OPEN, "raise the limit of open files (ulimit -n)"),
     errno.EFBIG: "raise the limit of a file's size (ulimit -f)",
     errno.ENOMEM: "free some memory",
     errno.EIO: "check the disk",
+    errno.EAGAIN: "end other processes, or raise the limit of processes (ulimit -u)",
 }
 
 

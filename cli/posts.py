@@ -14,17 +14,17 @@ OTHERS: Final = {
 """First words that are no models."""
 
 
-def posts(arguments: Sequence[str]) -> None:
-    """Test a model on the questions of a dump, or do what another first word names.
+def posts(arguments: Sequence[str]) -> bool:
+    """Test a model on a dump, or do what another first word names; returns whether something was found.
 
     Raises:
-        ValueError: there is no such model or option, or the data are not available.
+        UserError: there is no such model or option, or the data are not available.
     """
     words = [each for each in arguments if not each.startswith("-")]
     if words and words[0] in OTHERS:
         place = arguments.index(words[0])
-        resolve_name(OTHERS[words[0]])([*arguments[:place], *arguments[place + 1 :]])
-        return
+        return resolve_name(OTHERS[words[0]])([*arguments[:place], *arguments[place + 1 :]]) is not False
     from experiments.posts.cli import test_model
 
     test_model(arguments, [*OTHERS])
+    return True

@@ -7,8 +7,9 @@ from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.registry import DATASETS
 from experiments.recipes import config
+from experiments.recipes.own_model import add_own_model, own_model_in
 from experiments.terminal import console
-from experiments.terminal.options import split_arguments, unknown
+from experiments.terminal.options import unknown
 
 
 def train(arguments: Sequence[str]) -> None:
@@ -17,7 +18,8 @@ def train(arguments: Sequence[str]) -> None:
     Raises:
         UserError: there is no such data set, model or option, or the data are not available.
     """
-    words, typed = split_arguments(arguments)
+    words, typed, own = _split(arguments)
+    words += [own] if own else []
     if len(words) != 2:
         raise UserError(f"expected a data set and a model, such as {words[0]} galm; got {' '.join(words)}")
     plan = config.resolve(words[0], words[1], typed)
@@ -40,7 +42,7 @@ def prepare(arguments: Sequence[str]) -> None:
     Raises:
         UserError: there is no such data set or option, or the data are not available.
     """
-    words, typed = split_arguments(arguments)
+    words, typed = config.split_run_arguments(arguments)
     if len(words) != 1:
         raise UserError("expected a data set: bash run.sh prepare DATASET")
     if words[0] not in DATASETS:
@@ -66,9 +68,18 @@ def evaluate(arguments: Sequence[str]) -> None:
     Raises:
         UserError: there is no such run, or it cannot be tested with these options.
     """
-    words, typed = split_arguments(arguments)
+    words, typed, own = _split(arguments)
     if len(words) != 1:
         raise UserError("expected the folder of a run: bash run.sh evaluate RUN_DIR")
     from experiments.run.evaluate import evaluate_run
 
-    evaluate_run(named_path(words[0]), typed)
+    evaluate_run(named_path(words[0]), typed, own)
+
+
+def _split(arguments: Sequence[str]) -> tuple[list[str], dict[str, str], str]:
+    """Words and options, and the name of the model of one's own that ``--model=FILE.py:CLASS`` names; "" if none."""
+    named = own_model_in(arguments)
+    own = add_own_model(named) if named else ""
+    words, typed = config.split_run_arguments(arguments, own)
+    typed.pop("model", "")
+    return words, typed, own

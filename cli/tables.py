@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from data_prep.errors import UserError
+from experiments.recipes.config import split_run_arguments
 from experiments.terminal import console
-from experiments.terminal.options import split_arguments
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ def _named(arguments: Sequence[str], names: Collection[str], expected: str) -> t
     Raises:
         UserError: there is not exactly one, or it is not among ``names``.
     """
-    words, typed = split_arguments(arguments)
+    words, typed = split_run_arguments(arguments)
     if len(words) != 1 or words[0] not in names:
         raise UserError(f"{expected} {'|'.join(names)}")
     return words[0], typed

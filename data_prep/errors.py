@@ -1,4 +1,13 @@
-"""The one kind of error that is told in one line: what a person asked for, or a file holds, cannot be used."""
+"""Mistakes apart from faults: only a :class:`UserError` says in one line what cannot be used, and what to do."""
+
+from typing import Final
+
+NOTHING_FOUND: Final = 1
+"""Exit code of a search without a hit."""
+MISTAKE: Final = 2
+"""Exit code after a mistake of a person or in a file, and after a full disk or memory."""
+FAULT: Final = 70
+"""Exit code after a fault of the program (``EX_SOFTWARE`` of sysexits.h)."""
 
 
 class UserError(ValueError):

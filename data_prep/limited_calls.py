@@ -32,7 +32,8 @@ class LimitedCalls:
 
         Raises:
             EndedByItemError: it cost too much time or memory, or a parser failed on it.
-            ChildProcessError: no process could be started, it was killed, or the function raised an error.
+            ChildProcessError: no process could be started, or it was killed.
+            UserError: the function raised one; other errors become a RuntimeError with their traceback.
         """
         process, kept = self._free.get(), False
         try:

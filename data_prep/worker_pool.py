@@ -50,7 +50,8 @@ def map_ordered(
     which ends the processes.
 
     Raises:
-        ChildProcessError: a process was killed or failed, or none could be started.
+        ChildProcessError: a process was killed, or none could be started.
+        UserError: ``function`` raised one; other errors become a RuntimeError with their traceback.
     """
     ready: deque[Any] = deque()
     with pushed(function, ready.append, processes, guard) as push:
@@ -71,7 +72,8 @@ def pushed(
     ones at the end; after an error none.
 
     Raises:
-        ChildProcessError: a process was killed or failed, or none could be started.
+        ChildProcessError: a process was killed, or none could be started.
+        UserError: ``function`` raised one; other errors become a RuntimeError with their traceback.
     """
     if processes == 1 and guard is None:
         call = resolve(function)

@@ -21,10 +21,12 @@ from queue import SimpleQueue
 from typing import IO, Any, Final, NoReturn
 
 from data_prep import item_limits
+from data_prep.errors import UserError
 from data_prep.installation import IMPORT_ROOT
 from data_prep.item_limits import Limits
 
 _PROGRAM: Final = f"import sys; sys.path.insert(0, sys.argv[1]); from {__name__} import serve; serve(*sys.argv[2:])"
+_FAILED: Final = "a process that prepares data failed:"
 _BY_THE_ITEM: Final = (signal.SIGPROF, signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)
 """How a process ends if its item costs too much time or memory, or if a parser fails on it."""
 
@@ -55,7 +57,9 @@ class WorkerProcess:
 
         Raises:
             EndedByItemError: the item cost more than the limits, or the process failed on it.
-            ChildProcessError: the process was killed, or the function raised an error.
+            ChildProcessError: the process was killed, or the function got no memory.
+            UserError: the function raised one.
+            RuntimeError: the function raised another error; its message has the traceback.
         """
         assert self.child.stdin is not None
         assert self.child.stdout is not None
@@ -67,7 +71,7 @@ class WorkerProcess:
             ended = EndedByItemError if -self.child.wait() in _BY_THE_ITEM else ChildProcessError
             raise ended(f"a process that prepares data ended {self._ending()}; run the same again") from error
         if failure:
-            raise ChildProcessError(f"a process that prepares data failed: {failure}")
+            raise failure
         return result
 
     def _ending(self) -> str:
@@ -123,16 +127,20 @@ def _answer(call: Callable[[Any], Any], source: IO[bytes], results: IO[bytes], *
         gc.collect()
 
 
-def _outcome(call: Callable[[Any], Any], item: Any, *, limited: bool) -> tuple[str, Any]:
-    """An error message, or "", and the result."""
+def _outcome(call: Callable[[Any], Any], item: Any, *, limited: bool) -> tuple[Exception | None, Any]:
+    """The error that the parent is to raise, or None, and the result."""
     try:
-        return "", call(item)
+        return None, call(item)
     except (MemoryError, RecursionError) as error:
         if limited:
             os.abort()  # as a parser does that gets no memory
-        return f"{type(error).__name__}: {error}", None
-    except Exception as error:
-        return f"{type(error).__name__}: {error}", None
+        return ChildProcessError(f"{_FAILED} {type(error).__name__}: {error}"), None
+    except UserError as error:
+        return UserError(str(error)), None
+    except OSError as error:
+        return ChildProcessError(f"{_FAILED} {type(error).__name__}: {error}"), None
+    except Exception:
+        return RuntimeError(f"{_FAILED}\n{traceback.format_exc()}"), None
 
 
 def _receive(source: IO[bytes], items: SimpleQueue[Any]) -> NoReturn:

@@ -53,7 +53,7 @@ def load_json(path: Path, what: str) -> object:
     """
     try:
         return parse_json(read_whole(path))
-    except (OSError, ValueError) as error:
+    except (OSError, UserError) as error:
         raise UserError(f"expected {what} in {path}, but it cannot be read: {error}") from error
 
 
@@ -97,7 +97,7 @@ def _read_fields(kind: Any, content: Mapping[str, object], where: str) -> Any:
     values = {f.name: _read(hints[f.name], content[f.name], f"{where}: {f.name}") for f in given}
     try:
         return kind(**values)
-    except ValueError as error:
+    except UserError as error:
         raise UserError(f"{where}: {error}") from error
 
 

@@ -1,11 +1,15 @@
 """Two custom models: a bi-encoder over word lists, and one over a transformer's subwords.
 
-A model is a class like these and an entry in ``experiments/recipes/models.py``:
+A model is a class like these, in a file anywhere, and trained and tested by naming both:
 
-    "mean_words": Recipe("examples.own_models:MeanWords", "examples.own_models:MeanWordsConfig", "means of words"),
+    bash run.sh jdk --model=examples/own_models.py:MeanWords --model.dim=64
 
-Then ``bash run.sh jdk mean_words`` trains and tests it, ``bash run.sh help mean_words`` describes it, and the
-contract tests run over it.
+With an entry in ``experiments/recipes/models.py`` it has a name and a recipe of its own, as in ``bash run.sh jdk
+mean_words``; ``bash run.sh help mean_words`` describes it, and the contract tests run over it:
+
+    "mean_words": Recipe(
+        "examples.own_models:MeanWords", "examples.own_models:MeanWordsConfig", "means of words", BASELINE
+    ),
 """
 
 from collections.abc import Sequence

@@ -17,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.reading import read_regular
 from data_prep.files.user_folders import cache_folder, is_own_file, make_own_folder
@@ -53,7 +54,7 @@ def load_c(source: Path, without: str, made_for: str = "", options: Sequence[str
         place = cache_folder() / f"{source.stem}-{key.hexdigest()[:16]}"
         kept = next(filter(_is_intact, place.parent.glob(f"{place.name}-*.so")), None)
         return ctypes.CDLL(str(kept)) if kept else _compiled(source, compiler, options, place)
-    except (OSError, ValueError, subprocess.CalledProcessError) as error:
+    except (OSError, UserError, subprocess.CalledProcessError) as error:
         _log.warning("compiled C cannot be used (%s): %s", error, without)
         return None
 

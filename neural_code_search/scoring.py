@@ -12,6 +12,7 @@ from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import WordTokenizer
+from experiments.recipes.own_model import add_own_model
 from modeling.base import NeuralRanker
 from modeling.row_scores import AT_ONCE
 from neural_code_search.snippets import read_codes, read_pairs
@@ -30,15 +31,18 @@ class RankedCodes(NamedTuple):
     """Higher is better."""
 
 
-def load_model(path: str | os.PathLike[str] | None = None) -> "CodeModel":
+def load_model(path: str | os.PathLike[str] | None = None, *, own: str = "") -> "CodeModel":
     """The trained model in a folder, on the CPU.
 
     Args:
         path: the folder of a finished run or of a packed model; None: the shipped model.
+        own: the file and class of a run of a model of one's own, ``FILE.py:CLASS``; the file is imported.
 
     Raises:
         UserError: there is no model, it is damaged, or its run is not finished.
     """
+    if own:
+        add_own_model(own)
     return CodeModel(*load_saved(DEFAULT_MODEL if path is None else named_path(os.fspath(path))))
 
 

@@ -54,7 +54,7 @@ def check_texts(name: str, texts: Sequence[str]) -> None:
 def _words(query: str, name: str) -> tuple[str, ...]:
     try:
         return words_of(query)
-    except ValueError as error:
+    except UserError as error:
         raise UserError(f"{name}: {error}") from error
 
 
@@ -62,7 +62,7 @@ def _read(code: str, name: str) -> Pair:
     data = f"class {_TYPE} {{\n{code}\n}}\n".encode(errors="replace")
     try:
         units = read_java(SourceFile("", "", data)).units
-    except ValueError as error:
+    except UserError as error:
         raise UserError(f"{name}: {error}") from error
     methods = [unit.pair for unit in units if unit.pair.method.kind != "type"]
     outermost = min((pair.method.type_name.count(".") for pair in methods), default=0)

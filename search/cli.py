@@ -38,14 +38,13 @@ def index(arguments: Sequence[str]) -> None:
         console.complain(f"{former}: an index in the folder itself, as earlier versions made, is not used or changed")
 
 
-def search(arguments: Sequence[str]) -> None:
-    """Answer a question."""
+def search(arguments: Sequence[str]) -> bool:
+    """Answer a question; returns whether something was found."""
     words, options = parsed(arguments, SearchOptions)
     if words == ["-"] or (options.snippet and not words):
         from search.snippets.command import search_code
 
-        search_code(options)
-        return
+        return search_code(options)
     if (len(words) != 1 and not (options.at and not words)) or options.snippet:
         raise UserError(
             'expected one question: bash run.sh search "read all lines of a file", a comment that asks, by '
@@ -74,6 +73,7 @@ def search(arguments: Sequence[str]) -> None:
     seconds = time.perf_counter() - started
     answer: Callable[..., str] = as_json if options.json else as_text
     console.show(answer(engine, question, hits, seconds, explain=options.explain), painted=not options.json)
+    return bool(hits)
 
 
 def _engine(options: SearchOptions, folder: Path | None) -> "Engine":

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
+from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from experiments.terminal import console
 from experiments.terminal.console import say
@@ -82,7 +83,7 @@ def build_vectors(run: str, path: Path, tell: Callable[[str], None] = say) -> No
     started = time.perf_counter()
     try:
         what = update_vectors(run or known or "", path, complain_about)
-    except ValueError as error:
+    except UserError as error:
         if run or not known:
             raise
         console.complain(f"{error}; or name another run by --vectors=, or none")

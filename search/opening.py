@@ -68,7 +68,7 @@ def opened(path: Path, how: str, *, mapped: bool = False) -> "tuple[Index, Retri
 
     try:
         return found, near_rows(path, before.content, len(found), how)
-    except (ValueError, OSError) as error:
+    except (UserError, OSError) as error:
         if how:
             raise
         console.complain(f"{error}; answered without them")

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from experiments.recipes.models import config_type_of
+from experiments.terminal.options import options_of
 from modeling.transformers.pretrained import extra
 
 WORDS = ["read", "write", "open", "close", "file", "list", "tree", "sum", "of", "path", "name", "value", "index", "key"]
@@ -33,21 +35,19 @@ def tiny_bert(folder: Path, *, positions: int = 64, dropout: float = 0.1) -> Pat
     return _saved(transformers.BertModel(config), tokenizer, folder)
 
 
+_SMALLER = {"query_length": "16", "code_length": "48", "max_length": "64", "length": "96", "gcn_dim": "32"}
+
+
 def smaller(model: str, folders: pytest.TempPathFactory) -> dict[str, str]:
-    """Options that make a model of the registry small enough for a test: a narrow graph, another base."""
-    if model == "galm_paper":
-        return {"model.gcn_dim": "32"}
-    lengths = {
-        "minilm": {"base": "", "query_length": "16", "code_length": "48"},
-        "scotch": {"base": "", "length": "96", "vector": "pooled"},
-        "scotch_no_context": {"base": "", "length": "96", "vector": "first"},
-        "scotch_paper": {"base": "", "length": "96", "vector": "mean"},
-        "cross_encoder": {"base": "", "query_length": "16", "max_length": "64"},
-        "sentence_encoder": {"model": "", "max_length": "48"},
-    }.get(model, {})
-    positions = 128 if model.startswith("scotch") else 64
-    base = str(tiny_bert(folders.mktemp("tiny") / "base", positions=positions, dropout=0.0)) if lengths else ""
-    return {f"model.{name}": value or base for name, value in lengths.items()}
+    """Options that make a model small enough for a test, by the fields that it has, so that a new one needs no entry.
+
+    A text ``base`` or ``model`` names a pretrained transformer: it becomes a tiny one, whose weights are random.
+    """
+    fields = options_of("model", config_type_of(model))
+    found = {f"model.{name}": value for name, value in _SMALLER.items() if name in fields}
+    for name in {"base", "model"} & {name for name, field in fields.items() if field.annotation is str}:
+        found[f"model.{name}"] = str(tiny_bert(folders.mktemp("tiny") / "base", positions=128, dropout=0.0))
+    return found
 
 
 def tiny_roberta(folder: Path, *, positions: int = 66) -> Path:

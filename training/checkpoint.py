@@ -62,7 +62,7 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
         raise UserError(f"the checkpoint {path} is damaged (its checksum differs): start the run anew")
     try:
         state = read_archive(content)
-    except ValueError as error:
+    except UserError as error:
         raise UserError(f"the checkpoint {path} cannot be read ({error}): start the run anew") from error
     if not isinstance(state, dict):
         raise UserError(f"the checkpoint {path} contains no state of a run: start the run anew")
@@ -158,7 +158,7 @@ def saved_weights(path: Path, made_with: Mapping[str, str] | None = None) -> dic
     try:
         weights, about = read_weights(path, _ABOUT)
         whole = about is None or is_sealed(weights, about)
-    except ValueError as error:
+    except UserError as error:
         raise UserError(f"expected weights as safetensors in {path}, but they cannot be read: {error}") from error
     if not whole:
         raise UserError(f"the weights in {path} are damaged (their checksum differs): train the model anew")

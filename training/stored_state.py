@@ -19,7 +19,7 @@ def part_of(path: Path) -> Iterator[None]:
     """Add the checkpoint ``path`` to errors about a part of it."""
     try:
         yield
-    except ValueError as error:
+    except UserError as error:
         raise UserError(f"the checkpoint {path} is damaged ({error}): start the run anew") from error
 
 

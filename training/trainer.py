@@ -61,7 +61,7 @@ class HeldInterrupt:
             self._say("stopping after this step, with a checkpoint (Ctrl-C again: at once, without)")
 
 
-class DivergedError(ValueError):
+class DivergedError(UserError):
     """The loss or a gradient is no longer finite."""
 
 

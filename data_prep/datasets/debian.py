@@ -97,7 +97,7 @@ class DebianSample:
         try:
             for file in read_java_files(archive.path, origin, self._skipped(origin)):
                 yield replace(file, path=f"{archive.part}/{file.path}") if archive.part else file
-        except ValueError as error:
+        except UserError as error:
             self._refused[archive.path.name] = str(error)
 
     def _skipped(self, origin: str) -> Any:

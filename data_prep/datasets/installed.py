@@ -50,7 +50,7 @@ class Installed(Corpus):
             if package.registry != "debian":
                 try:
                     archive = fetched_package(package, folder)
-                except ValueError as error:
+                except UserError as error:
                     trouble = str(error)
                     _logger.warning("left out %s: %s", package.name, error)
                     continue
@@ -62,7 +62,7 @@ class Installed(Corpus):
                 tasks.append(TreeTask(tree, (package.language,), "archive", str(archive), program))
         try:
             tasks += self._of_debian(packages, folder, program)
-        except ValueError as error:
+        except UserError as error:
             trouble = str(error)
             _logger.warning("left out the packages of Debian: %s", error)
         if not tasks:

@@ -113,7 +113,7 @@ def _any(kept: Path, mirror: str) -> JdkSources:
     if not (kept / NAME).is_file() and not mirror:
         try:
             return _of_home(fetch_package(kept))
-        except ValueError as error:
+        except UserError as error:
             return _archive(kept, mirror, str(error))
     return _archive(kept, mirror)
 
@@ -128,7 +128,7 @@ def _of_release(release: str, kept: Path, mirror: str) -> JdkSources:
     if JdkSources(kept / NAME, RELEASE).fits(release):
         try:
             return _archive(kept, mirror)
-        except ValueError as error:
+        except UserError as error:
             problem = str(error)
             _logger.warning("%s; other sources of the release have other methods", problem.removesuffix(f"; {HOW}"))
     if found := _installed(kept, release):

@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Final
 
 from data_prep.config import DataConfig
+from data_prep.errors import UserError
 from data_prep.item_limits import PAIRS, limited
 from data_prep.languages.fields import LONGEST
 from data_prep.languages.identifiers import query_words, split_identifier
@@ -89,7 +90,7 @@ def _parsed(file: SourceFile, config: DataConfig) -> Method | None:
     """The method of ``file``; None if it cannot be parsed."""
     try:
         found = next(find_methods(parse_java(file.data), documented_only=False), None)
-    except ValueError:
+    except UserError:
         return None
     if found is None:
         return None

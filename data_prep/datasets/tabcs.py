@@ -130,7 +130,7 @@ def _trees_of(source: str) -> tuple[str, ...]:
     """The statement trees of a method; empty if javalang cannot parse it."""
     try:
         return statement_trees(parse_published(source))
-    except ValueError:
+    except UserError:
         return ()
 
 

@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import json
 import os
 import zipfile
 import zlib
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from data_prep.errors import UserError
+from data_prep.files.json_text import parse_json
 from data_prep.files.reading import open_regular
 from data_prep.sources.archives import MAX_RATIO
 
@@ -65,8 +65,8 @@ def _plain_lines(name: str, file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
 
 def _object(line: bytes, where: str) -> dict[str, Any]:
     try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, or nested too deeply
+        row = parse_json(line)
+    except UserError as error:
         raise UserError(f"{where} is no JSON: {error}") from error
     if not isinstance(row, dict):
         raise UserError(f"{where} is no JSON object, but {line[:40]!r}")

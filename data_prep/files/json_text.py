@@ -1,4 +1,4 @@
-"""Parsing and writing of JSON from untrusted files; all errors are ValueErrors."""
+"""Parsing and writing of JSON from untrusted files; all errors are UserErrors."""
 
 import json
 from collections.abc import Mapping
@@ -15,10 +15,12 @@ def parse_json(text: bytes | str) -> Any:
     """Parse a JSON text.
 
     Raises:
-        UserError: it is not JSON, or is nested too deeply.
+        UserError: it is not JSON, not UTF-8, or nested too deeply.
     """
     try:
         return json.loads(text)
+    except ValueError as error:
+        raise UserError(str(error)) from error
     except RecursionError:
         raise UserError("its lists and objects stand in each other too deep") from None
 

@@ -18,7 +18,10 @@ def named_path(text: str) -> Path:
     if "\0" in text:
         raise UserError(f"expected a path, got {shown(text)}: no path has a NUL character")
     try:
+        os.fsencode(text)
         return Path(text).expanduser().absolute()
+    except UnicodeEncodeError as error:
+        raise UserError(f"expected a path, got {shown(text)}: no path has half a pair of surrogates") from error
     except RuntimeError as error:  # pathlib's error for an unknown home
         raise UserError(f"expected a path, got {shown(text)}: there is no such home folder") from error
     except FileNotFoundError as error:

@@ -25,7 +25,7 @@ _LONGEST_HEAD: Final = 4096
 _ALIGNED: Final = 64
 
 
-class UnusableFileError(ValueError):
+class UnusableFileError(UserError):
     """A file that cannot be used; the message states why."""
 
 
@@ -105,7 +105,7 @@ def _head(path: Path, form: str, line: bytes) -> dict[str, Any]:
         if any(isinstance(value, list | dict) for value in head.values()):
             raise UserError("expected numbers and texts alone")
         return dict(head)
-    except (ValueError, TypeError, KeyError) as error:
+    except (UserError, TypeError, KeyError) as error:
         raise UnusableFileError(f"the first line of {path} is damaged ({error})") from error
 
 

@@ -154,7 +154,7 @@ def _rebuilt(row: Row) -> Example | str:
         return reason
     try:
         tokens = code_tokens(normalise(source, keywords=True))
-    except ValueError:
+    except UserError:
         return "no single function"
     return example(row.text("docstring_tokens"), " ".join(tokens))
 

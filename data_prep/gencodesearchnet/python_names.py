@@ -40,7 +40,7 @@ def parses(source: str) -> bool:
     """Whether ``source`` is Python's syntax."""
     try:
         _tree(source)
-    except ValueError:
+    except UserError:
         return False
     return True
 

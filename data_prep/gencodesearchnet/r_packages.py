@@ -1,6 +1,6 @@
 """Reads a package's R files and licence from a folder, a Debian package or a tar.
 
-Packages are untrusted: one that is hostile or damaged is rejected with a one-line ``ValueError``, by the rules of
+Packages are untrusted: one that is hostile or damaged is rejected with a one-line ``UserError``, by the rules of
 :mod:`data_prep.sources.archives`. Links are never followed.
 """
 
@@ -56,7 +56,7 @@ def read_package(path: Path) -> RPackage:
     with _debian_tar(path) if is_debian else nullcontext(path) as archive:
         try:
             return _package(name, version, dict(_texts(archive, left_out)), left_out)
-        except ValueError as error:
+        except UserError as error:
             raise UserError(str(error).replace(str(archive), str(path))) from error
 
 

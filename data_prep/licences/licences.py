@@ -185,7 +185,7 @@ def of_package_json(data: bytes) -> str:
     """The ``license`` of an npm package; "" if it is none of SPDX's expressions."""
     try:
         content = parse_json(data)
-    except ValueError:
+    except UserError:
         return ""
     said = content.get("license") if isinstance(content, dict) else None
     return spdx_tag(b"SPDX-License-Identifier:" + said.encode("utf-8", "replace")) if isinstance(said, str) else ""

@@ -79,7 +79,7 @@ def measured_lengths(shards: Sequence[Path], processes: int) -> dict[str, Length
     """The lengths of all kept functions by language.
 
     Raises:
-        ValueError: a shard is damaged.
+        UserError: a shard is damaged.
         OSError: one cannot be read, or a process was killed.
     """
     whole: dict[str, Lengths] = {}

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from data_prep.errors import UserError
 from data_prep.item_limits import limited
 from data_prep.languages.language import FoundFunction, Language, ParsedSource
 from data_prep.languages.registry import language as language_named
@@ -114,7 +115,7 @@ def extract_file(path: str, data: bytes, language_name: str, stated: str) -> tup
         return None, counts
     try:
         parsed = language.parse(data, path)
-    except ValueError:
+    except UserError:
         counts.files["not parsed"] += 1
         return None, counts
     counts.bytes += len(data)
@@ -167,11 +168,11 @@ def plain_code(text: str, language_name: str) -> str:
         language_name: as in ``--data.language``.
 
     Raises:
-        ValueError: there is no such language.
+        UserError: there is no such language.
     """
     found, data = language_named(language_name), text.encode("utf-8", "replace").replace(b"\r\n", b"\n")
     try:
         comments = disjoint(found.parse(data, f"context{found.suffixes[0]}").comments)
-    except ValueError:  # larger than any source file
+    except UserError:  # larger than any source file
         return text
     return CorpusFile("", language_name, "", data, comments, ()).stripped(0, len(data)).decode("utf-8", "replace")

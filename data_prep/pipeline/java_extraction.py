@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from data_prep.config import DataConfig
+from data_prep.errors import UserError
 from data_prep.item_limits import limited
 from data_prep.languages.identifiers import query_words
 from data_prep.languages.java.code_fields import clean_fields
@@ -78,7 +79,7 @@ def extract(chunk: Chunk) -> Extracted:
 def _extract_file(file: SourceFile, config: DataConfig, found: Extracted) -> None:
     try:
         parsed = parse_java(file.data)
-    except ValueError as error:
+    except UserError as error:
         found.broken.append((file.path, str(error)))
         return
     if trouble := parsed.trouble():
@@ -137,7 +138,7 @@ def methods_of(file: SourceFile, *, documented_only: bool = False) -> Iterator[M
     """All methods of a file with their fields, unfiltered.
 
     Raises:
-        ValueError: the file is too long to be parsed.
+        UserError: the file is too long to be parsed.
     """
     for found in find_methods(parse_java(file.data), documented_only=documented_only):
         yield record(file, found, clean_fields(found))

@@ -40,7 +40,7 @@ def pairs_of_java(
     """The pairs of the Java files of ``raw``, split by ``rule``; sorted by ``order``, else in the order of the files.
 
     Raises:
-        ValueError: the raw data are damaged or contain too few pairs.
+        UserError: the raw data are damaged or contain too few pairs.
         OSError: a file cannot be read, or a process was killed.
     """
     watch = Stopwatch()

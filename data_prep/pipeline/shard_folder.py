@@ -120,7 +120,7 @@ class ShardFolder:
             return False
         try:
             head = read_head(self.path(task))
-        except (*ABSENT, ValueError):
+        except (*ABSENT, UserError):
             return True
         return head.get("program") != task.program or sorted(head.get("languages", ())) != sorted(task.languages)
 
@@ -161,7 +161,7 @@ class ShardFolder:
     def _recorded(self) -> dict[str, str]:
         try:
             found: Any = parse_json(read_whole(self._folder / LEFT_OUT))
-        except (*ABSENT, ValueError):
+        except (*ABSENT, UserError):
             return {}
         return {str(name): str(reason) for name, reason in found.items()} if isinstance(found, dict) else {}
 
@@ -220,7 +220,7 @@ def make_shard(task: TreeTask) -> MadeShard:
             with fetched_commit(task.place, task.tree.revision) as repository:
                 return _made(task, GitTree(repository, task.tree.revision))
         return _made(task, _tree(task))
-    except (GitError, ValueError, OSError) as error:
+    except (GitError, UserError, OSError) as error:
         raise_if_passing(error)
         return MadeShard(b"", {}, " ".join(str(error).split()) or type(error).__name__)
 

@@ -122,7 +122,7 @@ def _site_of(folder: Path) -> dict[str, str] | None:
         return None
     try:
         content = parse_json(read_whole(folder / SITE))
-    except ValueError as error:
+    except UserError as error:
         raise UserError(f"{folder / SITE} is no JSON ({error}): correct or remove it") from error
     if not isinstance(content, dict) or not all(isinstance(each, str) for each in content.values()):
         raise UserError(f"{folder / SITE} takes texts named site, question_url and licence: correct or remove it")

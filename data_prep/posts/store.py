@@ -104,7 +104,7 @@ def load_posts(folder: Path) -> PreparedPosts:
             posts = tuple(_post(row, answers, pointed) for _, row in json_lines(folder / _QUESTIONS))
         if len(posts) != manifest["questions"] or not isinstance(manifest["fingerprint"], str):
             raise UserError(f"{len(posts):,} questions do not fit its manifest")
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, UserError) as error:
         raise UserError(f"{folder} is damaged ({error}): remove it, it is made again") from error
     return PreparedPosts(posts, folder, manifest)
 

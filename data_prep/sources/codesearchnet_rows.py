@@ -121,7 +121,7 @@ def _table_rows(path: Path) -> Iterator[Row]:
 def _row_of(name: str, number: int, line: bytes, left_out: list[tuple[str, str]]) -> Row | None:
     try:
         row = parse_json(line)
-    except ValueError as error:  # no JSON or no UTF-8
+    except UserError as error:  # no JSON or no UTF-8
         left_out.append((f"{name}:{number}", f"no JSON: {error}"))
         return None
     split = _split_of(name, row)

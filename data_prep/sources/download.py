@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from tqdm import tqdm
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import naming, write_atomically
 from data_prep.files.folder_lock import sole_holder
 from data_prep.files.json_text import parse_json
@@ -34,7 +35,7 @@ _LONGEST_WAIT: Final = 60.0  # seconds, of those that a busy server may ask for
 _logger = logging.getLogger(__name__)
 
 
-class DownloadError(ValueError):
+class DownloadError(UserError):
     """Why a download failed, in one line."""
 
 
@@ -153,7 +154,7 @@ class _Part:
             elsewhere = known.sha256 is not None and note.get("sha256") == known.sha256
             if stat.S_ISREG(status.st_mode) and (here or elsewhere) and (known.size is None or have <= known.size):
                 return have, str(note["mark"]) if here else ""
-        except (*ABSENT, ValueError, KeyError, TypeError):
+        except (*ABSENT, UserError, KeyError, TypeError):
             pass
         self._discard()
         return 0, ""

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.json_text import parse_json
 from data_prep.files.reading import ABSENT, read_whole
@@ -79,7 +80,7 @@ def place_of(folder: Path) -> str:
     """The place that the files in ``folder`` were fetched from; "" if they were put there in another way."""
     try:
         record = parse_json(read_whole(folder / RECORD))
-    except (*ABSENT, ValueError):
+    except (*ABSENT, UserError):
         return ""
     place = record.get("place") if isinstance(record, dict) else None
     return place if isinstance(place, str) else ""

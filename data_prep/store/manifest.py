@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from data_prep.errors import UserError
 from data_prep.files.json_text import parse_json, sorted_json
 from data_prep.files.reading import ABSENT, read_whole, reading
 
@@ -14,7 +15,7 @@ FORMAT_VERSION: Final = 1
 MANIFEST: Final = "manifest.json"
 
 
-class DamagedStore(ValueError):  # noqa: N818 - names a state
+class DamagedStore(UserError):  # noqa: N818 - names a state
     """A prepared data set that cannot be used; the message states why."""
 
 
@@ -37,7 +38,7 @@ def manifest_sha256(manifest: Mapping[str, Any]) -> str:
     """The checksum of the rest of a manifest.
 
     Raises:
-        ValueError: it is nested too deeply.
+        UserError: it is nested too deeply.
     """
     rest = {key: value for key, value in manifest.items() if key != "manifest_sha256"}
     return hashlib.sha256(sorted_json(rest)).hexdigest()
@@ -62,7 +63,7 @@ def read_manifest(folder: Path, files: Sequence[str], splits: Sequence[str]) -> 
         raise DamagedStore(f"{path} is missing") from error
     except DamagedStore:
         raise
-    except (*ABSENT, ValueError) as error:
+    except (*ABSENT, UserError) as error:
         raise DamagedStore(f"{path} cannot be read: {error}") from error
     if not _is_list_of_seals(manifest.get("files"), files):
         raise DamagedStore(f"{path} lists other files than format {FORMAT_VERSION} has")

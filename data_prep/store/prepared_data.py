@@ -19,6 +19,7 @@ import numpy as np
 from jaxtyping import Int, Int64, UInt8
 from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
 
+from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_folder
 from data_prep.files.json_text import checked_record, checked_words, parse_json
 from data_prep.files.reading import ABSENT, read_whole, reading
@@ -71,7 +72,7 @@ def _read_text(line: bytes) -> PairText:
     """
     try:
         return checked_record(PairText, parse_json(line))
-    except ValueError as error:
+    except UserError as error:
         raise DamagedStore(f"the text of a method is damaged ({error}): make anew what it is read from") from error
 
 
@@ -185,7 +186,7 @@ def open_prepared(folder: Path) -> PreparedData:
         lexicon = tuple(checked_words(parse_json(read_whole(folder / _LEXICON))))
         sizes = manifest["split_sizes"]
         splits = {name: _open_split(folder, name, lexicon, sizes[name]) for name in SPLITS}
-    except (*ABSENT, ValueError) as error:
+    except (*ABSENT, UserError) as error:
         raise DamagedStore(f"{folder} cannot be read: {error}") from error
     return PreparedData(folder, manifest, splits)
 

@@ -119,7 +119,7 @@ class Vocabularies:
             if not isinstance(content, dict) or {*content, "statements"} != {*SIDES}:
                 raise UserError("expected query, code, ast and statements")
             return cls(**{side: Vocabulary.checked(each) for side, each in content.items()})
-        except (OSError, ValueError) as error:
+        except (OSError, UserError) as error:
             raise UserError(
                 f"expected the vocabularies of a run in {path}, but they cannot be read: {error}"
             ) from error

@@ -127,7 +127,7 @@ def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
             if None in row or None in row.values():
                 raise UserError(f"line {reader.line_num} has another number of columns than the first")
             yield reader.line_num, row
-    except (OSError, UnicodeDecodeError, csv.Error, ValueError) as error:
+    except (OSError, UnicodeDecodeError, csv.Error, UserError) as error:
         expected = f"expected annotations, a CSV file with the columns {', '.join(COLUMNS)}"
         raise UserError(f"{expected}, in {path}: {error}") from error
 

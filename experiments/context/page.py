@@ -13,6 +13,7 @@ import numpy as np
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.pipeline.contexts import PARTS
+from evaluation.result_store import ResultStore
 from experiments.context.measure import (
     BM25,
     BM25_OTHERS,

@@ -13,7 +13,7 @@ from experiments.context.measure import measured
 from experiments.context.options import ContextOptions
 from experiments.context.page import FOLDER
 from experiments.context.results import WITHOUT, save_result
-from experiments.recipes.config import REPOSITORY, Configuration, resolve
+from experiments.recipes.config import REPOSITORY, Configuration, resolve, split_run_arguments
 from experiments.recipes.models import MODELS
 from experiments.recipes.results_folder import results_folder
 from experiments.recipes.run_folder import RunFolder
@@ -21,7 +21,7 @@ from experiments.run.data import prepare_stage
 from experiments.run.run import command_line, run
 from experiments.tables.cells import sections_of, set_aside
 from experiments.terminal.console import say
-from experiments.terminal.options import split_arguments, unknown
+from experiments.terminal.options import unknown
 
 _NAMED: Final = ("data.language", "train.seed")
 """Options that the names of results contain."""
@@ -35,7 +35,7 @@ def turns(arguments: Sequence[str]) -> None:
     Raises:
         UserError: there is no such data set, model or option, or fewer than two source trees can be left out.
     """
-    words, typed = split_arguments(arguments)
+    words, typed = split_run_arguments(arguments)
     if len(words) != 2:
         raise UserError("expected a data set and a model: bash run.sh context turns installed scotch_light")
     dataset, model = words

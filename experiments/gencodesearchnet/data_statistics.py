@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from data_prep.errors import UserError
 from data_prep.gencodesearchnet.fine_tuning import find_fine_tuning
 from data_prep.gencodesearchnet.statistics import combined, row_of, statistics_table, subset_statistics
 from data_prep.gencodesearchnet.subsets import find_subsets
@@ -19,7 +20,7 @@ def measured(path: Path) -> tuple[str, bytes]:
     subsets, missing = find_subsets(path)
     try:
         source = find_fine_tuning(path, subsets).train
-    except ValueError as error:
+    except UserError as error:
         say(f"no distances to the fine-tuning set: {error}")
         source = None
     sets = [*([source] if source else []), *subsets]

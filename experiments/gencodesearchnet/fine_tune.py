@@ -159,7 +159,7 @@ def _kept_record(out: Path) -> dict[str, Any]:
     """
     try:
         kept = parse_json(read_whole(out / RECORD))
-    except ValueError as error:
+    except UserError as error:
         raise UserError(f"{out / RECORD} is damaged ({error}): name another folder") from error
     return kept if isinstance(kept, dict) else {}
 

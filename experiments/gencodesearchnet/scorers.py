@@ -146,7 +146,7 @@ def _prompted(model: str, options: BenchmarkOptions) -> RankerOf:
     journal = REPOSITORY / "runs" / "gencodesearchnet" / f"{folder_name(model)}-answers.jsonl"
     try:
         _ = PromptedModelConfig(model, options.endpoint, str(journal)).endpoint  # refused before any request
-    except ValueError as error:
+    except UserError as error:
         raise UserError(f"{PROMPTED}{model} at --endpoint: {error}") from error
 
     def scorer_of(subset: Subset) -> Ranker:

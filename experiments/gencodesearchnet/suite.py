@@ -88,7 +88,7 @@ def find_data(options: BenchmarkOptions) -> Data:
         say(f"missing: {', '.join(missing)}")
     try:
         tuning = find_fine_tuning(path, found)
-    except ValueError as error:
+    except UserError as error:
         say(f"thresholds cannot be chosen: {error}")
         return Data(subsets, missing, (), "")
     return Data(subsets, missing, tuning.valid.examples, f"{len(tuning.valid.texts):,} validation pairs")

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import check_folder_place, check_replaceable_folder, named_path
-from experiments.posts.config import MODELS, resolve_plan
+from experiments.posts.config import MODELS, all_options, resolve_plan
 from experiments.posts.options import TrackerOptions
 from experiments.terminal.console import say, show
-from experiments.terminal.options import parsed, split_arguments, unknown
+from experiments.terminal.options import parsed, split_arguments, switches_of, unknown
 
 
 def test_model(arguments: Sequence[str], others: Sequence[str]) -> None:
@@ -21,7 +21,7 @@ def test_model(arguments: Sequence[str], others: Sequence[str]) -> None:
     Raises:
         UserError: there is no such model or option, or the data are not available.
     """
-    names, typed = split_arguments(arguments)
+    names, typed = _split(arguments)
     if len(names) != 1 or names[0] not in MODELS:
         raise unknown("model of posts", " ".join(names), [*MODELS, *others])
     plan = resolve_plan(names[0], typed)
@@ -31,13 +31,19 @@ def test_model(arguments: Sequence[str], others: Sequence[str]) -> None:
     show(f"\n{run_posts(plan, _command('posts', arguments), say).page}")
 
 
+def _split(arguments: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """The words and options of a command line; switches are those of the models that it names."""
+    models = [each for each in arguments if each in MODELS] or ["bm25"]
+    return split_arguments(arguments, {name for model in models for name in switches_of(all_options(model).values())})
+
+
 def statistics(arguments: Sequence[str]) -> None:
     """Sizes of the fields of the posts of a dump, and of its sets.
 
     Raises:
         UserError: an option is wrong, or the data are not available.
     """
-    words, typed = split_arguments(arguments)
+    words, typed = _split(arguments)
     if words:
         raise UserError(f"bash run.sh posts statistics takes options only, not {' '.join(words)}")
     plan = resolve_plan("bm25", typed)
@@ -52,7 +58,7 @@ def tune(arguments: Sequence[str]) -> None:
     Raises:
         UserError: an option is wrong, or the data are not available.
     """
-    words, typed = split_arguments(arguments)
+    words, typed = _split(arguments)
     if words:
         raise UserError(f"bash run.sh posts tune takes options only, not {' '.join(words)}")
     from experiments.posts.tuning import tuned_page
@@ -79,7 +85,7 @@ def sample(arguments: Sequence[str]) -> None:
     Raises:
         UserError: there is no such model or option, or too few examples could be broken.
     """
-    names, typed = split_arguments(arguments)
+    names, typed = _split(arguments)
     if len(names) != 1 or names[0] not in MODELS:
         raise unknown("model of posts", " ".join(names), [*MODELS])
     if "data.path" in typed:

@@ -204,16 +204,25 @@ def section_types(name: str) -> dict[str, type]:
     }
 
 
+def all_options(name: str) -> dict[str, Option]:
+    """All options of a model, by full name.
+
+    Raises:
+        UserError: there is no such model.
+    """
+    found: dict[str, Option] = {}
+    for section, kind in section_types(name).items():
+        found |= {option.name: option for option in options_of(section, kind).values()}
+    return found
+
+
 def resolve_plan(name: str, typed: Mapping[str, str]) -> PostsPlan:
     """The plan of a model with the options as typed.
 
     Raises:
         UserError: an unknown model or option, or an invalid value.
     """
-    types = section_types(name)
-    options: dict[str, Option] = {}
-    for section, kind in types.items():
-        options |= {option.name: option for option in options_of(section, kind).values()}
+    types, options = section_types(name), all_options(name)
     for option in typed:
         if option not in options:
             raise unknown("option", f"--{option}", [f"--{each}" for each in options])

@@ -20,7 +20,7 @@ def docstring_pairs(folder: Path) -> list[tuple[QueryText, str]]:
     """
     try:
         split = open_prepared(folder).splits["train"]
-    except (OSError, ValueError) as error:
+    except (OSError, UserError) as error:
         raise UserError(
             f"--loop.docstrings takes the folder of a prepared data set, such as data/installed-python after bash "
             f"run.sh prepare installed --data.language=python, not {folder} ({error})"

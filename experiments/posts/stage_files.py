@@ -53,7 +53,7 @@ def read_record(folder: Path) -> dict[str, Any]:
         record = parse_json(read_whole(folder / RECORD))
         if not isinstance(record, dict) or not isinstance(record.get("best"), dict):
             raise UserError("it is no record of a stage")
-    except ValueError as error:
+    except UserError as error:
         raise UserError(
             f"{folder / RECORD} is damaged ({error}): remove the folder, the stage is trained again"
         ) from error

@@ -166,5 +166,5 @@ def _results(run: SavedRun) -> list[PostsResult]:
     try:
         rows = run.content["results"]
         return [PostsResult(**{**row, "queries": tuple(row["queries"]), "ranks": tuple(row["ranks"])}) for row in rows]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, UserError) as error:
         raise UserError(f"{run.where} is no result on posts ({error}): remove it") from error

@@ -2,21 +2,22 @@
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Final
 
+from data_prep.bounds import shown
 from data_prep.config import DataConfig, WordsConfig
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.named_paths import named_path
 from data_prep.installation import workspace
 from evaluation.config import EvaluateConfig
-from experiments.recipes.models import config_type_of, recipe_of
+from experiments.recipes.models import MODELS, config_type_of, settings_of
 from experiments.recipes.stored_options import fitted, stored_configuration, with_present_names
-from experiments.terminal.options import Option, options_of, parse, unknown
+from experiments.terminal.options import Option, options_of, parse, split_arguments, switches_of, unknown
 from training.config import TrainConfig
 
 if TYPE_CHECKING:
@@ -71,9 +72,14 @@ class Configuration:
         """
         content = stored_configuration(path)
         dataset, model, out = (content.pop(key) for key in ("dataset", "model_name", "out"))
+        if model not in MODELS:
+            raise UserError(
+                f"the run in {path.parent} is of {shown(model)}, which is no model of this program: if it is your own, "
+                "name its file, --model=FILE.py:CLASS"
+            )
         try:
             return _build(dataset, model, out, with_present_names(model, content))
-        except ValueError as error:
+        except UserError as error:
             raise UserError(f"the configuration in {path} cannot be used: {error}") from error
 
 
@@ -100,14 +106,22 @@ def all_options(model: str) -> dict[str, Option]:
     return found | {"out": OUT}
 
 
+def split_run_arguments(arguments: Sequence[str], model: str = "") -> tuple[list[str], dict[str, str]]:
+    """Split a command line about runs into words and options; switches are those of ``model`` or the models named."""
+    switches: set[str] = set()
+    if any(each.startswith("--") and "=" not in each for each in arguments):  # else no model has to be imported
+        for name in [each for each in (model, *arguments) if each in MODELS] or ["galm"]:
+            switches |= switches_of(all_options(name).values())
+    return split_arguments(arguments, switches)
+
+
 def resolve(dataset: str, model: str, typed: Mapping[str, str]) -> Configuration:
     """Build a configuration from defaults, the model's recipe, and the user's options (option -> text), in this order.
 
     Raises:
         UserError: an unknown model or option, an invalid value, or an invalid combination of values.
     """
-    recipe = recipe_of(model)
-    values = parse_options(model, {**recipe.settings, **typed})
+    values = parse_options(model, {**settings_of(model), **typed})
     return _build(dataset, model, values.pop("out", ""), _nested(values))
 
 

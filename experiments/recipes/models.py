@@ -33,7 +33,7 @@ _GALM: Final = {
 """What all forms of the model have, beside the defaults of its ``model`` section. Words are tokenized as for the BM25
 baseline; the learning rate is three times the paper's and falls to a sixth as there, since 8 epochs replace its 30."""
 
-_BASELINE: Final = {
+BASELINE: Final = {
     "words.api": "split",
     "words.stem": "true",
     "model.init": "shared",
@@ -44,9 +44,9 @@ _BASELINE: Final = {
     "train.learning_rate": "1e-3",
     "train.final_learning_rate": "1.7e-4",
 }
-"""The neural baselines. Words, epochs, batches and learning rates are galm's; initial vectors and loss are those that
-``bash run.sh tune`` found best for each on validation (results/tuning.md). The temperature is galm_plus's, for cosines.
-"""
+"""The neural baselines, and word models of one's own. Words, epochs, batches and learning rates are galm's; initial
+vectors and loss are those that ``bash run.sh tune`` found best for each on validation (results/tuning.md). The
+temperature is galm_plus's, for cosines."""
 
 _SCOTCH_LIGHT: Final = {
     "words.api": "split",
@@ -67,7 +67,7 @@ _SCOTCH_LIGHT: Final = {
 
 _RANKING_LOSS: Final = {"loss.kind": "ranking", "loss.temperature": "1"}
 
-_TRANSFORMER: Final = {
+TRANSFORMER: Final = {
     "loss.kind": "cross_entropy",
     "loss.temperature": "0.05",
     "train.epochs": "1",
@@ -79,8 +79,8 @@ _TRANSFORMER: Final = {
     "train.weight_decay": "0.01",
     "train.gradient_clip": "1",
 }
-"""Usual settings for fine-tuning, not tuned here; the temperature corresponds to the scale of 20 of
-MultipleNegativesRankingLoss in sentence-transformers."""
+"""Usual settings for fine-tuning, not tuned here, also of transformers of one's own; the temperature is
+a scale of 20 in MultipleNegativesRankingLoss of sentence-transformers."""
 
 _SCOTCH: Final = {
     "model.vector": "mean",
@@ -163,45 +163,45 @@ MODELS: Final[dict[str, Recipe]] = {
             "train.epochs": "5",
         },
     ),
-    "unif": Recipe("baselines.unif:Unif", "baselines.unif:UnifConfig", "UNIF: weighted mean of tokens", _BASELINE),
+    "unif": Recipe("baselines.unif:Unif", "baselines.unif:UnifConfig", "UNIF: weighted mean of tokens", BASELINE),
     "deepcs": Recipe(
         "baselines.deepcs:Deepcs",
         "baselines.deepcs:DeepcsConfig",
         "DeepCS: recurrent networks",
-        {**_BASELINE, **_RANKING_LOSS},
+        {**BASELINE, **_RANKING_LOSS},
     ),
     "tabcs": Recipe(
-        "baselines.tabcs:Tabcs", "baselines.tabcs:TabcsConfig", "TabCS: attention, then co-attention", _BASELINE
+        "baselines.tabcs:Tabcs", "baselines.tabcs:TabcsConfig", "TabCS: attention, then co-attention", BASELINE
     ),
     "tabcs_no_ast": Recipe(
         "baselines.tabcs:Tabcs",
         "baselines.tabcs:TabcsConfig",
         "TabCS without the syntax tree",
-        {**_BASELINE, "model.ast": "false"},
+        {**BASELINE, "model.ast": "false"},
     ),
     "carlcs_cnn": Recipe(
         "baselines.carlcs:Carlcs",
         "baselines.carlcs:CarlcsConfig",
         "CARLCS-CNN: convolutions, co-attention",
-        {**_BASELINE, **_RANKING_LOSS},
+        {**BASELINE, **_RANKING_LOSS},
     ),
     "carlcs_ts": Recipe(
         "baselines.carlcs:Carlcs",
         "baselines.carlcs:CarlcsConfig",
         "CARLCS-TS: CARLCS-CNN with the syntax tree as a field",
-        {**_BASELINE, **_RANKING_LOSS, "model.ast": "true"},
+        {**BASELINE, **_RANKING_LOSS, "model.ast": "true"},
     ),
     "fcarcs": Recipe(
         "baselines.fcarcs:Fcarcs",
         "baselines.fcarcs:FcarcsConfig",
         "FcarCS: co-attention by convolutions",
-        {**_BASELINE, "data.statements": "true"},
+        {**BASELINE, "data.statements": "true"},
     ),
     "fcarcs_no_ast": Recipe(
         "baselines.fcarcs:Fcarcs",
         "baselines.fcarcs:FcarcsConfig",
         "FcarCS without the statement trees",
-        {**_BASELINE, "model.structure": "none"},
+        {**BASELINE, "model.structure": "none"},
     ),
     "scotch_light": Recipe(
         "baselines.scotch.light:ScotchLight",
@@ -237,13 +237,13 @@ MODELS: Final[dict[str, Recipe]] = {
         "modeling.transformers.bi_encoder:TransformerBiEncoder",
         "modeling.transformers.bi_encoder:TransformerConfig",
         "a sentence-transformers model, fine-tuned as a bi-encoder over subwords (requirements-sentences.txt)",
-        _TRANSFORMER,
+        TRANSFORMER,
     ),
     "cross_encoder": Recipe(
         "modeling.transformers.cross_encoder:CrossEncoder",
         "modeling.transformers.cross_encoder:CrossEncoderConfig",
         "a pretrained transformer that reads query and code together: for small pools, such as --evaluate.pool=100",
-        {**_TRANSFORMER, "loss.temperature": "1", "train.batch_size": "8", "train.validate_pool": "30"},
+        {**TRANSFORMER, "loss.temperature": "1", "train.batch_size": "8", "train.validate_pool": "30"},
     ),
     "sentence_encoder": Recipe(
         "modeling.transformers.sentence_encoder:SentenceEncoder",
@@ -256,7 +256,7 @@ MODELS: Final[dict[str, Recipe]] = {
     "bm25_no_stems": Recipe(
         "baselines.bm25.ranker:Bm25",
         "baselines.bm25.ranker:Bm25Config",
-        "the variant in most papers",
+        "BM25 without stemming, as in most papers",
         {"model.stem": "false"},
     ),
     "bm25_tuned": Recipe(
@@ -272,11 +272,19 @@ def recipe_of(model: str) -> Recipe:
     """The recipe of a model.
 
     Raises:
-        ValueError: there is no such model; the message lists all models.
+        UserError: there is no such model; the message lists all models.
     """
     if model not in MODELS:
         raise unknown("model", model, list(MODELS))
     return MODELS[model]
+
+
+def settings_of(model: str) -> dict[str, str]:
+    """The options that a model's recipe sets; ``model.init`` only if the model has it, since recipes are shared."""
+    settings = dict(recipe_of(model).settings)
+    if "init" not in getattr(config_type_of(model), "__dataclass_fields__", ()):
+        settings.pop("model.init", None)
+    return settings
 
 
 def config_type_of(model: str) -> type:

@@ -29,7 +29,7 @@ def load_snippet_encoder(folder: Path) -> tuple[SnippetEncoder, SnippetTokenizer
         record = parse_json(read_whole(folder / RECORD))
         kind = record["kind"]
         config = _config(LightConfig if kind == "light" else SnipperTransformerConfig, record["model"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, UserError, KeyError, TypeError) as error:
         raise UserError(
             f"expected the folder of a finished stage of training in {folder}, but it cannot be read: {error}"
         ) from error

@@ -27,7 +27,7 @@ def stored_configuration(path: Path, *, as_saved: bool = False) -> dict[str, Any
         content = parse_json(read_whole(path))
     except OSError as error:
         raise UserError(f"expected the configuration of a run in {path}: {reason(error)}") from error
-    except ValueError as error:
+    except UserError as error:
         raise UserError(f"expected the configuration of a run in {path}: {error}") from error
     names = ("dataset", "model_name", "out")
     if not isinstance(content, dict) or not all(isinstance(content.get(name), str) for name in names):

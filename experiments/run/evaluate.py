@@ -14,6 +14,7 @@ from evaluation.results import Result, Seconds, load_result, save_result
 from evaluation.tables import render_table
 from experiments.recipes.config import CHANGEABLE, Configuration, change
 from experiments.recipes.models import class_of, is_trained
+from experiments.recipes.own_model import OWN, as_typed
 from experiments.recipes.run_folder import RunFolder
 from experiments.recipes.trained_run import check_finished, load_run
 from experiments.run.data import (
@@ -35,8 +36,10 @@ from modeling.ranker import Ranker
 _log = logging.getLogger(__name__)
 
 
-def evaluate_run(path: Path, typed: Mapping[str, str]) -> Result:
+def evaluate_run(path: Path, typed: Mapping[str, str], own: str = "") -> Result:
     """Test the run in ``path`` again; the result is written beside its ``metrics.json``, which is left unchanged.
+
+    ``own``: the model of one's own that was named, if any.
 
     Raises:
         UserError: there is no such run, an option is not one of section ``evaluate``, or another process is writing
@@ -44,6 +47,8 @@ def evaluate_run(path: Path, typed: Mapping[str, str]) -> Result:
     """
     folder = RunFolder(path)
     saved = Configuration.load(folder.config)
+    if own and own != saved.model_name:
+        raise UserError(f"the run in {path} is of {saved.model_name}, not of {as_typed(own)}")
     for name in typed:
         if not name.startswith(CHANGEABLE):
             raise UserError(
@@ -59,7 +64,8 @@ def evaluate_run(path: Path, typed: Mapping[str, str]) -> Result:
 
 def _evaluated(plan: Configuration, folder: RunFolder, typed: Mapping[str, str]) -> Result:
     path = folder.path
-    command = command_line("evaluate", str(path), typed)
+    own = [as_typed(plan.model_name)] if plan.model_name in OWN else []
+    command = command_line("evaluate", str(path), *own, typed)
     started = time.perf_counter()
     data = prepare_stage(plan.dataset, plan.data, command)
     data = contexts_stage(plan, plan.dataset, plan.data, data)

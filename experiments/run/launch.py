@@ -18,7 +18,7 @@ from typing import IO, Final
 import torch
 import torch.distributed as dist
 
-from data_prep.errors import UserError
+from data_prep.errors import FAULT, UserError
 from data_prep.installation import IMPORT_ROOT
 from experiments.terminal import console
 
@@ -96,7 +96,7 @@ def _copies(count: int) -> Iterator[str]:
         try:
             yield place
         except ChildProcessError as error:
-            raise ChildProcessError(_reason(str(error), copies, errors)) from error
+            raise _reason(error, copies, errors) from error
         finally:
             for copy in copies:
                 copy.kill()
@@ -109,20 +109,24 @@ def _copy(member: str, errors: IO[bytes]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=errors)
 
 
-def _reason(said: str, copies: Sequence[subprocess.Popen[bytes]], errors: Sequence[IO[bytes]]) -> str:
-    """Why a copy ended, if known; else ``said``, the error of this process."""
+def _reason(error: Exception, copies: Sequence[subprocess.Popen[bytes]], errors: Sequence[IO[bytes]]) -> Exception:
+    """Why a copy ended, if known; else that of ``error``, of this process."""
     until = time.monotonic() + _ENDING
     while all(copy.poll() is None for copy in copies) and time.monotonic() < until:
         time.sleep(0.01)
     for number, (copy, file) in enumerate(zip(copies, errors, strict=True), start=1):
         code = copy.poll()
         if code is not None and code < 0:
-            return f"process {number} of this run was ended by signal {-code} (killed, or memory is full)"
+            return ChildProcessError(
+                f"process {number} of this run was ended by signal {-code} (killed, or memory is full)"
+            )
         file.seek(0)
-        lines = file.read().decode(errors="replace").strip().splitlines()
-        if code and lines:
-            return f"process {number} of this run failed: {lines[-1]}"
-    return said
+        text = file.read().decode(errors="replace").strip()
+        if code == FAULT:
+            return RuntimeError(f"process {number} of this run failed:\n{text}")
+        if code and text:
+            return ChildProcessError(f"process {number} of this run failed: {text.splitlines()[-1]}")
+    return ChildProcessError(str(error))
 
 
 def _first_line(error: Exception) -> str:

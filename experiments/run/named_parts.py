@@ -36,7 +36,7 @@ def check_named(plan: Configuration, *, trains: bool) -> None:
             other = data_set(name, config_of_other(plan.data, name, path))
             if path:  # else it may have to be downloaded, which takes long
                 other.inputs()
-        except ValueError as error:
+        except UserError as error:
             reason = str(error).replace("--data.path=/", "/").replace("--data.path=", f"{name}:PATH")
             raise UserError(f"--{option}={typed}: {reason}") from error
 
@@ -49,7 +49,7 @@ def check_mix(name: str) -> None:
     """
     try:
         recipe_of(name)
-    except ValueError as error:
+    except UserError as error:
         raise UserError(f"--evaluate.fuse_with={name}: {error}") from error
     if is_trained(name):
         raise UserError(f"--evaluate.fuse_with takes a ranker without training, such as {CONTROLS[0]}, not {name}")

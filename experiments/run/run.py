@@ -19,6 +19,7 @@ from evaluation.tables import render_table
 from evaluation.trec import write_trec
 from experiments.recipes.config import REPOSITORY, SECTIONS, Configuration, as_lines
 from experiments.recipes.models import class_of, is_trained
+from experiments.recipes.own_model import as_typed
 from experiments.recipes.run_folder import RunFolder, named_folder, new_run_folder
 from experiments.run.board_pages import Pages
 from experiments.run.data import (
@@ -45,7 +46,7 @@ from training.trainer import CHECKPOINT, TrainingReport
 
 def run(plan: Configuration, typed: Mapping[str, str]) -> Result:
     """Prepare, train and test; or resume a run that was stopped; or print the result of a finished one."""
-    command = command_line(plan.dataset, plan.model_name, typed)
+    command = command_line(plan.dataset, as_typed(plan.model_name), typed)
     with named_folder(plan) if processes.is_first() else nullcontext():
         folder = RunFolder.of_resumed(plan)
         if folder:
@@ -72,7 +73,7 @@ def _prepared(plan: Configuration, folder: RunFolder | None, command: str) -> Re
             try:
                 return _run(plan, data, folder, command, prepared)
             except KeyboardInterrupt:
-                words = [plan.dataset, plan.model_name, f"--train.resume={folder.path}"]
+                words = [plan.dataset, as_typed(plan.model_name), f"--train.resume={folder.path}"]
                 complain(f"resume with: bash run.sh {shlex.join(words)}")
                 raise
 

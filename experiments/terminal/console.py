@@ -9,6 +9,7 @@ import logging
 import os
 import re
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -39,9 +40,20 @@ _ROOMS: Final = frozenset(
 )
 
 
-def _concerns_user(record: logging.LogRecord) -> bool:
-    """Whether a record is from this program, or a warning of a library."""
-    return record.levelno >= logging.WARNING or record.name.removeprefix(OUTER).partition(".")[0] in _ROOMS
+class _ConcernsUser(logging.Filter):
+    """Lets pass what this program logs, and each warning once, also those of libraries."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._warned: set[str] = set()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.levelno < logging.WARNING:
+            return record.name.removeprefix(OUTER).partition(".")[0] in _ROOMS
+        text = record.getMessage()
+        new = text not in self._warned
+        self._warned.add(text)
+        return new
 
 
 class _Printable(logging.Formatter):
@@ -114,12 +126,22 @@ class _LogFile(logging.FileHandler):
 
 
 def open_terminal() -> None:
-    """Send the output and the log messages of this program to the terminal."""
+    """Send the output and the log messages of this program to the terminal, and Python's warnings as one line each."""
     root = logging.getLogger()
-    if not any(isinstance(handler, _Terminal) for handler in root.handlers):
+    terminal = next((each for each in root.handlers if isinstance(each, _Terminal)), None)
+    if terminal is None:
         terminal = _Terminal()
-        terminal.addFilter(_concerns_user)
         root.addHandler(terminal)
+    terminal.filters = [_ConcernsUser()]  # without the warnings of a command before
+    warned: set[str] = set()
+
+    def show_warning(message: Warning | str, category: type[Warning], path: str, line: int, *_: object) -> None:
+        text = f"warning: {message} ({category.__name__} at {path}:{line})"
+        if text not in warned:
+            warned.add(text)
+            complain(text)
+
+    warnings.showwarning = show_warning  # type: ignore[assignment]
     for room in _ROOMS:
         logging.getLogger(room).setLevel(logging.INFO)
 
@@ -181,7 +203,7 @@ def logged_to(path: Path) -> Iterator[None]:
     """
     handler = _LogFile(path)
     handler.setFormatter(_Printable("%(asctime)s %(levelname)s %(message)s"))
-    handler.addFilter(_concerns_user)
+    handler.addFilter(_ConcernsUser())
     logging.getLogger().addHandler(handler)
     try:
         yield

@@ -30,7 +30,7 @@ _SECONDS: Final = 10  # timeout of a request to the Hub
 _OWN_CODE: Final = "trust_remote_code"  # named in the libraries' errors
 
 
-class _OwnCodeError(ValueError):
+class _OwnCodeError(UserError):
     """A model that requires custom code."""
 
 
@@ -80,7 +80,7 @@ def load_pretrained(name: str, load: Callable[[str, bool], Loaded]) -> Loaded:
         return _attempt(name, load, name, local=True)
     except _OwnCodeError:
         raise
-    except ValueError as error:
+    except UserError as error:
         if not _hub_may_be_asked():
             raise UserError(
                 f"{name} is not a folder, not an installed package and not completely in the Hub's cache: name the "

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float32, Int64
 
+from data_prep.errors import UserError
 from data_prep.store.prepared_data import Split
 from experiments.recipes.packed_files import is_packed
 from experiments.recipes.stored_options import stored_configuration
@@ -30,7 +31,7 @@ def scored_without_torch(folder: Path) -> bool:
     try:
         plan = stored_configuration(folder / CONFIG)
         return plan["model_name"] in _NAMES and covers(section_of(plan, "model", GalmConfig))
-    except ValueError:
+    except UserError:
         return False
 
 

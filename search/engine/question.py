@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from data_prep.errors import UserError
 from data_prep.languages.identifiers import LONGEST_WORD, query_words
 
 LONGEST_QUERY: Final = 2000
@@ -21,7 +22,7 @@ def asked_words(text: str) -> tuple[str, ...]:
     return tuple(word[:LONGEST_WORD] for word in query_words(text))
 
 
-class QueryError(ValueError):
+class QueryError(UserError):
     """A query that cannot be answered; the message says why."""
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from data_prep.errors import UserError
 from data_prep.files.reading import raise_if_passing
 from data_prep.item_limits import FILE, limited
 from data_prep.licences.licences import Licences
@@ -57,7 +58,7 @@ def _read(task: Task, found: Found, licences: Licences) -> ReadFile:
                 found_units = read_file(file)
         else:
             found_units = unparsed(file, _NOT_PARSED.format(FILE.allowed_seconds(len(data))))
-    except (OSError, ValueError) as error:
+    except (OSError, UserError) as error:
         raise_if_passing(error)
         return ReadFile(found, [], "", "", trouble=getattr(error, "strerror", None) or str(error))
     licence, words = licences.of(found.path, data), found_units.words or file_words(data)

@@ -51,7 +51,7 @@ def _parsed(data: bytes, path: str, language: Language) -> tuple[ParsedSource | 
         return None, f"minified or data: {WHOLE_ALONE}"
     try:
         parsed = language.parse(data, path)
-    except ValueError as error:
+    except UserError as error:
         return None, f"{error}: {WHOLE_ALONE}"
     count = parsed.left_out
     if not count:

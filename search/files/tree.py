@@ -121,7 +121,7 @@ def _of_user(ignored: IgnoreFiles) -> Patterns:
     """The user's global ignore patterns for git."""
     try:
         return ignored.patterns_of(home_of("XDG_CONFIG_HOME"), "", ("git/ignore",), follow=True)
-    except ValueError:  # there is no home folder
+    except UserError:  # there is no home folder
         return ()
 
 

@@ -101,7 +101,7 @@ def _encoder(path: Path, stored: StoredVectors) -> RowEncoder:
     run = stored.head.run
     try:
         encoder = _loaded(run, model_hash(Path(run) if run else DEFAULT_BI_ENCODER))
-    except (ValueError, OSError) as error:
+    except (UserError, OSError) as error:
         raise UserError(f"the model that made the vectors in {path} cannot be loaded: {error}") from error
     if (encoder.model, encoder.dim) != (stored.head.model, stored.head.dim):
         raise UserError(

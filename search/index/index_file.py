@@ -43,7 +43,7 @@ _ALIGNED: Final = 64
 _AGAIN: Final = "make it again by `bash run.sh index DIR`"
 
 
-class UnusableIndexError(ValueError):
+class UnusableIndexError(UserError):
     """An index that cannot be used; the message says why, and what to do."""
 
 
@@ -207,7 +207,7 @@ def _head(path: Path, line: bytes, size: int) -> Head:
         head = checked_record(Head, parse_json(line.removeprefix(FORMAT.encode())))
         if head.bytes < 1:
             raise UserError("nothing follows it")
-    except ValueError as error:
+    except UserError as error:
         raise UnusableIndexError(f"the first line of the index {path} is damaged ({error}): {_AGAIN}") from error
     if size != len(line) + head.bytes:
         raise UnusableIndexError(f"the index {path} has {size:,} bytes instead of {len(line) + head.bytes:,}: {_AGAIN}")

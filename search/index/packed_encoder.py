@@ -27,7 +27,7 @@ def is_packed_unif(folder: Path) -> bool:
         return False
     try:
         plan = stored_configuration(folder / CONFIG)
-    except ValueError:
+    except UserError:
         return False
     model = plan.get("model", {})
     plain = (model.get("attention"), model.get("release_compatible")) == ("word", False)
@@ -57,7 +57,7 @@ class PackedEncoder:
                 {"attention.vector": (dim,), **{_name(field): shape for field, shape in tables.items()}}
             )
             stored = {field: packed.table(_name(field), shape) for field, shape in tables.items()}
-        except ValueError as error:
+        except UserError as error:
             raise UserError(f"the packed model in {folder} cannot be used: {error}") from error
         self._tables = {field: table.rows(np.arange(words)) for field, table in stored.items()}
         self._logits = {field: table @ packed.weights["attention.vector"] for field, table in self._tables.items()}

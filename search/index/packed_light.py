@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float16, Float32, Int32, Int64
 
+from data_prep.errors import UserError
 from data_prep.pipeline.contexts import CONTEXT_FIELD
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged
@@ -31,7 +32,7 @@ def is_packed_light(folder: Path) -> bool:
         return False
     try:
         return bool(stored_configuration(folder / CONFIG)["model_name"] in _NAMES)
-    except ValueError:
+    except UserError:
         return False
 
 

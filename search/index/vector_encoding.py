@@ -183,6 +183,6 @@ def _old(path: Path, head: VectorHead, tell: Callable[[str, str], None]) -> Stor
     try:
         old = open_vectors(path)
         return old if (old.head.model, old.head.dim) == (head.model, head.dim) else None
-    except ValueError as error:
+    except UserError as error:
         tell(str(path), f"rebuilt: {error}")
         return None

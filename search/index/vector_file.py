@@ -84,7 +84,7 @@ def open_vectors(path: Path) -> StoredVectors:
             raise UserError(f"{path} does not contain {head.rows:,} vectors of {head.dim:,} numbers")
         vectors = content[:split].view(np.float16).reshape(head.rows, head.dim)
         return StoredVectors(head, vectors, content[split:].reshape(head.rows, KEY))
-    except ValueError as error:
+    except UserError as error:
         raise _unusable(path, str(error)) from error
 
 
@@ -96,7 +96,7 @@ def read_vector_head(path: Path) -> VectorHead:
     """
     try:
         return _checked(read_sealed_head(path, FORMAT))
-    except ValueError as error:
+    except UserError as error:
         raise _unusable(path, str(error)) from error
 
 
@@ -150,7 +150,7 @@ def maker_of(index: Path) -> str | None:
         run = read_vector_head(path).run
         if run and not Path(run).is_dir():
             open_vectors(path)  # else the run's name may be damaged
-    except ValueError:
+    except UserError:
         return None
     return run
 
@@ -167,7 +167,7 @@ def up_to_date(index: Path, run: str) -> bool:
     now, model = read_head(index), model_hash(Path(run) if run else DEFAULT_BI_ENCODER)
     try:
         head = open_vectors(path := vectors_path(index)).head
-    except ValueError:
+    except UserError:
         return False
     same = (head.index, head.run, head.model, head.rows) == (now.content, run, model, now.rows)
     return same and are_kept(head.rows, head.dim, head.name, clusters_path(path))

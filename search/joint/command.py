@@ -36,7 +36,7 @@ def _indexed(repository: Repository, run: str, options: IndexOptions) -> bool:
     """Whether a repository was indexed; if not, the reason is printed, and its former index remains as it was."""
     try:
         make_index(repository.folder, repository.index, run, options)
-    except ValueError as error:
+    except UserError as error:
         console.complain(f"{repository.name}: {error}")
         return False
     except OSError as error:

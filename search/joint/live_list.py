@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from data_prep.errors import UserError
 from search.index.index_file import Head, UnusableIndexError
 from search.index.vector_file import vectors_path
 from search.joint.opening import OpenedMember, RerankerOf, joined, open_member
@@ -112,7 +113,7 @@ class LiveList:
         while not self._ended.is_set():
             try:
                 self.look()
-            except (ValueError, OSError, MemoryError) as error:
+            except (UserError, OSError, MemoryError) as error:
                 self._tell(str(self.path), str(error))
             self._ended.wait(seconds)
 

@@ -57,7 +57,7 @@ def _retriever(path: Path, content: str, rows: int) -> DenseRetriever | None:
         return None
     try:
         return near_rows(path, content, rows, "")
-    except (ValueError, OSError):  # stale or damaged: index --list mends it
+    except (UserError, OSError):  # stale or damaged: index --list mends it
         return None
 
 

@@ -83,7 +83,7 @@ def parsed_list(data: bytes, path: Path) -> list[Repository]:
     for number, line in _lines(data, path):
         try:
             found.append(_repository(line, path.parent))
-        except ValueError as error:
+        except UserError as error:
             raise UserError(f"{path}, line {number}: {error}") from error
         if len(found) > _MOST:
             raise UserError(f"{path}, line {number}: a list has at most {_MOST:,} repositories")

@@ -131,7 +131,7 @@ def read_packed(folder: Path) -> PackedArrays:
             raise UserError("a packed model has one vocabulary, --words.joint=true")
         tokenizer = WordTokenizer(Vocabularies(known, known, ast=Vocabulary(())), words)
         return PackedArrays(plan["model_name"], plan["model"], tokenizer, arrays, tables)
-    except (*ABSENT, ValueError, KeyError) as error:
+    except (*ABSENT, UserError, KeyError) as error:
         raise UserError(f"the packed model in {folder} cannot be used: {error}") from error
 
 

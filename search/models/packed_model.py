@@ -151,7 +151,7 @@ def load_packed(folder: Path) -> tuple[NeuralRanker, WordTokenizer]:
         for table in about["tables"]:
             weights[table] = _unpacked(weights, table, own)
         check_weights(weights, own, str(folder / _WEIGHTS))
-    except ValueError as error:
+    except UserError as error:
         raise _unusable(folder, str(error)) from error
     model = without_weights(plan, tokenizer)
     model.load_state_dict(weights, assign=True)  # replaces the model's own tensors, which are never allocated
@@ -203,7 +203,7 @@ def _read(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         weights, told = read_weights(folder / _WEIGHTS, ABOUT)
         about = told or {}
         whole = is_sealed(weights, about)
-    except (*ABSENT, ValueError) as error:
+    except (*ABSENT, UserError) as error:
         raise _unusable(folder, f"{_WEIGHTS} cannot be read ({error})") from error
     if about.get("format") != FORMAT_VERSION:
         raise UserError(

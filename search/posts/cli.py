@@ -57,8 +57,8 @@ def index(arguments: Sequence[str]) -> None:
     say(f"indexed {answered:,} answered questions of {len(posts.posts):,} in {seconds:.0f} s: {out}")
 
 
-def search(arguments: Sequence[str]) -> None:
-    """Find posts for the code and the error on standard input, or in a file.
+def search(arguments: Sequence[str]) -> bool:
+    """Find posts for the code and the error on standard input, or in a file; returns whether there are some.
 
     Raises:
         UserError: there is no index, or nothing to search for.
@@ -87,10 +87,11 @@ def search(arguments: Sequence[str]) -> None:
             "results": [asdict(h) for h in hits],
         }
         show(json.dumps(told, indent=1).replace("\x7f", "\\u007f"))
-        return
+        return bool(hits)
     lines = [line for hit in hits for line in _lines(hit)] or ["nothing found: no post has a word of it"]
     error = f" for {one_line(keyword_of(query))}" if keyword_of(query) else ""
     show("\n".join([*lines, f"{len(hits)} of {found.size:,} posts{error} in {1000 * seconds:.0f} ms"]))
+    return bool(hits)
 
 
 def _lines(hit: "PostHit") -> list[str]:

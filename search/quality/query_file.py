@@ -125,7 +125,7 @@ def _read_json(path: Path) -> object:
         return parse_json(read_regular(path, LARGEST, follow=True)[0])
     except OSError as error:
         raise UserError(f"the queries {path} cannot be read: {reason(error)}") from error
-    except ValueError as error:
+    except UserError as error:
         raise UserError(f"the queries {path} are not JSON: {error}") from error
 
 
@@ -157,7 +157,7 @@ def _query(found: object, where: str) -> TypedQuery:
         raise UserError(f"{where}: query and category are texts, got {shown(text)} and {shown(category)}")
     try:
         words_of(text)
-    except ValueError as error:
+    except UserError as error:
         raise UserError(f"{where}: {error}") from error
     paths = {name: _paths(found.get(name, []), f"{where}.{name}") for name in _LISTS}
     if not any(paths.values()):

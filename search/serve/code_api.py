@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from data_prep.errors import UserError
 from search.engine.engine import Engine
 from search.serve.live_index import Opened
 from search.serve.posts_api import text_and_top
@@ -52,7 +53,7 @@ class CodeApi:
             started = time.perf_counter()
             try:
                 found = find(now.engine)
-            except ValueError as error:
+            except UserError as error:
                 raise HTTPException(400, str(error)) from error
             return {"index": now.name, **as_record(now.engine, found, time.perf_counter() - started)}
 

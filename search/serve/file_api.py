@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from data_prep.errors import UserError
 from search.engine.show import licence_of
 from search.files.languages import language_name
 from search.index.code_index import Index
@@ -40,7 +41,7 @@ class FileApi:
                 return {"index": now.name, **self._told(now.engine.index, asked["path"], line)}
             except ChangedFileError:
                 raise
-            except ValueError as error:
+            except UserError as error:
                 raise HTTPException(400, str(error)) from error
 
         return await self._turns.answer(request, answer)

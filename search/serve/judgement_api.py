@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from data_prep.bounds import shown
+from data_prep.errors import UserError
 from search.quality.query_file import Judgements
 from search.serve.requests import check_query, error_answer, json_answer, parameters, posted_json
 from search.serve.search_api import Turns
@@ -58,7 +59,7 @@ class JudgementApi:
         parameters(request, {})
         try:
             return await run_in_threadpool(self._all)
-        except (ValueError, OSError) as error:
+        except (UserError, OSError) as error:
             return error_answer(500, str(error))
 
     async def judge(self, request: Request) -> Response:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from data_prep.errors import UserError
 from search import opening
 from search.engine.engine import Engine
 from search.engine.signals import Reranker
@@ -102,7 +103,7 @@ class LiveIndex:
             return None
         try:
             return near_rows(self.path, head.content, len(index), "")
-        except ValueError:  # stale or damaged, which `search` reports: BM25 retrieves alone
+        except UserError:  # stale or damaged, which `search` reports: BM25 retrieves alone
             return None
 
 

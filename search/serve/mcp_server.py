@@ -82,7 +82,7 @@ def _telling(tool: Callable[..., Any], free: "CapacityLimiter") -> Callable[...,
         try:
             told = await run_sync(partial(tool, **arguments), abandon_on_cancel=True, limiter=free)
             return {"note": _NOTE, **told}
-        except (ValueError, OSError) as error:
+        except (UserError, OSError) as error:
             raise ToolError(" ".join(str(error).split())) from error
 
     return asked

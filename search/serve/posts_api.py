@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from data_prep.bounds import shown
+from data_prep.errors import UserError
 from search.posts.post_index import PostIndex
 from search.posts.snippet import keyword_of, read_snippet
 from search.serve.requests import json_answer, parameters, posted_json
@@ -46,7 +47,7 @@ class PostsApi:
     def _answer(self, text: str, top: int) -> dict[str, Any]:
         try:
             query = read_snippet(text)
-        except ValueError as error:
+        except UserError as error:
             raise HTTPException(400, "expected code or an error, got nothing") from error
         started = time.perf_counter()
         with self._alone:

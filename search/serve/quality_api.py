@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from data_prep.errors import UserError
 from data_prep.store.manifest import DamagedStore
 from search.quality.query_file import FEWEST, Judgements, QueryFile, checked_queries
 from search.quality.typed_queries import Answered, answered, as_record, stages
@@ -48,7 +49,7 @@ class QualityApi:
             if body == {} and self._judgements is not None:
                 body = {"queries": self._judgements.queries()}
             return QueryFile("", checked_queries(body, fewest=FEWEST).queries)
-        except ValueError as error:
+        except UserError as error:
             raise HTTPException(400, str(error)) from error
 
     async def _measured(self, request: Request, now: Opened, asked: QueryFile) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from data_prep.errors import UserError
 from data_prep.files.json_text import parse_json
 from search.engine.question import words_of
 from search.files.languages import chosen_languages
@@ -50,7 +51,7 @@ def languages(asked: Mapping[str, str]) -> frozenset[str]:
     """The parameter ``language``, such as ``python,go``; none for ""."""
     try:
         return chosen_languages(_short(asked, "language"))
-    except ValueError as error:
+    except UserError as error:
         raise HTTPException(400, f"language: {error}") from error
 
 

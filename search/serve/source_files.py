@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from data_prep.errors import UserError
 from data_prep.files.reading import read_regular, reason
 from data_prep.languages.java.declarations import LARGEST_FILE
 from search.files.source import blob_names
@@ -22,7 +23,7 @@ _PARSED: Final = 1 << 20
 """Characters of a file up to which all of it is parsed, so that a comment which began above is known as such."""
 
 
-class ChangedFileError(ValueError):
+class ChangedFileError(UserError):
     """A file that cannot be shown as it was indexed; the message says why."""
 
 

@@ -50,8 +50,8 @@ class Place:
         return cls(path, int(line))
 
 
-def related(arguments: Sequence[str]) -> None:
-    """Find code like that at a place.
+def related(arguments: Sequence[str]) -> bool:
+    """Find code like that at a place; returns whether there is some.
 
     Raises:
         UserError: there is no index, or nothing of it is at the place.
@@ -70,11 +70,11 @@ def related(arguments: Sequence[str]) -> None:
         _complain_if_changed(engine, found.row, root)
         return found
 
-    _show(answer, options, _engine(options, index))
+    return _show(answer, options, _engine(options, index))
 
 
-def search_code(options: SearchOptions) -> None:
-    """Answer to the code or stack trace on standard input, or in the file of ``--snippet``.
+def search_code(options: SearchOptions) -> bool:
+    """Answer to the code or stack trace on standard input or in a file; returns whether something was found.
 
     Raises:
         UserError: there is no index, or there is no code.
@@ -94,7 +94,7 @@ def search_code(options: SearchOptions) -> None:
     from search.files.languages import language_name
 
     language = language_name(path.name) if path else ""
-    _show(lambda engine, wanted: answer_text(engine, text, wanted, language), options, _engine(options, None))
+    return _show(lambda engine, wanted: answer_text(engine, text, wanted, language), options, _engine(options, None))
 
 
 def _engine(options: SearchOptions | RelatedOptions, index: Path | None) -> "Engine":
@@ -114,7 +114,7 @@ def _engine(options: SearchOptions | RelatedOptions, index: Path | None) -> "Eng
 
 def _show(
     answer: "Callable[[Engine, Wanted], CodeAnswer]", options: SearchOptions | RelatedOptions, engine: "Engine"
-) -> None:
+) -> bool:
     from search.files.languages import chosen_languages
     from search.opening import check_answers
     from search.snippets.answer import Wanted
@@ -126,6 +126,7 @@ def _show(
     told = answer(engine, Wanted(options.top, options.path, languages))
     seconds = time.perf_counter() - started
     console.show((as_json if options.json else as_text)(engine, told, seconds), painted=not options.json)
+    return bool(told.hits) or any(each.row is not None for each in told.frames)
 
 
 def _index_of(path: Path) -> tuple[Path, Path]:

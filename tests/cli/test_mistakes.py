@@ -19,6 +19,7 @@ from mistaken_commands import MISTAKES
 from cli.commands import COMMANDS
 from cli.main import main
 from data_prep.config import DataConfig
+from data_prep.errors import UserError
 from data_prep.prepare import prepare
 from experiments.recipes.config import REPOSITORY, SECTIONS, resolve, section_types
 from experiments.recipes.models import MODELS
@@ -184,13 +185,56 @@ def test_full_memory_is_one_line(error, refused, monkeypatch):
     refused(["table"], "out of memory")
 
 
-def test_other_errors_keep_their_traceback(monkeypatch):
+@pytest.mark.parametrize(
+    "error", [ValueError("3 rows"), KeyError("x"), RuntimeError("shapes"), OSError("no file named")]
+)
+def test_other_errors_are_faults_with_their_traceback(error, monkeypatch, capsys):
     def wrong(*_: object) -> None:
-        raise RuntimeError("shapes do not fit")
+        raise error
 
     monkeypatch.setattr("cli.tables.table", wrong)
-    with pytest.raises(RuntimeError, match="shapes do not fit"):
+    assert main(["table"]) == 70
+    told = capsys.readouterr().err.splitlines()
+    assert told[0] == "Traceback (most recent call last):"
+    assert any("test_mistakes.py" in line for line in told)
+    assert told[-1].startswith("galm: this is a fault of the program")
+    monkeypatch.setenv("GALM_TRACEBACK", "1")
+    with pytest.raises(type(error)):
         main(["table"])
+
+
+@pytest.mark.parametrize(
+    "error", [FileNotFoundError(2, "No such file", "a.txt"), OSError(28, "No space left"), ChildProcessError("killed")]
+)
+def test_errors_of_files_and_the_machine_are_mistakes(error, refused, monkeypatch):
+    def wrong(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("cli.tables.table", wrong)
+    refused(["table"], str(error.strerror or error))
+
+
+def test_a_long_line_is_cut_between_words(capsys, monkeypatch):
+    def wrong(*_: object) -> None:
+        raise UserError(" ".join(["number", "x" * 3000, *(f"word{n}word" for n in range(100)), "end"]))
+
+    monkeypatch.setattr("cli.tables.table", wrong)
+    assert main(["table"]) == 2
+    told = capsys.readouterr().err.split()
+    assert told[:2] == ["galm:", "number"]
+    assert told[-1] == "end"
+    assert {each for each in told[3:-1] if not re.fullmatch(r"word\d+word", each)} == {"..."}
+
+
+def test_a_search_without_a_hit_has_its_own_exit_code(here, tmp_path, capsys):
+    index = f"--index={here / 'index'}"
+    assert main(["search", "open the file", index]) == 0
+    assert main(["search", "zyzzyva", index, "--model=none"]) == 1
+    assert "nothing found" in capsys.readouterr().out
+    assert main(["search", "zyzzyva", index, "--model=none", "--json"]) == 1
+    (tmp_path / "code.java").write_text("void zyzzyva() { qwertz(); }")
+    assert main(["search", f"--snippet={tmp_path / 'code.java'}", index, "--model=none"]) == 1
+    assert main(["related", "C1.java:3", index]) == 0
 
 
 def test_words_that_all_are_rare_are_one_line(here, capsys):

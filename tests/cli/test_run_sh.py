@@ -28,6 +28,7 @@ from experiments.recipes.models import MODELS
 from experiments.tables.language_table import NAME as LANGUAGES
 from experiments.tables.main_table import CELLS
 from experiments.terminal.options import parsed, split_arguments
+from modeling.base import NeuralRanker
 from search.posts.options import PostsIndexOptions, PostsSearchOptions
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -172,6 +173,14 @@ def understood_posts(arguments):
     resolve_plan(names[0] if names[0] in POSTS_MODELS else "bm25", typed)
 
 
+def names_and_options(arguments):
+    names, typed = split_arguments(arguments)
+    if own := typed.pop("model", ""):
+        assert issubclass(resolve_name(own.replace("/", ".").replace(".py:", ":")), NeuralRanker)
+        names.append("unif")  # which has the same options
+    return names, typed
+
+
 def test_the_readme_has_commands():
     assert any("jdk galm" in command for command in README_COMMANDS)
 
@@ -194,7 +203,7 @@ def test_every_command_of_the_readme_is_understood(command):
         assert bool(words) == (arguments[0] not in ("serve", "statistics"))
         assert arguments[0] != "speed" or words[0] in ABOUT
         return
-    names, typed = split_arguments(arguments)
+    names, typed = names_and_options(arguments)
     if names[0] == "evaluate":
         assert names[1].startswith("runs/")
         assert parse_options("galm", typed)

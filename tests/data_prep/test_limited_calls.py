@@ -44,7 +44,7 @@ def test_a_killed_process_is_replaced(calls):
 
 
 def test_an_error_of_the_function_is_told(calls):
-    with pytest.raises(ChildProcessError, match="math domain error"):
+    with pytest.raises(RuntimeError, match="math domain error"):
         calls.call("math:sqrt", -1.0)
 
 

@@ -198,8 +198,8 @@ try:
     with worker_pool.pushed("math:sqrt", taken.append, 2) as push:
         for number in [4.0, 9.0, -1.0, *[16.0] * 100]:
             push(number)
-except ChildProcessError as error:
-    print("failed", error, taken, flush=True)
+except RuntimeError as error:
+    print("failed", str(error).splitlines()[0], str(error).splitlines()[-1], taken, flush=True)
 os.execvp("ps", ["ps", "-o", "pid=,stat=", "--ppid", str(os.getpid())])
 """
     told = run(program).stdout

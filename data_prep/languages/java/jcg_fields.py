@@ -12,6 +12,7 @@ from typing import Final, Literal
 from javalang.ast import Node
 from javalang.tree import StatementExpression
 
+from data_prep.errors import UserError
 from data_prep.languages.fields import LONGEST
 from data_prep.languages.java.code_fields import clean_fields
 from data_prep.languages.java.declarations import FoundMethod
@@ -54,7 +55,7 @@ def profile_fields(
     """
     try:
         method = parse_published(text(found.node))
-    except ValueError as error:
+    except UserError as error:
         return (clean_fields(found) if profile == "clean" else None), str(error)
     fields = clean_fields(found) if profile == "clean" else fields_of(method)
     whole = {**fields, "statements": statement_trees(method)}

@@ -169,7 +169,7 @@ def _read(shape: tuple[int, int], name: str, path: Path) -> Clusters | None:
     try:
         head, content = read_sealed(path, FORMAT)
         return Clusters.read(content, *shape) if head == _about(name) else None
-    except ValueError:
+    except UserError:
         return None
 
 

@@ -91,7 +91,7 @@ def _rows(name: str, commit: str, path: str, data: bytes) -> Iterator[Row]:
         return
     try:
         methods = [*find_methods(parse_java(data))]
-    except ValueError:  # too long
+    except UserError:  # too long
         return
     for method in methods:
         docstring = plain_comment(method.javadoc)
@@ -205,5 +205,5 @@ def sizes_of(typed: str) -> dict[SplitName, int]:
 if __name__ == "__main__":
     try:
         main(sys.argv[1:])
-    except (ValueError, OSError) as error:
+    except (UserError, OSError) as error:
         sys.exit(str(error))

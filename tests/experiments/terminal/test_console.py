@@ -4,6 +4,7 @@ import io
 import logging
 import re
 import sys
+import warnings
 
 import pytest
 
@@ -122,3 +123,20 @@ def test_a_mistake_is_told_on_one_line(command, text, capsys):
     assert told.startswith("galm: ")
     assert told.count("\n") == 1
     assert not OBEYED.search(told)
+
+
+def test_a_warning_is_printed_once(capsys, tmp_path):
+    log = logging.getLogger("evaluation.evaluator")
+    with logged_to(tmp_path / "log.txt"), warnings.catch_warnings():
+        warnings.simplefilter("always")
+        open_terminal()
+        for _ in range(3):
+            log.warning("%d pairs", 7)
+            log.info("twice")
+            warnings.warn("deprecated\nhere", UserWarning, stacklevel=1)
+    told = capsys.readouterr()
+    assert told.out.splitlines().count("warning: 7 pairs") == 1
+    assert told.out.splitlines().count("twice") == 3
+    assert told.err.count("\n") == 1
+    assert told.err.startswith("warning: deprecated")
+    assert (tmp_path / "log.txt").read_text().count("7 pairs") == 1

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.terminal.options import field_docs, options_of, parse, split_arguments, unknown
+from experiments.terminal.options import field_docs, options_of, parse, parsed, split_arguments, unknown
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,8 @@ def test_words_and_options_are_told_apart():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--train.epochs", "3"], "write --train.epochs=3, with = and no space"),
+        (["--train.epochs", "--out=x"], "--train.epochs needs a value: write --train.epochs=VALUE"),
+        (["--", "x"], "-- needs a value"),
         (["--model.tied"], "--model.tied needs a value"),
         (["--model.tied", "--out=x"], "--model.tied"),
         (["-h3"], "unknown option -h3"),
@@ -114,6 +115,34 @@ def test_words_and_options_are_told_apart():
 def test_an_option_without_its_value_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         split_arguments(arguments)
+
+
+def test_a_value_may_follow_a_blank_but_a_switch_never_takes_the_next_word():
+    line = ["jdk", "--train.epochs", "3", "--model.tied", "galm", "--out", "x=y", "--train.seed", "-1"]
+    line += ["--model.tied=false"]
+    words, options = split_arguments(line, {"model.tied"})
+    assert words == ["jdk", "galm"]
+    assert options == {"train.epochs": "3", "model.tied": "false", "out": "x=y", "train.seed": "-1"}
+    assert parsed(["--old", "jdk", "--height", "4"], Tree) == (["jdk"], Tree(old=True, height=4))
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("--model.hidden", ""),
+        ("--train.epoch", "--train.epochs"),
+        ("--epochs", "--train.epochs"),
+        ("--model.epochs", "--train.epochs"),
+        ("--Train.Epochs", "--train.epochs"),
+        ("--trian.epochs", "--train.epochs"),
+        ("--model.seed", "--train.seed"),
+        ("--data.sede", "--data.seed"),
+    ],
+)
+def test_only_what_is_really_close_is_suggested(typed, meant):
+    known = ["--data.seed", "--data.path", "--model.tied", "--model.dim", "--train.seed", "--train.epochs"]
+    told = str(unknown("option", typed, [name for name in known if (typed, name) != ("--model.seed", "--data.seed")]))
+    assert (f"did you mean {meant}?" in told) if meant else ("did you mean" not in told)
 
 
 def test_an_unknown_name_is_told_the_nearest_and_all_there_are():
