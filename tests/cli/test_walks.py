@@ -1,0 +1,65 @@
+"""A training, an index and a question pass through no more modules than docs/architecture.md says."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import REPOSITORY
+
+PAGE = (REPOSITORY / "docs" / "architecture.md").read_text(encoding="utf-8")
+SOURCE = '''
+def {name}(path: str, count: int) -> list[str]:
+    """Reads {count} lines of the file at a path number {name}."""
+    with open(path) as file:
+        lines = file.readlines()
+    return lines[:count]
+'''
+JAVA = """
+    /** Reads the lines of the given file and returns their number {name}. */
+    public int read{name}(String path, int limit) {{
+        int total = path.length() + {name};
+        total += limit;
+        return total * 2;
+    }}
+"""
+
+
+def bounds() -> dict[str, int]:
+    found = re.search(
+        r"at most (\d+) modules,\s+the build of an index of at most (\d+), a question\s+of at most (\d+)", PAGE
+    )
+    assert found
+    return dict(zip(("train", "index", "search"), map(int, found.groups()), strict=True))
+
+
+def walked(folder, *arguments: str) -> int:
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "XDG_CACHE_HOME": str(folder.parent / "cache")}
+    command = [sys.executable, "-P", "-m", "tests.walked_modules", *arguments]
+    told = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+    assert told.returncode == 0, told.stderr[-2000:]
+    return int(re.findall(r"(\d+) passed through", told.stdout)[-1])
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "cache").mkdir()
+    place = tmp_path / "code"
+    place.mkdir()
+    (place / "reading.py").write_text("".join(SOURCE.format(name=f"read_{n}", count=n + 2) for n in range(8)))
+    for n in range(20):
+        body = "".join(JAVA.format(name=100 * n + k) for k in range(5))
+        (place / f"C{n}.java").write_text(f"package p;\npublic class C{n} {{{body}}}\n")
+    return place
+
+
+def test_an_index_and_a_question(folder):
+    assert walked(folder, "index", ".") <= bounds()["index"]
+    assert walked(folder, "search", "read lines of a file") <= bounds()["search"]
+
+
+def test_a_training(folder):
+    own = ("--data.path=.", "--data.root=../data", "--out=../run", "--train.epochs=1", "--data.min_method_lines=1")
+    assert walked(folder, "folder", "galm", *own, "--train.threads=1") <= bounds()["train"]
