@@ -179,6 +179,13 @@ def understood_alone(arguments):
     assert len(arguments) == 1 or arguments in (["speed", each] for each in MEASURED)
 
 
+def own_model(typed):
+    """A model with the same options in place of an own one, if one is named."""
+    if own := typed.pop("model", ""):
+        assert issubclass(resolve_name(own.replace("/", ".").replace(".py:", ":")), NeuralRanker)
+    return ["unif"] if own else []
+
+
 def test_the_readme_has_commands():
     assert any("jdk galm" in command for command in README_COMMANDS)
 
@@ -201,9 +208,7 @@ def test_every_command_of_the_readme_is_understood(command):
         assert bool(words) == (arguments[0] not in ("serve", "statistics"))
         return
     names, typed = split_arguments(arguments)
-    if own := typed.pop("model", ""):
-        assert issubclass(resolve_name(own.replace("/", ".").replace(".py:", ":")), NeuralRanker)
-        names.append("unif")  # which has the same options
+    names += own_model(typed)
     if names[0] == "evaluate":
         assert names[1].startswith("runs/")
         assert parse_options("galm", typed)
