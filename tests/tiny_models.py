@@ -45,8 +45,9 @@ def smaller(model: str, folders: pytest.TempPathFactory) -> dict[str, str]:
     """
     fields = options_of("model", config_type_of(model))
     found = {f"model.{name}": value for name, value in _SMALLER.items() if name in fields}
+    positions = 128 if "length" in fields else 64
     for name in {"base", "model"} & {name for name, field in fields.items() if field.annotation is str}:
-        found[f"model.{name}"] = str(tiny_bert(folders.mktemp("tiny") / "base", positions=128, dropout=0.0))
+        found[f"model.{name}"] = str(tiny_bert(folders.mktemp("tiny") / "base", positions=positions, dropout=0.0))
     return found
 
 

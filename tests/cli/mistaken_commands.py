@@ -322,7 +322,7 @@ PAIRS: Final = [
     ("R of nothing", "r_pairs", "expected sources and a folder"),
     ("R of nowhere", "r_pairs /nowhere --out=o", "/nowhere does not exist: expected a folder, .deb or tar"),
     ("R of an empty folder", "r_pairs {here}/empty --out=o", "expected R files (.R, .r, .R.gz, .r.gz)"),
-    ("R of a text", "r_pairs {here}/file.txt --out=o", "is damaged or no package"),
+    ("R of a text", "r_pairs {here}/file.txt --out=o", "is neither a directory nor a zip, jar or tar archive"),
     ("R into a file", "r_pairs {here}/java --out={here}/file.txt", "is no folder"),
 ]
 

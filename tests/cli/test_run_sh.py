@@ -173,12 +173,11 @@ def understood_posts(arguments):
     resolve_plan(names[0] if names[0] in POSTS_MODELS else "bm25", typed)
 
 
-def names_and_options(arguments):
-    names, typed = split_arguments(arguments)
+def own_model(typed):
+    """A model with the same options in place of an own one, if one is named."""
     if own := typed.pop("model", ""):
         assert issubclass(resolve_name(own.replace("/", ".").replace(".py:", ":")), NeuralRanker)
-        names.append("unif")  # which has the same options
-    return names, typed
+    return ["unif"] if own else []
 
 
 def test_the_readme_has_commands():
@@ -203,7 +202,8 @@ def test_every_command_of_the_readme_is_understood(command):
         assert bool(words) == (arguments[0] not in ("serve", "statistics"))
         assert arguments[0] != "speed" or words[0] in ABOUT
         return
-    names, typed = names_and_options(arguments)
+    names, typed = split_arguments(arguments)
+    names += own_model(typed)
     if names[0] == "evaluate":
         assert names[1].startswith("runs/")
         assert parse_options("galm", typed)

@@ -59,7 +59,9 @@ def test_pairs_of_another_test_choose_no_weight(small_data, monkeypatch):
     tested = replace(small_data, splits={**small_data.splits, "test": valid})
     monkeypatch.setattr(stages, "tests_beside", lambda *_: tested)
     plan = resolve("folder", "unif", {**MIX, "evaluate.extra_tests": "csn:there"})
-    with pytest.raises(ValueError, match=r"folder has no validation pairs of its own for --evaluate\.mix_on=folder:"):
+    with pytest.raises(
+        ValueError, match=r"folder has no validation pairs of its own for --evaluate\.fuse_tuned_on=folder:"
+    ):
         stages.mixed(plan, stages._control("bm25", "jdk"), small_data, "")
 
 

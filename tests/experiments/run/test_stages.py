@@ -70,5 +70,5 @@ def test_pairs_of_a_set_apart_are_left_out_whatever_their_split_there(small_data
 def test_a_set_apart_of_java_alone_stays_so_beside_other_languages(tmp_path):
     config = DataConfig(language="all", limit=5, extra_train_sets="jdk")
     java = data.config_of_other(config, "folder", str(tmp_path))
-    assert (java.language, java.path, java.limit, java.extra) == ("java", str(tmp_path), 0, "")
+    assert (java.language, java.path, java.limit, java.extra_train_sets) == ("java", str(tmp_path), 0, "")
     assert data.config_of_other(config, "repositories", "").language == "all"

@@ -114,7 +114,7 @@ def test_an_index_grows_with_its_files_however_they_are_nested(tree, tmp_path):
 
 def test_a_folder_without_sources_is_refused_and_an_index_stays_as_it_was(tree, tmp_path):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ValueError, match=r"empty has no source file \(\*\.java, "):
+    with pytest.raises(ValueError, match=r"empty has no source file \(\*\.py, "):
         made(tmp_path / "empty", tmp_path / "index")
     assert not (tmp_path / "index").exists()
     made(tree, tmp_path / "index")

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tomllib
 from pathlib import Path
 
@@ -149,3 +150,27 @@ def test_a_mistake_is_one_line(installed, arguments, message):
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(message)
     assert done.stderr.count("\n") == 1
+
+
+@pytest.fixture(scope="module")
+def editable(tmp_path_factory) -> Path:
+    """A folder that a checkout is installed into as editable."""
+    target = tmp_path_factory.mktemp("editable") / "environment"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(target)], check=True, timeout=120)
+    (packages,) = target.glob("lib/python*/site-packages")
+    (packages / "libraries.pth").write_text(sysconfig.get_path("purelib"))
+    checkout = target.parent / "checkout"
+    ignored = shutil.ignore_patterns(".*", "data", "runs", "tests", "results", "__pycache__", "build", "*.egg-info")
+    shutil.copytree(REPOSITORY, checkout, ignore=ignored)
+    python = ["--python", target / "bin" / "python"]
+    pip(*python, "install", "--no-build-isolation", "--no-deps", "--no-index", "--editable", checkout)
+    return target
+
+
+def test_an_editable_installation_has_the_names_of_the_checkout(editable, tmp_path, monkeypatch):
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    monkeypatch.chdir(tmp_path)
+    code = "import galm.config, neural_code_search, search.cli as found; print(found.__file__)"
+    told = run(editable / "bin" / "python", "-c", code)
+    assert told.strip() == str(editable.parent / "checkout" / "search" / "cli.py")
+    assert "bash run.sh" in run(editable / "bin" / "galm", "help")
