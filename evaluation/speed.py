@@ -72,7 +72,7 @@ class SpeedOptions:
     seed: int = 0
     """Seed of the questions and of their order."""
     out: str = ""
-    """Folder of speed.jsonl and speed.md; empty: experiments/results."""
+    """Folder of speed.jsonl and speed.md; empty: experiments/results, or runs/results with a path or another option."""
 
     def __post_init__(self) -> None:
         check_bounds(

@@ -19,7 +19,6 @@ _PLACES: Final = {
     "data": ("path", "root", "processes", "mirror", "mirrors", "cluster"),
     "train": ("resume", "threads", "processes", "lazy_embedding_updates"),
     "evaluate": ("shards",),
-    "speed": ("path", "root", "index", "list"),
 }
 """Options that do not affect results, such as paths and numbers of processes."""
 

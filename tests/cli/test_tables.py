@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from cli.main import main
+from evaluation.speed import Measured, compare
 from experiments.ablations import calibration
 from experiments.recipes import results_folder
 from experiments.tables import cells, language_table, query_kinds
@@ -67,3 +68,15 @@ def test_without_them_or_with_places_alone_it_is(written, command, places, capsy
     assert tracked
     assert apart == []
     assert "results are saved in" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("options", "is_tracked"), [("", True), (" --rounds=2", False), (" folder", False)])
+def test_only_measurements_with_the_default_options_are_tracked(tmp_path, monkeypatch, options, is_tracked):
+    tracked, apart = tmp_path / "results", tmp_path / "runs"
+    monkeypatch.setattr(results_folder, "RESULTS", tracked)
+    monkeypatch.setattr(results_folder, "APART", apart)
+    forms = {"one": lambda: {"": 2.0}, "two": lambda: {"": 1.0}}
+    found = Measured(about="nothing", unit="a step", rows=compare("steps", forms, 2))
+    monkeypatch.setattr("experiments.speed.scoring.measure_scoring", lambda _: found)
+    assert main(f"speed scoring{options}".split()) == 0
+    assert ([*tracked.rglob("speed.jsonl")] != [], [*apart.rglob("speed.jsonl")] != []) == (is_tracked, not is_tracked)
