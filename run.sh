@@ -81,13 +81,19 @@ check_in_editor() {
   exec node "$root/vscode/test/editor/run.mjs" "$python" "$@"
 }
 
+search_needs() { set_up requirements-search.txt "$@"; }
+training_needs() { set_up requirements-search.txt requirements-train.txt torch.txt "$@"; }
+
 case "${1:-help}" in
-  test)  shift; set_up requirements-dev.txt requirements-agents.txt requirements-parquet.txt requirements-posts.txt \
-    requirements-sentences.txt requirements-vectors.txt; check "$@" ;;
-  test_editor) shift; set_up; check_in_editor "$@" ;;
-  board) shift; set_up; board "$@" ;;
+  test)  shift; training_needs requirements-dev.txt requirements-agents.txt requirements-parquet.txt \
+    requirements-posts.txt requirements-sentences.txt requirements-vectors.txt; check "$@" ;;
+  test_editor) shift; search_needs; check_in_editor "$@" ;;
+  board) shift; training_needs; board "$@" ;;
   # The products of a search are too small to be divided among numpy's threads.
-  index|search|serve|mcp|quality)
-    export OPENBLAS_NUM_THREADS="${OPENBLAS_NUM_THREADS:-1}"; set_up; experiments "$@" ;;
-  *)     set_up; experiments "$@" ;;
+  index|search|related|serve|mcp|quality)
+    export OPENBLAS_NUM_THREADS="${OPENBLAS_NUM_THREADS:-1}"
+    case $1 in mcp) search_needs requirements-agents.txt ;; *) search_needs ;; esac
+    experiments "$@" ;;
+  help|--help|-h|--version|doctor) search_needs; experiments "$@" ;;
+  *)     training_needs; experiments "$@" ;;
 esac

@@ -1,14 +1,12 @@
-# Sourced by run.sh: sets $python to the interpreter of .venv, which `set_up [FILE...]` fills once with what running
-# and these requirements need, as locks/ has it. A stamp of the locks' checksums and Python's version decides whether
-# that is done; an interrupted set-up is repeated. GALM_PYTHON=/path/to/python uses that interpreter as it is, without a
-# set-up.
+# Sourced by run.sh: sets $python to the interpreter of .venv, which `set_up FILE...` fills once with what these files of
+# locks/ list. A stamp of each lock's checksum and Python's version decides whether that is done; an interrupted set-up
+# is repeated. GALM_PYTHON=/path/to/python uses that interpreter as it is, without a set-up.
 
 export PYTHONPATH="$root" PYTHONSAFEPATH=1 PYTHONUTF8=1
 
 set_up() {
   if [ -n "${GALM_PYTHON:-}" ]; then python=$GALM_PYTHON; return; fi
   venv=$root/.venv python=$root/.venv/bin/python
-  set -- requirements.txt torch.txt "$@"
   if is_set_up "$@"; then return; fi
   check_writable
   lock
@@ -31,15 +29,21 @@ is_set_up() {
   for file in "$@"; do [ "$(stamp "$file")" = "$(cat "$venv/$file.stamp" 2>/dev/null)" ] || return 1; done
 }
 
+# None of the stamps is of another lock or another Python.
+is_current() {
+  local file
+  [ ! -e "$venv/unfinished" ] && [ -x "$python" ] || return 1
+  for file in "$venv"/*.stamp; do
+    file=${file##*/} file=${file%.stamp}
+    [ -f "$root/locks/$file" ] && [ "$(stamp "$file")" = "$(cat "$venv/$file.stamp")" ] || return 1
+  done
+}
+
 stamp() { cksum <"$root/locks/$1" && "$python" -V 2>&1; }
 
 install() {
   local file wanted
-  if is_set_up requirements.txt torch.txt; then
-    echo "adding the tools of the tests to .venv (once, about a minute)" >&2
-  else
-    make_venv
-  fi
+  if is_current; then echo "adding to .venv $(purpose "$@")" >&2; else make_venv "$(purpose "$@")"; fi
   touch "$venv/unfinished"
   for file in "$@"; do
     wanted=$(stamp "$file")  # of the file as pip reads it now, even if it changes meanwhile
@@ -51,6 +55,15 @@ install() {
     printf '%s\n' "$wanted" >"$venv/$file.stamp"
   done
   rm "$venv/unfinished"
+}
+
+# What these files are for, and how long they take.
+purpose() {
+  case " $* " in
+    *" requirements-dev.txt "*) echo "what the tests need (once, about 3 minutes)" ;;
+    *" torch.txt "*) echo "what training needs (once, about 2 minutes)" ;;
+    *) echo "what the search needs (once, about 20 seconds)" ;;
+  esac
 }
 
 # Only files with the hashes of the lock, and none that would be built. Builds of torch differ by machine and have no
@@ -66,7 +79,7 @@ pip_install() {
 make_venv() {
   local base
   base=$(find_python) || exit 2
-  echo "setting up .venv (once, about 2 minutes)" >&2
+  echo "setting up .venv: $1" >&2
   rm -rf "$venv"
   "$base" -m venv "$venv" >&2 || fail "could not make $venv (see above)"
 }

@@ -2,7 +2,7 @@
 
 ``.venv/bin/python -m cli.lock``, after a change of requirements*.txt, by uv of requirements-dev.txt. Versions in the
 present locks are kept where they still fit; without locks/, the newest are taken. All files are resolved together, as
-they are installed into one environment, for every platform and each Python from 3.11 on.
+they may be installed into one environment, for every platform and each Python from 3.11 on.
 """
 
 import hashlib
@@ -15,7 +15,10 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-BASE: Final = "requirements.txt"
+SEARCH: Final = "requirements-search.txt"
+TRAINING: Final = "requirements-train.txt"
+ALL: Final = "requirements.txt"
+"""Names the two above, for pip; it has no lock."""
 TORCH: Final = "torch.txt"
 """The lock of the packages whose builds differ by machine."""
 OF_A_BUILD: Final = re.compile(r"torch|triton|(nvidia|cuda)-.+")
@@ -31,8 +34,8 @@ _PIN: Final = re.compile(r"([\w.-]+)==[^\\\n]*[^\\\s]")
 
 
 def requirement_files(root: Path) -> list[str]:
-    """The names of the requirements files, sorted."""
-    return sorted(path.name for path in root.glob("requirements*.txt"))
+    """The names of the requirements files that have a lock, sorted."""
+    return sorted(path.name for path in root.glob("requirements-*.txt"))
 
 
 def requirements_in(file: Path) -> list[str]:
@@ -73,14 +76,13 @@ def write_locks(root: Path) -> None:
         together.write_text("".join(pins(packages(path.read_text())) for path in sorted(folder.glob("*.txt"))))
         together.write_text(pins(_compiled(root, *files, f"--output-file={together}")))
         found = {name: _compiled(root, name, f"--constraint={together}", "--generate-hashes") for name in files}
-    base = found[BASE]
-    builds = {name: text for name, text in base.items() if OF_A_BUILD.fullmatch(name)}
+    builds = {name: text for name, text in found[TRAINING].items() if OF_A_BUILD.fullmatch(name)}
     folder.mkdir(exist_ok=True)
-    (folder / TORCH).write_text(_header(root, f"torch of {BASE}, and its GPU libraries") + pins(builds))
+    (folder / TORCH).write_text(_header(root, f"torch of {TRAINING}, and its GPU libraries") + pins(builds))
     for name, blocks in found.items():
-        others = {} if name == BASE else base
-        own = {each: text for each, text in blocks.items() if each not in others and not OF_A_BUILD.fullmatch(each)}
-        about = f"What {name} needs beside {TORCH if name == BASE else BASE}"
+        below = {} if name == SEARCH else found[SEARCH]
+        own = {each: text for each, text in blocks.items() if each not in below and not OF_A_BUILD.fullmatch(each)}
+        about = f"What {name} needs" + (f" beside {SEARCH}" if below else "")
         (folder / name).write_text(_header(root, about) + OPTIONS + "".join(own.values()))
 
 
