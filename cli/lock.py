@@ -74,7 +74,8 @@ def write_locks(root: Path) -> None:
     with TemporaryDirectory() as temporary:
         together = Path(temporary) / "all.txt"
         together.write_text("".join(pins(packages(path.read_text())) for path in sorted(folder.glob("*.txt"))))
-        together.write_text(pins(_compiled(root, *files, f"--output-file={together}")))
+        _compiled(root, *files, f"--output-file={together}")  # which it reads first, for the versions to keep
+        together.write_text(pins(packages(together.read_text())))
         found = {name: _compiled(root, name, f"--constraint={together}", "--generate-hashes") for name in files}
     builds = {name: text for name, text in found[TRAINING].items() if OF_A_BUILD.fullmatch(name)}
     folder.mkdir(exist_ok=True)

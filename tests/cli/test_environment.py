@@ -31,9 +31,11 @@ esac
 """
 
 EXTRAS = tuple(f"requirements-{name}.txt" for name in ("agents", "parquet", "posts", "sentences", "vectors"))
-ALWAYS = ("requirements.txt", "torch.txt")
+OF_SEARCH = "requirements-search.txt"
+OF_TRAINING = ("requirements-train.txt", "torch.txt")
 OF_TESTS = ("requirements-dev.txt", *EXTRAS)
 """What tests need: their tools, and the extras that they test."""
+LOCKS = (OF_SEARCH, *OF_TRAINING, *OF_TESTS)
 
 WITHOUT_RIGHTS = (shutil.which("setpriv") or "", "--bounding-set=-dac_override,-dac_read_search")
 AS_OTHERS = WITHOUT_RIGHTS if os.geteuid() == 0 else ()
@@ -45,7 +47,8 @@ def hashed(name: str) -> str:
     return f"pip --require-hashes --no-deps --requirement locks/{name}"
 
 
-SET_UP = ["venv", hashed("requirements.txt"), "pip --constraint locks/torch.txt torch"]
+SET_UP = ["venv", hashed(OF_SEARCH)]
+FOR_TRAINING = [hashed("requirements-train.txt"), "pip --constraint locks/torch.txt torch"]
 
 
 class Clone:
@@ -56,7 +59,7 @@ class Clone:
         (self.root / "cli").mkdir(parents=True)
         self.bin.mkdir()
         (self.root / "locks").mkdir()
-        for name in ("run.sh", "cli/environment.sh", *(f"locks/{each}" for each in (*ALWAYS, *OF_TESTS))):
+        for name in ("run.sh", "cli/environment.sh", *(f"locks/{each}" for each in LOCKS)):
             (self.root / name).write_bytes((REPOSITORY / name).read_bytes())
         self.python = self.bin / "python3.11"
         self.python.write_text(PYTHON)
@@ -85,33 +88,58 @@ def clone(tmp_path) -> Clone:
 
 def test_it_is_set_up_once_in_one_line(clone):
     first = clone.run("help")
-    assert first.stderr == "setting up .venv (once, about 2 minutes)\n"
+    assert first.stderr == "setting up .venv: what the search needs (once, about 20 seconds)\n"
     assert first.stdout == "ran -m cli.main help\n"
     assert clone.asked() == SET_UP
     assert clone.run("help").stderr == ""
     assert clone.asked() == []
 
 
-def test_changed_requirements_or_another_python_are_set_up_anew(clone):
-    clone.run("help")
+@pytest.mark.parametrize("command", ["index", "search", "related", "serve", "quality", "help", "--help", "--version"])
+def test_what_searches_needs_no_torch(clone, command):
+    assert clone.run(command).stdout == f"ran -m cli.main {command}\n"
+    assert clone.asked() == SET_UP
+
+
+def test_the_server_for_agents_comes_with_its_library(clone):
+    clone.run("mcp")
+    assert clone.asked() == [*SET_UP, hashed("requirements-agents.txt")]
+
+
+@pytest.mark.parametrize("first", ["search", None])
+def test_training_adds_what_it_needs(clone, first):
+    if first:
+        clone.run(first)
+        assert clone.asked() == SET_UP
+    told = clone.run("jdk", "galm")
+    begin = "adding to .venv" if first else "setting up .venv:"
+    assert told.stderr == f"{begin} what training needs (once, about 2 minutes)\n"
+    assert clone.asked() == [*([] if first else SET_UP), *FOR_TRAINING]
+    assert clone.run("search").stderr == ""
+    assert clone.run("csn", "galm").stderr == ""
+    assert clone.asked() == []
+
+
+def test_changed_locks_or_another_python_are_set_up_anew(clone):
+    clone.run("jdk")
     clone.asked()
-    with (clone.root / "locks" / "requirements.txt").open("a") as file:
-        file.write("more==1\n")
-    clone.run("help")
-    assert clone.asked() == SET_UP
-    with (clone.root / "locks" / "torch.txt").open("a") as file:
-        file.write("more==1\n")
-    clone.run("help")
-    assert clone.asked() == SET_UP
-    clone.run("help", FAKE_VERSION="3.12.1")
-    assert clone.asked() == SET_UP
+    for name in (OF_SEARCH, *OF_TRAINING):
+        with (clone.root / "locks" / name).open("a") as file:
+            file.write("more==1\n")
+        clone.run("jdk")
+        assert clone.asked() == [*SET_UP, *FOR_TRAINING]
+    clone.run("jdk", FAKE_VERSION="3.12.1")
+    assert clone.asked() == [*SET_UP, *FOR_TRAINING]
+    (clone.root / "locks" / "torch.txt").write_text("less\n")
+    clone.run("search", FAKE_VERSION="3.12.1")  # which does not need it
+    assert clone.asked() == []
 
 
 def test_the_tools_of_the_tests_come_with_the_tests(clone):
-    clone.run("help")
+    clone.run("jdk")
     clone.asked()
     told = clone.run("test")
-    assert told.stderr == "adding the tools of the tests to .venv (once, about a minute)\n"
+    assert told.stderr == "adding to .venv what the tests need (once, about 3 minutes)\n"
     assert clone.asked() == [hashed(name) for name in OF_TESTS]
     clone.run("test")
     assert clone.asked() == []
@@ -121,7 +149,7 @@ def test_a_failure_shows_what_pip_said_and_is_tried_again(clone):
     told = clone.run("help", FAKE_FAIL="1")
     assert told.returncode == 2
     assert "ERROR: no such release" in told.stderr
-    assert "could not install locks/requirements.txt" in told.stderr
+    assert "could not install locks/requirements-search.txt" in told.stderr
     assert told.stdout == ""
     clone.asked()
     assert clone.run("help").returncode == 0
@@ -201,7 +229,7 @@ def test_a_complete_clone_needs_no_rights_to_write(clone, read_only):
 def test_an_incomplete_clone_of_another_user_is_one_line(clone, read_only, incomplete):
     if incomplete != "never set up":
         clone.run("help")
-        with (clone.root / "locks" / "requirements.txt").open("a") as file:
+        with (clone.root / "locks" / OF_SEARCH).open("a") as file:
             file.write("more==1\n")
     (clone.root / ".venv.lock").unlink(missing_ok=incomplete != "left locks")
     told = read_only("help")
@@ -216,7 +244,7 @@ def test_an_incomplete_clone_of_another_user_is_one_line(clone, read_only, incom
 
 
 def test_a_board_without_runs_is_one_line(clone, read_only):
-    clone.run("help")
+    clone.run("jdk")
     told = read_only("board")
     assert (told.returncode, told.stderr) == (2, f"run.sh: there are no runs yet: {clone.root}/runs\n")
 

@@ -9,7 +9,19 @@ from pathlib import Path
 import pytest
 
 from cli import lock
-from cli.lock import BASE, OF_A_BUILD, OPTIONS, ROOT, TORCH, inputs_sha256, packages, requirement_files, requirements_in
+from cli.lock import (
+    ALL,
+    OF_A_BUILD,
+    OPTIONS,
+    ROOT,
+    SEARCH,
+    TORCH,
+    TRAINING,
+    inputs_sha256,
+    packages,
+    requirement_files,
+    requirements_in,
+)
 
 FILES = requirement_files(ROOT)
 PINNED = re.compile(r"([\w.-]+)==([^\s;]+)")
@@ -32,7 +44,7 @@ def test_no_lock_is_stale(name):
 
 @pytest.mark.parametrize("name", FILES)
 def test_every_requirement_is_locked_at_its_version(name):
-    locked = pinned(text_of(name)) | pinned(text_of(BASE)) | pinned(text_of(TORCH))
+    locked = pinned(text_of(name)) | pinned(text_of(SEARCH)) | pinned(text_of(TORCH))
     asked = pinned("\n".join(requirements_in(ROOT / name)))
     assert len(asked) == len(requirements_in(ROOT / name)), "a requirement has no version"
     assert {package: locked.get(package) for package in asked} == asked
@@ -69,9 +81,9 @@ def test_all_locks_fit_into_one_environment():
 
 
 def test_a_comment_makes_no_lock_stale_and_a_requirement_does(tmp_path):
-    (tmp_path / BASE).write_text("a==1  # one\n")
+    (tmp_path / SEARCH).write_text("a==1  # one\n")
     first = inputs_sha256(tmp_path)
-    (tmp_path / BASE).write_text("# more\na==1  # another\n")
+    (tmp_path / SEARCH).write_text("# more\na==1  # another\n")
     assert inputs_sha256(tmp_path) == first
     (tmp_path / "requirements-x.txt").write_text("b==1\n")
     assert inputs_sha256(tmp_path) != first
@@ -82,34 +94,47 @@ class Uv:
 
     def __init__(self) -> None:
         self.preferred: list[str] = []
+        self.pinned: list[str] = []
         self.answers: dict[str, str] = {}
 
     def run(self, command: list[str], **_: object) -> "subprocess.CompletedProcess[str]":
         names = [each for each in command if each.startswith("requirements")]
-        self.preferred += [Path(each[14:]).read_text() for each in command if each.startswith("--output-file=")]
         blocks = "".join(self.answers[name] for name in names)
+        for output in (Path(each[14:]) for each in command if each.startswith("--output-file=")):
+            self.preferred.append(output.read_text())
+            output.write_text(blocks)
+            blocks = ""  # with --quiet, uv then prints nothing
+        self.pinned += [Path(each[13:]).read_text() for each in command if each.startswith("--constraint=")]
         return subprocess.CompletedProcess(command, 0, blocks, "")
 
 
-def test_a_package_is_locked_once_with_the_base_and_torch_apart(tmp_path, monkeypatch):
+def test_what_the_search_needs_and_torch_stand_apart(tmp_path, monkeypatch):
     uv, hashes = Uv(), f" \\\n    --hash=sha256:{'0' * 64}\n"
     monkeypatch.setattr(subprocess, "run", uv.run)
     marked = f"b==2 ; python_version < '3.12'{hashes}b==3 ; python_version >= '3.12'{hashes}"
-    uv.answers[BASE] = f"a==1{hashes}nvidia-x==5 ; sys_platform == 'linux'{hashes}torch==4{hashes}"
-    uv.answers["requirements-x.txt"] = f"a==1{hashes}{marked}torch==4{hashes}"
-    for name in uv.answers:
+    uv.answers[SEARCH] = f"a==1{hashes}"
+    uv.answers[TRAINING] = f"a==1{hashes}c==1{hashes}nvidia-x==5 ; sys_platform == 'linux'{hashes}torch==4{hashes}"
+    uv.answers["requirements-x.txt"] = f"a==1{hashes}{marked}c==1{hashes}torch==4{hashes}"
+    for name in (*uv.answers, ALL):
         (tmp_path / name).write_text("any\n")
     lock.write_locks(tmp_path)
-    assert text_of(BASE, tmp_path).endswith(f"{OPTIONS}a==1{hashes}")
-    assert text_of("requirements-x.txt", tmp_path).endswith(f"{OPTIONS}{marked}")
+    assert not (tmp_path / "locks" / ALL).exists()
+    assert text_of(SEARCH, tmp_path).endswith(f"{OPTIONS}a==1{hashes}")
+    assert text_of(TRAINING, tmp_path).endswith(f"{OPTIONS}c==1{hashes}")
+    assert text_of("requirements-x.txt", tmp_path).endswith(f"{OPTIONS}{marked}c==1{hashes}")  # of use without training
     assert text_of(TORCH, tmp_path).endswith("\nnvidia-x==5 ; sys_platform == 'linux'\ntorch==4\n")
+    assert all("c==1\n" in pinned for pinned in uv.pinned)  # all are resolved as they were together
     lock.write_locks(tmp_path)
     assert "a==1\n" in uv.preferred[1]  # present versions are kept
     assert "b==2 ; python_version < '3.12'\n" in uv.preferred[1]
 
 
+def test_the_file_of_everything_names_the_two_that_have_locks():
+    assert requirements_in(ROOT / ALL) == [f"-r {SEARCH}", f"-r {TRAINING}"]
+
+
 def test_what_uv_refuses_ends_in_one_line(tmp_path):
-    (tmp_path / BASE).write_text("not a requirement at all\n")
+    (tmp_path / SEARCH).write_text("not a requirement at all\n")
     script = f"from pathlib import Path; from cli import lock; lock.main(Path({str(tmp_path)!r}))"
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=60)
     assert told.returncode == 2
