@@ -84,7 +84,27 @@ check_in_editor() {
 search_needs() { set_up requirements-search.txt "$@"; }
 training_needs() { set_up requirements-search.txt requirements-train.txt torch.txt "$@"; }
 
+# Adds the packages of requirements-NAME.txt to .venv, on top of what searches or trains.
+add() {
+  local name files=()
+  [ $# -gt 0 ] || fail "expected what to install: $(extras)"
+  for name; do
+    [ -f "$root/locks/requirements-$name.txt" ] || fail "expected one of $(extras), but got $name"
+    case $name in search) ;; train) files+=(torch.txt) ;; sentences|dev) files+=(requirements-train.txt torch.txt) ;; esac
+    files+=("requirements-$name.txt")
+  done
+  search_needs "${files[@]}"
+  echo "installed: $*"
+}
+
+extras() {
+  local file names=()
+  for file in "$root"/locks/requirements-*.txt; do file=${file##*/requirements-}; names+=("${file%.txt}"); done
+  echo "${names[*]}"
+}
+
 case "${1:-help}" in
+  install) shift; add "$@" ;;
   test)  shift; training_needs requirements-dev.txt requirements-agents.txt requirements-parquet.txt \
     requirements-posts.txt requirements-sentences.txt requirements-vectors.txt; check "$@" ;;
   test_editor) shift; search_needs; check_in_editor "$@" ;;

@@ -1,0 +1,119 @@
+"""``bash run.sh doctor``: what this installation has and can do, and how to get what is missing."""
+
+import os
+import platform
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Final
+
+from cli.packages import DISTRIBUTION, PARTS, versions
+from data_prep.errors import UserError
+from data_prep.files.named_paths import named_path
+from data_prep.files.user_folders import cache_folder
+from data_prep.installation import IMPORT_ROOT, INSTALLED, absolute_path, workspace
+from experiments.terminal import console
+
+_WIDTH: Final = 12
+
+
+def program_version() -> str:
+    """The version of the program, also in a checkout that is not installed."""
+    if not INSTALLED:
+        import tomllib
+
+        return str(tomllib.loads((IMPORT_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
+    try:
+        return version(DISTRIBUTION)
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def doctor(arguments: Sequence[str]) -> None:
+    """Print a line a part.
+
+    Raises:
+        UserError: it was given arguments.
+    """
+    if arguments:
+        raise UserError(f"expected nothing after doctor, but got {arguments[0]}")
+    for name, found in _findings():
+        console.show(f"{name:<{_WIDTH}}{found}")
+
+
+def _findings() -> Iterator[tuple[str, str]]:
+    yield "galm", f"{program_version()}, {'installed in' if INSTALLED else 'a checkout at'} {IMPORT_ROOT}"
+    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors"
+    yield "python", f"{platform.python_version()} on {machine}"
+    for part, purpose in PARTS.items():
+        yield part, _packages(part, purpose)
+    yield "kernels", _kernels()
+    yield "gpu", _gpu()
+    yield "model", _model()
+    yield "index", _index()
+    yield "results", f"{workspace() / 'runs'}, {len([*(workspace() / 'runs').glob('*/metrics.json')])} finished runs"
+
+
+def _packages(part: str, purpose: str) -> str:
+    found = versions(part)
+    lacking = [name for name, installed in found.items() if installed is None]
+    if lacking:
+        what = ", ".join(lacking[:3]) + (f" and {len(lacking) - 3} more" if len(lacking) > 3 else "")
+        return f"`bash run.sh install {part}` adds what {purpose} needs: {what}"
+    first = ", ".join(f"{name} {installed}" for name, installed in [*found.items()][:3])
+    return f"ready for {purpose}: {first}{', ...' if len(found) > 3 else ''}"
+
+
+def _kernels() -> str:
+    if os.environ.get("GALM_NATIVE") == "0":
+        return "turned off by GALM_NATIVE=0: numpy and PyTorch are used"
+    if made := [*cache_folder().glob("kernels-*.so")]:
+        return f"compiled: {len(made)} in {cache_folder()}"
+    names = (os.environ.get("CC", ""), "cc", "gcc", "clang")
+    compiler = next(filter(None, (shutil.which(name, path=absolute_path()) for name in names)), None)
+    if compiler is None:
+        return "no C compiler (cc, gcc or clang): everything works, GALM's training several times slower"
+    return f"not compiled yet; {compiler} does it once, when they are first needed"
+
+
+def _gpu() -> str:
+    try:
+        import torch
+    except ImportError:
+        return "not looked for: torch is not installed; the search does not use one"
+    if not torch.cuda.is_available():
+        return f"none that torch {torch.__version__} can use; training runs on the processors"
+    return ", ".join(torch.cuda.get_device_name(each) for each in range(torch.cuda.device_count()))
+
+
+def _model() -> str:
+    from search.models.folder import DEFAULT_MODEL, model_hash
+
+    try:
+        size = sum(each.stat().st_size for each in DEFAULT_MODEL.rglob("*") if each.is_file()) / 1e6
+        return f"the shipped one, {size:.0f} MB, {model_hash(DEFAULT_MODEL)[:8]}"
+    except (UserError, OSError) as error:
+        return f"the shipped one cannot be used ({error}): get the code again"
+
+
+def _index() -> str:
+    from search.index.index_file import open_index
+    from search.index.places import indexed_above
+
+    here = named_path(".")
+    if (found := indexed_above(here)) is None:
+        return f"none of {here} or of a folder above it: `bash run.sh index {_shown(here)}` makes one"
+    folder, path = found
+    try:
+        index = open_index(path, mapped=True)
+    except (UserError, OSError) as error:
+        return f"of {folder}, cannot be used ({error}): `bash run.sh index {_shown(folder)}` makes it anew"
+    hours = (time.time() - path.stat().st_mtime) / 3600
+    age = f"{hours * 60:.0f} minutes" if hours < 2 else f"{hours:.0f} hours" if hours < 48 else f"{hours / 24:.0f} days"
+    return f"of {folder}: {len(index.files):,} files, {len(index):,} entries, made {age} ago; {path}"
+
+
+def _shown(folder: Path) -> str:
+    return str(folder) if " " not in str(folder) else f"'{folder}'"
