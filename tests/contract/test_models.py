@@ -21,7 +21,7 @@ from training.pair_task import negatives_mask
 from training.seeding import seed_everything
 
 NEURAL = [name for name in MODELS if is_trained(name)]
-PAIRS = 32
+PAIRS = 16
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def test_it_overfits_a_few_pairs(built, rows):
             optimiser.step()
             if step % 10 == 9 and all_first(model):
                 return
-    pytest.fail("150 steps on 32 pairs did not bring every gold to the first rank")
+    pytest.fail("150 steps on 16 pairs did not bring every gold to the first rank")
 
 
 def test_weights_come_back_to_the_last_bit(built, rows, tmp_path):
