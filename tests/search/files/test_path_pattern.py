@@ -24,10 +24,11 @@ def test_any_pattern_matches_as_fnmatch_has_it():
 
 @pytest.mark.parametrize("pattern", ["[z-a]", "[", "[!", "*" * 500, "[a-" * 100, "(?P<a>" * 50, "*a" * 250])
 def test_odd_patterns_are_no_error_and_quick(pattern):
+    paths = ("a" * 300, "b" * 300, "a" * 200 + "b")
     started = time.process_time()
-    for path in ("a" * 300, "b" * 300, "a" * 200 + "b"):
-        assert path_matcher(pattern)(path) == fnmatch.fnmatchcase(path, pattern)
-    assert time.process_time() - started < 0.5
+    found = [path_matcher(pattern)(path) for path in paths]
+    assert time.process_time() - started < 5  # what tries every way would need years
+    assert found == [fnmatch.fnmatchcase(path, pattern) for path in paths]
 
 
 def test_a_long_pattern_is_refused():
