@@ -4,7 +4,8 @@ Functions are given by name, so nothing is imported before a command is run. A n
 here.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 _GENCODESEARCHNET: Final = "experiments.gencodesearchnet"
@@ -28,6 +29,8 @@ class Command:
     """Sections of its own, as names and dataclasses."""
     needs: str = ""
     """What the first set-up does not install."""
+    parts: Mapping[str, "Command"] = field(default_factory=dict)
+    """Commands of two words, by the second."""
 
 
 TRAIN: Final = Command(
@@ -62,15 +65,36 @@ COMMANDS: Final[dict[str, Command]] = {
         "test runs with the contexts of their queries and of others",
         "cli.context:context",
         "experiments.context.options:ContextOptions",
-        named=(
-            ("context annotate", "experiments.context.options:AnnotateOptions"),
-            ("context ndcg", "experiments.context.options:JudgeOptions"),
-            ("context study", "experiments.context.options:StudyOptions"),
-        ),
+        parts={
+            "annotate": Command(
+                "RUN_DIR RUN_DIR --out=FILE.csv",
+                "write hits of two runs, to be labelled by hand",
+                "experiments.context.annotate:annotate",
+                "experiments.context.options:AnnotateOptions",
+            ),
+            "ndcg": Command(
+                "RUN_DIR [...] --annotations=FILE.csv",
+                "the nDCG of runs by such labels",
+                "experiments.context.judge:judge",
+                "experiments.context.options:JudgeOptions",
+            ),
+            "study": Command(
+                "[RUN_DIR RUN_DIR] --out=FILE.json",
+                "a page on which people compare the hits of two runs",
+                "experiments.context.study_command:study",
+                "experiments.context.options:StudyOptions",
+            ),
+            "table": Command("", "write the page of saved results", "experiments.context.summary:table"),
+            "turns": Command(
+                "DATASET MODEL [--section.field=value ...]",
+                "train and test with each source tree left out in turn",
+                "experiments.context.turns:turns",
+            ),
+        },
     ),
     "board": Command("[TensorBoard options]", "curves and pictures of all runs, at http://localhost:6006"),
     "compare": Command("PART", "train the models of the main table that have no saved result", "cli.tables:compare"),
-    "ablate": Command("NAME", "train the variants of an ablation that have no saved result", "cli.tables:ablate"),
+    "ablate": Command("NAME", "train the variants of an ablation, except those saved already", "cli.tables:ablate"),
     "tune": Command("MODEL", "compare initializations and losses of a model on validation", "cli.tables:tune"),
     "table": Command("", "write the tables of the saved results, including README's", "cli.tables:table"),
     "speed": Command(
@@ -78,21 +102,36 @@ COMMANDS: Final[dict[str, Command]] = {
         "measure scoring, training, extraction; the search; row updates",
         "cli.tables:speed",
         sections=("speed", "data"),
-        named=(
-            ("speed serve", "search.load.options:ServeSpeedOptions"),
-            ("speed ann", "search.ann_options:AnnSpeedOptions"),
-            ("speed posts", "search.posts.options:PostsSpeedOptions"),
-        ),
+        parts={
+            "ann": Command(
+                "",
+                "searching vectors exactly and approximately",
+                "search.ann_speed:measure_ann",
+                "search.ann_options:AnnSpeedOptions",
+            ),
+            "serve": Command(
+                "DIR",
+                "the server under load, over an indexed folder",
+                "search.load.measure:serve_speed",
+                "search.load.options:ServeSpeedOptions",
+            ),
+            "posts": Command(
+                "",
+                "indexing and searching the posts of a dump",
+                "search.posts.speed:measure_posts",
+                "search.posts.options:PostsSpeedOptions",
+            ),
+        },
     ),
     "index": Command(
         "DIR|--list=FILE [--out=FILE]",
-        "index a folder's methods, types and files, or many's",
+        "index the methods, types and files of one folder or many",
         "search.cli:index",
         "search.options:IndexOptions",
     ),
     "search": Command(
         '["QUESTION"] [--at=FILE:LINE]',
-        "search by a question, a name, or a comment that asks",
+        "search by a question, a name, or a comment `# search: ...`",
         "search.cli:search",
         "search.options:SearchOptions",
     ),
@@ -122,58 +161,79 @@ COMMANDS: Final[dict[str, Command]] = {
         "search.options:QualityOptions",
     ),
     "gencodesearchnet": Command(
-        "MODEL [MODEL ...]",
-        "rank and match GenCodeSearchNet's test sets",
+        "MODEL [...]|statistics|...",
+        "rank and match GenCodeSearchNet's test sets; make such sets",
         f"{_GENCODESEARCHNET}.cli:benchmark",
         f"{_GENCODESEARCHNET}.config:BenchmarkOptions",
         needs="requirements-sentences.txt, for models named by a folder or MiniLM",
-    ),
-    "fine_tune": Command(
-        "BASE --out=FOLDER",
-        "fine-tune a cross-encoder, as GenCodeSearchNet's baselines",
-        f"{_GENCODESEARCHNET}.cli:fine_tuning",
-        f"{_GENCODESEARCHNET}.config:FineTuneCommand",
-        needs="requirements-sentences.txt",
-    ),
-    "statistics": Command(
-        "",
-        "token counts and distances of GenCodeSearchNet's sets",
-        f"{_GENCODESEARCHNET}.cli:statistics",
-        f"{_GENCODESEARCHNET}.config:StatisticsOptions",
-    ),
-    "format_pairs": Command(
-        "FORM FILE [...] --out=FILE",
-        "convert source files to GenCodeSearchNet's raw form",
-        f"{_GENCODESEARCHNET}.cli:format_pairs",
-        f"{_GENCODESEARCHNET}.config:FormatOptions",
-    ),
-    "sample_pairs": Command(
-        "FILE --task=T --out=FILE",
-        "sample a ranking or matching file from a raw file",
-        f"{_GENCODESEARCHNET}.cli:sample_pairs",
-        f"{_GENCODESEARCHNET}.config:SampleOptions",
-    ),
-    "r_pairs": Command(
-        "SOURCE [...] --out=FOLDER",
-        "extract comments and their code from R files or packages",
-        f"{_GENCODESEARCHNET}.cli:r_pairs",
-        f"{_GENCODESEARCHNET}.config:RPairsOptions",
+        parts={
+            "statistics": Command(
+                "",
+                "token counts and distances of its sets",
+                f"{_GENCODESEARCHNET}.cli:statistics",
+                f"{_GENCODESEARCHNET}.config:StatisticsOptions",
+            ),
+            "fine_tune": Command(
+                "BASE --out=FOLDER",
+                "fine-tune a cross-encoder, as its baselines",
+                f"{_GENCODESEARCHNET}.cli:fine_tuning",
+                f"{_GENCODESEARCHNET}.config:FineTuneCommand",
+                needs="requirements-sentences.txt",
+            ),
+            "format_pairs": Command(
+                "FORM FILE [...] --out=FILE",
+                "convert source files to its raw form",
+                f"{_GENCODESEARCHNET}.cli:format_pairs",
+                f"{_GENCODESEARCHNET}.config:FormatOptions",
+            ),
+            "sample_pairs": Command(
+                "FILE --task=T --out=FILE",
+                "sample a ranking or matching file from a raw file",
+                f"{_GENCODESEARCHNET}.cli:sample_pairs",
+                f"{_GENCODESEARCHNET}.config:SampleOptions",
+            ),
+            "r_pairs": Command(
+                "SOURCE [...] --out=FOLDER",
+                "extract comments and their code from R files or packages",
+                f"{_GENCODESEARCHNET}.cli:r_pairs",
+                f"{_GENCODESEARCHNET}.config:RPairsOptions",
+            ),
+        },
     ),
     "posts": Command(
         "MODEL|index|search|...",
         "search posts by code and an error; train and test that",
-        "cli.posts:posts",
+        "experiments.posts.cli:test_model",
         named=(
             ("data", "data_prep.posts.config:PostsConfig"),
             ("loop", "experiments.posts.config:LoopConfig"),
             ("evaluate", "experiments.posts.config:TestConfig"),
-            ("posts index", "search.posts.options:PostsIndexOptions"),
-            ("posts search", "search.posts.options:PostsSearchOptions"),
         ),
+        parts={
+            "index": Command(
+                "DUMP",
+                "index the answered questions of a dump",
+                "search.posts.cli:index",
+                "search.posts.options:PostsIndexOptions",
+            ),
+            "search": Command(
+                "[--snippet=FILE]",
+                "search it by code and an error, from standard input or a file",
+                "search.posts.cli:search",
+                "search.posts.options:PostsSearchOptions",
+            ),
+            "statistics": Command(
+                "--data.path=DUMP", "sizes of a dump's fields and sets", "experiments.posts.cli:statistics"
+            ),
+            "tune": Command(
+                "--data.path=DUMP", "compare settings of BM25 on the development sets", "experiments.posts.cli:tune"
+            ),
+            "table": Command("", "write the tables of the saved results", "experiments.posts.cli:table"),
+        },
     ),
     "posts_sample": Command(
         "MODEL",
-        "the same on a synthetic sample that is made here",
+        "the same on synthetic posts, which it makes itself",
         "experiments.posts.cli:sample",
     ),
     "posts_from_tracker": Command(
@@ -191,6 +251,9 @@ COMMANDS: Final[dict[str, Command]] = {
     "help": Command("[NAME ...]", "this list, or details of a command, data set, model or section"),
 }
 """Name -> command."""
+
+RENAMED: Final = {name: f"gencodesearchnet {name}" for name in COMMANDS["gencodesearchnet"].parts}
+"""Earlier name -> today's."""
 
 _WIDTH: Final = 44
 

@@ -27,12 +27,6 @@ MEASURED: Final = {
     "selected": "experiments.speed.selected_scores:measure_selected",
 }
 """What ``speed`` measures by itself."""
-MEASURED_WITH_OPTIONS: Final = {
-    "ann": "search.ann_speed:measure_ann",
-    "serve": "search.load.measure:serve_speed",
-    "posts": "search.posts.speed:measure_posts",
-}
-"""What it measures with options of its own."""
 
 
 def _named(arguments: Sequence[str], names: Collection[str], expected: str) -> tuple[str, dict[str, str]]:
@@ -175,9 +169,6 @@ def speed(arguments: Sequence[str]) -> None:
     """
     from experiments.speed.config import SWITCHES, resolve_speed
 
-    if arguments and arguments[0] in MEASURED_WITH_OPTIONS:
-        resolve_name(MEASURED_WITH_OPTIONS[arguments[0]])(arguments[1:])
-        return
     words, typed = split_arguments(arguments, SWITCHES)
     if len(words) == 1 and words[0] in MEASURED and not typed:
         resolve_name(MEASURED[words[0]])()
