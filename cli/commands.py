@@ -51,7 +51,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "corpus": Command(
         "NAME [--data.field=value ...]",
         "statistics of the corpus repositories or installed",
-        "cli.corpus:corpus",
+        "cli.runs:corpus",
         sections=("data",),
     ),
     "evaluate": Command(
@@ -63,7 +63,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "context": Command(
         "RUN_DIR|turns|table|ndcg|...",
         "test runs with the contexts of their queries and of others",
-        "cli.context:context",
+        "cli.runs:context",
         "experiments.context.options:ContextOptions",
         parts={
             "annotate": Command(
