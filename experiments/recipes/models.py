@@ -113,6 +113,7 @@ _SCOTCH_PAPER: Final = {
 }
 """The settings of Scotch's released scripts; Adam's epsilon and weight decay are as there, 1e-8 and 0."""
 
+_BM25: Final = ("baselines.bm25.ranker:Bm25", "baselines.bm25.ranker:Bm25Config")
 _BM25_TUNED: Final = {
     "model.k1": "2",
     "model.b": "1",
@@ -249,21 +250,9 @@ MODELS: Final[dict[str, Recipe]] = {
         "modeling.transformers.sentence_encoder:SentenceEncoderConfig",
         "a pretrained sentence-transformers model: no training",
     ),
-    "bm25": Recipe(
-        "baselines.bm25.ranker:Bm25", "baselines.bm25.ranker:Bm25Config", "BM25 over split identifiers: no training"
-    ),
-    "bm25_no_stems": Recipe(
-        "baselines.bm25.ranker:Bm25",
-        "baselines.bm25.ranker:Bm25Config",
-        "BM25 without stemming, as in most papers",
-        {"model.stem": "false"},
-    ),
-    "bm25_tuned": Recipe(
-        "baselines.bm25.ranker:Bm25",
-        "baselines.bm25.ranker:Bm25Config",
-        "with the settings tuned on validation",
-        _BM25_TUNED,
-    ),
+    "bm25": Recipe(*_BM25, "BM25 over split identifiers: no training"),
+    "bm25_no_stems": Recipe(*_BM25, "BM25 without stemming, as in most papers", {"model.stem": "false"}),
+    "bm25_tuned": Recipe(*_BM25, "with the settings tuned on validation", _BM25_TUNED),
 }
 
 
