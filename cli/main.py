@@ -20,7 +20,7 @@ from itertools import takewhile
 from pkgutil import resolve_name
 from typing import Final
 
-from cli.commands import COMMANDS, FORMER_NAMES, TRAIN
+from cli.commands import COMMANDS, RENAMED, TRAIN
 from cli.libraries import keep_libraries_apart
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import FULL, MANY_OPEN
@@ -90,13 +90,16 @@ def run_command(arguments: Sequence[str]) -> bool:
         return True
     if not words:
         raise UserError("expected a data set and a model, such as jdk galm, or a command: see `bash run.sh help`")
-    if words[0] in FORMER_NAMES:
-        raise UserError(f"{words[0]} is now called {FORMER_NAMES[words[0]]}: bash run.sh {FORMER_NAMES[words[0]]}")
+    if words[0] in RENAMED:
+        raise UserError(f"{words[0]} is now called {RENAMED[words[0]]}: `bash run.sh {RENAMED[words[0]]} ...`")
     if words[0] not in DATASETS and words[0] not in COMMANDS:
         raise unknown("data set or command", words[0], [*DATASETS, *COMMANDS])
-    run = (TRAIN if words[0] in DATASETS else COMMANDS[words[0]]).run
-    found = resolve_name(run)(arguments if words[0] in DATASETS else _without(words[0], arguments))
-    return found is not False
+    command, rest = TRAIN, arguments
+    if words[0] in COMMANDS:
+        command, rest = COMMANDS[words[0]], _without(words[0], arguments)
+    if words[1:2] and words[1] in command.parts:
+        command, rest = command.parts[words[1]], _without(words[1], rest)
+    return resolve_name(command.run)(rest) is not False
 
 
 def _without(name: str, arguments: Sequence[str]) -> list[str]:

@@ -1,6 +1,6 @@
 """Tuning of the initialization and the loss of each neural model of the paper's table: the same settings for all.
 
-``bash run.sh tune MODEL`` trains every setting that has no saved result on 12,000 pairs of the JDK (half a minute to a
+``bash run.sh tune MODEL`` trains every setting that is not saved already on 12,000 pairs of the JDK (half a minute to a
 few minutes each on 2 cores) and ranks the validation split; the test split is never used. ``bash run.sh table`` writes
 ``experiments/results/tuning.md``, and the recipes in ``experiments/recipes/models.py`` follow from it.
 """
