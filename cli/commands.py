@@ -104,9 +104,9 @@ COMMANDS: Final[dict[str, Command]] = {
     "speed": Command(
         "NAME [PATH]",
         "measure two forms of a part in one run, and their ratio",
-        "cli.speed:speed",
+        "cli.tables:speed",
         "evaluation.speed:SpeedOptions",
-        names="cli.speed:ABOUT",
+        names="cli.tables:ABOUT",
     ),
     "index": Command(
         "DIR|--list=FILE [--out=FILE]",

@@ -10,7 +10,7 @@ from data_prep.files.named_paths import named_path
 from data_prep.registry import DATASETS
 from experiments.context.options import ContextOptions
 from experiments.recipes import config
-from experiments.recipes.own_model import add_own_model, own_model_in
+from experiments.recipes.config import add_own_model, own_model_in
 from experiments.terminal import console
 from experiments.terminal.options import parsed, unknown
 
@@ -34,8 +34,7 @@ def train(arguments: Sequence[str]) -> None:
             "--train.processes"
         )
     from experiments.run.launch import together
-    from experiments.run.resume import processes_of
-    from experiments.run.run import run
+    from experiments.run.run import processes_of, run
 
     with together(processes_of(plan)):
         run(plan, typed)
@@ -57,7 +56,7 @@ def prepare(arguments: Sequence[str]) -> None:
             raise UserError(f"bash run.sh prepare takes options of section data, such as --data.path=, not --{name}")
     plan = config.resolve(words[0], "galm", typed)
     from experiments.run.data import add_training_sets, drop_test_overlap, prepare_stage
-    from experiments.run.named_parts import check_named
+    from experiments.run.testing import check_named
 
     check_named(plan, trains=True)
     command = shlex.join(["bash", "run.sh", "prepare", *words, *(f"--{name}={text}" for name, text in typed.items())])
@@ -104,7 +103,7 @@ def evaluate(arguments: Sequence[str]) -> None:
     words, typed, own = _split(arguments)
     if len(words) != 1:
         raise UserError("expected the folder of a run: bash run.sh evaluate RUN_DIR")
-    from experiments.run.evaluate import evaluate_run
+    from experiments.run.run import evaluate_run
 
     evaluate_run(named_path(words[0]), typed, own)
 

@@ -18,7 +18,7 @@ from evaluation.evaluator import pool_rows
 from evaluation.json_records import from_json, to_json
 from evaluation.result_store import ResultStore
 from evaluation.results import Result
-from evaluation.run_comparison import compare_runs
+from evaluation.significance import compare_runs
 from experiments.tables.cells import Cell, saved_results
 from experiments.tables.comparison_tables import cost, markdown_table, with_interval
 from experiments.tables.query_kinds import QUERIES, TREES

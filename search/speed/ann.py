@@ -37,7 +37,7 @@ from search.quality.questions import of_comments
 from search.retrieval.ann.exact import ExactVectors, VectorIndex
 from search.retrieval.ann.faiss_index import FaissVectors
 from search.retrieval.ann.milvus import MilvusVectors
-from search.speed.jdk import of_java_base, update_index, update_vectors, write_sources
+from search.speed.index import of_java_base, update_index, update_vectors, write_sources
 
 ENGINES: Final[dict[str, Callable[[np.ndarray, Path], VectorIndex]]] = {
     "exact": lambda vectors, _: ExactVectors(vectors),

@@ -10,9 +10,9 @@ import pytest
 from cli.help import help_lines
 from cli.main import main
 from evaluation.results import load_result
+from experiments.recipes.config import OWN as NAMED
 from experiments.recipes.config import REPOSITORY, Configuration, resolve
 from experiments.recipes.models import BASELINE, MODELS, Recipe
-from experiments.recipes.own_model import OWN as NAMED
 from neural_code_search import load_model
 from tests.tiny_models import tiny_bert
 

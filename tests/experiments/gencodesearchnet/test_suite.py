@@ -26,7 +26,7 @@ from experiments.gencodesearchnet.scorers import Chance
 from experiments.gencodesearchnet.suite import find_data, run_benchmark
 from experiments.recipes.config import resolve
 from experiments.recipes.results_folder import RESULTS
-from experiments.run.stages import build_model
+from experiments.run.training import build_model
 from modeling.pool_ranker import PoolRanker
 from tests.raw_pairs import read
 
