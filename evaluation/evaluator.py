@@ -170,7 +170,7 @@ def evaluate(
     if not len(golds):
         raise UserError(f"split {split.name} has no query among its {len(pool)} pairs; raise --data.limit")
     mine = processes.share(len(golds))
-    done = (kept and kept.load(mine.stop - mine.start, len(pool), min(config.run_depth, len(pool)))) or None
+    done = kept.load() if kept else None
     left = golds[mine.start + (len(done) if done else 0) : mine.stop]
     start = time.perf_counter()
     scores = ranker.over(pool if len(left) == len(pool) else pool.take(left), pool)

@@ -7,8 +7,10 @@ never a path that would be imported when somebody else's run is opened.
 
 import dataclasses
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Final
@@ -20,17 +22,13 @@ from data_prep.files.atomic import write_atomically
 from data_prep.files.named_paths import named_path
 from data_prep.installation import workspace
 from evaluation.config import EvaluateConfig
-from experiments.recipes.models import MODELS, config_type_of, settings_of
+from experiments.recipes.models import BASELINE, MODELS, TRANSFORMER, Recipe, config_type_of, settings_of
 from experiments.recipes.stored_options import fitted, stored_configuration, with_present_names
 from experiments.terminal.options import Option, options_of, parse, split_arguments, switches_of, unknown
 from training.config import TrainConfig
 
 if TYPE_CHECKING:
     from modeling.config import LossConfig
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
-
-from experiments.recipes.models import BASELINE, TRANSFORMER, Recipe
 
 REPOSITORY: Final = workspace()
 """The folder that contains ``data``, ``runs`` and results."""

@@ -16,25 +16,18 @@ from typing import Any, Final
 from data_prep.errors import UserError
 from data_prep.files.folder_lock import sole_writer
 from data_prep.store.prepared_data import PreparedData, words_sha256
+from evaluation.evaluator import Evaluation
 from evaluation.results import Result, Seconds, load_result, save_result
 from evaluation.tables import render_table
+from evaluation.trec import save_ranks, write_trec
 from experiments.recipes.config import CHANGEABLE, OWN, Configuration, as_lines, as_typed, change, parse_options
 from experiments.recipes.models import class_of, is_trained
 from experiments.recipes.run_folder import RunFolder, check_finished, load_run, named_folder, new_run_folder
 from experiments.recipes.stored_options import check_is_run
 from experiments.run.data import check_trainable, contexts_stage, prepare_others, prepare_stage, training_data
 from experiments.run.launch import together
-from experiments.run.testing import (
-    Outcome,
-    also_stage,
-    check_named,
-    mixed,
-    result_from,
-    saved_counts,
-    test_stage,
-    write_evaluations,
-)
-from experiments.run.training import Pages, parameters_of, trained
+from experiments.run.testing import check_named, evaluated, saved_counts
+from experiments.run.training import Pages, trained
 from experiments.terminal.console import complain, logged_to, say, show
 from modeling import distributed as processes
 from modeling.device import best_device
@@ -62,7 +55,7 @@ def run(plan: Configuration, typed: Mapping[str, str]) -> Result:
                 return _reprint(folder)
         if processes.is_first():
             check_named(plan, trains=True)
-            tell_without_part(plan, typed)
+            _say_without_effect(plan, typed)
         return _prepared(plan, folder, command)
 
 
@@ -110,22 +103,18 @@ def _run(plan: Configuration, data: PreparedData, folder: RunFolder, command: st
         ranker, report, pages = trained(plan, data, folder)
     else:
         ranker, report, pages = class_of(plan.model_name)(plan.model), None, None
-    kept = saved_counts(plan, folder, data) if report else None
-    tested, fusion = mixed(plan, ranker, data, command)
-    outcome = test_stage(plan, tested, data, kept, plan.evaluate.split)
-    also = also_stage(plan, tested, command)
-    seconds = Seconds(prepare=prepared, train=report.seconds if report else 0.0, evaluate=outcome.seconds)
-    result = result_from(plan, outcome, also, command, seconds, report, parameters_of(ranker), fusion)
-    if processes.is_first():
-        _write(plan, folder, outcome, result, pages)
-    if kept:
-        kept.remove()
+    with saved_counts(plan, folder, data) as kept:
+        seconds = Seconds(prepare=prepared, train=report.seconds if report else 0.0, evaluate=0.0)
+        evaluation, result = evaluated(plan, ranker, data, command, kept=kept, seconds=seconds, report=report)
+        if processes.is_first():
+            _write(plan, folder, evaluation, result, pages)
     show(f"\n{render_table([result])}\n\n{folder.path}")
     return result
 
 
-def _write(plan: Configuration, folder: RunFolder, outcome: Outcome, result: Result, pages: Pages | None) -> None:
-    write_evaluations(folder, outcome, plan.model_name)
+def _write(plan: Configuration, folder: RunFolder, evaluation: Evaluation, result: Result, pages: Pages | None) -> None:
+    save_ranks(evaluation, folder.path / "ranks.jsonl")
+    write_trec(evaluation, folder.path / "run.trec", folder.path / "qrels.trec", tag=plan.model_name)
     if pages:
         pages.board.results(_flat(plan), result.exact)
         pages.board.close()
@@ -140,7 +129,7 @@ def _flat(plan: Configuration) -> dict[str, Any]:
     return {name: value if isinstance(value, bool | int | float | str) else str(value) for name, value in flat.items()}
 
 
-def tell_without_part(plan: Configuration, typed: Mapping[str, str]) -> None:
+def _say_without_effect(plan: Configuration, typed: Mapping[str, str]) -> None:
     """Report which of the typed options have no effect, since the model is not trained."""
     idle = [f"--{name}" for name in typed if name.startswith(_OF_TRAINING) and name not in _OF_ALL]
     if idle and not is_trained(plan.model_name):
@@ -220,19 +209,14 @@ def _evaluated(plan: Configuration, folder: RunFolder, typed: Mapping[str, str])
         if "data.language" not in typed and _has_changed(folder, data):
             _log.warning("the data have changed since this run: test methods may be among those that it was trained on")
         ranker = _ranker(plan, folder)
-        kept = saved_counts(plan, folder, data) if is_trained(plan.model_name) else None
         seen = training_data(plan, data, command) if plan.evaluate.fuse_with else data
-        tested, fusion = mixed(plan, ranker, seen, command)
-        outcome = test_stage(plan, tested, data, kept, plan.evaluate.split)
-        also = also_stage(plan, tested, command)
-        trained = load_result(folder.metrics).seconds.train if folder.metrics.exists() else 0.0
-        seconds = Seconds(prepare=prepared, train=trained, evaluate=outcome.seconds)
-        result = result_from(plan, outcome, also, command, seconds, None, parameters_of(ranker), fusion)
-        target = _free(folder.path / f"metrics-{time.strftime('%Y%m%d-%H%M%S')}.json")
-        if processes.is_first():
-            save_result(result, target)
-        if kept:
-            kept.remove()
+        trained_for = load_result(folder.metrics).seconds.train if folder.metrics.exists() else 0.0
+        with saved_counts(plan, folder, data) as kept:
+            seconds = Seconds(prepare=prepared, train=trained_for, evaluate=0.0)
+            _, result = evaluated(plan, ranker, data, command, kept=kept, seconds=seconds, seen=seen)
+            target = _free(folder.path / f"metrics-{time.strftime('%Y%m%d-%H%M%S')}.json")
+            if processes.is_first():
+                save_result(result, target)
         show(f"\n{render_table([result])}\n\n{target}")
     return result
 

@@ -4,8 +4,9 @@ The other data sets and rankers that a run names are checked before anything is 
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -24,11 +25,11 @@ from evaluation.metrics import count_better_and_tied
 from evaluation.provenance import code_version
 from evaluation.results import DataSource, Fusion, Result, Seconds, Tested, measure, result_of, validations
 from evaluation.saved_counts import SavedCounts
-from evaluation.trec import save_ranks, write_trec
 from experiments.recipes.config import REPOSITORY, SECTIONS, Configuration, resolve
 from experiments.recipes.models import class_of, is_trained, recipe_of
 from experiments.recipes.run_folder import RunFolder
 from experiments.run.data import config_of_other, fusion_pairs, tests_beside
+from experiments.run.training import parameters_of
 from experiments.terminal.console import say
 from experiments.terminal.options import unknown
 from modeling.ranker import Ranker
@@ -44,7 +45,6 @@ class Outcome:
 
     tested: Tested
     evaluation: Evaluation
-    seconds: float  # of the model's evaluation
 
 
 def mixed(
@@ -102,10 +102,10 @@ def test_stage(
         others = {name: _control(name, plan.dataset) for name in CONTROLS}
         controls = {name: evaluate(other, split, plan.evaluate, reading=reading) for name, other in others.items()}
     source = DataSource(origin=data.manifest["origin"], fingerprint=words_sha256(split))
-    tested = measure(
+    found = measure(
         evaluation, data=source, split=split_name, controls=controls, resamples=plan.evaluate.bootstrap_samples
     )
-    return Outcome(tested, evaluation, evaluation.seconds)
+    return Outcome(found, evaluation)
 
 
 def _control(name: str, dataset: str) -> Ranker:
@@ -125,8 +125,12 @@ def also_stage(plan: Configuration, ranker: Ranker, command: str) -> dict[str, O
     return outcomes
 
 
-def saved_counts(plan: Configuration, folder: RunFolder, data: PreparedData) -> SavedCounts:
-    """The store of this test's counts until it is done."""
+@contextmanager
+def saved_counts(plan: Configuration, folder: RunFolder, data: PreparedData) -> Iterator[SavedCounts | None]:
+    """The store of a trained model's counts until its test is done, and removed then; None if it is not trained."""
+    if not is_trained(plan.model_name):
+        yield None
+        return
     weights = read_whole(folder.weights) if folder.weights.exists() else b""
     of = (
         data.manifest["fingerprint"],
@@ -139,36 +143,47 @@ def saved_counts(plan: Configuration, folder: RunFolder, data: PreparedData) -> 
         plan.evaluate.split,
     )
     stamp = hashlib.sha256(weights + repr((*of, plan.evaluate.run_depth)).encode()).hexdigest()
-    return SavedCounts(folder.path / "test-under-way", stamp)
+    kept = SavedCounts(folder.path / "test-under-way", stamp)
+    yield kept
+    kept.remove()
 
 
-def write_evaluations(folder: RunFolder, outcome: Outcome, model: str) -> None:
-    """Per-query ranks and the TREC files."""
-    save_ranks(outcome.evaluation, folder.path / "ranks.jsonl")
-    write_trec(outcome.evaluation, folder.path / "run.trec", folder.path / "qrels.trec", tag=model)
-
-
-def result_from(
+def evaluated(
     plan: Configuration,
-    outcome: Outcome,
-    also: Mapping[str, Outcome],
+    ranker: Ranker,
+    data: PreparedData,
     command: str,
+    *,
+    kept: SavedCounts | None,
     seconds: Seconds,
-    report: TrainingReport | None,
-    parameters: int,
-    fusion: Fusion | None,
-) -> Result:
-    """The result of a run, as written to ``metrics.json``."""
-    return result_of(
+    report: TrainingReport | None = None,
+    seen: PreparedData | None = None,
+) -> tuple[Evaluation, Result]:
+    """Test a ranker, fused with another if that is asked for, on all data sets of a run.
+
+    Args:
+        plan: the configuration of the run.
+        ranker: its model.
+        data: its data set.
+        command: as typed.
+        kept: counts of this test that are saved already.
+        seconds: of the run before its test.
+        report: what training reached, if it was now.
+        seen: the data as the model was trained on, by which a fusion is tuned; None: ``data``.
+    """
+    fused, fusion = mixed(plan, ranker, seen or data, command)
+    outcome = test_stage(plan, fused, data, kept, plan.evaluate.split)
+    also = also_stage(plan, fused, command)
+    return outcome.evaluation, result_of(
         outcome.tested,
         dataset=plan.dataset,
         model=plan.model_name,
         seed=plan.train.seed,
         command=command,
         code_version=code_version(REPOSITORY),
-        seconds=seconds,
+        seconds=replace(seconds, evaluate=outcome.evaluation.seconds),
         train_pairs_per_second=report.pairs_per_second if report else 0.0,
-        parameters=parameters,
+        parameters=parameters_of(ranker),
         also={name: each.tested for name, each in also.items()},
         config={section: plan.section(section) for section in SECTIONS},
         history=validations(report.history, report.pairs) if report else (),

@@ -92,6 +92,9 @@ def test_scoring_has_its_forms_at_each_width():
 )
 def test_training_steps_are_measured_in_both_ways(monkeypatch, measure, what, few, forms):
     monkeypatch.setattr(training, what, few)
+    small = {"model.dim": "16", "train.batch_size": "8"}
+    plan_of = jdk.plan_of
+    monkeypatch.setattr(training, "plan_of", lambda options, model, typed: plan_of(options, model, {**typed, **small}))
     found = getattr(training, measure)(OPTIONS)
     assert len(found.rows) == 8  # three parts and the whole step
     assert {(row.first, row.second) for row in found.rows} == {forms}
