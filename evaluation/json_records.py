@@ -45,7 +45,7 @@ def load_record(record: type[Record], path: Path, what: str) -> Record:
     return from_json(record, load_json(path, what), str(path))
 
 
-def load_json(path: Path, what: str) -> object:
+def load_json(path: Path, what: str) -> Any:
     """The content of a JSON file; ``what`` names it in messages.
 
     Raises:
