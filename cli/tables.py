@@ -38,7 +38,7 @@ _MEASUREMENTS: Final[dict[str, tuple[str, str]]] = {
         "a server asked by one client and by several; PATH: an indexed folder",
     ),
     "ann": ("search.speed.ann:measure_ann", "nearest-neighbour engines over many vectors"),
-    "posts": ("search.speed.posts:measure_posts", "the search for posts by its engines; PATH: a dump"),
+    "posts": ("search.speed.ann:measure_posts", "the search for posts by its engines; PATH: a dump"),
 }
 """Name -> function from options to what was measured, and what it measures."""
 ABOUT: Final = {name: about for name, (_, about) in _MEASUREMENTS.items()}

@@ -57,15 +57,6 @@ def load_json(path: Path, what: str) -> Any:
         raise UserError(f"expected {what} in {path}, but it cannot be read: {error}") from error
 
 
-def load_if_saved(record: type[Record], path: Path, what: str) -> Record | None:
-    """The same; None if there is no such file.
-
-    Raises:
-        UserError: the file is damaged.
-    """
-    return load_record(record, path, what) if path.exists() else None
-
-
 def _read(kind: Any, content: object, where: str) -> Any:
     origin = get_origin(kind)
     if kind is Any or kind is object:

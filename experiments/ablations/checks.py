@@ -29,7 +29,7 @@ from torch import Tensor
 
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
-from evaluation.json_records import load_if_saved, load_json
+from evaluation.json_records import load_json, load_record
 from evaluation.provenance import code_version, machine
 from evaluation.results import Result
 from evaluation.significance import Runs, compare_runs
@@ -230,9 +230,9 @@ def calibration_section(results: Path) -> str:
     Raises:
         UserError: the file is damaged.
     """
-    found = load_if_saved(Calibration, results / CALIBRATION_FILE, "the calibration of the test")
-    if found is None:
+    if not (results / CALIBRATION_FILE).exists():
         return ""
+    found = load_record(Calibration, results / CALIBRATION_FILE, "the calibration of the test")
     rows = [
         (
             model,

@@ -263,4 +263,4 @@ def _check_own(kind: Any, named: str) -> None:
 
 def _own_recipe(module: str, name: str) -> Recipe:
     settings = TRANSFORMER if resolve_name(f"{module}:{name}").reads == "subwords" else BASELINE
-    return Recipe(f"{module}:{name}", f"{module}:{name}.config_type", "a model of your own", settings)
+    return Recipe(f"{module}:{name}", "a model of your own", settings, f"{module}:{name}.config_type")
