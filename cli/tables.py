@@ -78,9 +78,9 @@ def ablate(arguments: Sequence[str]) -> None:
     Raises:
         UserError: there is no such ablation or option, or the data are not available.
     """
-    from experiments.ablations.catalogue import ABLATIONS
-    from experiments.ablations.graph_grid import NAME, grid_cells
     from experiments.posts.ablations import ABLATIONS as OF_POSTS
+    from experiments.tables.ablations import ABLATIONS
+    from experiments.tables.graph_grid import NAME, grid_cells
 
     names = (NAME, *ABLATIONS, CONTROL, CALIBRATION, *OF_POSTS)
     name, typed = _named(arguments, names, "expected an ablation: bash run.sh ablate")
@@ -127,7 +127,7 @@ def _ablate_posts(name: str, typed: Mapping[str, str]) -> None:
 
 def _calibrate(typed: Mapping[str, str]) -> None:
     """Compare seeds of one model with others of it, and show how often they are called different."""
-    from experiments.ablations.checks import calibration_cells, calibration_section, save_calibration
+    from experiments.tables.ablation_checks import calibration_cells, calibration_section, save_calibration
 
     results = _trained(calibration_cells(), CALIBRATION, typed)
     save_calibration(results, typed)
@@ -138,8 +138,8 @@ def _control(typed: Mapping[str, str]) -> None:
     """Train the graph on a task that only edges can solve, and show what it reached."""
     if typed:
         raise UserError(f"bash run.sh ablate {CONTROL} takes no options")
-    from experiments.ablations.checks import control_section, measure_control
     from experiments.recipes.results_folder import RESULTS
+    from experiments.tables.ablation_checks import control_section, measure_control
 
     measure_control(RESULTS, f"bash run.sh ablate {CONTROL}")
     console.show(control_section(RESULTS))

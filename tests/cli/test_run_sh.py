@@ -15,13 +15,13 @@ from cli.commands import COMMANDS, usage_lines
 from cli.help import help_lines
 from cli.tables import ABOUT, CALIBRATION, CONTROL
 from data_prep.registry import DATASETS
-from experiments.ablations.catalogue import ABLATIONS
-from experiments.ablations.graph_grid import NAME as GRID
 from experiments.posts.ablations import ABLATIONS as POSTS_ABLATIONS
 from experiments.posts.config import MODELS as POSTS_MODELS
 from experiments.posts.config import resolve_plan
 from experiments.recipes.config import SECTIONS, all_options, parse_options, resolve
 from experiments.recipes.models import MODELS
+from experiments.tables.ablations import ABLATIONS
+from experiments.tables.graph_grid import NAME as GRID
 from experiments.tables.language_table import NAME as LANGUAGES
 from experiments.tables.main_table import CELLS, TUNED
 from experiments.terminal.options import parsed, split_arguments

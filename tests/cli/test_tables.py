@@ -6,8 +6,8 @@ import pytest
 
 from cli.main import main
 from evaluation.speed import Measured, compare
-from experiments.ablations import checks
 from experiments.recipes import results_folder
+from experiments.tables import ablation_checks as checks
 from experiments.tables import cells, language_table, query_kinds
 
 COMMANDS = ["benchmark jdk", "benchmark languages", "ablate blocks", "ablate graph", "ablate calibration", "tune galm"]

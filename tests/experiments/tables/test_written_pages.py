@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 
 from evaluation.result_store import ResultStore
-from experiments.ablations.catalogue import ABLATIONS
 from experiments.recipes.config import resolve
+from experiments.tables.ablations import ABLATIONS
 from experiments.tables.comparison_pictures import comparison_pictures
 from experiments.tables.comparison_tables import markdown_table, summary, tables
 from experiments.tables.main_table import (

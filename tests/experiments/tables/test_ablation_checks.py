@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from experiments.ablations.checks import (
+from experiments.recipes.results_folder import RESULTS
+from experiments.tables.ablation_checks import (
     CONTROL_FILE,
     calibrate,
     calibrated,
@@ -17,7 +18,6 @@ from experiments.ablations.checks import (
     save_calibration,
     share_told_apart,
 )
-from experiments.recipes.results_folder import RESULTS
 from tests.evaluation.test_results import result
 
 
@@ -83,7 +83,7 @@ def test_what_is_saved_is_read_and_shown(tmp_path, monkeypatch):
     assert found.models["unif"].comparisons == 10
     assert list(found.models) == ["unif"]
     assert calibration_section(tmp_path) == ""
-    monkeypatch.setattr("experiments.ablations.checks.saved_results", lambda *_: [("unif", run) for run in runs])
+    monkeypatch.setattr("experiments.tables.ablation_checks.saved_results", lambda *_: [("unif", run) for run in runs])
     save_calibration(tmp_path, {})
     assert "| unif | 6 |" in calibration_section(tmp_path)
 
