@@ -8,24 +8,19 @@
 #   context RUN_DIR|turns|table|ndcg|...        test runs with the contexts of their queries and of others
 #   board [TensorBoard options]                 curves and pictures of all runs, at http://localhost:6006
 #   benchmark PART                              train the models of the main table that have no saved result
-#   ablate NAME                                 train the variants of an ablation that have no saved result
+#   ablate NAME                                 train the variants of an ablation, except those saved already
 #   tune MODEL                                  compare initializations and losses of a model on validation
 #   table                                       write the tables of the saved results, including README's
 #   speed NAME [PATH]                           measure two forms of a part in one run, and their ratio
-#   index DIR|--list=FILE [--out=FILE]          index a folder's methods, types and files, or many's
-#   search ["QUESTION"] [--at=FILE:LINE]        search by a question, a name, or a comment that asks
+#   index DIR|--list=FILE [--out=FILE]          index the methods, types and files of one folder or many
+#   search ["QUESTION"] [--at=FILE:LINE]        search by a question, a name, or a comment `# search: ...`
 #   related FILE:LINE [--json]                  find code like that at a place, such as src/app.py:120
 #   serve [--port=8765]                         a web page that searches, at http://127.0.0.1:8765
 #   mcp [DIR] [--configure=CLIENT]              an MCP server for coding agents, on standard input and output
 #   quality DIR [--queries=FILE.json]           measure the search on your own documented methods or queries
-#   gencodesearchnet MODEL [MODEL ...]          rank and match GenCodeSearchNet's test sets
-#   fine_tune BASE --out=FOLDER                 fine-tune a cross-encoder, as GenCodeSearchNet's baselines
-#   statistics                                  token counts and distances of GenCodeSearchNet's sets
-#   format_pairs FORM FILE [...] --out=FILE     convert source files to GenCodeSearchNet's raw form
-#   sample_pairs FILE --task=T --out=FILE       sample a ranking or matching file from a raw file
-#   r_pairs SOURCE [...] --out=FOLDER           extract comments and their code from R files or packages
+#   gencodesearchnet MODEL [...]|statistics|... rank and match GenCodeSearchNet's test sets; make such sets
 #   posts MODEL|index|search|...                search posts by code and an error; train and test that
-#   posts_sample MODEL                          the same on a synthetic sample that is made here
+#   posts_sample MODEL                          the same on synthetic posts, which it makes itself
 #   posts_from_tracker TICKETS --out=FOLDER     write a bug tracker as a dump of posts
 #   test [pytest options]                       run all checks
 #   test_editor                                 try the VS Code extension in a real editor (docs/editor.md)

@@ -4,7 +4,8 @@ Functions are given by name, so nothing is imported before a command is run. A n
 here.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 _GENCODESEARCHNET: Final = "experiments.gencodesearchnet"
@@ -30,6 +31,8 @@ class Command:
     """What its first word may be, as the mapping of names to what they are; "" if that is not listed."""
     needs: str = ""
     """What the first set-up does not install."""
+    parts: Mapping[str, "Command"] = field(default_factory=dict)
+    """Commands of two words, by the second."""
 
 
 TRAIN: Final = Command(
@@ -50,7 +53,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "corpus": Command(
         "NAME [--data.field=value ...]",
         "statistics of the corpus repositories or installed",
-        "cli.corpus:corpus",
+        "cli.runs:corpus",
         sections=("data",),
     ),
     "evaluate": Command(
@@ -62,37 +65,58 @@ COMMANDS: Final[dict[str, Command]] = {
     "context": Command(
         "RUN_DIR|turns|table|ndcg|...",
         "test runs with the contexts of their queries and of others",
-        "cli.context:context",
+        "cli.runs:context",
         "experiments.context.options:ContextOptions",
-        named=(
-            ("context annotate", "experiments.context.options:AnnotateOptions"),
-            ("context ndcg", "experiments.context.options:JudgeOptions"),
-            ("context study", "experiments.context.options:StudyOptions"),
-        ),
+        parts={
+            "annotate": Command(
+                "RUN_DIR RUN_DIR --out=FILE.csv",
+                "write hits of two runs, to be labelled by hand",
+                "experiments.context.labels:annotate",
+                "experiments.context.options:AnnotateOptions",
+            ),
+            "ndcg": Command(
+                "RUN_DIR [...] --annotations=FILE.csv",
+                "the nDCG of runs by such labels",
+                "experiments.context.labels:judge",
+                "experiments.context.options:JudgeOptions",
+            ),
+            "study": Command(
+                "[RUN_DIR RUN_DIR] --out=FILE.json",
+                "a page on which people compare the hits of two runs",
+                "experiments.context.study:study",
+                "experiments.context.options:StudyOptions",
+            ),
+            "table": Command("", "write the page of saved results", "experiments.context.page:table"),
+            "turns": Command(
+                "DATASET MODEL [--section.field=value ...]",
+                "train and test with each source tree left out in turn",
+                "experiments.context.turns:turns",
+            ),
+        },
     ),
     "board": Command("[TensorBoard options]", "curves and pictures of all runs, at http://localhost:6006"),
     "benchmark": Command(
         "PART", "train the models of the main table that have no saved result", "cli.tables:benchmark"
     ),
-    "ablate": Command("NAME", "train the variants of an ablation that have no saved result", "cli.tables:ablate"),
+    "ablate": Command("NAME", "train the variants of an ablation, except those saved already", "cli.tables:ablate"),
     "tune": Command("MODEL", "compare initializations and losses of a model on validation", "cli.tables:tune"),
     "table": Command("", "write the tables of the saved results, including README's", "cli.tables:table"),
     "speed": Command(
         "NAME [PATH]",
         "measure two forms of a part in one run, and their ratio",
-        "cli.speed:speed",
+        "cli.tables:speed",
         "evaluation.speed:SpeedOptions",
-        names="cli.speed:ABOUT",
+        names="cli.tables:ABOUT",
     ),
     "index": Command(
         "DIR|--list=FILE [--out=FILE]",
-        "index a folder's methods, types and files, or many's",
+        "index the methods, types and files of one folder or many",
         "search.cli:index",
         "search.options:IndexOptions",
     ),
     "search": Command(
         '["QUESTION"] [--at=FILE:LINE]',
-        "search by a question, a name, or a comment that asks",
+        "search by a question, a name, or a comment `# search: ...`",
         "search.cli:search",
         "search.options:SearchOptions",
     ),
@@ -122,58 +146,79 @@ COMMANDS: Final[dict[str, Command]] = {
         "search.options:QualityOptions",
     ),
     "gencodesearchnet": Command(
-        "MODEL [MODEL ...]",
-        "rank and match GenCodeSearchNet's test sets",
+        "MODEL [...]|statistics|...",
+        "rank and match GenCodeSearchNet's test sets; make such sets",
         f"{_GENCODESEARCHNET}.cli:benchmark",
         f"{_GENCODESEARCHNET}.config:BenchmarkOptions",
         needs="requirements-sentences.txt, for models named by a folder or MiniLM",
-    ),
-    "fine_tune": Command(
-        "BASE --out=FOLDER",
-        "fine-tune a cross-encoder, as GenCodeSearchNet's baselines",
-        f"{_GENCODESEARCHNET}.cli:fine_tuning",
-        f"{_GENCODESEARCHNET}.config:FineTuneCommand",
-        needs="requirements-sentences.txt",
-    ),
-    "statistics": Command(
-        "",
-        "token counts and distances of GenCodeSearchNet's sets",
-        f"{_GENCODESEARCHNET}.cli:statistics",
-        f"{_GENCODESEARCHNET}.config:StatisticsOptions",
-    ),
-    "format_pairs": Command(
-        "FORM FILE [...] --out=FILE",
-        "convert source files to GenCodeSearchNet's raw form",
-        f"{_GENCODESEARCHNET}.cli:format_pairs",
-        f"{_GENCODESEARCHNET}.config:FormatOptions",
-    ),
-    "sample_pairs": Command(
-        "FILE --task=T --out=FILE",
-        "sample a ranking or matching file from a raw file",
-        f"{_GENCODESEARCHNET}.cli:sample_pairs",
-        f"{_GENCODESEARCHNET}.config:SampleOptions",
-    ),
-    "r_pairs": Command(
-        "SOURCE [...] --out=FOLDER",
-        "extract comments and their code from R files or packages",
-        f"{_GENCODESEARCHNET}.cli:r_pairs",
-        f"{_GENCODESEARCHNET}.config:RPairsOptions",
+        parts={
+            "statistics": Command(
+                "",
+                "token counts and distances of its sets",
+                f"{_GENCODESEARCHNET}.cli:statistics",
+                f"{_GENCODESEARCHNET}.config:StatisticsOptions",
+            ),
+            "fine_tune": Command(
+                "BASE --out=FOLDER",
+                "fine-tune a cross-encoder, as its baselines",
+                f"{_GENCODESEARCHNET}.cli:fine_tuning",
+                f"{_GENCODESEARCHNET}.config:FineTuneCommand",
+                needs="requirements-sentences.txt",
+            ),
+            "format_pairs": Command(
+                "FORM FILE [...] --out=FILE",
+                "convert source files to its raw form",
+                f"{_GENCODESEARCHNET}.cli:format_pairs",
+                f"{_GENCODESEARCHNET}.config:FormatOptions",
+            ),
+            "sample_pairs": Command(
+                "FILE --task=T --out=FILE",
+                "sample a ranking or matching file from a raw file",
+                f"{_GENCODESEARCHNET}.cli:sample_pairs",
+                f"{_GENCODESEARCHNET}.config:SampleOptions",
+            ),
+            "r_pairs": Command(
+                "SOURCE [...] --out=FOLDER",
+                "extract comments and their code from R files or packages",
+                f"{_GENCODESEARCHNET}.cli:r_pairs",
+                f"{_GENCODESEARCHNET}.config:RPairsOptions",
+            ),
+        },
     ),
     "posts": Command(
         "MODEL|index|search|...",
         "search posts by code and an error; train and test that",
-        "cli.posts:posts",
+        "experiments.posts.cli:test_model",
         named=(
             ("data", "data_prep.posts.config:PostsConfig"),
             ("loop", "experiments.posts.config:LoopConfig"),
             ("evaluate", "experiments.posts.config:TestConfig"),
-            ("posts index", "search.posts.options:PostsIndexOptions"),
-            ("posts search", "search.posts.options:PostsSearchOptions"),
         ),
+        parts={
+            "index": Command(
+                "DUMP",
+                "index the answered questions of a dump",
+                "search.posts.cli:index",
+                "search.posts.options:PostsIndexOptions",
+            ),
+            "search": Command(
+                "[--snippet=FILE]",
+                "search it by code and an error, from standard input or a file",
+                "search.posts.cli:search",
+                "search.posts.options:PostsSearchOptions",
+            ),
+            "statistics": Command(
+                "--data.path=DUMP", "sizes of a dump's fields and sets", "experiments.posts.cli:statistics"
+            ),
+            "tune": Command(
+                "--data.path=DUMP", "compare settings of BM25 on the development sets", "experiments.posts.cli:tune"
+            ),
+            "table": Command("", "write the tables of the saved results", "experiments.posts.cli:table"),
+        },
     ),
     "posts_sample": Command(
         "MODEL",
-        "the same on a synthetic sample that is made here",
+        "the same on synthetic posts, which it makes itself",
         "experiments.posts.cli:sample",
     ),
     "posts_from_tracker": Command(
@@ -192,8 +237,12 @@ COMMANDS: Final[dict[str, Command]] = {
 }
 """Name -> command."""
 
-FORMER_NAMES: Final = {"compare": "benchmark"}
-"""Earlier names of commands -> today's."""
+RENAMED: Final = {
+    "compare": "benchmark",
+    **{name: f"gencodesearchnet {name}" for name in COMMANDS["gencodesearchnet"].parts},
+}
+"""Earlier name -> today's."""
+
 _WIDTH: Final = 44
 
 

@@ -1,7 +1,6 @@
 """The command ``galm`` of an installed wheel, which corresponds to ``run.sh`` in a checkout."""
 
-from experiments.terminal.interruption import end_silently, run_interruptibly
-from experiments.terminal.standard_streams import open_standard_streams
+from experiments.terminal.startup import end_silently, open_standard_streams, run_interruptibly
 
 
 def run() -> int:
@@ -11,8 +10,7 @@ def run() -> int:
     import os
     import sys
 
-    from cli.libraries import keep_libraries_apart
-    from cli.main import main
+    from cli.main import keep_libraries_apart, main
     from data_prep.installation import absolute_path, workspace
 
     os.environ["PATH"] = absolute_path()

@@ -66,6 +66,8 @@ def _about(topic: str) -> list[str]:
         return _about_model(topic)
     if topic in _SECTIONS:
         return [f"section {topic}: {_SECTIONS[topic]}", *_entries(_options(topic))]
+    if parts := [(f"{name} {topic}", each.parts[topic]) for name, each in COMMANDS.items() if topic in each.parts]:
+        return [line for name, part in parts for line in _about_command(name, part)]
     raise unknown("command, data set, model or section", topic, [*COMMANDS, *DATASETS, *MODELS, *_SECTIONS])
 
 
@@ -75,12 +77,11 @@ def _about_command(name: str, command: Command) -> list[str]:
     lines += [f"  {word:<12}{about}" for word, about in resolve_name(command.names).items()] if command.names else []
     lines += _entries(named_options(resolve_name(command.options)).values()) if command.options else []
     for section, config in command.named:
-        if " " in section:  # a command of its own, whose options have no section
-            lines += [f"bash run.sh {section}", *_entries(named_options(resolve_name(config)).values())]
-        else:
-            lines += _entries(options_of(section, resolve_name(config)).values())
+        lines += _entries(options_of(section, resolve_name(config)).values())
     for section in command.sections:
         lines += _entries(_options(section))
+    for part, each in command.parts.items():
+        lines += _about_command(f"{name} {part}", each)
     return lines
 
 

@@ -4,8 +4,7 @@ Nothing heavy is imported before the command line has been checked.
 """
 
 from data_prep.errors import FAULT, MISTAKE, NOTHING_FOUND, UserError
-from experiments.terminal.interruption import end_silently, run_interruptibly
-from experiments.terminal.standard_streams import open_standard_streams
+from experiments.terminal.startup import end_silently, open_standard_streams, run_interruptibly
 
 if __name__ == "__main__":
     end_silently()  # nothing has started yet that Ctrl-C could break
@@ -20,10 +19,11 @@ from itertools import takewhile
 from pkgutil import resolve_name
 from typing import Final
 
-from cli.commands import COMMANDS, FORMER_NAMES, TRAIN
-from cli.libraries import keep_libraries_apart
+from cli.commands import COMMANDS, RENAMED, TRAIN
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import FULL, MANY_OPEN
+from data_prep.files.user_folders import forget_relative_homes
+from data_prep.installation import IMPORT_ROOT
 from data_prep.registry import DATASETS
 from experiments.terminal import console
 from experiments.terminal.options import unknown
@@ -43,6 +43,20 @@ def main(arguments: Sequence[str]) -> int:
         code = _told(error)
     lost = console.end_output()
     return _told(lost) if lost and not code else code
+
+
+def keep_libraries_apart() -> None:
+    """Keep what libraries read and make by themselves away from folders that anyone may have filled.
+
+    Sets the environment of this process and its children, before libraries are imported; matplotlib can only be kept
+    apart where it is imported, ``training/drawing.py``.
+    """
+    forget_relative_homes()
+    os.environ["PYTHONSAFEPATH"] = "1"  # else `python -m` imports modules of the current folder
+    os.environ["PYTHON_DOTENV_DISABLED"] = "1"  # pymilvus reads .env in its own folder and in all above it
+    # When imported, torch makes this folder, by default one in /tmp, whose name another user may have taken. So it is
+    # one that exists: nothing is stored there, since nothing is compiled by torch.
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(IMPORT_ROOT))
 
 
 def _told(error: BaseException) -> int:
@@ -90,13 +104,16 @@ def run_command(arguments: Sequence[str]) -> bool:
         return True
     if not words:
         raise UserError("expected a data set and a model, such as jdk galm, or a command: see `bash run.sh help`")
-    if words[0] in FORMER_NAMES:
-        raise UserError(f"{words[0]} is now called {FORMER_NAMES[words[0]]}: bash run.sh {FORMER_NAMES[words[0]]}")
+    if words[0] in RENAMED:
+        raise UserError(f"{words[0]} is now called {RENAMED[words[0]]}: `bash run.sh {RENAMED[words[0]]} ...`")
     if words[0] not in DATASETS and words[0] not in COMMANDS:
         raise unknown("data set or command", words[0], [*DATASETS, *COMMANDS])
-    run = (TRAIN if words[0] in DATASETS else COMMANDS[words[0]]).run
-    found = resolve_name(run)(arguments if words[0] in DATASETS else _without(words[0], arguments))
-    return found is not False
+    command, rest = TRAIN, arguments
+    if words[0] in COMMANDS:
+        command, rest = COMMANDS[words[0]], _without(words[0], arguments)
+    if words[1:2] and words[1] in command.parts:
+        command, rest = command.parts[words[1]], _without(words[1], rest)
+    return resolve_name(command.run)(rest) is not False
 
 
 def _without(name: str, arguments: Sequence[str]) -> list[str]:

@@ -1,15 +1,20 @@
-"""The commands about one run: ``DATASET MODEL``, ``prepare``, ``evaluate``."""
+"""The commands about runs and data: ``DATASET MODEL``, ``prepare``, ``corpus``, ``evaluate``, ``context``."""
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.registry import DATASETS
+from experiments.context.options import ContextOptions
 from experiments.recipes import config
-from experiments.recipes.own_model import add_own_model, own_model_in
+from experiments.recipes.config import add_own_model, own_model_in
 from experiments.terminal import console
-from experiments.terminal.options import unknown
+from experiments.terminal.options import parsed, unknown
+
+CORPORA = ("repositories", "installed")
 
 
 def train(arguments: Sequence[str]) -> None:
@@ -29,8 +34,7 @@ def train(arguments: Sequence[str]) -> None:
             "--train.processes"
         )
     from experiments.run.launch import together
-    from experiments.run.resume import processes_of
-    from experiments.run.run import run
+    from experiments.run.run import processes_of, run
 
     with together(processes_of(plan)):
         run(plan, typed)
@@ -52,7 +56,7 @@ def prepare(arguments: Sequence[str]) -> None:
             raise UserError(f"bash run.sh prepare takes options of section data, such as --data.path=, not --{name}")
     plan = config.resolve(words[0], "galm", typed)
     from experiments.run.data import add_training_sets, drop_test_overlap, prepare_stage
-    from experiments.run.named_parts import check_named
+    from experiments.run.testing import check_named
 
     check_named(plan, trains=True)
     command = shlex.join(["bash", "run.sh", "prepare", *words, *(f"--{name}={text}" for name, text in typed.items())])
@@ -60,6 +64,34 @@ def prepare(arguments: Sequence[str]) -> None:
     data = drop_test_overlap(plan, add_training_sets(plan, data, command), command)
     sizes = ", ".join(f"{split} {len(pairs):,}" for split, pairs in data.splits.items())
     console.say(f"{words[0]}: {sizes} pairs in {data.folder}")
+
+
+def corpus(arguments: Sequence[str]) -> None:
+    """Print the statistics of a corpus, and write them as a page and a picture.
+
+    Raises:
+        UserError: there is no such corpus or option, or its source trees are not available.
+    """
+    words, typed = config.split_run_arguments(arguments)
+    if len(words) != 1 or words[0] not in CORPORA:
+        raise UserError(f"expected a corpus: bash run.sh corpus {'|'.join(CORPORA)}")
+    for name in typed:
+        if not name.startswith("data."):
+            raise UserError(f"bash run.sh corpus takes options of section data, such as --data.mirrors=, not --{name}")
+    from data_prep.files.atomic import write_atomically
+    from data_prep.pipeline.corpus_statistics import measured_lengths, statistics
+    from data_prep.registry import data_set
+    from data_prep.worker_pool import processors
+    from experiments.corpus_statistics import corpus_picture, corpus_tables
+
+    plan = config.resolve(words[0], "galm", typed)
+    data = replace(plan.data, root=str(config.REPOSITORY / plan.data.root))
+    shards = [path for path in data_set(words[0], data).inputs() if path.suffix == ".gz"]
+    found, lengths = statistics(shards), measured_lengths(shards, data.processes or processors())
+    page, folder = corpus_tables(words[0], found, lengths), Path(data.root) / "raw" / words[0]
+    write_atomically(folder / "statistics.md", page)
+    write_atomically(folder / "statistics.png", corpus_picture(found, lengths))
+    console.show(f"{page}\n{folder / 'statistics.md'}, {folder / 'statistics.png'}")
 
 
 def evaluate(arguments: Sequence[str]) -> None:
@@ -71,9 +103,26 @@ def evaluate(arguments: Sequence[str]) -> None:
     words, typed, own = _split(arguments)
     if len(words) != 1:
         raise UserError("expected the folder of a run: bash run.sh evaluate RUN_DIR")
-    from experiments.run.evaluate import evaluate_run
+    from experiments.run.run import evaluate_run
 
     evaluate_run(named_path(words[0]), typed, own)
+
+
+def context(arguments: Sequence[str]) -> None:
+    """Test finished runs with the contexts of their queries and with others.
+
+    Raises:
+        UserError: no run is named, a run is not finished, or an option is wrong.
+    """
+    words, options = parsed(arguments, ContextOptions)
+    if not words:
+        raise UserError(
+            "expected finished runs: bash run.sh context RUN_DIR [RUN_DIR ...]; see bash run.sh help context"
+        )
+    from experiments.context.measure import context as measure
+
+    for word in words:
+        measure(Path(word), options)
 
 
 def _split(arguments: Sequence[str]) -> tuple[list[str], dict[str, str], str]:

@@ -1,12 +1,17 @@
-"""The commands about many runs: ``benchmark``, ``ablate``, ``tune`` and ``table``."""
+"""The commands about many runs: ``benchmark``, ``ablate``, ``tune``, ``table``; and ``speed``."""
 
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, replace
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Final
 
 from data_prep.errors import UserError
+from data_prep.files.folder_lock import sole_writer
+from data_prep.files.named_paths import check_folder_place
 from experiments.recipes.config import split_run_arguments
 from experiments.terminal import console
+from experiments.terminal.options import parsed, unknown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,6 +22,26 @@ CONTROL: Final = "control"
 """The ablation that is none: a task that the graph has to solve."""
 CALIBRATION: Final = "calibration"
 """Nor is this one: many seeds of one model, to see how often the test calls them different."""
+
+
+_MEASUREMENTS: Final[dict[str, tuple[str, str]]] = {
+    "scoring": ("experiments.speed.scoring:measure_scoring", "GALM's fast form, plain form and the matrix product"),
+    "pools": ("experiments.speed.scoring:measure_pools", "ranking whole pools of several sizes, and its memory"),
+    "training": ("experiments.speed.training:measure_training", "a training step of GALM's fast and plain form"),
+    "rows": ("experiments.speed.training:measure_rows", "training with rows of word tables that wait, or all move"),
+    "selected": ("experiments.speed.training:measure_selected", "training with gradients of few scores, or of all"),
+    "extraction": ("experiments.speed.jdk:measure_extraction", "methods by tree-sitter and by javalang"),
+    "search": ("search.speed.index:measure_index", "an index made, updated and asked, with and without the model"),
+    "question": ("search.speed.index:measure_question", "one question from the command line"),
+    "serve": (
+        "search.speed.server:measure_server",
+        "a server asked by one client and by several; PATH: an indexed folder",
+    ),
+    "ann": ("search.speed.ann:measure_ann", "nearest-neighbour engines over many vectors"),
+    "posts": ("search.speed.ann:measure_posts", "the search for posts by its engines; PATH: a dump"),
+}
+"""Name -> function from options to what was measured, and what it measures."""
+ABOUT: Final = {name: about for name, (_, about) in _MEASUREMENTS.items()}
 
 
 def _named(arguments: Sequence[str], names: Collection[str], expected: str) -> tuple[str, dict[str, str]]:
@@ -53,9 +78,9 @@ def ablate(arguments: Sequence[str]) -> None:
     Raises:
         UserError: there is no such ablation or option, or the data are not available.
     """
-    from experiments.ablations.catalogue import ABLATIONS
-    from experiments.ablations.graph_grid import NAME, grid_cells
     from experiments.posts.ablations import ABLATIONS as OF_POSTS
+    from experiments.tables.ablations import ABLATIONS
+    from experiments.tables.graph_grid import NAME, grid_cells
 
     names = (NAME, *ABLATIONS, CONTROL, CALIBRATION, *OF_POSTS)
     name, typed = _named(arguments, names, "expected an ablation: bash run.sh ablate")
@@ -102,7 +127,7 @@ def _ablate_posts(name: str, typed: Mapping[str, str]) -> None:
 
 def _calibrate(typed: Mapping[str, str]) -> None:
     """Compare seeds of one model with others of it, and show how often they are called different."""
-    from experiments.ablations.calibration import calibration_cells, calibration_section, save_calibration
+    from experiments.tables.ablation_checks import calibration_cells, calibration_section, save_calibration
 
     results = _trained(calibration_cells(), CALIBRATION, typed)
     save_calibration(results, typed)
@@ -113,10 +138,10 @@ def _control(typed: Mapping[str, str]) -> None:
     """Train the graph on a task that only edges can solve, and show what it reached."""
     if typed:
         raise UserError(f"bash run.sh ablate {CONTROL} takes no options")
-    from experiments.ablations.positive_control import control_section, measure
     from experiments.recipes.results_folder import RESULTS
+    from experiments.tables.ablation_checks import control_section, measure_control
 
-    measure(RESULTS, f"bash run.sh ablate {CONTROL}")
+    measure_control(RESULTS, f"bash run.sh ablate {CONTROL}")
     console.show(control_section(RESULTS))
 
 
@@ -126,7 +151,7 @@ def tune(arguments: Sequence[str]) -> None:
     Raises:
         UserError: there is no such model or option, or the data are not available.
     """
-    from experiments.ablations.tuning import TUNED, tuning_cells, tuning_page
+    from experiments.tables.main_table import TUNED, tuning_cells, tuning_page
 
     model, typed = _named(arguments, TUNED, "expected a model that is tuned: bash run.sh tune")
     from experiments.tables.cells import saved_results
@@ -147,3 +172,33 @@ def table(arguments: Sequence[str]) -> None:
     from experiments.tables.pages import write_tables
 
     write_tables()
+
+
+def speed(arguments: Sequence[str]) -> None:
+    """Run a measurement, print its table, and save it.
+
+    Raises:
+        UserError: there is no such measurement or option, or what it runs on is not available.
+    """
+    from evaluation.speed import SpeedOptions
+
+    words, options = parsed(arguments, SpeedOptions)
+    if len(words) not in (1, 2) or (len(words) == 2 and options.path):
+        raise UserError(f"expected a measurement, one of {', '.join(ABOUT)}: bash run.sh speed NAME [PATH]")
+    name = words[0]
+    if name not in ABOUT:
+        raise unknown("measurement", name, [*ABOUT])
+    options = replace(options, path=options.path or "".join(words[1:]))
+    from evaluation.provenance import without_paths
+    from experiments.recipes.results_folder import results_folder
+
+    folder = results_folder([{"speed": asdict(options)}], [{"speed": asdict(SpeedOptions())}], options.out)
+    check_folder_place(folder, "--out")
+    with sole_writer(folder):
+        from experiments.speed.report import Record, save, saved_records, section
+
+        before = saved_records(folder)  # a damaged file is refused before anything is measured
+        measured = resolve_name(_MEASUREMENTS[name][0])(options)
+        record = Record.now(name, without_paths(shlex.join(["bash", "run.sh", "speed", *arguments])), measured)
+        save([*before, record], folder, ABOUT)
+    console.show(f"\n{section(record)}\n{folder}: speed.jsonl, speed.md")

@@ -9,11 +9,9 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
-from evaluation.history import Validation, mean_validation
 from evaluation.metrics import Measures
-from evaluation.results import Result, Tested
-from evaluation.run_comparison import RunDifference, Runs, compare_runs
-from evaluation.significance import holm
+from evaluation.results import Result, Tested, Validation
+from evaluation.significance import RunDifference, Runs, compare_runs, holm
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +66,22 @@ class Entry:
     def mrr_deviation(self) -> float | None:
         """Standard deviation of the exact MRR over the seeds; None for a single seed."""
         return statistics.stdev(tested.exact["mrr"] for tested in self.tested) if self.seeds > 1 else None
+
+
+def mean_validation(runs: Sequence[Validation]) -> Validation:
+    """The mean validation of several seeds after the same epoch."""
+    return Validation(
+        epoch=runs[0].epoch,
+        pairs=runs[0].pairs,
+        seconds=statistics.fmean(run.seconds for run in runs),
+        top1=statistics.fmean(run.top1 for run in runs),
+        mrr=statistics.fmean(run.mrr for run in runs),
+        inside={
+            name: statistics.fmean(run.inside[name] for run in runs)
+            for name in runs[0].inside
+            if all(name in run.inside for run in runs)
+        },
+    )
 
 
 @dataclass(frozen=True, slots=True)

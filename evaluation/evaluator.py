@@ -1,25 +1,81 @@
 """Ranks every query over the whole pool; depends only on the :class:`Ranker` interface.
 
 Scores are computed in blocks of queries and discarded after counting: each query retains its gold's rank, the numbers
-of better and tied codes, and the best few codes. Memory is one block of scores plus ``run_depth`` codes per query.
+of better and tied codes, and the best few codes. Memory is one block of scores plus ``run_depth`` codes per query. How
+a data set's test split is read, which rows are queries and what each is ranked among, is a :class:`TestReading`.
 """
 
 import logging
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import numpy as np
 from jaxtyping import Float, Float32, Int, Int64
 from tqdm import tqdm
 
 from data_prep.errors import UserError
-from data_prep.store.prepared_data import Split
+from data_prep.records import CODE_FIELDS
+from data_prep.store.prepared_data import PreparedData, Split
 from evaluation.config import EvaluateConfig
-from evaluation.metrics import count_better_and_tied
-from evaluation.reading import WHOLE, TestReading
+from evaluation.metrics import ceiling_top1, count_better_and_tied
 from evaluation.saved_counts import Counts, SavedCounts
 from modeling import distributed as processes
 from modeling.ranker import Ranker, Scores
+
+
+@dataclass(frozen=True, slots=True)
+class TestReading:
+    """Of a test split, from the manifest of its data set; by default each row is a query over all rows."""
+
+    __test__ = False  # pytest: no tests in here
+
+    candidates_without_query: bool = False
+    """Whether rows with an empty query are candidates only."""
+    group: int = 0
+    """Rank each query among this many rows, itself included; 0: all. The rows are divided at random, with a fixed seed;
+    the last ones that do not fill a group are left out, as in CodeSearchNet's evaluation (src/model_test.py)."""
+
+    @classmethod
+    def of(cls, manifest: Mapping[str, Any]) -> "TestReading":
+        """The reading that a manifest states.
+
+        Raises:
+            UserError: it states another.
+        """
+        stated = manifest.get("test_reading", {})
+        match stated:
+            case {"candidates_without_query": bool(only), **rest} if not rest:
+                return cls(candidates_without_query=only)
+            case {"group": int(group), **rest} if not rest and group > 1:
+                return cls(group=group)
+            case {**none} if not none:
+                return cls()
+        raise UserError(f"the manifest states a test_reading that is not known: {stated!r:.60}")
+
+    def queries(self, split: Split) -> Int64[np.ndarray, " queries"]:
+        """The rows of ``split`` that are queries."""
+        rows = np.arange(len(split), dtype=np.int64)
+        return rows[split.words["query"].lengths > 0] if self.candidates_without_query else rows
+
+    def groups(self, size: int) -> Int64[np.ndarray, "groups group"]:
+        """The rows of each group of a split of ``size`` rows; one of all if there are too few."""
+        group = min(self.group, size)
+        rows = np.random.RandomState(_SEED).permutation(size)[: size // group * group]
+        return np.sort(rows.reshape(-1, group), axis=1).astype(np.int64)
+
+
+WHOLE: Final = TestReading()
+_SEED: Final = 0
+"""CodeSearchNet's; its groups are others, since they also depend on the order of the rows."""
+
+
+def asked(data: PreparedData) -> Split:
+    """The test pairs of ``data``, without candidates that are no query."""
+    split, reading = data.splits["test"], TestReading.of(data.manifest)
+    return split.take(reading.queries(split)) if reading.candidates_without_query else split
+
 
 _log = logging.getLogger(__name__)
 
@@ -58,6 +114,20 @@ class Evaluation:
     def pairs_per_second(self) -> float:
         """Pairs per second while scoring."""
         return self.pairs / self.score_seconds
+
+    def ceiling_top1(self) -> float:
+        """Highest possible Top@1, given repeated queries and codes; of a pool in groups the mean of theirs."""
+        queries, codes = _keys(self.pool, ("query",)), _keys(self.pool, CODE_FIELDS)
+        golds, size = self.golds, self.candidates
+        if size == len(codes):
+            return ceiling_top1([queries[gold] for gold in golds], [codes[gold] for gold in golds], codes)
+        groups = [slice(start, start + size) for start in range(0, len(codes), size)]
+        return float(np.mean([ceiling_top1(queries[group], codes[group]) for group in groups]))
+
+
+def _keys(pool: Split, fields: Sequence[str]) -> list[tuple[bytes, ...]]:
+    """A key of each row's words in some fields."""
+    return [tuple(pool.words[field][row].tobytes() for field in fields) for row in range(len(pool))]
 
 
 def pool_rows(size: int, config: EvaluateConfig) -> Int64[np.ndarray, " pool"]:
@@ -100,7 +170,7 @@ def evaluate(
     if not len(golds):
         raise UserError(f"split {split.name} has no query among its {len(pool)} pairs; raise --data.limit")
     mine = processes.share(len(golds))
-    done = (kept and kept.load(mine.stop - mine.start, len(pool), min(config.run_depth, len(pool)))) or None
+    done = kept.load() if kept else None
     left = golds[mine.start + (len(done) if done else 0) : mine.stop]
     start = time.perf_counter()
     scores = ranker.over(pool if len(left) == len(pool) else pool.take(left), pool)

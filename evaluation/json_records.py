@@ -45,7 +45,7 @@ def load_record(record: type[Record], path: Path, what: str) -> Record:
     return from_json(record, load_json(path, what), str(path))
 
 
-def load_json(path: Path, what: str) -> object:
+def load_json(path: Path, what: str) -> Any:
     """The content of a JSON file; ``what`` names it in messages.
 
     Raises:
@@ -55,15 +55,6 @@ def load_json(path: Path, what: str) -> object:
         return parse_json(read_whole(path))
     except (OSError, UserError) as error:
         raise UserError(f"expected {what} in {path}, but it cannot be read: {error}") from error
-
-
-def load_if_saved(record: type[Record], path: Path, what: str) -> Record | None:
-    """The same; None if there is no such file.
-
-    Raises:
-        UserError: the file is damaged.
-    """
-    return load_record(record, path, what) if path.exists() else None
 
 
 def _read(kind: Any, content: object, where: str) -> Any:

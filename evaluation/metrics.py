@@ -1,17 +1,18 @@
 """Ranking metrics: per-query ranks first, then aggregates.
 
 Every query has one relevant method, its gold. ``rank = 1 + better + tied``: codes that tie with the gold rank above
-it, so that a constant scorer gets no credit. The functions take arrays of 1-based ranks.
+it, so that a constant scorer gets no credit. The functions take arrays of 1-based ranks. Where a query may have several
+relevant documents, and some that may not be counted (:func:`best_ranks`), its rank is that of the best relevant one.
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal
 
 import numpy as np
-from jaxtyping import Float, Int, Num
+from jaxtyping import Float, Int, Int64, Num
 
 from data_prep.errors import UserError
 
@@ -185,3 +186,70 @@ def _checked(ranks: Ranks) -> Ranks:
     if not (ranks >= 1).all():  # NaN is not
         raise UserError(f"ranks are numbers of 1 or more, not {ranks[~(ranks >= 1)][0]}")
     return ranks
+
+
+Columns = Sequence[int]
+"""Numbers of documents."""
+
+
+def best_ranks(
+    blocks: Iterable[Float[np.ndarray, "_ documents"]], relevant: Sequence[Columns], ignored: Sequence[Columns]
+) -> Int64[np.ndarray, " queries"]:
+    """The rank of the best relevant document of each query.
+
+    Args:
+        blocks: scores of all queries, in order, against all documents.
+        relevant: documents sought by each query; at least one.
+        ignored: documents that do not count for each query, such as the query's own post.
+
+    Raises:
+        UserError: a score is NaN, or a query has no relevant document.
+    """
+    ranks = np.empty(len(relevant), np.int64)
+    row = 0
+    for block in blocks:
+        for scores in block:
+            if not relevant[row]:
+                raise UserError(f"query {row} has no relevant document")
+            if np.isnan(scores).any():
+                raise UserError(f"scores must be numbers, but query {row} scores NaN")
+            best = scores[list(relevant[row])].max()
+            at_least = scores >= best
+            at_least[[*relevant[row], *ignored[row]]] = False
+            ranks[row] = 1 + np.count_nonzero(at_least)
+            row += 1
+    assert row == len(relevant), f"{row} of {len(relevant)} queries were scored"
+    return ranks
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """Recall at one depth, with its 95 % interval over queries (Wilson, JASA 1927)."""
+
+    k: int
+    value: float
+    low: float
+    high: float
+
+
+def recall_at(ranks: Int64[np.ndarray, " queries"], k: int) -> Recall:
+    """The share of queries with a relevant document among the first ``k``.
+
+    Raises:
+        UserError: there are no queries.
+    """
+    from scipy.stats import binomtest  # slow to import
+
+    value = top_at_k(ranks, k)
+    ends = binomtest(int((ranks <= k).sum()), len(ranks)).proportion_ci(method="wilson")
+    return Recall(k, value, float(ends.low), float(ends.high))
+
+
+def chance_recall(documents: int, relevant: Sequence[Columns], k: int) -> float:
+    """Expected recall at ``k`` of a random order: 1 - C(N - g, k) / C(N, k), averaged over the queries' g."""
+    k = min(k, documents)
+    misses = []
+    for columns in relevant:
+        places = np.arange(k)
+        misses.append(np.prod(np.maximum(0, documents - len(columns) - places) / (documents - places)))
+    return float(1 - np.mean(misses))

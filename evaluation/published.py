@@ -2,8 +2,12 @@
 
 The rows are those of GALM's Tables I and II, which take their baselines from the papers of TabCS (CodeSearchNet) and
 FcarCS (the Java corpus of Hu et al.). For the latter corpus, GALM's text gives other numbers than its Table II.
+
+The numbers of SearchBySnippet and SnippeR (arXiv 2305.11625v2, LREC-COLING 2024) are measured on Stack Overflow with
+models and data that were not released: reference only.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -44,24 +48,6 @@ PUBLISHED: Final = (
     Published("jcg_tabcs", "galm", "GALM, text", _printed(0.702, 0.873, 0.908, 0.777)),
 )
 
-_CSN: Final = "GraphCodeBERT/codesearch/README.md of microsoft/CodeBERT"
-PUBLISHED_MRR: Final[dict[tuple[str, int, int], tuple[tuple[str, float, str], ...]]] = {
-    ("csn_filtered", 10_955, 40_347): (
-        ("CodeBERT", 0.676, _CSN),
-        ("GraphCodeBERT", 0.691, _CSN),
-        ("UniXcoder", 0.726, "UniXcoder (Guo et al. 2022, arXiv:2203.03850), table of code search"),
-    ),
-}
-"""Our name of the test set, its queries and candidates -> model, MRR as printed, source; fine-tuned on its training
-split."""
-
-
-def published_mrr(data: str, queries: int, candidates: int) -> str:
-    """The published MRR on a whole test set in one sentence, "" if there is none."""
-    rows = PUBLISHED_MRR.get((data, queries, candidates), ())
-    numbers = ", ".join(f"{model} {value:.3f}" for model, value, _ in rows)
-    return f" Published MRR, fine-tuned on its training split: {numbers}." if rows else ""
-
 
 def mrr_bounds(measures: Measures) -> tuple[float, float]:
     """Lower and upper bound of the MRR given exact Top@1, 5 and 10.
@@ -96,3 +82,63 @@ def exact_top1_bounds(measures: Measures) -> tuple[float, float]:
     least = 2 * (measures["mrr"] - rest_most) - measures["top1"]
     most = 2 * (measures["mrr"] - rest_least) - measures["top1"]
     return max(0.0, least), min(measures["top1"], most)
+
+
+SNIPPER_COUNTS: Final[Mapping[str, int]] = {
+    "questions": 948_749,
+    "questions with code": 670_561,
+    "questions with error": 478_992,
+    "questions with code and error": 342_086,
+    "questions with code or error": 807_467,
+    "questions with best_answer": 337_797,
+    "evaluation queries": 1_369,
+}
+SNIPPER_PERCENTAGES: Final[Mapping[str, float]] = {
+    "questions with code": 70.68,
+    "questions with error": 50.49,
+    "questions with code and error": 36.06,
+    "questions with code or error": 85.11,
+    "questions with best_answer": 35.60,
+}
+"""Of all questions, as printed."""
+SNIPPER_SIZES: Final[Mapping[str, tuple[float, float, float]]] = {
+    "all posts": (1340.18, 1340.18, 100.0),
+    "with code": (1630.62, 576.26, 35.34),
+    "with error": (1981.50, 681.04, 34.37),
+    "with code and error": (2223.89, 1366.80, 61.46),
+    "with best_answer": (1297.66, 880.98, 67.89),
+}
+"""Subset -> total size, size of its fields, percentage as printed."""
+SNIPPER_RECALLS: Final[Mapping[str, tuple[float, float, float, float]]] = {
+    "GraphCodeBERT": (0.001, 0.001, 0.002, 0.009),
+    "CodeBERT": (0.001, 0.006, 0.010, 0.013),
+    "SynCoBERT": (0.006, 0.010, 0.013, 0.020),
+    "GraphCodeBERT + CodeSearchNet": (0.161, 0.221, 0.280, 0.367),
+    "BM25": (0.311, 0.406, 0.474, 0.562),
+    "SnippeR": (0.338, 0.451, 0.536, 0.657),
+}
+"""Recall@5, 10, 20, 50 on the 1,369 queries."""
+CSN_SIZES: Final[Mapping[str, float]] = {"code": 755.59, "python code": 1060.22, "documentation": 209.87}
+"""Mean characters of CodeSearchNet's fields."""
+NCS_ANSWER: Final = 159.75
+NCS_QUESTIONS: Final = 287
+CSN_FUNCTIONS: Final = 2_070_536
+"""Documented functions of CodeSearchNet."""
+
+SNIPPER_ERRORS: Final[Mapping[str, tuple[str, str]]] = {
+    "CodeSearchNet's size in percent of the data set": (
+        "200.18",
+        f"{100 * CSN_FUNCTIONS / SNIPPER_COUNTS['questions']:.2f}",
+    ),
+    "NeuralCodeSearch's size in percent": ("< 0.01", f"{100 * NCS_QUESTIONS / SNIPPER_COUNTS['questions']:.2f}"),
+    "times that NeuralCodeSearch is smaller": ("3500", f"{SNIPPER_COUNTS['questions'] / NCS_QUESTIONS:,.0f}"),
+    "CodeSearchNet's code in percent of code and error": (
+        "55.38",
+        f"{100 * CSN_SIZES['code'] / SNIPPER_SIZES['with code and error'][1]:.2f}",
+    ),
+    "NeuralCodeSearch's answer in percent of code and error": (
+        "11.59",
+        f"{100 * NCS_ANSWER / SNIPPER_SIZES['with code and error'][1]:.2f}",
+    ),
+}
+"""Quantity -> as printed, as computed from the paper's own numbers."""

@@ -1,21 +1,26 @@
-"""Statistics of test queries: their numbers of words, and how many of these also occur in their method.
+"""Statistics of test queries, their classes by these, and the difference in MRR between two rankers in each class.
 
-They are saved beside the results, so that ranks can be analysed by kind of query without the data.
+The statistics are numbers of words, and how many of these also occur in their method. They are saved beside the
+results, so that ranks can be analysed by kind of query without the data.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
 
 import numpy as np
 import Stemmer
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from data_prep.errors import UserError
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import UNKNOWN
 from data_prep.store.prepared_data import Split, words_sha256
-from evaluation.comparison import Pool
+from evaluation.comparison import Entry, Pool
 from evaluation.provenance import without_paths
+from evaluation.significance import Runs, compare_runs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,3 +90,83 @@ def _files(split: Split) -> list[int]:
 def _stems(split: Split, fields: Sequence[str], row: int, stem: Callable[[str], str]) -> set[str]:
     words = ((field, word) for field in fields for word in split.word_list(field, row) if word != UNKNOWN)
     return {stem(part) for field, word in words for part in (split_identifier(word) if field == "api" else (word,))}
+
+
+LEAST: Final = 20
+"""Minimum number of queries of a class; with fewer, an interval is not informative."""
+
+LENGTH: Final = "query length"
+OVERLAP: Final = "overlap with its method"
+KINDS: Final = (LENGTH, OVERLAP)
+"""The kinds of classes."""
+
+_LENGTHS: Final = {"up to 3": 3, "4-5": 5, "6-8": 8, "9-12": 12, "13-18": 18}
+"""Label -> maximum words; longer queries are a separate class."""
+_OVERLAPS: Final = {"none": 0.0, "up to 1/4": 0.25, "up to 1/2": 0.5, "up to 3/4": 0.75}
+"""Label -> maximum share; above these are "not all" and "all"."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class QueryClass:
+    """Queries with a property in common."""
+
+    kind: str  # one of KINDS, or "" for all queries
+    label: str
+    rows: Bool[np.ndarray, " queries"]  # which of all queries
+
+    @property
+    def size(self) -> int:
+        """Number of queries."""
+        return int(np.count_nonzero(self.rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """The MRR of one ranker minus another's, over some queries."""
+
+    mean: float
+    low: float  # ends of the 95 % interval over seeds and queries
+    high: float
+
+    @property
+    def sign(self) -> int:
+        """1 or -1 if the interval is above or below 0, else 0."""
+        return int(self.low > 0) - int(self.high < 0)
+
+
+def query_classes(facts: QueryFacts) -> list[QueryClass]:
+    """All queries, then for each of ``KINDS`` the classes of at least ``LEAST`` queries, in ascending order."""
+    everything = QueryClass("", "all queries", np.ones(len(facts.words), dtype=np.bool_))
+    found = (*length_classes(facts.lengths), *overlap_classes(facts.overlap))
+    return [everything, *(each for each in found if each.size >= LEAST)]
+
+
+def length_classes(lengths: Int[np.ndarray, " queries"]) -> list[QueryClass]:
+    """Classes by the number of words."""
+    labels = (*_LENGTHS, f"{max(_LENGTHS.values()) + 1} or more")
+    edges = (-1.0, *map(float, _LENGTHS.values()), float("inf"))
+    return _between(LENGTH, labels, edges, lengths.astype(np.float64))
+
+
+def overlap_classes(shares: Float[np.ndarray, " queries"]) -> list[QueryClass]:
+    """Classes by a share from 0 to 1; 0 and 1 are separate classes."""
+    edges = (-1.0, *_OVERLAPS.values(), math.nextafter(1.0, 0.0), 1.0)
+    return _between(OVERLAP, (*_OVERLAPS, "not all", "all"), edges, shares)
+
+
+def _between(
+    kind: str, labels: Sequence[str], edges: Sequence[float], values: Float[np.ndarray, " queries"]
+) -> list[QueryClass]:
+    """A class for each two adjacent edges: above the first, up to and including the second."""
+    bounds = zip(labels, pairwise(edges), strict=True)
+    return [QueryClass(kind, label, (low < values) & (values <= high)) for label, (low, high) in bounds]
+
+
+def gain(entry: Entry, other: Entry, rows: Bool[np.ndarray, " queries"], files: Sequence[int]) -> Gain:
+    """How much higher the MRR of ``entry`` is than that of ``other`` over the queries ``rows``.
+
+    ``files``: a number for the file of each query, of all of them.
+    """
+    first, second = (Runs(each.values[:, rows], trained=each.trained) for each in (entry.runs, other.runs))
+    found = compare_runs(first, second, np.asarray(files)[rows])
+    return Gain(found.mean, found.low, found.high)

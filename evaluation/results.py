@@ -11,18 +11,14 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import atomic_file, write_atomically
+from data_prep.files.atomic import write_atomically
 from data_prep.option_names import with_current_names
-from data_prep.records import CODE_FIELDS
-from data_prep.store.prepared_data import Split
 from evaluation import metrics
 from evaluation.evaluator import Evaluation
-from evaluation.history import Validation
 from evaluation.json_records import from_json, load_json, to_json
 from evaluation.metrics import Measures
 from evaluation.provenance import Machine, machine, peak_memory_mb, without_paths
 from evaluation.significance import Difference, compare
-from evaluation.trec import query_ids
 
 _FIRST: Final = ("dataset", "model", "seed", "command", "code_version", "date", "data", "split", "pool_size", "queries")
 
@@ -104,6 +100,34 @@ class Fusion:
     pairs: int  # their number
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validation:
+    """A model's results on validation pairs after an epoch of training."""
+
+    epoch: int  # 1-based
+    pairs: int  # trained on so far
+    seconds: float  # of training steps so far
+    top1: float
+    mrr: float
+    inside: Mapping[str, float] = field(default_factory=dict)  # ``part/name`` -> a number about the model's inner parts
+
+
+def validations(history: Sequence[Mapping[str, int | float]], pairs: int) -> list[Validation]:
+    """The validated epochs in the ``history`` of a training run with ``pairs`` pairs per epoch."""
+    return [
+        Validation(
+            epoch=int(record["epoch"]),
+            pairs=int(record["epoch"]) * pairs,
+            seconds=record["seconds"],
+            top1=record["top1"],
+            mrr=record["mrr"],
+            inside={name: value for name, value in record.items() if "/" in name},
+        )
+        for record in history
+        if {"mrr", "top1"} <= record.keys()
+    ]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Result(Tested):
     """A whole run: the content of ``metrics.json``."""
@@ -146,7 +170,7 @@ def measure(
         pool_size=pool_size,
         queries=len(evaluation.ranks),
         chance=metrics.exact(metrics.chance_ranks(pool_size)),
-        ceiling_top1=_ceiling_top1(evaluation),
+        ceiling_top1=evaluation.ceiling_top1(),
         ranks=evaluation.ranks.tolist(),
         controls={name: _control(name, evaluation, other, resamples) for name, other in (controls or {}).items()},
     )
@@ -231,31 +255,6 @@ def _completed(tested: _AnyTested) -> _AnyTested:
         exact={**metrics.exact(ranks), **tested.exact},
         published_convention={**metrics.published_convention(ranks), **tested.published_convention},
     )
-
-
-def save_ranks(evaluation: Evaluation, path: Path) -> None:
-    """Write one JSON line per query: its name, rank, numbers of better and tied codes, and text."""
-    columns = (evaluation.ranks.tolist(), evaluation.better.tolist(), evaluation.tied.tolist())
-    with atomic_file(path) as new, new.open("w", encoding="utf-8") as file:
-        for row, (query, rank, better, tied) in enumerate(zip(query_ids(evaluation), *columns, strict=True)):
-            text = evaluation.pool.text(int(evaluation.golds[row])).query_text
-            line = {"query": query, "rank": rank, "better": better, "tied": tied, "text": text}
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
-
-
-def _keys(pool: Split, fields: Sequence[str]) -> list[tuple[bytes, ...]]:
-    """A key of each row's words in some fields."""
-    return [tuple(pool.words[field][row].tobytes() for field in fields) for row in range(len(pool))]
-
-
-def _ceiling_top1(evaluation: Evaluation) -> float:
-    """Highest possible Top@1; of a pool in groups, which are as long as ``candidates``, the mean of theirs."""
-    queries, codes = _keys(evaluation.pool, ("query",)), _keys(evaluation.pool, CODE_FIELDS)
-    golds, size = evaluation.golds, evaluation.candidates
-    if size == len(codes):
-        return metrics.ceiling_top1([queries[gold] for gold in golds], [codes[gold] for gold in golds], codes)
-    groups = [slice(start, start + size) for start in range(0, len(codes), size)]
-    return float(np.mean([metrics.ceiling_top1(queries[group], codes[group]) for group in groups]))
 
 
 def _ranking(evaluation: Evaluation) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Saved progress of an interrupted evaluation: counts of the queries ranked so far, in one file per process."""
 
 import io
-import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
@@ -58,11 +57,8 @@ class SavedCounts:
         """This process's file."""
         return self.path.with_name(f"{self.path.name}.{processes.rank()}-of-{processes.count()}")
 
-    def load(self, queries: int, codes: int, depth: int) -> Counts | None:
-        """The saved counts of at most ``queries`` queries over a pool of ``codes`` codes, with ``depth`` codes listed.
-
-        None if there are none, or if they have another stamp or are damaged.
-        """
+    def load(self) -> Counts | None:
+        """The saved counts; None if there are none, or if they have another stamp or are damaged."""
         self.seconds, self._begun = 0.0, time.monotonic()
         try:
             content = read_whole(self._file)
@@ -72,14 +68,11 @@ class SavedCounts:
             with np.load(io.BytesIO(content), allow_pickle=False) as saved:
                 if str(saved["stamp"]) != self.stamp:
                     return None
-                arrays = [saved[each.name] for each in fields(Counts)]
-                seconds = float(saved["seconds"])
-        except Exception:  # numpy raises many kinds of errors for a damaged file
+                counts = Counts(*(saved[each.name] for each in fields(Counts)))
+                self.seconds = float(saved["seconds"])
+        except Exception:  # numpy raises many kinds of errors for a damaged file, which has a checksum
             return None
-        if not (_fit(arrays, queries, codes, depth) and math.isfinite(seconds) and seconds >= 0):
-            return None
-        self.seconds = seconds
-        return Counts(*arrays)
+        return counts
 
     def save(self, done: Sequence[Counts]) -> None:
         """Save these blocks of counts, unless the last save was less than 20 seconds ago."""
@@ -100,17 +93,3 @@ class SavedCounts:
     def remove(self) -> None:
         """Delete the saved counts, when the evaluation is done."""
         self._file.unlink(missing_ok=True)
-
-
-def _fit(arrays: Sequence[np.ndarray], queries: int, codes: int, depth: int) -> bool:
-    """Whether ``arrays`` from a file are valid counts of a pool of ``codes`` codes."""
-    better, tied, listed, scores = arrays
-    done = better.size
-    if better.shape != (done,) or tied.shape != (done,) or done > queries:
-        return False
-    if listed.shape != (done, depth) or scores.shape != (done, depth) or scores.dtype != np.float32:
-        return False
-    numbers = better, tied, listed
-    if any(each.dtype != np.int64 or (each < 0).any() or (each >= codes).any() for each in numbers):
-        return False
-    return bool((better + tied < codes).all())

@@ -1,6 +1,6 @@
 """Speed measurements: forms that are compared run in turn, and their ratios are of the same round.
 
-``bash run.sh speed NAME`` runs one of the measurements that ``cli/speed.py`` lists. Each takes :class:`SpeedOptions`
+``bash run.sh speed NAME`` runs one of the measurements that ``cli/tables.py`` lists. Each takes :class:`SpeedOptions`
 and returns :class:`Measured`.
 """
 

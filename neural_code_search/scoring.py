@@ -12,7 +12,7 @@ from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import WordTokenizer
-from experiments.recipes.own_model import add_own_model
+from experiments.recipes.config import add_own_model
 from modeling.base import NeuralRanker
 from modeling.row_scores import AT_ONCE
 from neural_code_search.snippets import read_codes, read_pairs

@@ -47,7 +47,7 @@ def search(arguments: Sequence[str]) -> bool:
         return search_code(options)
     if (len(words) != 1 and not (options.at and not words)) or options.snippet:
         raise UserError(
-            'expected one question: bash run.sh search "read all lines of a file", a comment that asks, by '
+            'expected one question: bash run.sh search "read all lines of a file", a comment `# search: ...`, by '
             "--at=FILE:LINE, or code, by - or --snippet=FILE"
         )
     from search.engine.question import words_of

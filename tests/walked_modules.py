@@ -24,6 +24,8 @@ def walked(arguments: Sequence[str]) -> tuple[list[str], list[str], int]:
         if event == "call" and frame.f_code.co_name not in ("<module>", "<lambda>") and _is_function(frame):
             entered.setdefault(frame.f_globals.get("__name__", ""))
 
+    import torch  # noqa: F401 - whose own import would be slow under a profile
+
     from cli.main import main
 
     threading.setprofile(note)

@@ -51,7 +51,7 @@ class _Published(ABC):
     """A data set of all rows of some lists or splits."""
 
     cache_name: ClassVar[str]
-    reading: ClassVar[dict[str, int | bool]]  # evaluation.reading.TestReading
+    reading: ClassVar[dict[str, int | bool]]  # evaluation.evaluator.TestReading
 
     def __init__(self, config: DataConfig) -> None:
         self._config = config

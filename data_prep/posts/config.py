@@ -41,14 +41,16 @@ class PostsConfig:
     """Folder of the prepared data sets."""
 
     def __post_init__(self) -> None:
-        check_bounds(self, _BOUNDS, "data")
+        section = "data" if type(self) is PostsConfig else ""  # other commands have the same options without it
+        flag = f"--{section}." if section else "--"
+        check_bounds(self, _BOUNDS, section)
         for name in ("since", "until"):
             if (day := getattr(self, name)) and not _DAY.fullmatch(day):
-                raise UserError(f"--data.{name} takes a day such as 2014-01-01, not {day:.40}")
+                raise UserError(f"{flag}{name} takes a day such as 2014-01-01, not {day:.40}")
         if self.since and self.until and self.since > self.until:
-            raise UserError(f"--data.since={self.since} is after --data.until={self.until}")
+            raise UserError(f"{flag}since={self.since} is after {flag}until={self.until}")
         if not self.root:
-            raise UserError("--data.root takes a folder for the prepared data sets, not nothing")
+            raise UserError(f"{flag}root takes a folder for the prepared data sets, not nothing")
 
     def has_tag(self, tags: tuple[str, ...]) -> bool:
         """Whether a question with these tags is kept."""

@@ -19,8 +19,7 @@ from data_prep.registry import data_set
 from data_prep.store.prepared_data import PairText, PreparedData, Split, words_sha256
 from experiments.context.pools import Pool, model_scores
 from experiments.recipes.config import REPOSITORY, Configuration
-from experiments.recipes.run_folder import RunFolder
-from experiments.recipes.trained_run import load_run
+from experiments.recipes.run_folder import RunFolder, load_run
 from experiments.run.data import contexts_stage, prepare_stage
 from experiments.run.run import command_line
 from modeling.device import best_device

@@ -26,9 +26,8 @@ from data_prep.pipeline.contexts import (
 )
 from data_prep.store.derived_splits import tree_of
 from data_prep.store.prepared_data import Split
-from evaluation.fusion import best_weight
+from evaluation.fusion import best_weight, weighted, z_scores
 from evaluation.metrics import count_better_and_tied
-from evaluation.score_scales import weighted, z_scores
 from experiments.context.finished_run import FinishedRun, rows_of_languages
 from experiments.context.options import ContextOptions
 from experiments.context.pools import Pool, PoolScores, model_scores, pool_ranks, pools, ranker_scores

@@ -16,7 +16,7 @@ from scipy.stats import t as student
 from data_prep.errors import UserError
 from evaluation.json_records import from_json, to_json
 from evaluation.result_store import ResultStore
-from evaluation.run_comparison import RunDifference, Runs, compare_runs
+from evaluation.significance import RunDifference, Runs, compare_runs
 
 ALL: Final = "all"
 """All languages: pools of all mixed, or training on all together."""

@@ -46,7 +46,7 @@ def fine_tuning(arguments: Sequence[str]) -> None:
     """
     words, options = parsed(arguments, FineTuneCommand)
     if len(words) != 1 or not options.out:
-        raise UserError("expected a base and a folder: bash run.sh fine_tune BASE --out=FOLDER")
+        raise UserError("expected a base and a folder: bash run.sh gencodesearchnet fine_tune BASE --out=FOLDER")
     from data_prep.gencodesearchnet.fine_tuning import find_fine_tuning
     from data_prep.gencodesearchnet.subsets import find_subsets
     from experiments.gencodesearchnet.fine_tune import fine_tune
@@ -62,7 +62,7 @@ def fine_tuning(arguments: Sequence[str]) -> None:
         words[0],
         out,
         options,
-        command=_command("fine_tune", arguments),
+        command=_command("gencodesearchnet fine_tune", arguments),
     )
 
 
@@ -74,7 +74,7 @@ def statistics(arguments: Sequence[str]) -> None:
     """
     words, options = parsed(arguments, StatisticsOptions)
     if words:
-        raise UserError(f"bash run.sh statistics takes options only, not {' '.join(words)}")
+        raise UserError(f"bash run.sh gencodesearchnet statistics takes options only, not {' '.join(words)}")
     from data_prep.files.atomic import write_atomically
     from data_prep.files.folder_lock import sole_writer
     from experiments.gencodesearchnet.data_statistics import measured
@@ -100,7 +100,7 @@ def format_pairs(arguments: Sequence[str]) -> None:
 
     if len(words) < 2 or not options.out:
         known = "|".join(FORMATTERS)
-        raise UserError(f"expected a form and files: bash run.sh format_pairs {known} FILE [FILE ...] --out=FILE")
+        raise UserError(f"expected a form and files: gencodesearchnet format_pairs {known} FILE [...] --out=FILE")
     read, out = formatter(words[0]), named_path(options.out)
     check_file_place(out, "--out")
     files = [read(named_path(word)) for word in words[1:]]
@@ -118,7 +118,7 @@ def sample_pairs(arguments: Sequence[str]) -> None:
     """
     words, options = parsed(arguments, SampleOptions)
     if len(words) != 1 or not options.out:
-        raise UserError("expected a raw file: bash run.sh sample_pairs FILE --task=ranking|matching --out=FILE")
+        raise UserError("expected a raw file: gencodesearchnet sample_pairs FILE --task=ranking|matching --out=FILE")
     from data_prep.gencodesearchnet.records import read_raw
     from data_prep.gencodesearchnet.sampling import matching_negatives, ranking_blocks, write_matching, write_ranking
 
@@ -142,7 +142,7 @@ def r_pairs(arguments: Sequence[str]) -> None:
     """
     sources, options = parsed(arguments, RPairsOptions)
     if not sources or not options.out:
-        raise UserError("expected sources and a folder: bash run.sh r_pairs SOURCE [SOURCE ...] --out=FOLDER")
+        raise UserError("expected sources and a folder: bash run.sh gencodesearchnet r_pairs SOURCE [...] --out=FOLDER")
     from data_prep.gencodesearchnet.r_corpus import build_r_pairs
 
     out = named_path(options.out)

@@ -11,8 +11,8 @@ from data_prep.gencodesearchnet.records import Example
 from data_prep.gencodesearchnet.sampling import DISTRACTORS, ranking_blocks
 from data_prep.gencodesearchnet.words import as_split
 from data_prep.store.prepared_data import Split
+from evaluation.fusion import Scale, weighted
 from evaluation.metrics import count_better_and_tied, mrr
-from evaluation.score_scales import Scale, weighted
 from modeling.ranker import Ranker, Scores
 
 _WEIGHTS: Final = tuple(step / 10 for step in range(11))

@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from evaluation.benchmark import BenchmarkResult, SubsetResult
-from evaluation.generalisation import ByType
+from evaluation.benchmark import BenchmarkResult, ByType, SubsetResult
 from evaluation.json_records import from_json
 from evaluation.result_store import ResultStore
 from experiments.tables.comparison_tables import markdown_table

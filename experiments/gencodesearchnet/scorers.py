@@ -22,7 +22,7 @@ from experiments.gencodesearchnet.fine_tune import RECORD
 from experiments.gencodesearchnet.fused_scorer import FusedScorer
 from experiments.recipes.config import REPOSITORY
 from experiments.recipes.models import MODELS
-from experiments.recipes.trained_run import load_run
+from experiments.recipes.run_folder import load_run
 from experiments.terminal.console import say
 from modeling.device import best_device
 from modeling.pool_ranker import PoolRanker

@@ -21,8 +21,7 @@ from data_prep.gencodesearchnet.sampling import Block
 from data_prep.gencodesearchnet.subsets import SUBSETS, Subset, find_subsets
 from data_prep.gencodesearchnet.words import as_split
 from data_prep.store.prepared_data import Split
-from evaluation.benchmark import BenchmarkResult, MatchingResult, RankingResult, SubsetResult, means
-from evaluation.generalisation import CSN
+from evaluation.benchmark import CSN, BenchmarkResult, MatchingResult, RankingResult, SubsetResult, means
 from evaluation.json_records import to_json
 from evaluation.provenance import code_version, machine, without_paths
 from evaluation.trec import strictly_decreasing

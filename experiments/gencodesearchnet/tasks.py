@@ -21,8 +21,7 @@ from data_prep.gencodesearchnet.sampling import (
 from data_prep.gencodesearchnet.subsets import Subset
 from data_prep.gencodesearchnet.words import as_split
 from data_prep.store.prepared_data import Split
-from evaluation.benchmark import MatchingResult, RankingResult
-from evaluation.matching import best_threshold, matching
+from evaluation.benchmark import MatchingResult, RankingResult, best_threshold, matching
 from evaluation.metrics import count_better_and_tied
 from modeling.ranker import Ranker
 from modeling.transformers.cross_encoder import both_logits_ranks, gold_logit_scores

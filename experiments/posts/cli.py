@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from typing import Final
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import check_folder_place, check_replaceable_folder, named_path
@@ -10,20 +11,19 @@ from experiments.posts.options import TrackerOptions
 from experiments.terminal.console import say, show
 from experiments.terminal.options import parsed, split_arguments, switches_of, unknown
 
+_OTHERS: Final = ("index", "search", "statistics", "tune", "table")
+"""What may be typed in place of a model, for messages."""
 
-def test_model(arguments: Sequence[str], others: Sequence[str]) -> None:
+
+def test_model(arguments: Sequence[str]) -> None:
     """Train and test a model on the questions of a dump.
-
-    Args:
-        arguments: a model and options, as typed.
-        others: what else may be typed in place of a model, for messages.
 
     Raises:
         UserError: there is no such model or option, or the data are not available.
     """
     names, typed = _split(arguments)
     if len(names) != 1 or names[0] not in MODELS:
-        raise unknown("model of posts", " ".join(names), [*MODELS, *others])
+        raise unknown("model of posts", " ".join(names), [*MODELS, *_OTHERS])
     plan = resolve_plan(names[0], typed)
     check_folder_place(named_path(plan.loop.out), "--loop.out")
     from experiments.posts.run import run_posts

@@ -11,7 +11,7 @@ from jaxtyping import Int64
 from baselines.snipper.texts import QueryParts, QueryText, document_text
 from data_prep.posts.records import Post
 from data_prep.posts.sets import PostSets, Query
-from evaluation.relevance import best_ranks
+from evaluation.metrics import best_ranks
 from modeling.ranker import Scores
 
 SAME_TEXT: Final = 0.8

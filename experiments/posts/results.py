@@ -9,8 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from data_prep.errors import UserError
-from evaluation.metrics import mrr
-from evaluation.relevance import chance_recall, recall_at
+from evaluation.metrics import chance_recall, mrr, recall_at
 from evaluation.result_store import ResultStore
 from evaluation.significance import Difference, compare
 from experiments.posts.pools import Pool

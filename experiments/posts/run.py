@@ -13,8 +13,8 @@ from data_prep.files.named_paths import named_path
 from data_prep.posts.sets import PostSets
 from data_prep.posts.store import PreparedPosts, prepare_posts
 from evaluation.fusion import FusedScores, best_weight_of
+from evaluation.metrics import best_ranks
 from evaluation.provenance import code_version, machine, without_paths
-from evaluation.relevance import best_ranks
 from experiments.posts.config import PostsPlan, resolve_plan
 from experiments.posts.loop import Loop
 from experiments.posts.pools import Pool, duplicate_pool, evaluation_pool, query_kinds, same_post_pool

@@ -7,7 +7,10 @@ from data_prep.files.atomic import write_atomically
 from data_prep.files.named_paths import check_folder_place, named_path
 from data_prep.posts.sets import PostSets, SizeRow, size_rows
 from data_prep.posts.store import prepare_posts
-from evaluation.published_snippets import COUNTS, ERRORS, PERCENTAGES, SIZES
+from evaluation.published import SNIPPER_COUNTS as COUNTS
+from evaluation.published import SNIPPER_ERRORS as ERRORS
+from evaluation.published import SNIPPER_PERCENTAGES as PERCENTAGES
+from evaluation.published import SNIPPER_SIZES as SIZES
 from experiments.posts.config import PostsPlan
 from training.drawing import Figure, FigureCanvasAgg
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
-from evaluation.metrics import mrr
-from evaluation.relevance import recall_at
+from evaluation.metrics import mrr, recall_at
 from evaluation.result_store import ResultStore, SavedRun
 from evaluation.significance import compare, holm
 from experiments.posts.ablations import ABLATIONS, BASE, ablation_page, folder_name

@@ -14,12 +14,12 @@ class Recipe:
 
     target: str
     """The class: a ``NeuralRanker``, which is trained, or a ``Ranker``, which is not."""
-    config: str
-    """The dataclass of its ``model`` section."""
     about: str
     """Description in the help, one line."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Options in command line syntax, which the user's own override."""
+    config: str = ""
+    """The dataclass of its ``model`` section; "": the name of the class with "Config" behind it."""
 
 
 _GALM: Final = {
@@ -110,7 +110,7 @@ _SCOTCH_PAPER: Final = {
 }
 """The settings of Scotch's released scripts; Adam's epsilon and weight decay are as there, 1e-8 and 0."""
 
-_BM25: Final = "baselines.bm25.ranker:Bm25", "baselines.bm25.ranker:Bm25Config"
+_BM25: Final = "baselines.bm25.ranker:Bm25"
 _BM25_TUNED: Final = {
     "model.k1": "2",
     "model.b": "1",
@@ -124,13 +124,12 @@ forms of API words and repeated words. MRR is .595 over its 2,243 methods, and .
 MODELS: Final[dict[str, Recipe]] = {
     "galm": Recipe(
         "galm.model:Galm",
-        "galm.config:GalmConfig",
         "the paper's model: of the readings that its text allows, the best on validation",
         _GALM,
+        "galm.config:GalmConfig",
     ),
     "galm_paper": Recipe(
         "galm.model:Galm",
-        "galm.config:GalmConfig",
         "the paper to the letter: one table for all fields, width 256, 30 epochs at its rates (hours)",
         {
             **_GALM,
@@ -142,10 +141,10 @@ MODELS: Final[dict[str, Recipe]] = {
             "train.learning_rate": "3e-4",
             "train.final_learning_rate": "5e-5",
         },
+        "galm.config:GalmConfig",
     ),
     "galm_plus": Recipe(
         "galm.model:Galm",
-        "galm.config:GalmConfig",
         "improved on validation: no graph, nodes also for the name, one vector plus offsets, cross-entropy",
         {
             **_GALM,
@@ -163,97 +162,71 @@ MODELS: Final[dict[str, Recipe]] = {
             "loss.temperature": "0.1",
             "train.epochs": "5",
         },
+        "galm.config:GalmConfig",
     ),
-    "unif": Recipe("baselines.unif:Unif", "baselines.unif:UnifConfig", "UNIF: weighted mean of tokens", BASELINE),
-    "deepcs": Recipe(
-        "baselines.deepcs:Deepcs",
-        "baselines.deepcs:DeepcsConfig",
-        "DeepCS: recurrent networks",
-        {**BASELINE, **_RANKING_LOSS},
-    ),
-    "tabcs": Recipe(
-        "baselines.tabcs:Tabcs", "baselines.tabcs:TabcsConfig", "TabCS: attention, then co-attention", BASELINE
-    ),
+    "unif": Recipe("baselines.unif:Unif", "UNIF: weighted mean of tokens", BASELINE),
+    "deepcs": Recipe("baselines.deepcs:Deepcs", "DeepCS: recurrent networks", {**BASELINE, **_RANKING_LOSS}),
+    "tabcs": Recipe("baselines.tabcs:Tabcs", "TabCS: attention, then co-attention", BASELINE),
     "tabcs_no_ast": Recipe(
-        "baselines.tabcs:Tabcs",
-        "baselines.tabcs:TabcsConfig",
-        "TabCS without the syntax tree",
-        {**BASELINE, "model.ast": "false"},
+        "baselines.tabcs:Tabcs", "TabCS without the syntax tree", {**BASELINE, "model.ast": "false"}
     ),
     "carlcs_cnn": Recipe(
-        "baselines.carlcs:Carlcs",
-        "baselines.carlcs:CarlcsConfig",
-        "CARLCS-CNN: convolutions, co-attention",
-        {**BASELINE, **_RANKING_LOSS},
+        "baselines.carlcs:Carlcs", "CARLCS-CNN: convolutions, co-attention", {**BASELINE, **_RANKING_LOSS}
     ),
     "carlcs_ts": Recipe(
         "baselines.carlcs:Carlcs",
-        "baselines.carlcs:CarlcsConfig",
         "CARLCS-TS: CARLCS-CNN with the syntax tree as a field",
         {**BASELINE, **_RANKING_LOSS, "model.ast": "true"},
     ),
     "fcarcs": Recipe(
-        "baselines.fcarcs:Fcarcs",
-        "baselines.fcarcs:FcarcsConfig",
-        "FcarCS: co-attention by convolutions",
-        {**BASELINE, "data.statements": "true"},
+        "baselines.fcarcs:Fcarcs", "FcarCS: co-attention by convolutions", {**BASELINE, "data.statements": "true"}
     ),
     "fcarcs_no_ast": Recipe(
-        "baselines.fcarcs:Fcarcs",
-        "baselines.fcarcs:FcarcsConfig",
-        "FcarCS without the statement trees",
-        {**BASELINE, "model.structure": "none"},
+        "baselines.fcarcs:Fcarcs", "FcarCS without the statement trees", {**BASELINE, "model.structure": "none"}
     ),
     "scotch_light": Recipe(
         "baselines.scotch.light:ScotchLight",
-        "baselines.scotch.light:ScotchLightConfig",
         "Scotch in a light form: word vectors, and the text before the function is part of the query",
         _SCOTCH_LIGHT,
     ),
     "scotch_light_no_context": Recipe(
         "baselines.scotch.light:ScotchLight",
-        "baselines.scotch.light:ScotchLightConfig",
         "the same from the same initial state, without context",
         {**_SCOTCH_LIGHT, "model.context_words": "0"},
     ),
     "scotch": Recipe(
         "baselines.scotch.transformer:Scotch",
-        "baselines.scotch.transformer:ScotchConfig",
         "Scotch: two transformers, query under its context and function, from MiniLM (requirements-sentences.txt)",
         _SCOTCH,
     ),
     "scotch_no_context": Recipe(
         "baselines.scotch.transformer:Scotch",
-        "baselines.scotch.transformer:ScotchConfig",
         "the same from the same start, without context",
         {**_SCOTCH, "model.context": "false"},
     ),
     "scotch_paper": Recipe(
         "baselines.scotch.transformer:Scotch",
-        "baselines.scotch.transformer:ScotchConfig",
         "Scotch with its paper's settings: CodeBERT, 500 tokens, 5 epochs (a GPU; the Hub)",
         _SCOTCH_PAPER,
     ),
     "minilm": Recipe(
         "modeling.transformers.bi_encoder:TransformerBiEncoder",
-        "modeling.transformers.bi_encoder:TransformerConfig",
         "a sentence-transformers model, fine-tuned as a bi-encoder over subwords (requirements-sentences.txt)",
         TRANSFORMER,
+        "modeling.transformers.bi_encoder:TransformerConfig",
     ),
     "cross_encoder": Recipe(
         "modeling.transformers.cross_encoder:CrossEncoder",
-        "modeling.transformers.cross_encoder:CrossEncoderConfig",
         "a pretrained transformer that reads query and code together: for small pools, such as --evaluate.pool=100",
         {**TRANSFORMER, "loss.temperature": "1", "train.batch_size": "8", "train.validate_pool": "30"},
     ),
     "sentence_encoder": Recipe(
         "modeling.transformers.sentence_encoder:SentenceEncoder",
-        "modeling.transformers.sentence_encoder:SentenceEncoderConfig",
         "a pretrained sentence-transformers model: no training",
     ),
-    "bm25": Recipe(*_BM25, "BM25 over split identifiers: no training"),
-    "bm25_no_stems": Recipe(*_BM25, "BM25 without stemming, as in most papers", {"model.stem": "false"}),
-    "bm25_tuned": Recipe(*_BM25, "with the settings tuned on validation", _BM25_TUNED),
+    "bm25": Recipe(_BM25, "BM25 over split identifiers: no training"),
+    "bm25_no_stems": Recipe(_BM25, "BM25 without stemming, as in most papers", {"model.stem": "false"}),
+    "bm25_tuned": Recipe(_BM25, "with the settings tuned on validation", _BM25_TUNED),
 }
 
 
@@ -278,7 +251,8 @@ def settings_of(model: str) -> dict[str, str]:
 
 def config_type_of(model: str) -> type:
     """The dataclass of a model's ``model`` section."""
-    return resolve_name(recipe_of(model).config)
+    recipe = recipe_of(model)
+    return resolve_name(recipe.config or f"{recipe.target}Config")
 
 
 def class_of(model: str) -> Any:

@@ -1,12 +1,16 @@
-"""The folder of a run, ``runs/<dataset>-<model>-<time>/``: its files and its creation."""
+"""The folder of a run, ``runs/<dataset>-<model>-<time>/``: its files, its creation, and loading its model."""
 
 import hashlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from data_prep.errors import UserError
 from data_prep.files.folder_lock import sole_writer
@@ -14,7 +18,10 @@ from data_prep.files.json_text import sorted_json
 from data_prep.files.named_paths import check_folder_place
 from data_prep.store.manifest import file_sha256
 from experiments.recipes.config import FREE, REPOSITORY, Configuration
-from experiments.recipes.stored_options import stored_options
+from experiments.recipes.models import class_of
+from experiments.recipes.stored_options import check_is_run, stored_options
+from modeling.base import NeuralRanker, PairTokenizer
+from training.checkpoint import check_weights, put_weights, saved_weights
 
 _FREE: Final = ("out", *FREE)
 """Prefixes of the settings that the weights do not depend on."""
@@ -132,3 +139,66 @@ def new_run_folder(plan: Configuration) -> Iterator[RunFolder]:
             yield RunFolder(path)
         return
     raise UserError(f"{path} exists: name another folder with --out")
+
+
+def load_run(path: Path) -> tuple[NeuralRanker, PairTokenizer]:
+    """Load the model of the finished run in ``path``, on the CPU and in evaluation mode.
+
+    Raises:
+        UserError: there is no run, it is damaged or unfinished, or its model has no training.
+    """
+    folder = RunFolder(path)
+    plan = Configuration.load(folder.config)
+    if not issubclass(class_of(plan.model_name), NeuralRanker):
+        raise UserError(
+            f"the run in {folder.path} is of {plan.model_name}, which has nothing trained to load: name a run of a "
+            "trained model, such as galm_plus"
+        )
+    check_finished(folder)
+    tokenizer: PairTokenizer = class_of(plan.model_name).saved_tokenizer(folder.vocabulary, plan.words, plan.model)
+    weights = saved_weights(folder.weights, folder.made_with)
+    check_weights(weights, weights_of(plan, tokenizer), str(folder.weights))  # before memory is allocated
+    model = without_weights(plan, tokenizer)
+    put_weights(model, weights, str(folder.weights))
+    return model.eval(), tokenizer
+
+
+def check_finished(folder: RunFolder) -> None:
+    """Check that the run of a trained model has weights.
+
+    Raises:
+        UserError: it has none yet, and the message states how to resume it; or the folder has a packed model.
+    """
+    if not folder.weights.exists():
+        check_is_run(folder.path)
+        raise UserError(f"the run in {folder.path} is not finished: resume it with --train.resume={folder.path}")
+
+
+class _NoStartingValues(TorchFunctionMode):
+    """Skips random initialisation, which takes longer than loading the weights that replace it."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if getattr(func, "__module__", None) == "torch.nn.init" or func is Tensor.zero_:
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **(kwargs or {}))
+
+
+def weights_of(plan: Configuration, tokenizer: PairTokenizer) -> Mapping[str, Tensor]:
+    """The names, shapes and types of the model's weights, as meta tensors, which take no memory.
+
+    Raises:
+        UserError: there is no such model.
+    """
+    try:
+        with torch.device("meta"):
+            return without_weights(plan, tokenizer).state_dict()
+    except (RuntimeError, TypeError, OverflowError, MemoryError) as error:
+        why = " ".join(str(error).split())
+        raise UserError(f"there is no {plan.model_name} with such settings and vocabularies: {why:.200}") from error
+
+
+def without_weights(plan: Configuration, tokenizer: PairTokenizer) -> NeuralRanker:
+    """The model with uninitialised weights."""
+    with _NoStartingValues():
+        model: NeuralRanker = class_of(plan.model_name)(plan.model, tokenizer.vocabulary)
+    return model

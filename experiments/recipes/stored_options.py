@@ -1,4 +1,4 @@
-"""Reading a run's configuration file, before its dataclasses are built. Light to import."""
+"""Reading a run's configuration file, before its dataclasses are built; a packed model is no run. Light to import."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -89,3 +89,24 @@ def _fits(value: Any, annotation: Any) -> bool:
     if get_origin(annotation) is Literal:
         return any(value == choice and type(value) is type(choice) for choice in get_args(annotation))
     return type(value) is annotation and (annotation is not float or abs(value) < _LARGEST)
+
+
+PACKED: Final = ("words.json", "model.safetensors")
+"""Files of a packed model (:mod:`search.models.packed_model`) beside its configuration."""
+
+
+def is_packed(folder: Path) -> bool:
+    """Whether a folder has a packed model, possibly a damaged one, rather than a run."""
+    return any((folder / name).exists() for name in PACKED)
+
+
+def check_is_run(folder: Path) -> None:
+    """Check that a folder does not have a packed model, where a run is needed.
+
+    Raises:
+        UserError: it has one.
+    """
+    if is_packed(folder):
+        raise UserError(
+            f"{folder} has a packed model, which can only search: name the folder of the run that it was packed from"
+        )

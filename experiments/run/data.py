@@ -17,7 +17,7 @@ from data_prep.records import SPLITS, STRUCTURE_FIELDS, SplitName
 from data_prep.registry import OfLanguages, data_set
 from data_prep.store.derived_splits import held_out, joined, limit_training
 from data_prep.store.prepared_data import PreparedData, Split
-from evaluation.reading import asked
+from evaluation.evaluator import asked
 from experiments.recipes.config import REPOSITORY, Configuration
 from experiments.recipes.models import is_trained
 from experiments.terminal.console import say

@@ -1,47 +1,47 @@
-"""A complete run: data, training, test, and the folder with the results."""
+"""A complete run: data, training, test, and the folder with the results; resumed, or tested again with other options.
 
-import hashlib
+Its steps are in :mod:`experiments.run.data`, :mod:`experiments.run.training` and :mod:`experiments.run.testing`.
+"""
+
+import logging
 import shlex
 import time
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any
+from itertools import count
+from pathlib import Path
+from typing import Any, Final
 
 from data_prep.errors import UserError
-from data_prep.files.reading import read_whole
-from data_prep.store.prepared_data import PreparedData
-from evaluation.history import validations
-from evaluation.provenance import code_version
-from evaluation.results import Fusion, Result, Seconds, load_result, result_of, save_ranks, save_result
-from evaluation.saved_counts import SavedCounts
+from data_prep.files.folder_lock import sole_writer
+from data_prep.store.prepared_data import PreparedData, words_sha256
+from evaluation.evaluator import Evaluation
+from evaluation.results import Result, Seconds, load_result, save_result
 from evaluation.tables import render_table
-from evaluation.trec import write_trec
-from experiments.recipes.config import REPOSITORY, SECTIONS, Configuration, as_lines
+from evaluation.trec import save_ranks, write_trec
+from experiments.recipes.config import CHANGEABLE, OWN, Configuration, as_lines, as_typed, change, parse_options
 from experiments.recipes.models import class_of, is_trained
-from experiments.recipes.own_model import as_typed
-from experiments.recipes.run_folder import RunFolder, named_folder, new_run_folder
-from experiments.run.board_pages import Pages
-from experiments.run.data import (
-    check_fields,
-    check_trainable,
-    contexts_stage,
-    prepare_others,
-    prepare_stage,
-    training_data,
-)
-from experiments.run.named_parts import check_named, tell_without_part
-from experiments.run.resume import resumed
-from experiments.run.stages import Outcome, also_stage, build_model, mixed, test_stage, train_stage
+from experiments.recipes.run_folder import RunFolder, check_finished, load_run, named_folder, new_run_folder
+from experiments.recipes.stored_options import check_is_run
+from experiments.run.data import check_trainable, contexts_stage, prepare_others, prepare_stage, training_data
+from experiments.run.launch import together
+from experiments.run.testing import check_named, evaluated, saved_counts
+from experiments.run.training import Pages, trained
 from experiments.terminal.console import complain, logged_to, say, show
 from modeling import distributed as processes
-from modeling.base import NeuralRanker, PairTokenizer
 from modeling.device import best_device
 from modeling.pool_ranker import PoolRanker
 from modeling.ranker import Ranker
-from training.board import Board
-from training.checkpoint import save_weights
-from training.trainer import CHECKPOINT, TrainingReport
+from training.trainer import CHECKPOINT
+
+_log = logging.getLogger(__name__)
+
+_FREE: Final = ("train.resume", "out")
+"""Options that may differ where a run is resumed."""
+_OF_TRAINING: Final = ("data.extra_train_sets", "data.exclude_overlap_with", "words.", "loss.", "train.")
+"""Prefixes of the options that only trained models use."""
+_OF_ALL: Final = ("train.seed", "train.resume", "train.threads", "train.processes", "train.validate_pool")
 
 
 def run(plan: Configuration, typed: Mapping[str, str]) -> Result:
@@ -55,7 +55,7 @@ def run(plan: Configuration, typed: Mapping[str, str]) -> Result:
                 return _reprint(folder)
         if processes.is_first():
             check_named(plan, trains=True)
-            tell_without_part(plan, typed)
+            _say_without_effect(plan, typed)
         return _prepared(plan, folder, command)
 
 
@@ -100,25 +100,21 @@ def _run(plan: Configuration, data: PreparedData, folder: RunFolder, command: st
     if not plan.train.resume and processes.is_first():
         plan.save(folder.config)
     if is_trained(plan.model_name):
-        ranker, report, pages = _trained(plan, data, folder)
+        ranker, report, pages = trained(plan, data, folder)
     else:
         ranker, report, pages = class_of(plan.model_name)(plan.model), None, None
-    kept = saved_counts(plan, folder, data) if report else None
-    tested, fusion = mixed(plan, ranker, data, command)
-    outcome = test_stage(plan, tested, data, kept, plan.evaluate.split)
-    also = also_stage(plan, tested, command)
-    seconds = Seconds(prepare=prepared, train=report.seconds if report else 0.0, evaluate=outcome.seconds)
-    result = result_from(plan, outcome, also, command, seconds, report, parameters_of(ranker), fusion)
-    if processes.is_first():
-        _write(plan, folder, outcome, result, pages)
-    if kept:
-        kept.remove()
+    with saved_counts(plan, folder, data) as kept:
+        seconds = Seconds(prepare=prepared, train=report.seconds if report else 0.0, evaluate=0.0)
+        evaluation, result = evaluated(plan, ranker, data, command, kept=kept, seconds=seconds, report=report)
+        if processes.is_first():
+            _write(plan, folder, evaluation, result, pages)
     show(f"\n{render_table([result])}\n\n{folder.path}")
     return result
 
 
-def _write(plan: Configuration, folder: RunFolder, outcome: Outcome, result: Result, pages: Pages | None) -> None:
-    write_evaluations(folder, outcome, plan.model_name)
+def _write(plan: Configuration, folder: RunFolder, evaluation: Evaluation, result: Result, pages: Pages | None) -> None:
+    save_ranks(evaluation, folder.path / "ranks.jsonl")
+    write_trec(evaluation, folder.path / "run.trec", folder.path / "qrels.trec", tag=plan.model_name)
     if pages:
         pages.board.results(_flat(plan), result.exact)
         pages.board.close()
@@ -126,96 +122,122 @@ def _write(plan: Configuration, folder: RunFolder, outcome: Outcome, result: Res
     (folder.path / CHECKPOINT).unlink(missing_ok=True)
 
 
-def saved_counts(plan: Configuration, folder: RunFolder, data: PreparedData) -> SavedCounts:
-    """The store of this test's counts until it is done."""
-    weights = read_whole(folder.weights) if folder.weights.exists() else b""
-    of = (
-        data.manifest["fingerprint"],
-        plan.data.limit,
-        plan.evaluate.pool,
-        plan.evaluate.pool_seed,
-        plan.evaluate.matmul_precision,
-        plan.evaluate.fuse_with,
-        plan.evaluate.fuse_tuned_on,
-        plan.evaluate.split,
-    )
-    stamp = hashlib.sha256(weights + repr((*of, plan.evaluate.run_depth)).encode()).hexdigest()
-    return SavedCounts(folder.path / "test-under-way", stamp)
-
-
-def _trained(
-    plan: Configuration, data: PreparedData, folder: RunFolder
-) -> tuple[PoolRanker, TrainingReport, Pages | None]:
-    tokenizer: PairTokenizer = class_of(plan.model_name).tokenizer(data.splits["train"], plan.words, plan.model)
-    tokenizer.check()
-    model = build_model(plan, tokenizer)
-    check_fields(plan, model, tokenizer)
-    pages = None
-    if processes.is_first():
-        _keep_vocabulary(tokenizer, plan, folder)
-        pages = Pages(Board(folder.events), tokenizer)
-    say(f"{plan.model_name}: {parameters_of(model):,} parameters, on {best_device()}")
-    report = train_stage(plan, model, tokenizer, data, folder, pages)
-    if pages:
-        save_weights(model, folder.weights, folder.made_with)
-        pages.finish(model)
-    processes.broadcast(None)  # wait until the weights are saved
-    return (
-        PoolRanker(model, tokenizer, best_device(), bfloat16=plan.evaluate.matmul_precision == "bfloat16"),
-        report,
-        pages,
-    )
-
-
-def _keep_vocabulary(tokenizer: PairTokenizer, plan: Configuration, folder: RunFolder) -> None:
-    if not folder.vocabulary.exists():
-        tokenizer.save(folder.vocabulary)
-    elif class_of(plan.model_name).saved_tokenizer(folder.vocabulary, plan.words, plan.model) != tokenizer:
-        raise UserError(f"the data have changed since the run in {folder.path} began: start a new run")
-
-
-def write_evaluations(folder: RunFolder, outcome: Outcome, model: str) -> None:
-    """Per-query ranks and the TREC files."""
-    save_ranks(outcome.evaluation, folder.path / "ranks.jsonl")
-    write_trec(outcome.evaluation, folder.path / "run.trec", folder.path / "qrels.trec", tag=model)
-
-
-def result_from(
-    plan: Configuration,
-    outcome: Outcome,
-    also: Mapping[str, Outcome],
-    command: str,
-    seconds: Seconds,
-    report: TrainingReport | None,
-    parameters: int,
-    fusion: Fusion | None,
-) -> Result:
-    """The result of a run, as written to ``metrics.json``."""
-    return result_of(
-        outcome.tested,
-        dataset=plan.dataset,
-        model=plan.model_name,
-        seed=plan.train.seed,
-        command=command,
-        code_version=code_version(REPOSITORY),
-        seconds=seconds,
-        train_pairs_per_second=report.pairs_per_second if report else 0.0,
-        parameters=parameters,
-        also={name: each.tested for name, each in also.items()},
-        config={section: plan.section(section) for section in SECTIONS},
-        history=validations(report.history, report.pairs) if report else (),
-        fusion=fusion,
-    )
-
-
-def parameters_of(ranker: Ranker | NeuralRanker) -> int:
-    """Number of trainable parameters of a model, 0 if it has none."""
-    model = ranker.model if isinstance(ranker, PoolRanker) else ranker
-    return sum(weight.numel() for weight in model.parameters()) if isinstance(model, NeuralRanker) else 0
-
-
 def _flat(plan: Configuration) -> dict[str, Any]:
     shown = ("words", "model", "loss", "train")
     plan = replace(plan, train=replace(plan.train, resume=""))
     flat = {f"{section}.{name}": value for section in shown for name, value in plan.section(section).items()}
     return {name: value if isinstance(value, bool | int | float | str) else str(value) for name, value in flat.items()}
+
+
+def _say_without_effect(plan: Configuration, typed: Mapping[str, str]) -> None:
+    """Report which of the typed options have no effect, since the model is not trained."""
+    idle = [f"--{name}" for name in typed if name.startswith(_OF_TRAINING) and name not in _OF_ALL]
+    if idle and not is_trained(plan.model_name):
+        say(f"without effect, since {plan.model_name} is not trained: {', '.join(idle)}")
+
+
+def resumed(plan: Configuration, typed: Mapping[str, str], folder: RunFolder) -> Configuration:
+    """The configuration of the run in ``folder``, set to resume from its checkpoint.
+
+    Raises:
+        UserError: the folder has no run, or a typed option contradicts its configuration.
+    """
+    check_is_run(folder.path)
+    saved = Configuration.load(folder.config)
+    if (plan.dataset, plan.model_name) != (saved.dataset, saved.model_name):
+        raise UserError(
+            f"{folder.path} is a run of {saved.dataset} {saved.model_name}, not of {plan.dataset} {plan.model_name}"
+        )
+    for name, value in parse_options(saved.model_name, typed).items():
+        section, _, field = name.partition(".")
+        if name not in _FREE and value != saved.section(section)[field]:
+            raise UserError(
+                f"--{name}={typed[name]} contradicts the run in {folder.path}, which has "
+                f"{saved.section(section)[field]}: leave it out, or start a new run"
+            )
+    if plan.out and plan.out != str(folder.path):
+        raise UserError(f"a resumed run stays in its folder {folder.path}: leave out --out={plan.out}")
+    return replace(saved, out="", train=replace(saved.train, resume=str(folder.path)))
+
+
+def processes_of(plan: Configuration) -> int:
+    """The number of processes of a run; if it is resumed, that of its configuration.
+
+    Raises:
+        UserError: the folder of the run to resume has none.
+    """
+    folder = RunFolder.of_resumed(plan)
+    return Configuration.load(folder.config).train.processes if folder else plan.train.processes
+
+
+def evaluate_run(path: Path, typed: Mapping[str, str], own: str = "") -> Result:
+    """Test the run in ``path`` again; the result is written beside its ``metrics.json``, which is left unchanged.
+
+    ``own``: the model of one's own that was named, if any.
+
+    Raises:
+        UserError: there is no such run, an option is not one of section ``evaluate``, or another process is writing
+            the folder.
+    """
+    folder = RunFolder(path)
+    saved = Configuration.load(folder.config)
+    if own and own != saved.model_name:
+        raise UserError(f"the run in {path} is of {saved.model_name}, not of {as_typed(own)}")
+    for name in typed:
+        if not name.startswith(CHANGEABLE):
+            raise UserError(
+                f"--{name} of a finished run is fixed: only --evaluate.*, --data.language and where data are can change"
+            )
+    plan = change(saved, typed)
+    check_named(plan, trains=bool(plan.evaluate.fuse_with))
+    if is_trained(plan.model_name):
+        check_finished(folder)
+    with together(plan.evaluate.shards), sole_writer(path) if processes.is_first() else nullcontext():
+        return _evaluated(plan, folder, typed)
+
+
+def _evaluated(plan: Configuration, folder: RunFolder, typed: Mapping[str, str]) -> Result:
+    path = folder.path
+    own = [as_typed(plan.model_name)] if plan.model_name in OWN else []
+    command = command_line("evaluate", str(path), *own, typed)
+    started = time.perf_counter()
+    data = prepare_stage(plan.dataset, plan.data, command)
+    data = contexts_stage(plan, plan.dataset, plan.data, data)
+    prepared = time.perf_counter() - started
+    prepare_others(plan, data, command, trains=bool(plan.evaluate.fuse_with))
+    with logged_to(folder.log) if processes.is_first() else nullcontext():
+        if "data.language" not in typed and _has_changed(folder, data):
+            _log.warning("the data have changed since this run: test methods may be among those that it was trained on")
+        ranker = _ranker(plan, folder)
+        seen = training_data(plan, data, command) if plan.evaluate.fuse_with else data
+        trained_for = load_result(folder.metrics).seconds.train if folder.metrics.exists() else 0.0
+        with saved_counts(plan, folder, data) as kept:
+            seconds = Seconds(prepare=prepared, train=trained_for, evaluate=0.0)
+            _, result = evaluated(plan, ranker, data, command, kept=kept, seconds=seconds, seen=seen)
+            target = _free(folder.path / f"metrics-{time.strftime('%Y%m%d-%H%M%S')}.json")
+            if processes.is_first():
+                save_result(result, target)
+        show(f"\n{render_table([result])}\n\n{target}")
+    return result
+
+
+def _has_changed(folder: RunFolder, data: PreparedData) -> bool:
+    """Whether the split that a finished run was tested on has other words now."""
+    if not folder.metrics.exists():
+        return False
+    before = load_result(folder.metrics)
+    split = next(split for name, split in data.splits.items() if name == before.split)
+    return words_sha256(split) != before.data.fingerprint
+
+
+def _ranker(plan: Configuration, folder: RunFolder) -> Ranker:
+    if not is_trained(plan.model_name):
+        return class_of(plan.model_name)(plan.model)
+    model, tokenizer = load_run(folder.path)
+    return PoolRanker(model, tokenizer, best_device(), bfloat16=plan.evaluate.matmul_precision == "bfloat16")
+
+
+def _free(path: Path) -> Path:
+    """``path``, with a number added if it exists."""
+    numbered = (path.with_stem(f"{path.stem}-{number}") for number in count(2))
+    return path if not path.exists() else next(other for other in numbered if not other.exists())

@@ -9,24 +9,44 @@ width d, B blocks, L layers and graph width F:
     eq. 13: 2nF² + 2nF
 
 Equal words of several queries are processed once per method, so less than that is executed: eqs. 7 to 9 and nBF once
-for each distinct word of the block's queries, and the rest for each query.
+for each distinct word of the block's queries, and the rest for each query. ``pools`` ranks pools of methods for each of
+their queries: time and peak memory.
 """
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
 
+from data_prep.errors import UserError
+from data_prep.store.derived_splits import limit_pairs
+from data_prep.store.prepared_data import PreparedData, open_prepared
 from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
-from evaluation.speed import Form, Measured, Row, SpeedOptions, compare, form_of
-from experiments.speed.pairs import WIDTHS, galm_of, of_width, pairs_of, plan_of
+from evaluation.config import EvaluateConfig
+from evaluation.evaluator import evaluate
+from evaluation.speed import (
+    WHOLE,
+    Form,
+    Measured,
+    Row,
+    SpeedOptions,
+    compare,
+    form_of,
+    in_own_process,
+    memory_mb,
+    rows_of,
+)
+from experiments.speed.jdk import WIDTHS, galm_of, of_width, pairs_of, plan_of
+from experiments.terminal.console import say
 from galm.all_pairs import EncodedWords, distinct_words
 from galm.config import GalmConfig
 from galm.model import Galm
 from modeling.base import NeuralRanker
+from modeling.pool_ranker import PoolRanker
 
 BLOCK: Final = 512
 """Queries, and methods, scored together, as by the ranker."""
@@ -143,3 +163,48 @@ def measure_scoring(options: SpeedOptions) -> Measured:
         "Operations are of a pair."
     )
     return Measured(about=about, unit="a million pairs", rows=rows, facts=facts)
+
+
+def measure_pools(options: SpeedOptions) -> Measured:
+    """Pools of several sizes, each in a process of its own; the smallest is compared with the others.
+
+    Raises:
+        UserError: a pool is larger than the training split.
+    """
+    data, sizes = pairs_of(options), sorted(set(options.pools))
+    split = _split_for(data, sizes[-1])
+    found = {}
+    for size in sizes:
+        say(f"{size:,} methods")
+        found[size] = in_own_process(rank_pool, options, str(data.folder), split, size)
+    (least, first), *others = ((f"{size:,} methods", [{WHOLE: each["seconds"]}]) for size, each in found.items())
+    rows = [row for name, seconds in others for row in rows_of("", (least, first), (name, seconds))]
+    return Measured(
+        about=f"{data.manifest['origin']}, {split} split, galm before training, graph width {WIDTHS[0]}.",
+        unit="a million pairs",
+        rows=rows,
+        facts={
+            f"{size:,} methods": {"minutes": each["seconds"] * size**2 / 6e7, **each} for size, each in found.items()
+        },
+    )
+
+
+def _split_for(data: PreparedData, largest: int) -> str:
+    """The test split, or the training split if a pool is larger than that."""
+    sizes = {name: len(split) for name, split in data.splits.items()}
+    if largest > sizes["train"]:
+        raise UserError(
+            f"--pools asks for {largest:,} methods, but the training split has {sizes['train']:,}: name smaller pools"
+        )
+    return "test" if largest <= sizes["test"] else "train"
+
+
+def rank_pool(options: SpeedOptions, folder: str, split: str, methods: int) -> Mapping[str, float]:
+    """Rank a pool in this process: seconds of a million pairs, encoding included, and MiB before and at most."""
+    plan, splits = plan_of(options, "galm", of_width(WIDTHS[0])), open_prepared(Path(folder))
+    found = {str(name): each for name, each in limit_pairs(splits, options.pairs).splits.items()}
+    tokenizer = WordTokenizer.build(found["train"], plan.words)
+    model = galm_of(plan, tokenizer.vocabularies, tokenizer.encode(found["train"]))
+    before = memory_mb()
+    ranked = evaluate(PoolRanker(model, tokenizer), found[split], EvaluateConfig(pool=methods, run_depth=10))
+    return {"seconds": ranked.seconds / methods**2 * 1e6, "MiB before": before, "MiB at most": memory_mb()}

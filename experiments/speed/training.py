@@ -19,7 +19,7 @@ from evaluation.speed import Measured, Seconds, SpeedOptions, compare
 from experiments.recipes.config import Configuration
 from experiments.recipes.models import class_of
 from experiments.run.data import training_data
-from experiments.speed.pairs import WIDTHS, of_width, pairs_of, plan_of
+from experiments.speed.jdk import WIDTHS, of_width, pairs_of, plan_of
 from galm.all_pairs import EncodedWords
 from galm.model import Galm
 from modeling.base import NeuralRanker

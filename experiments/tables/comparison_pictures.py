@@ -8,9 +8,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from evaluation.comparison import Entry, largest_pools
-from evaluation.history import Validation
-from evaluation.query_classes import LENGTH, OVERLAP, QueryClass, gain
-from evaluation.results import Result
+from evaluation.queries import LENGTH, OVERLAP, QueryClass, gain
+from evaluation.results import Result, Validation
 from experiments.tables.query_kinds import AGAINST, KnownPool, classes_by_kind, compared
 from training.drawing import Axes, Figure, LogLocator, MaxNLocator, Patch, withStroke
 

@@ -8,9 +8,9 @@ from data_prep.files.printable import one_line
 from evaluation.comparison import Entry, Lead, Pool, by_pool, leads
 from evaluation.metrics import Measures, further_columns, published_columns, short_columns
 from evaluation.published import PUBLISHED, exact_top1_bounds, mrr_bounds, shifted_mrr_bounds
-from evaluation.query_classes import Gain
+from evaluation.queries import Gain
 from evaluation.results import Result, Tested
-from evaluation.run_comparison import RunDifference
+from evaluation.significance import RunDifference
 
 _OF_RUNS: Final = ("printed*", "weight of the model", "parameters", "training minutes", "ms per query")
 _ROUNDING: Final = 0.0015

@@ -15,10 +15,9 @@ from data_prep.errors import UserError
 from data_prep.languages.registry import LANGUAGES
 from evaluation.comparison import Entry
 from evaluation.evaluator import pool_rows
-from evaluation.json_records import from_json, to_json
 from evaluation.result_store import ResultStore
 from evaluation.results import Result
-from evaluation.run_comparison import compare_runs
+from evaluation.significance import compare_runs
 from experiments.tables.cells import Cell, saved_results
 from experiments.tables.comparison_tables import cost, markdown_table, with_interval
 from experiments.tables.query_kinds import QUERIES, TREES
@@ -57,16 +56,6 @@ class Row:
         """As the page names it."""
         of = {"": "", "all": ", of all languages", "own": ", of the language"}[self.trained_on]
         return f"{self.model}{of}{f', with {CONTROL}' if self.fused else ''}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueryTrees:
-    """The source tree of each query of a pool, as a number."""
-
-    language: str
-    pool: int
-    fingerprint: str
-    trees: Sequence[int]
 
 
 def language_cells() -> tuple[Cell, ...]:
@@ -127,8 +116,8 @@ def write_query_trees(results: Path, typed: Mapping[str, str]) -> None:
         numbers: dict[str, int] = {}
         texts = (split.text(row) for row in pool_rows(len(split), plan.evaluate).tolist())
         trees = [numbers.setdefault(text.origin, len(numbers)) for text in texts]
-        facts = QueryTrees(language=language, pool=pool, fingerprint=data.manifest["fingerprint"], trees=trees)
-        store.save(_trees_name(language, pool), to_json(facts))
+        facts = {"language": language, "pool": pool, "fingerprint": data.manifest["fingerprint"], "trees": trees}
+        store.save(_trees_name(language, pool), facts)
     store.fold()
 
 
@@ -207,10 +196,10 @@ def _difference(first: Entry | None, second: Entry | None, trees: Sequence[int] 
 
 
 def load_trees(results: Path, language: str, pool: int) -> Sequence[int]:
-    """The source trees of the queries of a pool.
+    """The source tree of each query of a pool, as a number.
 
     Raises:
-        UserError: they are missing or damaged.
+        UserError: they are missing.
     """
     name = _trees_name(language, pool)
     run = ResultStore(results / QUERIES).get(name)
@@ -218,7 +207,8 @@ def load_trees(results: Path, language: str, pool: int) -> Sequence[int]:
         raise UserError(
             f"expected {name}, source trees of queries, in {results / QUERIES}: bash run.sh benchmark {NAME}"
         )
-    return from_json(QueryTrees, run.content, run.where).trees
+    trees: list[int] = run.content["trees"]
+    return trees
 
 
 def _trees_name(language: str, pool: int) -> str:

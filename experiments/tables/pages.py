@@ -16,11 +16,13 @@ from data_prep.installation import INSTALLED
 from evaluation.benchmark import BenchmarkResult
 from evaluation.result_store import ResultStore
 from evaluation.results import Result, as_result
-from experiments.ablations.calibration import calibration_section
-from experiments.ablations.catalogue import ABLATIONS
-from experiments.ablations.graph_grid import NAME as GRID
-from experiments.ablations.graph_grid import grid_cells, grid_of, grid_page
-from experiments.ablations.pages import (
+from experiments.gencodesearchnet.report import FOLDER as GENCODESEARCHNET
+from experiments.gencodesearchnet.report import benchmark_page, kept_benchmarks
+from experiments.gencodesearchnet.subset_pictures import subset_picture
+from experiments.recipes.config import REPOSITORY
+from experiments.recipes.results_folder import RESULTS, load_results
+from experiments.tables.ablation_checks import calibration_section, control_section
+from experiments.tables.ablation_pages import (
     ON_TEST,
     Found,
     ablation_page,
@@ -29,19 +31,15 @@ from experiments.ablations.pages import (
     overview,
     overview_on_test,
 )
-from experiments.ablations.positive_control import control_section
-from experiments.ablations.tuning import TUNED, tuning_cells, tuning_page
-from experiments.gencodesearchnet.report import FOLDER as GENCODESEARCHNET
-from experiments.gencodesearchnet.report import benchmark_page, kept_benchmarks
-from experiments.gencodesearchnet.subset_pictures import subset_picture
-from experiments.recipes.config import REPOSITORY
-from experiments.recipes.results_folder import RESULTS, load_results
+from experiments.tables.ablations import ABLATIONS
 from experiments.tables.cells import Cell, saved_results
 from experiments.tables.comparison_pictures import comparison_pictures, kind_pictures, training_pictures
 from experiments.tables.comparison_tables import Clusters, cost, published_table, summary, tables
+from experiments.tables.graph_grid import NAME as GRID
+from experiments.tables.graph_grid import grid_cells, grid_of, grid_page
 from experiments.tables.language_table import NAME as LANGUAGES
 from experiments.tables.language_table import language_page
-from experiments.tables.main_table import CELLS, README_ROWS, REFERENCES, shown
+from experiments.tables.main_table import CELLS, README_ROWS, REFERENCES, TUNED, shown, tuning_cells, tuning_page
 from experiments.tables.query_kinds import QUERIES, KnownPool, clusters, kind_table, known_pools
 from experiments.terminal.console import say
 

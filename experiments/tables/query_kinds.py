@@ -11,8 +11,7 @@ from typing import Final, Literal
 from data_prep.files.named_paths import named_path
 from evaluation.comparison import Entry, Pool, by_pool
 from evaluation.json_records import from_json, to_json
-from evaluation.queries import QueryFacts, query_facts
-from evaluation.query_classes import KINDS, LEAST, Gain, QueryClass, gain, query_classes
+from evaluation.queries import KINDS, LEAST, Gain, QueryClass, QueryFacts, gain, query_classes, query_facts
 from evaluation.result_store import ResultStore
 from evaluation.results import Result
 from experiments.recipes.config import Configuration

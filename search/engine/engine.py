@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int64
 
-from evaluation.score_scales import weighted, z_scores
+from evaluation.fusion import weighted, z_scores
 from search.engine.context_signal import context_scores
 from search.engine.file_ranking import FileRanking, file_ranking
 from search.engine.hits import Candidates, Hit, Stage, best_beside

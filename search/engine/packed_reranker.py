@@ -10,8 +10,7 @@ from jaxtyping import Float32, Int64
 
 from data_prep.errors import UserError
 from data_prep.store.prepared_data import Split
-from experiments.recipes.packed_files import is_packed
-from experiments.recipes.stored_options import stored_configuration
+from experiments.recipes.stored_options import is_packed, stored_configuration
 from galm.config import GalmConfig
 from galm.query_scorer import QueryScorer, WordLists, covers, shapes
 from search.engine.query_words import RowWords, read_words

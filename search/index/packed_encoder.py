@@ -11,8 +11,7 @@ from data_prep.errors import UserError
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged
 from data_prep.store.tokenizing import TokenizedPairs
-from experiments.recipes.packed_files import is_packed
-from experiments.recipes.stored_options import stored_configuration
+from experiments.recipes.stored_options import is_packed, stored_configuration
 from search.models.folder import CONFIG, model_hash
 from search.models.packed_arrays import read_packed
 

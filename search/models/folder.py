@@ -7,8 +7,7 @@ from typing import Final
 
 from data_prep.errors import UserError
 from data_prep.store.manifest import file_sha256
-from experiments.recipes.packed_files import PACKED, is_packed
-from experiments.recipes.stored_options import stored_configuration
+from experiments.recipes.stored_options import PACKED, is_packed, stored_configuration
 
 DEFAULT_MODEL: Final = Path(__file__).with_name("default")
 """The shipped packed model."""

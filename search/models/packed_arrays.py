@@ -22,8 +22,7 @@ from data_prep.files.reading import ABSENT, read_whole
 from data_prep.store.manifest import file_sha256
 from data_prep.store.tokenizing import WordTokenizer
 from data_prep.store.vocabulary import Vocabularies, Vocabulary
-from experiments.recipes.packed_files import PACKED
-from experiments.recipes.stored_options import fitted, stored_configuration
+from experiments.recipes.stored_options import PACKED, fitted, stored_configuration
 from experiments.terminal.options import options_of
 from search.models.folder import CONFIG
 

@@ -33,8 +33,8 @@ from data_prep.store.vocabulary import Vocabularies, Vocabulary
 from evaluation.config import EvaluateConfig
 from experiments.recipes.config import Configuration
 from experiments.recipes.models import class_of
-from experiments.recipes.packed_files import PACKED, is_packed
-from experiments.recipes.trained_run import load_run, weights_of, without_weights
+from experiments.recipes.run_folder import load_run, weights_of, without_weights
+from experiments.recipes.stored_options import PACKED, is_packed
 from modeling.base import NeuralRanker
 from search.models.folder import CONFIG, no_model
 from search.models.packed_arrays import ABOUT, FORMAT_VERSION, LARGEST

@@ -23,7 +23,7 @@ from data_prep.files.atomic import atomic_folder
 from data_prep.files.json_text import checked_words, parse_json
 from data_prep.files.reading import ABSENT, read_whole
 from data_prep.posts.records import Post
-from evaluation.score_scales import weighted, z_scores
+from evaluation.fusion import weighted, z_scores
 from experiments.recipes.snippet_encoder import FILES, load_snippet_encoder
 from search.retrieval.ann.opening import vector_index
 

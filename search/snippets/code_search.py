@@ -22,7 +22,7 @@ from data_prep.languages.identifiers import split_identifier
 from data_prep.records import WORD_FIELDS
 from data_prep.store.prepared_data import Split, Texts
 from data_prep.store.ragged_lists import Ragged
-from evaluation.score_scales import z_scores
+from evaluation.fusion import z_scores
 from search.engine.engine import Engine
 from search.snippets.copies import Copy, Tokens
 

@@ -1,20 +1,104 @@
-"""The index of the JDK's java.base with its vectors, and questions to it by its engines, one at a time."""
+"""The index of the JDK's java.base with its vectors, questions to it, and one question from the command line."""
 
 import os
+import resource
+import subprocess
+import sys
 import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Final
 
+from data_prep.config import DataConfig
+from data_prep.datasets.jdk import Jdk
 from data_prep.files.atomic import naming
+from data_prep.records import SourceFile
 from evaluation.provenance import peak_memory_mb
 from evaluation.speed import Form, Measured, Seconds, SpeedOptions, asking, compare, timed
+from experiments.recipes.config import REPOSITORY
 from search.engine.engine import Engine
+from search.files.languages import read_file
+from search.index.build import refresh
 from search.index.dense_retriever import near_rows
 from search.index.index_file import open_index, read_head
+from search.index.vector_encoding import refresh_vectors, row_encoder
 from search.index.vector_file import up_to_date, vectors_path
 from search.opening import reranker_maker
 from search.quality.questions import of_comments
-from search.speed.jdk import of_java_base, update_index, update_vectors, write_sources
+
+ROWS: Final = 10_000
+"""Methods and types of the index, at least."""
+QUESTION: Final = "read all lines of a file"
+
+
+def measure_question(options: SpeedOptions) -> Measured:
+    """Commands, each as a process of its own.
+
+    Raises:
+        UserError: there is no JDK.
+    """
+    with tempfile.TemporaryDirectory() as folder, naming(Path(folder)):
+        root, rows = Path(folder) / "sources", 0
+
+        def is_wanted(file: SourceFile) -> bool:
+            nonlocal rows
+            wanted = file.path.startswith("java.base/java/") and rows < ROWS
+            rows += len(read_file(file).units) if wanted else 0
+            return wanted
+
+        origin = write_sources(options, root, is_wanted)
+        environment = {**os.environ, "XDG_CACHE_HOME": folder, "GALM_PYTHON": "", "PYTHONPATH": str(REPOSITORY)}
+        python, shell = [sys.executable, "-m", "cli.main"], ["bash", str(REPOSITORY / "run.sh")]
+        run([*python, "index", str(root)], root, environment)
+        commands = {
+            "run.sh search, model and vectors": [*shell, "search", QUESTION],
+            "the same without run.sh": [*python, "search", QUESTION],
+            "run.sh search --model=none": [*shell, "search", QUESTION, "--model=none"],
+            "python with numpy alone": [sys.executable, "-c", "import numpy"],
+        }
+        forms = {name: partial(run, command, root, environment) for name, command in commands.items()}
+        found = compare("", forms, options.rounds)
+    return Measured(about=f"{origin}, {rows:,} methods and types; *{QUESTION}*.", unit="a question", rows=found)
+
+
+def run(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Seconds:
+    """The seconds of a command, by the clock and of all processors."""
+    before = _processor_seconds()
+    seconds, _ = timed(
+        lambda: subprocess.run(command, check=True, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
+    )
+    return {"clock": seconds, "processor": _processor_seconds() - before}
+
+
+def _processor_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def write_sources(options: SpeedOptions, folder: Path, is_wanted: Callable[[SourceFile], bool]) -> str:
+    """Write the files that are wanted to ``folder``; the release's name."""
+    jdk = Jdk(DataConfig(root=str(REPOSITORY / options.root), path=options.path))
+    for file in filter(is_wanted, jdk.java_files()):
+        place = folder / file.path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(file.data)
+    return jdk.origin()
+
+
+def of_java_base(file: SourceFile) -> bool:
+    """Whether a file is of the module java.base."""
+    return file.path.split("/")[0] == "java.base"
+
+
+def update_index(sources: Path, path: Path) -> None:
+    """Make or update the index of ``sources`` in the file ``path``, without vectors."""
+    refresh(sources, path, processes=os.cpu_count() or 1, tell=lambda *_: None)
+
+
+def update_vectors(path: Path) -> None:
+    """Make or update the vectors of the index in the file ``path``."""
+    refresh_vectors(row_encoder(), path, lambda *_: None)
 
 
 def measure_index(options: SpeedOptions) -> Measured:

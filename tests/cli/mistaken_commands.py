@@ -3,13 +3,14 @@
 ``{here}`` is a folder that holds what the fixture of that name in test_mistakes.py makes, ``{data}`` stands for the
 options of its prepared data set, ``{home}`` for a path in the home of nobody, ``{name}`` for a name of 3,000 letters,
 ``{path}`` for one of as many folders, ``{question}`` for 10,000 letters, ``{nul}`` for a NUL, and ``{many}`` and
-``{more}`` for numbers of 23 and of 5,000 digits.
+``{more}`` for numbers of 23 and of 5,000 digits, ``{gcs}`` for gencodesearchnet.
 """
 
 from typing import Final
 
 LINES: Final = [
     ("an unknown word", "nonsense", "unknown data set or command 'nonsense'"),
+    ("a command's old name", "fine_tune x --out=o", "fine_tune is now called gencodesearchnet fine_tune"),
     ("a long unknown word", "{name}", "unknown data set or command"),
     ("an empty word", "''", "unknown data set or command ''"),
     ("a data set alone", "jdk", "expected a data set and a model, such as jdk galm"),
@@ -69,10 +70,26 @@ NUMBERS: Final = [
     ("a port that is none", "serve --port=99999999999999", "--port takes a whole number from 0 to 65535"),
     ("a benchmark's long seed", "gencodesearchnet bm25 --seed={many}", "--seed takes a whole number from 0 to"),
     ("no batch", "gencodesearchnet x --batch_size=0", "--batch_size takes a whole number from 1 to 65,536"),
-    ("a fine-tuning's long seed", "fine_tune x --out=o --seed={many}", "--seed takes a whole number from 0"),
-    ("a rate above 1", "fine_tune x --out=o --learning_rate=5", "--learning_rate takes a number of 0 or more"),
-    ("no distractors", "sample_pairs x --out=o --distractors=0", "--distractors takes a whole number from 1"),
-    ("a draw's seed below 0", "sample_pairs x --out=o --seed=-1", "--seed takes a whole number from 0 to"),
+    (
+        "a fine-tuning's long seed",
+        "{gcs} fine_tune x --out=o --seed={many}",
+        "--seed takes a whole number from 0",
+    ),
+    (
+        "a rate above 1",
+        "{gcs} fine_tune x --out=o --learning_rate=5",
+        "--learning_rate takes a number of 0 or more",
+    ),
+    (
+        "no distractors",
+        "{gcs} sample_pairs x --out=o --distractors=0",
+        "--distractors takes a whole number from 1",
+    ),
+    (
+        "a draw's seed below 0",
+        "{gcs} sample_pairs x --out=o --seed=-1",
+        "--seed takes a whole number from 0 to",
+    ),
 ]
 
 PATHS: Final = [
@@ -303,27 +320,59 @@ PAIRS: Final = [
         "gencodesearchnet prompted:x --path={here}/raw --endpoint=http://127.0.0.1:99999/v1",
         "prompted:x at --endpoint: url takes an address",
     ),
-    ("fine-tune nothing", "fine_tune", "expected a base and a folder: bash run.sh fine_tune BASE --out=FOLDER"),
-    ("fine-tune to nowhere", "fine_tune x", "expected a base and a folder"),
-    ("fine-tune without pairs", "fine_tune x --out=o --path={here}/raw", "has no pairs to fine-tune on"),
-    ("fine-tune into a file", "fine_tune x --out={here}/file.txt --path={here}/raw", "is no folder"),
-    ("statistics of something", "statistics x", "bash run.sh statistics takes options only, not x"),
-    ("statistics of nowhere", "statistics --path=/nowhere --out=o", "/nowhere is no folder with files of"),
-    ("statistics into a file", "statistics --path={here}/raw --out={here}/file.txt", "is no folder"),
-    ("format nothing", "format_pairs", "expected a form and files"),
-    ("format to nowhere", "format_pairs raw {here}/file.txt", "expected a form and files"),
-    ("an unknown form", "format_pairs x {here}/file.txt --out=o", "there is no origin 'x'"),
-    ("format a text", "format_pairs raw {here}/file.txt --out=o", "file.txt:1 is no JSON"),
-    ("format a loop", "format_pairs raw {here}/loop --out=o", "symbolic links"),
-    ("format into a folder", "format_pairs raw {here}/raw/test_ruby.jsonl --out={here}/empty", "is a folder"),
-    ("sample nothing", "sample_pairs", "expected a raw file"),
-    ("sample nowhere", "sample_pairs /nowhere --out=o", "No such file or directory: /nowhere"),
-    ("sample too little", "sample_pairs {here}/raw/test_ruby.jsonl --out=o", "ranking among 100 codes needs as many"),
-    ("R of nothing", "r_pairs", "expected sources and a folder"),
-    ("R of nowhere", "r_pairs /nowhere --out=o", "/nowhere does not exist: expected a folder, .deb or tar"),
-    ("R of an empty folder", "r_pairs {here}/empty --out=o", "expected R files (.R, .r, .R.gz, .r.gz)"),
-    ("R of a text", "r_pairs {here}/file.txt --out=o", "is neither a directory nor a zip, jar or tar archive"),
-    ("R into a file", "r_pairs {here}/java --out={here}/file.txt", "is no folder"),
+    (
+        "fine-tune nothing",
+        "{gcs} fine_tune",
+        "expected a base and a folder: bash run.sh gencodesearchnet fine_tune",
+    ),
+    ("fine-tune to nowhere", "{gcs} fine_tune x", "expected a base and a folder"),
+    (
+        "fine-tune without pairs",
+        "{gcs} fine_tune x --out=o --path={here}/raw",
+        "has no pairs to fine-tune on",
+    ),
+    ("fine-tune into a file", "{gcs} fine_tune x --out={here}/file.txt --path={here}/raw", "is no folder"),
+    (
+        "statistics of something",
+        "{gcs} statistics x",
+        "statistics takes options only, not x",
+    ),
+    (
+        "statistics of nowhere",
+        "{gcs} statistics --path=/nowhere --out=o",
+        "/nowhere is no folder with files of",
+    ),
+    ("statistics into a file", "{gcs} statistics --path={here}/raw --out={here}/file.txt", "is no folder"),
+    ("format nothing", "{gcs} format_pairs", "expected a form and files"),
+    ("format to nowhere", "{gcs} format_pairs raw {here}/file.txt", "expected a form and files"),
+    ("an unknown form", "{gcs} format_pairs x {here}/file.txt --out=o", "there is no origin 'x'"),
+    ("format a text", "{gcs} format_pairs raw {here}/file.txt --out=o", "file.txt:1 is no JSON"),
+    ("format a loop", "{gcs} format_pairs raw {here}/loop --out=o", "symbolic links"),
+    (
+        "format into a folder",
+        "{gcs} format_pairs raw {here}/raw/test_ruby.jsonl --out={here}/empty",
+        "is a folder",
+    ),
+    ("sample nothing", "{gcs} sample_pairs", "expected a raw file"),
+    ("sample nowhere", "{gcs} sample_pairs /nowhere --out=o", "No such file or directory: /nowhere"),
+    (
+        "sample too little",
+        "{gcs} sample_pairs {here}/raw/test_ruby.jsonl --out=o",
+        "ranking among 100 codes needs as many",
+    ),
+    ("R of nothing", "{gcs} r_pairs", "expected sources and a folder"),
+    (
+        "R of nowhere",
+        "{gcs} r_pairs /nowhere --out=o",
+        "/nowhere does not exist: expected a folder, .deb or tar",
+    ),
+    (
+        "R of an empty folder",
+        "{gcs} r_pairs {here}/empty --out=o",
+        "expected R files (.R, .r, .R.gz, .r.gz)",
+    ),
+    ("R of a text", "{gcs} r_pairs {here}/file.txt --out=o", "is neither a directory nor a zip, jar or tar archive"),
+    ("R into a file", "{gcs} r_pairs {here}/java --out={here}/file.txt", "is no folder"),
 ]
 
 MISTAKES: Final = [*LINES, *NUMBERS, *PATHS, *RUNS, *DATA, *EVALUATIONS, *TABLES, *SEARCHES, *PAIRS]

@@ -187,13 +187,13 @@ def test_files_of_the_benchmark(tmp_path, refused):
     (tmp_path / "raw").mkdir()
     write_raw(tmp_path / "raw" / "test_statcodesearch.jsonl", pairs)
     raw, out = tmp_path / "raw" / "test_statcodesearch.jsonl", tmp_path / "out"
-    refused(2_000, out, "sample_pairs", str(raw), "--task=ranking", f"--out={out}")
+    refused(2_000, out, "gencodesearchnet", "sample_pairs", str(raw), "--task=ranking", f"--out={out}")
     assert not out.exists()
     refused(2_000, out, "gencodesearchnet", "bm25", f"--path={raw.parent}", f"--out={out}")
     assert names(out) == set()
     source = tmp_path / "a.R"
     source.write_text("".join(f"# Adds {number} to it.\nx <- x + {number} * {number**99}\n\n" for number in range(200)))
-    refused(100, out, "r_pairs", str(tmp_path), f"--out={out}")
+    refused(100, out, "gencodesearchnet", "r_pairs", str(tmp_path), f"--out={out}")
     assert names(out) == set()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-APART = "from cli.libraries import keep_libraries_apart; keep_libraries_apart(); "
+APART = "from cli.main import keep_libraries_apart; keep_libraries_apart(); "
 
 
 def run(program: str, folder: Path, **environment: str) -> subprocess.CompletedProcess:

@@ -99,8 +99,15 @@ def place(tmp_path, monkeypatch) -> Path:
 
 def typed(line: str, here: Path) -> list[str]:
     """The words and options of a row of the table."""
-    stand_for = {"here": here, "home": "~nobody-of-this-name/x", "name": "x" * 3000, "path": "x/" * 3000, "nul": "\0"}
-    stand_for |= {"question": "x" * 10_000, "many": "9" * 23, "more": "9" * 5000}
+    stand_for = {
+        "here": here,
+        "home": "~nobody-of-this-name/x",
+        "name": "x" * 3000,
+        "path": "x/" * 3000,
+        "nul": "\0",
+        "gcs": "gencodesearchnet",
+    }
+    stand_for |= {"gcs": "gencodesearchnet", "question": "x" * 10_000, "many": "9" * 23, "more": "9" * 5000}
     parts = (data_options(here) if each == "{data}" else [each.format(**stand_for)] for each in shlex.split(line))
     return [each for part in parts for each in part]
 
@@ -146,7 +153,7 @@ def test_a_mistake_is_one_line_and_nothing_is_written(line, fragment, here, refu
 
 
 @pytest.mark.parametrize(
-    "line", ["gencodesearchnet nobody/nothing --path={here}/raw", "fine_tune nobody/nothing --out=o"]
+    "line", ["gencodesearchnet nobody/nothing --path={here}/raw", "gencodesearchnet fine_tune nobody/nothing --out=o"]
 )
 def test_a_pretrained_model_that_is_not_here_is_one_line(line, here, refused, monkeypatch):
     pytest.importorskip("sentence_transformers")
@@ -163,7 +170,7 @@ def test_a_port_that_is_taken_is_one_line(here, refused):
         refused(["serve", f"--index={here / 'index'}", f"--port={port}"], f"cannot listen on port {port}")
 
 
-@pytest.mark.parametrize("line", ["search 'open it'", "index .", "jdk galm", "evaluate {here}/run", "statistics"])
+@pytest.mark.parametrize("line", ["search 'open it'", "index .", "jdk galm", "evaluate {here}/run", "posts statistics"])
 def test_a_current_folder_that_was_deleted_is_one_line(line, here, place, refused):
     (place / "current").rmdir()
     refused(typed(line, here), "begins at the current folder, which was deleted: go to another one")
@@ -278,7 +285,10 @@ def test_every_number_of_a_section_has_bounds_that_its_message_names(section, mo
     assert count >= (_FEW_NUMBERS.get(model, 3) if section == "model" else 3)
 
 
-@pytest.mark.parametrize("command", [name for name, each in COMMANDS.items() if each.options])
-def test_every_number_of_a_command_has_bounds_that_its_message_names(command):
-    kind = resolve_name(COMMANDS[command].options)
+@pytest.mark.parametrize(
+    "options",
+    [part.options for each in COMMANDS.values() for part in (each, *each.parts.values()) if part.options],
+)
+def test_every_number_of_a_command_has_bounds_that_its_message_names(options):
+    kind = resolve_name(options)
     is_bounded(kind, lambda name: f"--{name}", lambda name, text: parsed([f"--{name}={text}"], kind))

@@ -13,23 +13,19 @@ import pytest
 
 from cli.commands import COMMANDS, usage_lines
 from cli.help import help_lines
-from cli.posts import OTHERS
-from cli.speed import ABOUT
-from cli.tables import CALIBRATION, CONTROL
+from cli.tables import ABOUT, CALIBRATION, CONTROL
 from data_prep.registry import DATASETS
-from experiments.ablations.catalogue import ABLATIONS
-from experiments.ablations.graph_grid import NAME as GRID
-from experiments.ablations.tuning import TUNED
 from experiments.posts.ablations import ABLATIONS as POSTS_ABLATIONS
 from experiments.posts.config import MODELS as POSTS_MODELS
 from experiments.posts.config import resolve_plan
 from experiments.recipes.config import SECTIONS, all_options, parse_options, resolve
 from experiments.recipes.models import MODELS
+from experiments.tables.ablations import ABLATIONS
+from experiments.tables.graph_grid import NAME as GRID
 from experiments.tables.language_table import NAME as LANGUAGES
-from experiments.tables.main_table import CELLS
+from experiments.tables.main_table import CELLS, TUNED
 from experiments.terminal.options import parsed, split_arguments
 from modeling.base import NeuralRanker
-from search.posts.options import PostsIndexOptions, PostsSearchOptions
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
@@ -82,7 +78,9 @@ def test_help_describes_all_there_is(topic):
     if topic in COMMANDS:
         command = COMMANDS[topic]
         assert command.about in told[1]
-        assert ("--" in "".join(told[2:])) == bool(command.options or command.sections or command.named)
+        assert ("--" in "".join(told[2:])) == bool(
+            command.options or command.sections or command.named or command.parts
+        )
     elif topic in MODELS:
         assert all(f"    --{name}={value}" in told for name, value in MODELS[topic].settings.items())
     elif topic not in DATASETS:
@@ -110,12 +108,13 @@ def test_a_command_is_called_by_the_function_that_the_list_names(monkeypatch):
     from cli.main import main
 
     called = []
-    for name, command in COMMANDS.items():
-        if command.run:
-            module, _, function = command.run.partition(":")
-            monkeypatch.setattr(f"{module}.{function}", lambda given, name=name: called.append((name, given)))
-            assert main([name, "a word", "--an.option=1"]) == 0
-    assert called == [(name, ["a word", "--an.option=1"]) for name, command in COMMANDS.items() if command.run]
+    commands = {(name,): command for name, command in COMMANDS.items() if command.run}
+    commands |= {(name, part): each for name, command in COMMANDS.items() for part, each in command.parts.items()}
+    for name, command in commands.items():
+        module, _, function = command.run.partition(":")
+        monkeypatch.setattr(f"{module}.{function}", lambda given, name=name: called.append((name, given)))
+        assert main([*name, "a word", "--an.option=1"]) == 0
+    assert called == [(name, ["a word", "--an.option=1"]) for name in commands]
 
 
 def test_modules_of_the_current_folder_are_not_taken_for_ours(tmp_path):
@@ -164,12 +163,11 @@ def test_the_traceback_is_shown_to_who_asks(monkeypatch):
 
 
 def understood_posts(arguments):
-    own = {"index": PostsIndexOptions, "search": PostsSearchOptions}
-    if arguments[0] in own:
-        parsed(arguments[1:], own[arguments[0]])
+    if arguments[0] in COMMANDS["posts"].parts and (options := COMMANDS["posts"].parts[arguments[0]].options):
+        parsed(arguments[1:], resolve_name(options))
         return
     names, typed = split_arguments(arguments)
-    assert names[0] in (*OTHERS, *POSTS_MODELS)
+    assert names[0] in (*COMMANDS["posts"].parts, *POSTS_MODELS)
     resolve_plan(names[0] if names[0] in POSTS_MODELS else "bm25", typed)
 
 
@@ -199,7 +197,7 @@ def test_every_command_of_the_readme_is_understood(command):
         return
     if arguments[0] in COMMANDS and COMMANDS[arguments[0]].options:
         words, _ = parsed(arguments[1:], resolve_name(COMMANDS[arguments[0]].options))
-        assert bool(words) == (arguments[0] not in ("serve", "statistics"))
+        assert bool(words) == (arguments[0] != "serve")
         assert arguments[0] != "speed" or words[0] in ABOUT
         return
     names, typed = split_arguments(arguments)

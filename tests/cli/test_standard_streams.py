@@ -109,10 +109,7 @@ def test_closed_input_is_empty(tree):
     assert done.stderr.count("\n") == 1
 
 
-FIRST = (
-    "from experiments.terminal.standard_streams import open_standard_streams as start; start(); "
-    "import os, sys, subprocess; "
-)
+FIRST = "from experiments.terminal.startup import open_standard_streams as start; start(); import os, sys, subprocess; "
 
 
 def test_no_file_gets_the_number_of_a_closed_stream(tree):

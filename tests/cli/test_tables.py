@@ -6,8 +6,8 @@ import pytest
 
 from cli.main import main
 from evaluation.speed import Measured, compare
-from experiments.ablations import calibration
 from experiments.recipes import results_folder
+from experiments.tables import ablation_checks as checks
 from experiments.tables import cells, language_table, query_kinds
 
 COMMANDS = ["benchmark jdk", "benchmark languages", "ablate blocks", "ablate graph", "ablate calibration", "tune galm"]
@@ -38,8 +38,8 @@ def written(tmp_path, monkeypatch):
     monkeypatch.setattr(cells, "saved_results", lambda *_: [])
     monkeypatch.setattr("experiments.tables.pages.saved_results", lambda *_: [])
     monkeypatch.setattr("experiments.tables.pages.clusters", lambda _: {})
-    monkeypatch.setattr(calibration, "save_calibration", lambda folder, _: _touch(folder / calibration.FILE))
-    monkeypatch.setattr(calibration, "calibration_section", lambda _: "")
+    monkeypatch.setattr(checks, "save_calibration", lambda folder, _: _touch(folder / checks.CALIBRATION_FILE))
+    monkeypatch.setattr(checks, "calibration_section", lambda _: "")
 
     def files(command: str) -> tuple[list[Path], list[Path]]:
         assert main(command.split()) == 0

@@ -117,5 +117,5 @@ def test_other_commands_keep_their_folder_too(tmp_path):
 
 def test_statistics_and_speed_keep_their_folder_too(tmp_path, refused):
     with sole_writer(tmp_path):
-        refused(tmp_path, "statistics", f"--path={tmp_path}", f"--out={tmp_path}")
+        refused(tmp_path, "gencodesearchnet", "statistics", f"--path={tmp_path}", f"--out={tmp_path}")
         refused(tmp_path, "speed", "rows", f"--out={tmp_path}")

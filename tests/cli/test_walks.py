@@ -49,8 +49,8 @@ def folder(tmp_path):
     place = tmp_path / "code"
     place.mkdir()
     (place / "reading.py").write_text("".join(SOURCE.format(name=f"read_{n}", count=n + 2) for n in range(8)))
-    for n in range(20):
-        body = "".join(JAVA.format(name=100 * n + k) for k in range(5))
+    for n in range(8):
+        body = "".join(JAVA.format(name=100 * n + k) for k in range(4))
         (place / f"C{n}.java").write_text(f"package p;\npublic class C{n} {{{body}}}\n")
     return place
 
@@ -62,4 +62,5 @@ def test_an_index_and_a_question(folder):
 
 def test_a_training(folder):
     own = ("--data.path=.", "--data.root=../data", "--out=../run", "--train.epochs=1", "--data.min_method_lines=1")
-    assert walked(folder, "folder", "galm", *own, "--train.threads=1") <= bounds()["train"]
+    few = ("--evaluate.bootstrap_samples=100", "--train.threads=1")
+    assert walked(folder, "folder", "galm", *own, *few) <= bounds()["train"]

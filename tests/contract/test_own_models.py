@@ -10,24 +10,23 @@ import pytest
 from cli.help import help_lines
 from cli.main import main
 from evaluation.results import load_result
+from experiments.recipes.config import OWN as NAMED
 from experiments.recipes.config import REPOSITORY, Configuration, resolve
 from experiments.recipes.models import BASELINE, MODELS, Recipe
-from experiments.recipes.own_model import OWN as NAMED
 from neural_code_search import load_model
 from tests.tiny_models import tiny_bert
 
 OWN = {
     "mean_words": Recipe(
         "examples.own_models:MeanWords",
-        "examples.own_models:MeanWordsConfig",
         "means of words",
         {"loss.kind": "cross_entropy", "loss.temperature": "0.1"},
     ),
     "largest_tokens": Recipe(
         "examples.own_models:LargestOfTokens",
-        "modeling.transformers.bi_encoder:TransformerConfig",
         "a sentence transformer, pooled by its largest entries",
         {"loss.kind": "cross_entropy", "loss.temperature": "0.05"},
+        "modeling.transformers.bi_encoder:TransformerConfig",
     ),
 }
 
@@ -118,8 +117,7 @@ def test_a_fault_in_the_file_is_a_traceback_that_names_it(own_file, java_folder,
 
 
 def test_shared_settings_pass_by_a_model_without_the_field(monkeypatch):
-    recipe = Recipe(OWN["mean_words"].target, OWN["mean_words"].config, "means of words", BASELINE)
-    monkeypatch.setitem(MODELS, "mean_words", recipe)
+    monkeypatch.setitem(MODELS, "mean_words", Recipe(OWN["mean_words"].target, "means of words", BASELINE))
     assert resolve("jdk", "mean_words", {}).loss.kind == "cross_entropy"
 
 

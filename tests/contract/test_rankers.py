@@ -7,7 +7,7 @@ from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from experiments.recipes.config import resolve
 from experiments.recipes.models import MODELS, class_of, is_trained
-from experiments.run.stages import build_model
+from experiments.run.training import build_model
 from modeling.pool_ranker import PoolRanker
 from tests.tiny_models import smaller
 

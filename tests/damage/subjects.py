@@ -20,8 +20,7 @@ from data_prep.store.prepared_data import open_prepared, words_sha256
 from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
 from experiments.recipes.config import resolve
 from experiments.recipes.models import class_of
-from experiments.recipes.run_folder import RunFolder
-from experiments.recipes.trained_run import load_run
+from experiments.recipes.run_folder import RunFolder, load_run
 from modeling.base import NeuralRanker
 from modeling.losses import build_loss
 from search.engine.engine import Engine

@@ -46,7 +46,7 @@ def test_it_is_refused_at_once(place, read):
 def test_counts_that_are_no_file_are_none(place):
     place.rename(place.with_name("file.0-of-1"))
     with bounded("reading"):
-        assert SavedCounts(place, "a").load(1, 1, 1) is None
+        assert SavedCounts(place, "a").load() is None
 
 
 def test_a_search_tells_it_in_one_line(place, capsys):

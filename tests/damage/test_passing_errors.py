@@ -185,7 +185,7 @@ def missing_shard(path: Path) -> object:
 
 
 READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
-    "counts of an evaluation": ("it.0-of-1", lambda path: SavedCounts(path.with_name("it"), "a").load(1, 1, 1)),
+    "counts of an evaluation": ("it.0-of-1", lambda path: SavedCounts(path.with_name("it"), "a").load()),
     "record of archives": ("packages.json", lambda path: _read_record(path.parent, {})),
     "trees that were left out": ("left_out.json", lambda path: ShardFolder(path.parent, print)._recorded()),
     "place of files": ("fetched.json", lambda path: place_of(path.parent)),

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from evaluation.comparison import by_pool
-from evaluation.history import Validation, mean_validation, validations
-from evaluation.results import load_result, save_result
+from evaluation.comparison import by_pool, mean_validation
+from evaluation.results import Validation, load_result, save_result, validations
 from tests.evaluation.test_results import result
 
 RECORDS = [

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.relevance import best_ranks, chance_recall, recall_at
+from evaluation.metrics import best_ranks, chance_recall, recall_at
 
 
 def test_ranks_against_a_loop():

@@ -10,8 +10,9 @@ from evaluation import metrics
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.json_records import load_record
-from evaluation.results import DataSource, Result, Seconds, load_result, measure, result_of, save_ranks, save_result
+from evaluation.results import DataSource, Result, Seconds, load_result, measure, result_of, save_result
 from evaluation.tables import render_table
+from evaluation.trec import save_ranks
 from tests.evaluation.rankers import Chosen
 from tests.evaluation.real_data import jdk_split
 

@@ -83,44 +83,11 @@ def test_of_another_model_or_pool_nothing_is_kept(stopped):
     assert ranker.asked == len(jdk_split())
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        *({"better": [-1] * 4}, {"better": [10**6] * 4}, {"tied": [2**62] * 4}, {"better": [2] * 4, "tied": [2] * 4}),
-        *({"codes": [[-1, 0, 1]] * 4}, {"codes": [[0, 1, 10**6]] * 4}, {"codes": [[0, 1]] * 4}, {"better": [0] * 3}),
-        *({"better": [[0]] * 4}, {"better": [0.0] * 4}, {"seconds": -1.0}, {"seconds": float("nan")}, {"seconds": "a"}),
-        *({"scores": [[0, 1, 2]] * 4}, {"seconds": [1.0, 2.0]}, {"stamp": None}),
-        {name: [each] * 200 for name, each in (("better", 0), ("tied", 0), ("codes", [0, 1, 2]))}
-        | {"scores": np.zeros((200, 3), np.float32)},
-    ],
-    ids=lambda other: str(other)[:40],
-)
-def test_counts_that_cannot_be_are_as_none(stopped, other):
-    (file,) = stopped.path.parent.iterdir()
-    size = len(jdk_split())
-    assert len(stopped.load(size, size, 3)) == 4
-    with np.load(file) as kept:
-        content = dict(kept)
-    if other.get("better") == [2] * 4:  # of a pool of four
-        size = 4
-        content["codes"] = np.tile(np.arange(3), (4, 1))
-    with file.open("wb") as opened:
-        np.savez(opened, **{name: value for name, value in (content | other).items() if value is not None})
-    assert stopped.load(size, size, 3) is None
-    assert stopped.seconds == 0
-
-
-def test_counts_of_another_depth_are_as_none(stopped):
-    size = len(jdk_split())
-    assert stopped.load(size, size, 2) is None
-    assert stopped.load(3, size, 3) is None
-
-
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"no archive at all"])
 def test_a_damaged_file_is_as_none(stopped, content):
     (file,) = stopped.path.parent.iterdir()
     file.write_bytes(content)
-    assert stopped.load(100, 100, 3) is None
+    assert stopped.load() is None
     stopped.remove()
     assert not file.exists()
     stopped.remove()
@@ -132,4 +99,4 @@ def test_what_is_no_file_is_as_none(stopped, kind):
     file.unlink()
     odd_thing(kind, file)
     with deadline():
-        assert stopped.load(3, 3, 3) is None
+        assert stopped.load() is None

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.score_scales import z_scores
+from evaluation.fusion import z_scores
 from experiments.context.measure import fused, once
 from experiments.context.pools import pool_ranks, pools
 

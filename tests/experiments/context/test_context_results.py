@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluation.run_comparison import Runs, compare_runs
+from evaluation.significance import Runs, compare_runs
 from experiments.context.measure import (
     BM25,
     BM25_OTHERS,

@@ -199,7 +199,7 @@ def test_trees_are_left_out_in_turn(corpus, small, tmp_path, monkeypatch, capsys
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "expected finished runs, or one of annotate, ndcg, study, table, turns"),
+        ([], "expected finished runs: bash run.sh context RUN_DIR"),
         (["/nowhere"], "/nowhere"),
         (["turns", "installed"], "expected a data set and a model"),
         (["turns", "instaled", "scotch_light"], "did you mean installed?"),

@@ -26,7 +26,7 @@ from experiments.gencodesearchnet.scorers import Chance
 from experiments.gencodesearchnet.suite import find_data, run_benchmark
 from experiments.recipes.config import resolve
 from experiments.recipes.results_folder import RESULTS
-from experiments.run.stages import build_model
+from experiments.run.training import build_model
 from modeling.pool_ranker import PoolRanker
 from tests.raw_pairs import read
 
@@ -311,26 +311,35 @@ def test_files_of_an_origin_become_raw_files_and_tasks(tmp_path, capsys):
         {"func_documentation_tokens": ["adds", str(n)], "func_code_tokens": ["x", "+=", str(n)]} for n in range(120)
     ]
     (tmp_path / "go.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    assert main(["format_pairs", "csn", f"{tmp_path}/go.jsonl", f"--out={tmp_path}/test_go.jsonl"]) == 0
+    assert (
+        main(["gencodesearchnet", "format_pairs", "csn", f"{tmp_path}/go.jsonl", f"--out={tmp_path}/test_go.jsonl"])
+        == 0
+    )
     assert json.loads((tmp_path / "test_go.jsonl").read_text().splitlines()[7]) == {
         "input": "adds 7 [CODESPLIT] x += 7", "target": 1, "target_options": ["no_match", "match"]
     }  # fmt: skip
     for task, lines in (("ranking", 12_000), ("matching", 240)):
-        arguments = ["sample_pairs", f"{tmp_path}/test_go.jsonl", f"--task={task}", f"--out={tmp_path}/{task}"]
+        arguments = [
+            "gencodesearchnet",
+            "sample_pairs",
+            f"{tmp_path}/test_go.jsonl",
+            f"--task={task}",
+            f"--out={tmp_path}/{task}",
+        ]
         assert main(arguments) == 0
         found = [json.loads(line) for line in (tmp_path / task).read_text().splitlines()]
         assert len(found) == lines
         assert [each["target"] for each in found[:2]] == [1, 0]
         assert sum(each["target"] for each in found) == 120
     assert "120 pairs" in capsys.readouterr().out
-    assert main(["format_pairs", "cns", "x.jsonl", "--out=y"]) == 2
-    assert main(["format_pairs", "csn"]) == 2
-    assert main(["sample_pairs", "a", "b"]) == 2
+    assert main(["gencodesearchnet", "format_pairs", "cns", "x.jsonl", "--out=y"]) == 2
+    assert main(["gencodesearchnet", "format_pairs", "csn"]) == 2
+    assert main(["gencodesearchnet", "sample_pairs", "a", "b"]) == 2
     assert capsys.readouterr().err.count("\n") == 3
 
 
 def test_statistics_are_a_table_and_a_picture(folder, tmp_path, capsys):
-    assert main(["statistics", f"--path={folder}", f"--out={tmp_path}"]) == 0
+    assert main(["gencodesearchnet", "statistics", f"--path={folder}", f"--out={tmp_path}"]) == 0
     page = (tmp_path / "statistics.md").read_text("utf-8")
     assert "| java | 150 (26,909) |" in page
     assert page.strip() in capsys.readouterr().out

@@ -13,8 +13,7 @@ from cli.main import main
 from data_prep.store.tokenizing import WordTokenizer
 from experiments.recipes.config import resolve
 from experiments.recipes.models import class_of
-from experiments.recipes.run_folder import RunFolder
-from experiments.recipes.trained_run import load_run
+from experiments.recipes.run_folder import RunFolder, load_run
 from search.models.folder import DEFAULT_MODEL
 from training.checkpoint import save_weights
 from training.weights_file import sealed_weights

@@ -11,7 +11,7 @@ from data_prep.pipeline.overlap import overlap
 from data_prep.store.prepared_data import PreparedData, Split
 from experiments.recipes.config import resolve
 from experiments.run import data as run_data
-from experiments.run import stages
+from experiments.run import testing
 
 MIX = {"evaluate.fuse_with": "bm25", "evaluate.fuse_tuned_on": "folder:elsewhere"}
 
@@ -20,8 +20,8 @@ MIX = {"evaluate.fuse_with": "bm25", "evaluate.fuse_tuned_on": "folder:elsewhere
 def pools(monkeypatch) -> list[Split]:
     """The pools on which a weight was chosen."""
     chosen: list[Split] = []
-    monkeypatch.setattr(stages, "best_weight", lambda *given: chosen.append(given[2]) or 0.5)
-    monkeypatch.setattr(stages, "say", lambda _: None)
+    monkeypatch.setattr(testing, "best_weight", lambda *given: chosen.append(given[2]) or 0.5)
+    monkeypatch.setattr(testing, "say", lambda _: None)
     return chosen
 
 
@@ -43,7 +43,7 @@ def texts(split: Split) -> list[str]:
 
 def test_the_weight_is_chosen_on_pairs_that_stand_nowhere_else(small_data, other, pools):
     plan = resolve("folder", "unif", {**MIX, "train.validate_pool": "100000"})
-    stages.mixed(plan, stages._control("bm25", "jdk"), small_data, "")
+    testing.mixed(plan, testing._control("bm25", "jdk"), small_data, "")
     (pool,) = pools
     valid, elsewhere = small_data.splits["valid"], [small_data.splits["train"], small_data.splits["test"]]
     assert overlap(pool, elsewhere).rows.size == 0
@@ -57,17 +57,17 @@ def test_pairs_of_another_test_choose_no_weight(small_data, monkeypatch):
     """All of them stand in it."""
     valid = replace(small_data.splits["valid"], name="test")
     tested = replace(small_data, splits={**small_data.splits, "test": valid})
-    monkeypatch.setattr(stages, "tests_beside", lambda *_: tested)
+    monkeypatch.setattr(testing, "tests_beside", lambda *_: tested)
     plan = resolve("folder", "unif", {**MIX, "evaluate.extra_tests": "csn:there"})
     with pytest.raises(
         ValueError, match=r"folder has no validation pairs of its own for --evaluate\.fuse_tuned_on=folder:"
     ):
-        stages.mixed(plan, stages._control("bm25", "jdk"), small_data, "")
+        testing.mixed(plan, testing._control("bm25", "jdk"), small_data, "")
 
 
 def test_without_another_data_set_its_own_validation_pairs_choose(small_data, pools):
     plan = resolve("folder", "unif", {"evaluate.fuse_with": "bm25", "train.validate_pool": "100000"})
-    stages.mixed(plan, stages._control("bm25", "jdk"), small_data, "")
+    testing.mixed(plan, testing._control("bm25", "jdk"), small_data, "")
     assert texts(pools[0]) == texts(small_data.splits["valid"])
 
 

@@ -10,7 +10,7 @@ from evaluation.metrics import METRICS, Metric
 from evaluation.published import PUBLISHED
 from evaluation.results import load_result, save_result
 from evaluation.tables import render_table
-from experiments.run import stages
+from experiments.run import training
 from experiments.tables.comparison_tables import published_table, tables
 from tests.evaluation.test_results import SIZE, result
 
@@ -80,11 +80,11 @@ def test_tensorboard_has_its_curve(monkeypatch, name):
     curves: dict[str, float] = {}
     board = type("Board", (), {"validation": lambda _, values: curves.update(values)})()
     pages = type("Pages", (), {"board": board, "show": lambda *_: None})()
-    monkeypatch.setattr(stages, "diagnostics", lambda *_: {})
-    monkeypatch.setattr(stages, "evaluate", lambda *_, **__: type("Found", (), {"ranks": np.array([1, 2])})())
-    monkeypatch.setattr(stages, "PoolRanker", lambda *_: None)
+    monkeypatch.setattr(training, "diagnostics", lambda *_: {})
+    monkeypatch.setattr(training, "evaluate", lambda *_, **__: type("Found", (), {"ranks": np.array([1, 2])})())
+    monkeypatch.setattr(training, "PoolRanker", lambda *_: None)
     plan = type("Plan", (), {"train": type("Train", (), {"validate_pool": 2})()})()
-    printed = stages._validation(plan, None, [0, 0], None, pages)(None)
+    printed = training._validation(plan, None, [0, 0], None, pages)(None)
     assert name in {**curves, **printed}
     assert (name in printed) == (name == "worst")
 

@@ -12,7 +12,7 @@ from cli.main import main
 from data_prep.store.vocabulary import Vocabularies
 from evaluation.results import load_result
 from experiments.recipes.config import Configuration
-from experiments.run import stages
+from experiments.run import training
 
 REQUIRED = (
     *("dataset", "model", "seed", "command", "code_version", "split", "pool_size", "queries", "exact"),
@@ -118,16 +118,16 @@ def test_the_same_seed_gives_the_same_numbers(finished, options, tmp_path):
 
 
 def test_a_run_stopped_by_ctrl_c_tells_how_to_go_on_and_ends_the_same(finished, options, tmp_path, monkeypatch, capsys):
-    out, evaluate = tmp_path / "stopped run", stages.evaluate
+    out, evaluate = tmp_path / "stopped run", training.evaluate
 
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(stages, "evaluate", stop)
+    monkeypatch.setattr(training, "evaluate", stop)
     assert main(["folder", "galm", *options, f"--out={out}"]) == 130
     assert f"bash run.sh folder galm '--train.resume={out}'" in capsys.readouterr().err
     assert not (out / "metrics.json").exists()
-    monkeypatch.setattr(stages, "evaluate", evaluate)
+    monkeypatch.setattr(training, "evaluate", evaluate)
     assert main(["folder", "galm", f"--train.resume={out}"]) == 0
     assert numbers(out) == numbers(finished)
 

@@ -9,18 +9,18 @@ from data_prep.config import DataConfig
 from data_prep.store.ragged_lists import Ragged
 from data_prep.store.tokenizing import WordTokenizer
 from experiments.recipes.config import resolve
-from experiments.run import data, stages
+from experiments.run import data, training
 
 
 @pytest.mark.parametrize(("model", "options"), [("fcarcs", {}), ("galm", {"model.fields": "name,statements"})])
 def test_a_field_without_words_is_refused_where_a_model_would_train_on_it(data_with_statements, model, options):
     plan, train = resolve("folder", model, options), data_with_statements.splits["train"]
     known = WordTokenizer.build(train, plan.words)
-    data.check_fields(plan, stages.build_model(plan, known), known)
+    data.check_fields(plan, training.build_model(plan, known), known)
     without = replace(train, words={**train.words, "statements": Ragged.of([()] * len(train))})
     empty = WordTokenizer.build(without, plan.words)
     with pytest.raises(ValueError, match=rf"{model} reads the field statements, .+--data\.statements=true") as error:
-        data.check_fields(plan, stages.build_model(plan, empty), empty)
+        data.check_fields(plan, training.build_model(plan, empty), empty)
     assert "\n" not in str(error.value)
 
 

@@ -9,7 +9,7 @@ from data_prep.records import SourceFile
 from data_prep.store.tokenizing import WordTokenizer
 from evaluation.provenance import machine
 from evaluation.speed import Measured, SpeedOptions, Spread
-from experiments.speed import extraction, pairs, pools, scoring, training
+from experiments.speed import jdk, scoring, training
 from experiments.speed.report import Record, digits, page, save, saved_records, shown
 from galm.config import GalmConfig
 
@@ -25,7 +25,7 @@ OPTIONS = SpeedOptions(rounds=1, steps=1, pools=(4, 8))
 @pytest.fixture
 def little(small_data, monkeypatch):
     """A few pairs in the place of the JDK's."""
-    monkeypatch.setattr(pairs, "prepare_stage", lambda *_: small_data)
+    monkeypatch.setattr(jdk, "prepare_stage", lambda *_: small_data)
     monkeypatch.setattr(scoring, "BLOCK", 16)
     monkeypatch.setattr(scoring, "SAMPLE", 4)
     monkeypatch.setattr(scoring, "_PRODUCT", 64)
@@ -49,7 +49,7 @@ def test_operations_are_those_of_a_hand_count():
 
 
 def test_pairs_are_drawn_in_order_of_length(small_data):
-    tokenizer = WordTokenizer.build(small_data.splits["train"], pairs.plan_of(OPTIONS).words)
+    tokenizer = WordTokenizer.build(small_data.splits["train"], jdk.plan_of(OPTIONS).words)
     ids = tokenizer.encode(small_data.splits["train"])
     queries, codes = scoring.drawn(ids, 40)
     assert sorted(queries) == sorted(codes)
@@ -64,7 +64,7 @@ def test_scoring_has_its_forms_at_each_width():
     found = scoring.measure_scoring(OPTIONS)
     forms = ("bfloat16", "plain, little padding", "plain, the ranker's padding")
     products = [f"matrix product, operations {which}" for which in ("executed", "by the equations")]
-    expected = [(f"width {width}", second) for width in pairs.WIDTHS for second in (*forms, *products)]
+    expected = [(f"width {width}", second) for width in jdk.WIDTHS for second in (*forms, *products)]
     assert [(row.name, row.second) for row in found.rows] == expected
     assert {row.first for row in found.rows} == {"fast"}
     for facts in found.facts.values():
@@ -92,6 +92,9 @@ def test_scoring_has_its_forms_at_each_width():
 )
 def test_training_steps_are_measured_in_both_ways(monkeypatch, measure, what, few, forms):
     monkeypatch.setattr(training, what, few)
+    small = {"model.dim": "16", "train.batch_size": "8"}
+    plan_of = jdk.plan_of
+    monkeypatch.setattr(training, "plan_of", lambda options, model, typed: plan_of(options, model, {**typed, **small}))
     found = getattr(training, measure)(OPTIONS)
     assert len(found.rows) == 8  # three parts and the whole step
     assert {(row.first, row.second) for row in found.rows} == {forms}
@@ -100,15 +103,15 @@ def test_training_steps_are_measured_in_both_ways(monkeypatch, measure, what, fe
 
 
 def test_pools_are_ranked_and_come_from_the_split_that_holds_them(little, monkeypatch):
-    monkeypatch.setattr(pools, "in_own_process", lambda call, *given: call(*given))
-    found = pools.measure_pools(OPTIONS)
+    monkeypatch.setattr(scoring, "in_own_process", lambda call, *given: call(*given))
+    found = scoring.measure_pools(OPTIONS)
     assert [(row.first, row.second) for row in found.rows] == [("4 methods", "8 methods")]
     assert found.facts["8 methods"]["minutes"] == pytest.approx(found.rows[0].second_seconds.median * 64 / 6e7)
     assert all(each["MiB at most"] >= each["MiB before"] > 0 for each in found.facts.values())
     test, train = len(little.splits["test"]), len(little.splits["train"])
-    assert (pools._split_for(little, test), pools._split_for(little, test + 1)) == ("test", "train")
+    assert (scoring._split_for(little, test), scoring._split_for(little, test + 1)) == ("test", "train")
     with pytest.raises(ValueError, match=r"^--pools asks for .* methods, but the training split has"):
-        pools._split_for(little, train + 1)
+        scoring._split_for(little, train + 1)
 
 
 def test_all_parsers_find_the_same_methods_and_broken_files_are_skipped(monkeypatch):
@@ -120,13 +123,13 @@ def test_all_parsers_find_the_same_methods_and_broken_files_are_skipped(monkeypa
         def __init__(self, _):
             self.java_files, self.origin = lambda: [*files, *broken], lambda: "few"
 
-    monkeypatch.setattr(extraction, "Jdk", Few)
-    found = extraction.measure_extraction(dataclasses.replace(OPTIONS, files=7))
+    monkeypatch.setattr(jdk, "Jdk", Few)
+    found = jdk.measure_extraction(dataclasses.replace(OPTIONS, files=7))
     assert found.about.startswith("few, 6 files")
     assert [each["methods"] for each in found.facts.values()] == [18, 18, 18]
     assert [row.second for row in found.rows] == ["tree-sitter, declarations", "javalang, declarations"]
-    assert extraction.drawn(files, 3) == extraction.drawn(reversed(files), 3)
-    assert extraction.drawn(files, 3, seed=1) != extraction.drawn(files, 3)
+    assert jdk.drawn_files(files, 3) == jdk.drawn_files(reversed(files), 3)
+    assert jdk.drawn_files(files, 3, seed=1) != jdk.drawn_files(files, 3)
 
 
 def test_records_are_saved_read_again_and_shown_newest_first(tmp_path):

@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from cli.main import main
 from evaluation.result_store import ROWS, ResultStore
 from experiments.recipes.results_folder import RESULTS
 from experiments.recipes.run_folder import RunFolder
 from experiments.tables import cells
 from experiments.tables.cells import Cell, finished, run_cells
 from experiments.tables.main_table import CELLS
+
+IN_A_PROCESS = cells._command
 
 
 @pytest.fixture(scope="module")
@@ -22,9 +25,15 @@ def data(java_folder, tmp_path_factory):
     return {"data.path": str(java_folder), "data.root": str(tmp_path_factory.mktemp("data"))}
 
 
+def in_this_process(cell, words, options):
+    """In the place of a process of its own, which imports torch again."""
+    assert main([*words, *(f"--{name}={text}" for name, text in options.items())]) == 0, cell.key
+
+
 @pytest.fixture
 def place(data, tmp_path, monkeypatch):
     monkeypatch.setattr(cells, "_run_path", lambda cell: tmp_path / "runs" / cell.key)
+    monkeypatch.setattr(cells, "_command", in_this_process)
     return data
 
 
@@ -149,7 +158,8 @@ def test_the_kept_results_of_the_main_table_are_finished():
     assert len(cells) >= 8
 
 
-def test_a_run_that_failed_is_said_in_one_line_and_nothing_is_kept(place, tmp_path, capfd):
+def test_a_run_that_failed_is_said_in_one_line_and_nothing_is_kept(place, tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(cells, "_command", IN_A_PROCESS)
     cell, folder = Cell("folder", "bm25", 0, "bm25"), tmp_path / "results"
     with pytest.raises(ValueError, match="folder-bm25-seed0 failed"):
         run_cells([cell], folder, place | {"data.path": str(tmp_path / "nothing")})

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from evaluation.comparison import by_pool, largest_pools
-from evaluation.history import Validation
 from evaluation.result_store import ROWS
+from evaluation.results import Validation
 from experiments.tables.comparison_pictures import band_shares, kind_pictures, training_pictures
 from experiments.tables.pages import RESULTS, Saved, pages, pictures
 from experiments.tables.query_kinds import kind_table
-from tests.evaluation.test_query_classes import entry, facts
+from tests.evaluation.test_queries import entry, facts
 from tests.evaluation.test_results import SIZE, result
 from tests.experiments.tables.saved_runs import copied
 

@@ -3,12 +3,20 @@ from dataclasses import replace
 import pytest
 
 from evaluation.result_store import ResultStore
-from experiments.ablations.catalogue import ABLATIONS
-from experiments.ablations.tuning import SETTINGS, TUNED, tuning_cells, tuning_page
 from experiments.recipes.config import resolve
+from experiments.tables.ablations import ABLATIONS
 from experiments.tables.comparison_pictures import comparison_pictures
 from experiments.tables.comparison_tables import markdown_table, summary, tables
-from experiments.tables.main_table import CELLS, README_ROWS, REFERENCES, shown
+from experiments.tables.main_table import (
+    CELLS,
+    README_ROWS,
+    REFERENCES,
+    SETTINGS,
+    TUNED,
+    shown,
+    tuning_cells,
+    tuning_page,
+)
 from experiments.tables.pages import END, README, RESULTS, START, Saved, pages, with_tables, write_tables
 from tests.evaluation.test_results import result
 from tests.experiments.tables.saved_runs import copied, has

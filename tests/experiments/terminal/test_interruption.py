@@ -91,7 +91,7 @@ def test_twice_while_a_command_imports_ends_at_once(tmp_path):
 def test_where_a_finaliser_would_lose_it_it_strikes_again():
     program = """
 import os, signal, sys, time
-from experiments.terminal.interruption import run_interruptibly
+from experiments.terminal.startup import run_interruptibly
 class Final:
     def __del__(self):
         os.kill(os.getpid(), signal.SIGINT)

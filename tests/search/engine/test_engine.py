@@ -6,7 +6,7 @@ import torch
 
 from data_prep.store.tokenizing import WordTokenizer
 from experiments.recipes.config import resolve
-from experiments.run.stages import build_model
+from experiments.run.training import build_model
 from modeling.row_scores import RowScores
 from search.engine.engine import FILES, Engine
 from search.engine.hits import best_beside

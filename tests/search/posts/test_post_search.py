@@ -17,7 +17,7 @@ from search.posts import cli
 from search.posts.post_index import PostIndex, best_rows, write_index
 from search.posts.snippet import LONGEST, keyword_of, read_snippet
 from search.retrieval.ann.faiss_index import FaissVectors
-from search.speed import posts as speed
+from search.speed import ann as speed
 from tests.data_prep.posts.dumps import TRACEBACK, small_dump
 
 IPYTHON = "TypeError       Traceback (most recent call last)\nb"

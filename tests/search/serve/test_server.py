@@ -24,7 +24,7 @@ from serving import ask, index_of, running
 
 from data_prep.store.tokenizing import WordTokenizer
 from experiments.recipes.config import resolve
-from experiments.run.stages import build_model
+from experiments.run.training import build_model
 from search.engine.question import LONGEST_QUERY
 from search.engine.reranker import ModelReranker
 from search.engine.show import as_json

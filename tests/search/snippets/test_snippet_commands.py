@@ -106,7 +106,7 @@ def test_what_is_no_code_is_refused_in_one_line(tmp_path, pasted, capsys, way, d
     path.write_bytes(data)
     pasted(data)
     asked = ["search", "-"] if way == "stdin" else ["search", f"--snippet={path}"]
-    if message is None:  # it has a word, which no code has
+    if message is None:  # it has a word, which nothing has
         assert main(asked) == 1
         assert not {"\x89", "\0", "\x1a"} & {*capsys.readouterr().out}
     else:

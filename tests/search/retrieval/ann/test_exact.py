@@ -11,7 +11,7 @@ import pytest
 from data_prep.files.sealed import write_sealed
 from data_prep.store.tokenizing import WordTokenizer
 from experiments.recipes.config import resolve
-from experiments.run.stages import build_model
+from experiments.run.training import build_model
 from search.retrieval.ann import faiss_index as vector_faiss
 from search.retrieval.ann.exact import ExactVectors, VectorIndex, extra
 from search.retrieval.ann.faiss_index import Clusters, FaissVectors, are_kept, kept_faiss

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from evaluation.generalisation import CSN
+from evaluation.benchmark import CSN
 
 Measure = Literal["accuracy", "mrr"]
 

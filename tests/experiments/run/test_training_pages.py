@@ -9,8 +9,7 @@ from matplotlib.figure import Figure
 from data_prep.config import WordsConfig
 from data_prep.store.tokenizing import WordTokenizer
 from experiments.recipes.config import resolve
-from experiments.run.board_pages import Pages
-from experiments.run.stages import build_model
+from experiments.run.training import Pages, build_model
 
 DRAWN = {"galm", "tabcs", "tabcs_no_ast", "carlcs_cnn", "carlcs_ts", "fcarcs", "fcarcs_no_ast"}
 

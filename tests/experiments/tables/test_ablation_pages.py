@@ -2,8 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from experiments.ablations.catalogue import ABLATIONS
-from experiments.ablations.pages import (
+from experiments.tables.ablation_pages import (
     Found,
     ablation_page,
     ablation_picture,
@@ -12,6 +11,7 @@ from experiments.ablations.pages import (
     overview_on_test,
     verdict,
 )
+from experiments.tables.ablations import ABLATIONS
 from tests.evaluation.test_results import SIZE, result
 
 PLAIN = result(model="galm", also={})

@@ -16,7 +16,7 @@ from typing import Final
 
 from evaluation.comparison import Entry, Pool, largest_pools, leads
 from evaluation.results import Result
-from experiments.ablations.catalogue import SEEDS
+from experiments.tables.ablations import SEEDS
 from experiments.tables.cells import Cell
 from experiments.tables.comparison_tables import Clusters, cost, markdown_table, with_interval
 from galm.diagnostics import degenerate_parts

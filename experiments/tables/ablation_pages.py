@@ -6,7 +6,7 @@ from typing import Final
 
 from evaluation.comparison import Entry, Lead, Pool, largest_pools, leads
 from evaluation.results import Result
-from experiments.ablations.catalogue import ABLATIONS, Ablation
+from experiments.tables.ablations import ABLATIONS, Ablation
 from experiments.tables.comparison_pictures import as_png
 from experiments.tables.comparison_tables import Clusters, cost, markdown_table, tables, with_interval
 from training.drawing import Figure

@@ -1,0 +1,212 @@
+"""The training of a run: its model, its validation, and TensorBoard pages about validation pairs and word vectors.
+
+The pages have samples with ranks, alignments, edges, and the projector.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from data_prep.errors import UserError
+from data_prep.store.batching import Batch
+from data_prep.store.prepared_data import PreparedData, Split
+from data_prep.store.tokenizing import TokenizedPairs
+from evaluation.config import EvaluateConfig
+from evaluation.evaluator import Evaluation, evaluate
+from evaluation.metrics import exact, short_columns
+from experiments.recipes.config import Configuration
+from experiments.recipes.models import class_of
+from experiments.recipes.run_folder import RunFolder
+from experiments.run.data import check_fields
+from experiments.terminal.console import say
+from modeling import distributed as processes
+from modeling.base import Encoded, NeuralRanker, PairTokenizer
+from modeling.device import best_device
+from modeling.losses import build_loss
+from modeling.pool_ranker import PoolRanker, scoring
+from modeling.ranker import Ranker
+from training.board import Board, Sample
+from training.checkpoint import save_weights
+from training.pair_task import PairTask
+from training.pictures import alignment_picture, edges_picture
+from training.seeding import seed_everything
+from training.trainer import TrainingReport, train
+
+DIAGNOSED: Final = 256
+"""Validation pairs whose graphs are looked into after an epoch."""
+SAMPLES: Final = 12
+PICTURES: Final = 4
+MOST_VECTORS: Final = 5_000  # of a table in the projector, which becomes slow with more
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """Writes evaluations of a model to a board."""
+
+    board: Board
+    tokenizer: PairTokenizer
+
+    def show(self, model: NeuralRanker, evaluation: Evaluation) -> None:
+        """Samples spread over the evaluated pairs, and pictures of a few of them."""
+        pool = evaluation.pool
+        rows = np.linspace(0, len(pool) - 1, min(SAMPLES, len(pool)), dtype=int).tolist()
+        self.board.samples("valid/samples", [_sample(evaluation, row) for row in rows])
+        for number, row in enumerate(rows[:PICTURES]):
+            self._pictures(model, pool.take(np.array([row])), number)
+
+    @torch.inference_mode()
+    def _pictures(self, model: NeuralRanker, pair: Split, number: int) -> None:
+        ids, where, title = self.tokenizer.encode(pair), next(model.parameters()).device, pair.text(0).query_text
+        queries = {field: words.to(where) for field, words in ids.queries([0]).items()}
+        codes = {field: words.to(where) for field, words in ids.codes([0]).items()}
+        query, code = model.encode_query(queries), model.encode_code(codes)
+        if not (query.mask.any() and code.mask.any()):
+            return
+        asked = self._read(queries, "query")
+        weights, edges = model.alignment(query, code), model.edges(query)
+        if weights is not None:
+            read, fields = self._read_code(codes, model.code_fields), _field_of_each(codes, model.code_fields)
+            found = _unpadded(weights, query, code)
+            if found.shape == (len(asked), len(read)):  # unless a model reads pads or truncates a field
+                self.board.picture(f"alignment/{number}", alignment_picture(found, asked, read, fields, title))
+        if edges is not None:
+            self.board.picture(f"edges/{number}", edges_picture(_unpadded(edges, query, query), asked, title))
+
+    def _read_code(self, codes: Batch, fields: Sequence[str]) -> list[str]:
+        return [word for field in fields for word in self._read(codes, field)]
+
+    def _read(self, batch: Batch, field: str) -> list[str]:
+        return self.tokenizer.words(field, batch[field].ids[batch[field].mask].tolist())
+
+    def finish(self, model: NeuralRanker) -> None:
+        """The most frequent words of every table of word vectors."""
+        tables = model.word_vectors()
+        self.board.word_vectors(
+            {
+                name.replace(" ", "-"): (vectors[:MOST_VECTORS], words[:MOST_VECTORS])
+                for name, (vectors, words) in tables.items()
+            }
+        )
+
+
+def _sample(evaluation: Evaluation, row: int) -> Sample:
+    rank = int(evaluation.ranks[row])
+    text, first = evaluation.pool.text(row), int(evaluation.top_codes[row, 0])
+    return Sample(text.query_text, text.source, rank, "" if first == row else evaluation.pool.text(first).source)
+
+
+def _field_of_each(codes: Batch, fields: Sequence[str]) -> list[str]:
+    return [field for field in fields for _ in range(int(codes[field].mask.sum()))]
+
+
+def _unpadded(
+    weights: Float[Tensor, "1 left right"], left: Encoded, right: Encoded
+) -> Float[np.ndarray, "rows columns"]:
+    return weights[0][left.shown[0]][:, right.shown[0]].float().cpu().numpy()
+
+
+def trained(
+    plan: Configuration, data: PreparedData, folder: RunFolder
+) -> tuple[PoolRanker, TrainingReport, Pages | None]:
+    """The trained model of a run as a ranker, what training reached, and the first process's TensorBoard pages."""
+    tokenizer: PairTokenizer = class_of(plan.model_name).tokenizer(data.splits["train"], plan.words, plan.model)
+    tokenizer.check()
+    model = build_model(plan, tokenizer)
+    check_fields(plan, model, tokenizer)
+    pages = None
+    if processes.is_first():
+        _keep_vocabulary(tokenizer, plan, folder)
+        pages = Pages(Board(folder.events), tokenizer)
+    say(f"{plan.model_name}: {parameters_of(model):,} parameters, on {best_device()}")
+    report = train_stage(plan, model, tokenizer, data, folder, pages)
+    if pages:
+        save_weights(model, folder.weights, folder.made_with)
+        pages.finish(model)
+    processes.broadcast(None)  # wait until the weights are saved
+    return (
+        PoolRanker(model, tokenizer, best_device(), bfloat16=plan.evaluate.matmul_precision == "bfloat16"),
+        report,
+        pages,
+    )
+
+
+def _keep_vocabulary(tokenizer: PairTokenizer, plan: Configuration, folder: RunFolder) -> None:
+    if not folder.vocabulary.exists():
+        tokenizer.save(folder.vocabulary)
+    elif class_of(plan.model_name).saved_tokenizer(folder.vocabulary, plan.words, plan.model) != tokenizer:
+        raise UserError(f"the data have changed since the run in {folder.path} began: start a new run")
+
+
+def parameters_of(ranker: Ranker | NeuralRanker) -> int:
+    """Number of trainable parameters of a model, 0 if it has none."""
+    model = ranker.model if isinstance(ranker, PoolRanker) else ranker
+    return sum(weight.numel() for weight in model.parameters()) if isinstance(model, NeuralRanker) else 0
+
+
+def build_model(plan: Configuration, tokenizer: PairTokenizer) -> NeuralRanker:
+    """The model with random initial weights, which depend on ``--train.seed``."""
+    seed_everything(plan.train.seed, plan.train.threads)
+    model: NeuralRanker = class_of(plan.model_name)(plan.model, tokenizer.vocabulary)
+    return model.to(best_device())
+
+
+def train_stage(
+    plan: Configuration,
+    model: NeuralRanker,
+    tokenizer: PairTokenizer,
+    data: PreparedData,
+    folder: RunFolder,
+    pages: Pages | None,
+) -> TrainingReport:
+    """Train; afterwards ``model`` has the weights of the best validation epoch."""
+    ids = tokenizer.encode(data.splits["train"])
+    model.start_from(ids)
+    valid = data.splits["valid"]
+    diagnosed = tokenizer.encode(valid.take(np.arange(min(len(valid), DIAGNOSED))))
+    loss = build_loss(plan.loss)
+    task = PairTask(
+        model,
+        loss,
+        ids,
+        _validation(plan, tokenizer, valid, diagnosed, pages),
+        plan.train,
+        best_device(),
+        selects=loss.selects,
+    )
+    seed_everything(plan.train.seed, plan.train.threads)
+    report = train(task, plan.train, folder.path, board=pages.board if pages else None, say=say)
+    if warning := model.collapse_warning(diagnostics(model, diagnosed)):
+        say(f"{plan.model_name}: {warning}")
+    return report
+
+
+def _validation(
+    plan: Configuration, tokenizer: PairTokenizer, valid: Split, diagnosed: TokenizedPairs, pages: Pages | None
+) -> Callable[[NeuralRanker], Mapping[str, float]]:
+    config = EvaluateConfig(pool=min(plan.train.validate_pool, len(valid)), run_depth=1)
+
+    def validate(model: NeuralRanker) -> Mapping[str, float]:
+        evaluation = evaluate(PoolRanker(model, tokenizer, best_device()), valid, config, progress=False)
+        measures = exact(evaluation.ranks)
+        printed = {each.name: measures[each.name] for each in short_columns()}
+        if pages:
+            pages.show(model, evaluation)
+            pages.board.validation({name: value for name, value in measures.items() if name not in printed})
+        return {**printed, **diagnostics(model, diagnosed)}
+
+    return validate
+
+
+def diagnostics(model: NeuralRanker, pairs: TokenizedPairs) -> Mapping[str, float]:
+    """The model's diagnostics on pairs, each query with its own code."""
+    rows, device = np.arange(len(pairs)), next(model.parameters()).device
+    sides = [
+        {field: words.to(device) for field, words in side.items()} for side in (pairs.queries(rows), pairs.codes(rows))
+    ]
+    with scoring(model):
+        return model.diagnostics(*sides)

@@ -1,0 +1,91 @@
+"""Published numbers: what arithmetic can check of them, and where they are shown."""
+
+import numpy as np
+import pytest
+
+from evaluation.metrics import exact, published_convention
+from evaluation.published import (
+    PUBLISHED,
+    exact_top1_bounds,
+    mrr_bounds,
+    shifted_mrr_bounds,
+)
+from evaluation.published import SNIPPER_COUNTS as COUNTS
+from evaluation.published import SNIPPER_ERRORS as ERRORS
+from evaluation.published import SNIPPER_PERCENTAGES as PERCENTAGES
+from evaluation.published import SNIPPER_RECALLS as RECALLS
+from evaluation.published import SNIPPER_SIZES as SIZES
+from evaluation.tables import PUBLISHED_MRR, published_mrr
+
+
+def test_published_numbers_are_named_beside_the_whole_set_only():
+    told = published_mrr("csn_filtered", 10_955, 40_347)
+    assert told == (
+        " Published MRR, fine-tuned on its training split: CodeBERT 0.676, GraphCodeBERT 0.691, UniXcoder 0.726."
+    )
+    assert published_mrr("csn_filtered", 2_568, 15_372) == published_mrr("csn", 10_955, 40_347) == ""
+
+
+def test_each_has_a_source():
+    for rows in PUBLISHED_MRR.values():
+        assert all(0 < value < 1 and len(source.split()) > 2 for _, value, source in rows)
+
+
+def test_code_or_error_is_what_the_other_counts_give():
+    both = COUNTS["questions with code"] + COUNTS["questions with error"] - COUNTS["questions with code and error"]
+    assert both == COUNTS["questions with code or error"]
+
+
+@pytest.mark.parametrize("name", [*PERCENTAGES])
+def test_shares_of_all_questions(name):
+    assert 100 * COUNTS[name] / COUNTS["questions"] == pytest.approx(PERCENTAGES[name], abs=0.0051)
+
+
+@pytest.mark.parametrize("name", [*SIZES])
+def test_percentages_of_sizes(name):
+    total, field, percent = SIZES[name]
+    assert 100 * field / total == pytest.approx(percent, abs=0.0051)
+
+
+def test_the_errors_of_the_paper():
+    computed = {name: value for name, (_, value) in ERRORS.items()}
+    assert [*computed.values()] == ["218.24", "0.03", "3,306", "55.28", "11.69"]
+    assert all(printed != value for printed, value in ERRORS.values())
+
+
+def test_an_untrained_encoder_below_the_chance_of_a_small_corpus():
+    assert RECALLS["GraphCodeBERT"][3] < 50 / COUNTS["evaluation queries"]  # so the corpus was larger
+
+
+def test_recall_rises_with_depth():
+    assert all([*recalls] == sorted(recalls) for recalls in RECALLS.values())
+
+
+HALF = 0.0005  # numbers are printed to three digits
+
+
+@pytest.mark.parametrize("row", PUBLISHED, ids=lambda row: f"{row.data} {row.model}")
+def test_baselines_are_impossible_as_printed_and_possible_shifted_and_galm_the_other_way(row):
+    least, most = mrr_bounds(row.measures)
+    as_printed = least - 3 * HALF <= row.measures["mrr"] <= most + 3 * HALF
+    least, most = shifted_mrr_bounds(row.measures)
+    shifted = least - 3 * HALF <= row.measures["mrr"] <= most + 3 * HALF
+    assert (as_printed, shifted) == ((True, False) if row.model == "galm" else (False, True))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_real_ranks_keep_to_the_bounds(seed):
+    rng = np.random.default_rng(seed)
+    ranks = rng.geometric(rng.uniform(0.05, 0.9), 500)
+    measures, shifted = exact(ranks), published_convention(ranks)
+    least, most = mrr_bounds(measures)
+    assert least <= measures["mrr"] <= most
+    least, most = shifted_mrr_bounds(shifted)
+    assert least - 1e-9 <= shifted["mrr"] <= most + 1e-9
+    least, most = exact_top1_bounds(shifted)
+    assert least - 1e-9 <= measures["top1"] <= most + 1e-9
+
+
+def test_the_exact_top1_behind_a_printed_row():
+    deepcs = next(row for row in PUBLISHED if (row.data, row.model) == ("csn_tabcs", "deepcs"))
+    assert exact_top1_bounds(deepcs.measures) == pytest.approx((0.197, 0.271), abs=0.001)
