@@ -9,27 +9,23 @@ of words. A method is read as its name (``name_weight`` times), its tokens, and 
 query as a set. Words that are missing from a release (``UNKNOWN``) are ignored on both sides.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Literal
 
-import bm25s
 import numpy as np
 import Stemmer
 from bm25s.stopwords import STOPWORDS_EN
-from jaxtyping import Float32, Int64
 
+from baselines.bm25.token_bm25 import TokenBm25, TokenBm25Scores
 from data_prep.bounds import check_bounds, real, whole
 from data_prep.errors import UserError
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import UNKNOWN
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged
-from modeling.ranker import Ranker, Scores
-
-_BLOCK_BYTES: Final = 1 << 25
-"""Maximum size of a block of scores, 32 MiB."""
+from modeling.ranker import Ranker
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +61,7 @@ class Bm25(Ranker):
         self.config = config
         self._stem: Callable[[str], str] = Stemmer.Stemmer("english").stemWord if config.stem else str
 
-    def over(self, queries: Split, corpus: Split) -> "Bm25Scores":
+    def over(self, queries: Split, corpus: Split) -> TokenBm25Scores:
         """Index the words of ``corpus``, and tokenize the queries.
 
         Raises:
@@ -73,61 +69,27 @@ class Bm25(Ranker):
         """
         if not len(corpus):
             raise UserError(f"BM25 ranks at least one method, but split {corpus.name} has none")
-        terms = {"": 0}  # a term of no method, so that there is at least one even if all methods are empty
-        fields = [self._read(corpus, field, terms, grow=True) for field in ("name", "tokens", "api")]
-        name, tokens, api = fields
-        if self.config.distinct:
+        config = self.config
+        terms: list[str] = []
+        name, tokens, api = (self._read(corpus, field, terms) for field in ("name", "tokens", "api"))
+        if config.distinct:
             tokens, api = ([list(dict.fromkeys(words)) for words in field] for field in (tokens, api))
-        methods = [[*n * self.config.name_weight, *t, *a] for n, t, a in zip(name, tokens, api, strict=True)]
-        scorer = bm25s.BM25(
-            k1=self.config.k1, b=self.config.b, method=self.config.method, dtype="float32", auto_compile=False
-        )
-        with np.errstate(invalid="ignore"):  # the average length is 0 if all methods are empty
-            scorer.index((methods, terms), create_empty_token=False, show_progress=False)
-        asked = [sorted(set(query)) for query in self._read(queries, "query", terms, grow=False)]
-        return Bm25Scores(scorer, asked, len(methods))
+        methods = [[*n * config.name_weight, *t, *a] for n, t, a in zip(name, tokens, api, strict=True)]
+        index = TokenBm25(methods, k1=config.k1, b=config.b, method=config.method, terms=terms)
+        known = index.terms
+        asked = [sorted(known.keys() & set(query), key=known.__getitem__) for query in self._read(queries, "query", [])]
+        return index.over(asked)
 
-    def _read(self, split: Split, field: str, terms: dict[str, int], *, grow: bool) -> list[list[int]]:
-        """The lists of ``field`` as ids of ``terms``; new words get new ids or, without ``grow``, are ignored."""
+    def _read(self, split: Split, field: str, terms: list[str]) -> list[list[str]]:
+        """The terms of ``field`` in each row; each is also added to ``terms``, in the order of the lexicon."""
         lists: Ragged = split.words[field]
-        forms: dict[int, list[int]] = {}
+        forms: dict[int, list[str]] = {}
         for number in np.unique(lists.values).tolist():
             word = split.lexicon[number]
             common = field == "query" and not self.config.common_words and word in STOPWORDS_EN
             if word == UNKNOWN or common:  # UNKNOWN stands for different words
                 forms[number] = []
-                continue
-            parts = [self._stem(part) for part in (split_identifier(word) if field == "api" else (word,))]
-            if grow:
-                forms[number] = [terms.setdefault(part, len(terms)) for part in parts]
             else:
-                forms[number] = [terms[part] for part in parts if part in terms]
+                forms[number] = [self._stem(part) for part in (split_identifier(word) if field == "api" else (word,))]
+                terms += forms[number]
         return [list(chain.from_iterable(forms[number] for number in lists[row].tolist())) for row in range(len(lists))]
-
-
-class Bm25Scores(Scores):
-    """BM25 scores, computed by bm25s."""
-
-    def __init__(self, scorer: bm25s.BM25, asked: Sequence[Sequence[int]], codes: int) -> None:
-        """``asked``: the distinct terms of each query; ``codes``: the number of codes."""
-        super().__init__(len(asked), codes)
-        self._scorer, self._asked = scorer, asked
-
-    def __call__(
-        self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
-    ) -> Float32[np.ndarray, "block candidates"]:
-        """The scores of the candidates, selected from the scores of all codes."""
-        scores = np.empty(candidates.shape, np.float32)
-        for row, query in enumerate(queries.tolist()):
-            scores[row] = self._scores(query)[candidates[row]]
-        return scores
-
-    def blocks(self) -> Iterator[Float32[np.ndarray, "block codes"]]:
-        """Every query against every code, some queries at a time."""
-        step = max(1, _BLOCK_BYTES // (4 * self.codes))  # queries per block
-        for start in range(0, self.queries, step):
-            yield np.stack([self._scores(query) for query in range(start, min(start + step, self.queries))])
-
-    def _scores(self, query: int) -> Float32[np.ndarray, " codes"]:
-        found: Float32[np.ndarray, " codes"] = self._scorer.get_scores_from_ids(self._asked[query])
-        return found

@@ -16,6 +16,7 @@ from data_prep.errors import UserError
 from modeling.ranker import Scores
 
 _BLOCK_BYTES: Final = 1 << 25
+"""Maximum size of a block of scores, 32 MiB."""
 _FREQUENT: Final = 16
 """A word is frequent if one of this many documents has it."""
 _WIDE_BYTES: Final = 1 << 28
@@ -28,18 +29,35 @@ class TokenBm25:
 
     _wide: dict[int, Float32[np.ndarray, " documents"]]
 
-    def __init__(self, documents: Iterable[Sequence[str]], *, k1: float = 1.2, b: float = 0.75) -> None:
+    def __init__(
+        self,
+        documents: Iterable[Sequence[str]],
+        *,
+        k1: float = 1.2,
+        b: float = 0.75,
+        method: str = "lucene",
+        terms: Iterable[str] = (),
+    ) -> None:
         """Index the words of each document.
+
+        Args:
+            documents: their words.
+            k1: saturation of the frequency.
+            b: length normalisation.
+            method: "lucene", or "atire" with ln(N / n) and the second factor times k1 + 1.
+            terms: words that get the first numbers, in this order.
 
         Raises:
             UserError: there are no documents.
         """
         self.terms: dict[str, int] = {"": 0}  # so that there is a term even if all documents are empty
+        for term in terms:
+            self.terms.setdefault(term, len(self.terms))
         ids = [[self.terms.setdefault(word, len(self.terms)) for word in words] for words in documents]
         if not ids:
             raise UserError("BM25 ranks at least one document, but there is none")
         self.size, self._wide = len(ids), {}
-        scorer = bm25s.BM25(k1=k1, b=b, method="lucene", dtype="float32", auto_compile=False)
+        scorer = bm25s.BM25(k1=k1, b=b, method=method, dtype="float32", auto_compile=False)
         with np.errstate(invalid="ignore"):  # the average length is 0 if all documents are empty
             scorer.index((ids, self.terms), create_empty_token=False, show_progress=False)
         self.arrays: dict[str, np.ndarray] = {name: np.asarray(scorer.scores[name]) for name in _ARRAYS}
@@ -74,10 +92,14 @@ class TokenBm25:
             if not (number := self.terms.get(word)):
                 continue
             part = slice(indptr[number], indptr[number + 1])
-            if (wide := self._wide_weights(number, part)) is not None:
-                found += wide if times == 1 else times * wide
+            wide = self._wide_weights(number, part)
+            added = data[part] if wide is None else wide
+            if times != 1:
+                added = times * added
+            if wide is None:
+                np.add.at(found, indices[part], added)
             else:
-                found[indices[part]] += times * data[part]
+                found += added
         return found
 
     def _wide_weights(self, number: int, part: slice) -> Float32[np.ndarray, " documents"] | None:
@@ -111,8 +133,10 @@ class TokenBm25Scores(Scores):
         self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
     ) -> Float32[np.ndarray, "block candidates"]:
         """The score of every candidate of each query."""
-        rows = [self._index.scores(self._queries[query]) for query in queries.tolist()]
-        return np.take_along_axis(np.stack(rows), candidates, axis=1)
+        scores = np.empty(candidates.shape, np.float32)
+        for row, query in enumerate(queries.tolist()):
+            scores[row] = self._index.scores(self._queries[query])[candidates[row]]
+        return scores
 
     def blocks(self) -> Iterator[Float32[np.ndarray, "block documents"]]:
         """Every query against every document."""
