@@ -1,16 +1,15 @@
 """The optimiser of a run and its learning rate: fused Adam, and for large tables an Adam over rows that are read."""
 
 import math
+from collections.abc import Mapping
 from typing import Any, Final
 
 import torch
 from torch import nn
 
-from data_prep.errors import UserError
 from modeling import distributed as processes
 from training.config import TrainConfig
 from training.row_adam import RowAdam
-from training.stored_state import put_optimiser
 
 LARGE: Final = 1_000_000
 """Number of values from which a table is updated by rows; in smaller ones all rows are updated faster."""
@@ -69,16 +68,10 @@ class Optimiser:
         """Everything that :meth:`restore` needs."""
         return {"adam": self._adam.state_dict(), "rows": self._rows.state()}
 
-    def restore(self, content: object) -> None:
-        """Restore what :meth:`state` returned.
-
-        Raises:
-            UserError: it is of another model, or something else.
-        """
-        if not isinstance(content, dict):
-            raise UserError("expected the state of the optimiser")
-        put_optimiser(self._adam, content.get("adam"))
-        self._rows.restore(content.get("rows"))
+    def restore(self, content: Mapping[str, Any]) -> None:
+        """Restore what :meth:`state` returned, of the same model and settings."""
+        self._adam.load_state_dict(content["adam"])
+        self._rows.restore(content["rows"])
 
 
 def _by_rows(config: TrainConfig) -> bool:

@@ -29,7 +29,7 @@ from experiments.terminal.console import say
 from galm.alignment_graph import fixed_edges
 from galm.config import GalmConfig
 from galm.dense_gcn import GlobalAlignment
-from training.seeding import seed_everything
+from training.state import seed_everything
 
 FILE: Final = "positive_control.json"
 SEEDS: Final = 3

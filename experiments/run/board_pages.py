@@ -14,7 +14,7 @@ from data_prep.store.prepared_data import Split
 from evaluation.evaluator import Evaluation
 from modeling.base import Encoded, NeuralRanker, PairTokenizer
 from training.board import Board, Sample
-from training.pictures import alignment_picture, edges_picture
+from training.drawing import alignment_picture, edges_picture
 
 SAMPLES: Final = 12
 PICTURES: Final = 4

@@ -29,9 +29,8 @@ from experiments.run.run import command_line, parameters_of, result_from, saved_
 from experiments.run.stages import also_stage, mixed, test_stage
 from experiments.terminal.console import logged_to, show
 from modeling import distributed as processes
-from modeling.device import best_device
 from modeling.pool_ranker import PoolRanker
-from modeling.ranker import Ranker
+from modeling.ranker import Ranker, best_device
 
 _log = logging.getLogger(__name__)
 

@@ -36,9 +36,8 @@ from experiments.run.stages import Outcome, also_stage, build_model, mixed, test
 from experiments.terminal.console import complain, logged_to, say, show
 from modeling import distributed as processes
 from modeling.base import NeuralRanker, PairTokenizer
-from modeling.device import best_device
 from modeling.pool_ranker import PoolRanker
-from modeling.ranker import Ranker
+from modeling.ranker import Ranker, best_device
 from training.board import Board
 from training.checkpoint import save_weights
 from training.trainer import CHECKPOINT, TrainingReport

@@ -26,12 +26,11 @@ from experiments.run.board_pages import Pages
 from experiments.run.data import fusion_pairs, tests_beside
 from experiments.terminal.console import say
 from modeling.base import NeuralRanker, PairTokenizer
-from modeling.device import best_device
-from modeling.losses import build_loss
 from modeling.pool_ranker import PoolRanker, scoring
-from modeling.ranker import Ranker
+from modeling.ranker import Ranker, best_device
+from training.losses import build_loss
 from training.pair_task import PairTask
-from training.seeding import seed_everything
+from training.state import seed_everything
 from training.trainer import TrainingReport, train
 
 DIAGNOSED: Final = 256

@@ -23,10 +23,9 @@ from experiments.speed.pairs import WIDTHS, of_width, pairs_of, plan_of
 from galm.all_pairs import EncodedWords
 from galm.model import Galm
 from modeling.base import NeuralRanker
-from modeling.losses import build_loss
+from training.losses import build_loss
 from training.pair_task import PairTask
-from training.seeding import seed_everything
-from training.state import RunState
+from training.state import RunState, seed_everything
 
 BUCKETS: Final = ("256", "19553")
 """Vectors for unknown words: the recipe's, and as many as make galm_plus as large as it is with the JDK, repositories

@@ -14,11 +14,11 @@ from data_prep.store.vocabulary import PAD
 from experiments.recipes.config import Configuration, resolve
 from experiments.recipes.models import MODELS, class_of, is_trained
 from modeling.base import Encoded, NeuralRanker, PairTokenizer
-from modeling.losses import build_loss
 from tests.tiny_models import smaller
 from training.checkpoint import load_weights, save_weights
+from training.losses import build_loss
 from training.pair_task import negatives_mask
-from training.seeding import seed_everything
+from training.state import seed_everything
 
 NEURAL = [name for name in MODELS if is_trained(name)]
 PAIRS = 32

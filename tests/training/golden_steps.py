@@ -6,10 +6,10 @@ from data_prep.store.prepared_data import open_prepared
 from data_prep.store.tokenizing import WordTokenizer
 from experiments.recipes.config import resolve
 from experiments.recipes.models import class_of
-from modeling.losses import build_loss
 from training.board import Board
+from training.losses import build_loss
 from training.pair_task import PairTask
-from training.seeding import seed_everything
+from training.state import seed_everything
 from training.trainer import train
 
 STEPS = 20

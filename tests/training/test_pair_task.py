@@ -12,8 +12,8 @@ from baselines.carlcs import Carlcs, CarlcsConfig
 from baselines.tabcs import Tabcs, TabcsConfig
 from galm.config import GalmConfig
 from galm.model import Galm
-from modeling.config import LossConfig
-from modeling.losses import build_loss
+from training.config import LossConfig
+from training.losses import build_loss
 from training.pair_task import PairTask
 
 ROWS = np.arange(6)

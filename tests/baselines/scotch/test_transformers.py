@@ -21,7 +21,7 @@ from data_prep.store.prepared_data import PairText, Split
 from modeling.transformers.plain_subwords import plain_tokens
 from modeling.transformers.subword_pairs import subwords_of
 from tests.tiny_models import tiny_bert, tiny_roberta
-from training.seeding import seed_everything
+from training.state import seed_everything
 
 CODE = 'def load(path):\n    # a comment\n    with open(path) as file:\n        return "#1"\n'
 

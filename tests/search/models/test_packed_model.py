@@ -22,15 +22,14 @@ from experiments.recipes.config import Configuration, resolve
 from experiments.recipes.models import MODELS, class_of, is_trained
 from experiments.recipes.run_folder import RunFolder
 from modeling.base import NeuralRanker
-from modeling.losses import build_loss
 from modeling.pool_ranker import PoolRanker
 from search.models import packed_model
 from search.models.folder import DEFAULT_BI_ENCODER, DEFAULT_MODEL, model_hash
 from search.models.packed_model import PackedTable, load_model, load_packed, pack
-from training.checkpoint import save_weights
+from training.checkpoint import read_weights, save_weights, sealed_weights
+from training.losses import build_loss
 from training.pair_task import negatives_mask
-from training.seeding import seed_everything
-from training.weights_file import read_weights, sealed_weights
+from training.state import seed_everything
 
 ALL = 10**9
 """More words than there are."""

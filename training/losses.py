@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from modeling.config import LossConfig, Negatives
+from training.config import LossConfig, Negatives
 
 
 def hinges(

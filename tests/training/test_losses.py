@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from modeling.config import LossConfig
-from modeling.losses import build_loss, cross_entropy, ranking_loss
+from training.config import LossConfig
+from training.losses import build_loss, cross_entropy, ranking_loss
 
 MARGIN = 0.2
 
