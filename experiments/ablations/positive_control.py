@@ -5,9 +5,9 @@ one, pairs of a kind are joined (two of its three pairs agree), in the other eve
 one by one, or all alike, gives both the same score; a graph convolution over the given edges can tell them apart. If it
 does not, its code is wrong, and no ablation of the graph says anything.
 
-``bash run.sh ablate control`` trains the graph of :mod:`galm.dense_gcn` on such pairs (about half a minute) and saves,
-for each variant and seed, the share of unseen pairs in which the first graph has the higher score; equal scores count
-half.
+``bash run.sh ablate control`` trains the graph of :mod:`galm.alignment_graph` on such pairs (about half a minute) and
+saves, for each variant and seed, the share of unseen pairs in which the first graph has the higher score; equal scores
+count half.
 """
 
 import json
@@ -26,9 +26,8 @@ from evaluation.provenance import Machine, code_version, machine
 from experiments.recipes.config import REPOSITORY
 from experiments.tables.comparison_tables import markdown_table
 from experiments.terminal.console import say
-from galm.alignment_graph import fixed_edges
+from galm.alignment_graph import GlobalAlignment, fixed_edges
 from galm.config import GalmConfig
-from galm.dense_gcn import GlobalAlignment
 from training.state import seed_everything
 
 FILE: Final = "positive_control.json"

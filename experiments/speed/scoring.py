@@ -23,8 +23,8 @@ from jaxtyping import Float, Int
 from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
 from evaluation.speed import Form, Measured, Row, SpeedOptions, compare, form_of
 from experiments.speed.pairs import WIDTHS, galm_of, of_width, pairs_of, plan_of
-from galm.all_pairs import EncodedWords, distinct_words
 from galm.config import GalmConfig
+from galm.fast.all_pairs import EncodedWords, distinct_words
 from galm.model import Galm
 from modeling.base import NeuralRanker
 

@@ -20,7 +20,7 @@ from experiments.recipes.config import Configuration
 from experiments.recipes.models import class_of
 from experiments.run.data import training_data
 from experiments.speed.pairs import WIDTHS, of_width, pairs_of, plan_of
-from galm.all_pairs import EncodedWords
+from galm.fast.all_pairs import EncodedWords
 from galm.model import Galm
 from modeling.base import NeuralRanker
 from training.losses import build_loss

@@ -13,7 +13,7 @@ from data_prep.store.prepared_data import Split
 from experiments.recipes.packed_files import is_packed
 from experiments.recipes.stored_options import stored_configuration
 from galm.config import GalmConfig
-from galm.query_scorer import QueryScorer, WordLists, covers, shapes
+from galm.fast.query_scorer import QueryScorer, WordLists, covers, shapes
 from search.engine.query_words import RowWords, read_words
 from search.engine.signals import Alignment
 from search.models.folder import CONFIG

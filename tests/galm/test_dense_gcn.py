@@ -5,9 +5,8 @@ import math
 import pytest
 import torch
 
-from galm.alignment_graph import edge_weights
+from galm.alignment_graph import GlobalAlignment, edge_weights
 from galm.config import GalmConfig
-from galm.dense_gcn import GlobalAlignment
 
 WORDS, BLOCKS = 4, 4
 
@@ -96,7 +95,7 @@ def test_one_layer_never_forms_the_edges_of_equation_11(monkeypatch: pytest.Monk
     def forbidden(*_: object, **__: object) -> None:
         raise AssertionError("eq. 11 was used")
 
-    monkeypatch.setattr("galm.dense_gcn.edge_weights", forbidden)
+    monkeypatch.setattr("galm.alignment_graph.edge_weights", forbidden)
     mask = torch.ones(1, WORDS, dtype=torch.bool)
     graph(cosines, edges, mask, torch.full((1, WORDS), 0.25, dtype=torch.float64))
     with pytest.raises(AssertionError, match=r"eq\. 11"):

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from galm.alignment_graph import attention, block_cosines, edge_weights
-from galm.kernel_functions import (
+from galm.fast.kernel_functions import (
     Graphs,
     block_cosines_of,
     convolution,
@@ -160,7 +160,7 @@ def test_the_hyperbolic_tangent_of_the_kernels_is_exact_to_rounding() -> None:
 def test_without_a_compiler_the_plain_form_answers_and_one_line_says_so(tmp_path: Path) -> None:
     program = (
         "import logging, torch; logging.basicConfig(format='%(message)s'); from galm.config import GalmConfig\n"
-        "from galm.kernel_form import is_fast; print(is_fast(GalmConfig(), torch.zeros(1)))"
+        "from galm.fast.all_pairs import is_fast; print(is_fast(GalmConfig(), torch.zeros(1)))"
     )
     environment = {"PATH": str(tmp_path), "PYTHONPATH": str(REPOSITORY)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
@@ -175,7 +175,7 @@ def test_a_compiler_that_fails_is_no_failure(tmp_path: Path, compiler: str) -> N
     (tmp_path / "cc").chmod(0o755)
     environment = {"PATH": f"{tmp_path}:/bin:/usr/bin", "PYTHONPATH": str(REPOSITORY), "XDG_CACHE_HOME": str(tmp_path)}
     done = subprocess.run(
-        [sys.executable, "-c", "from galm.kernel_functions import torch_kernels; print(torch_kernels())"],
+        [sys.executable, "-c", "from galm.fast.kernel_functions import torch_kernels; print(torch_kernels())"],
         env=environment, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout == "None\n"
