@@ -51,8 +51,8 @@ from experiments.recipes.snippet_encoder import RECORD, TOKENIZER, WEIGHTS
 from modeling.base import NeuralRanker
 from modeling.ranker import best_device
 from training.checkpoint import load_weights, save_weights
-from training.pair_task import PairTask
 from training.state import seed_everything
+from training.task import PairTask
 from training.trainer import CHECKPOINT, train
 
 

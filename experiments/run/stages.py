@@ -29,8 +29,8 @@ from modeling.base import NeuralRanker, PairTokenizer
 from modeling.pool_ranker import PoolRanker, scoring
 from modeling.ranker import Ranker, best_device
 from training.losses import build_loss
-from training.pair_task import PairTask
 from training.state import seed_everything
+from training.task import PairTask
 from training.trainer import TrainingReport, train
 
 DIAGNOSED: Final = 256

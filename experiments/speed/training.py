@@ -2,7 +2,7 @@
 
 ``training``: GALM's fast form and the plain equations. ``rows``: rows of word tables that wait until a batch reads
 them, and rows that all move at every step (``tests/training/test_row_adam.py``). ``selected``: gradients of the scores
-that the loss reads, after its warm-up, and gradients of all (``tests/training/test_pair_task.py``).
+that the loss reads, after its warm-up, and gradients of all (``tests/training/test_task.py``).
 """
 
 import time
@@ -24,8 +24,8 @@ from galm.fast.all_pairs import EncodedWords
 from galm.model import Galm
 from modeling.base import NeuralRanker
 from training.losses import build_loss
-from training.pair_task import PairTask
 from training.state import RunState, seed_everything
+from training.task import PairTask
 
 BUCKETS: Final = ("256", "19553")
 """Vectors for unknown words: the recipe's, and as many as make galm_plus as large as it is with the JDK, repositories

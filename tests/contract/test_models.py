@@ -17,8 +17,8 @@ from modeling.base import Encoded, NeuralRanker, PairTokenizer
 from tests.tiny_models import smaller
 from training.checkpoint import load_weights, save_weights
 from training.losses import build_loss
-from training.pair_task import negatives_mask
 from training.state import seed_everything
+from training.task import negatives_mask
 
 NEURAL = [name for name in MODELS if is_trained(name)]
 PAIRS = 32

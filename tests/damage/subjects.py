@@ -33,8 +33,8 @@ from training import checkpoint
 from training.checkpoint import sealed_weights
 from training.config import TrainConfig
 from training.losses import build_loss
-from training.pair_task import PairTask
 from training.state import RunState
+from training.task import PairTask
 
 PLAN: Final = resolve("folder", "unif", {"model.dim": "16"})
 QUERIES: Final = ("returns a stream of all elements", "Streams.concat", "close handlers", "reduce to a sum")

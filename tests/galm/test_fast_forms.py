@@ -17,8 +17,8 @@ from data_prep.errors import UserError
 from data_prep.store.batching import Words
 from data_prep.store.ragged_lists import Ragged
 from data_prep.store.vocabulary import Vocabularies
-from galm import kernels
 from galm.config import GalmConfig
+from galm.fast import kernels
 from galm.fast.all_pairs import is_fast
 from galm.fast.kernel_functions import torch_kernels
 from galm.fast.kernels import KERNEL_FORM, not_computed

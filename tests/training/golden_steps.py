@@ -8,8 +8,8 @@ from experiments.recipes.config import resolve
 from experiments.recipes.models import class_of
 from training.board import Board
 from training.losses import build_loss
-from training.pair_task import PairTask
 from training.state import seed_everything
+from training.task import PairTask
 from training.trainer import train
 
 STEPS = 20

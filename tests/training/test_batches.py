@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from data_prep.records import WORD_FIELDS
 from data_prep.store.ragged_lists import Ragged
 from data_prep.store.tokenizing import TokenizedPairs
-from training.pair_task import batch_count, epoch_batches, negatives_mask
+from training.task import batch_count, epoch_batches, negatives_mask
 
 
 def pairs_of(lengths):

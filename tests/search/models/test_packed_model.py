@@ -28,8 +28,8 @@ from search.models.folder import DEFAULT_BI_ENCODER, DEFAULT_MODEL, model_hash
 from search.models.packed_model import PackedTable, load_model, load_packed, pack
 from training.checkpoint import read_weights, save_weights, sealed_weights
 from training.losses import build_loss
-from training.pair_task import negatives_mask
 from training.state import seed_everything
+from training.task import negatives_mask
 
 ALL = 10**9
 """More words than there are."""

@@ -14,7 +14,7 @@ from galm.config import GalmConfig
 from galm.model import Galm
 from training.config import LossConfig
 from training.losses import build_loss
-from training.pair_task import PairTask
+from training.task import PairTask
 
 ROWS = np.arange(6)
 
