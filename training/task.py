@@ -228,16 +228,11 @@ def batch_count(pairs: int, batch_size: int, processes: int = 1) -> int:
 def negatives_mask(
     query_keys: Int[np.ndarray, " queries"],
     code_keys: Int[np.ndarray, " queries"],
-    other_query_keys: Int[np.ndarray, " codes"] | None = None,
-    other_code_keys: Int[np.ndarray, " codes"] | None = None,
+    other_query_keys: Int[np.ndarray, " codes"],
+    other_code_keys: Int[np.ndarray, " codes"],
 ) -> Bool[np.ndarray, "queries codes"]:
-    """Which codes are negatives of which query: all except those of pairs with the same query or the same code.
-
-    Without the ``other`` keys the codes are those of the queries' pairs.
-    """
-    others = query_keys if other_query_keys is None else other_query_keys
-    codes = code_keys if other_code_keys is None else other_code_keys
-    same = (query_keys[:, None] == others[None, :]) | (code_keys[:, None] == codes[None, :])
+    """Which codes are negatives of which query: all except those of pairs with the same query or the same code."""
+    same = (query_keys[:, None] == other_query_keys) | (code_keys[:, None] == other_code_keys)
     return np.logical_not(same)  # [queries, codes]
 
 

@@ -28,7 +28,7 @@ from experiments.terminal.console import say
 from modeling.base import NeuralRanker, PairTokenizer
 from modeling.pool_ranker import PoolRanker, scoring
 from modeling.ranker import Ranker, best_device
-from training.losses import build_loss
+from training.losses import Loss
 from training.state import seed_everything
 from training.task import PairTask
 from training.trainer import TrainingReport, train
@@ -68,7 +68,7 @@ def train_stage(
     model.start_from(ids)
     valid = data.splits["valid"]
     diagnosed = tokenizer.encode(valid.take(np.arange(min(len(valid), DIAGNOSED))))
-    loss = build_loss(plan.loss)
+    loss = Loss(plan.loss)
     task = PairTask(
         model,
         loss,

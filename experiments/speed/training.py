@@ -23,7 +23,7 @@ from experiments.speed.pairs import WIDTHS, of_width, pairs_of, plan_of
 from galm.fast.all_pairs import EncodedWords
 from galm.model import Galm
 from modeling.base import NeuralRanker
-from training.losses import build_loss
+from training.losses import Loss
 from training.state import RunState, seed_everything
 from training.task import PairTask
 
@@ -81,7 +81,7 @@ class TrainingSteps:
         seed_everything(config.seed, config.threads)
         self.config, self.model = config, kind(plan.model, tokenizer.vocabulary)
         self.model.start_from(ids)
-        loss = build_loss(plan.loss)
+        loss = Loss(plan.loss)
         self.epoch = 0.0 if selects is None else plan.loss.warmup_epochs
         task = PairTask(self.model, loss, ids, lambda _: {}, config)
         self.task = replace(task, selects=loss.selects) if selects else task

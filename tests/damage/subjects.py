@@ -32,7 +32,7 @@ from search.retrieval.ann.exact import ExactVectors
 from training import checkpoint
 from training.checkpoint import sealed_weights
 from training.config import TrainConfig
-from training.losses import build_loss
+from training.losses import Loss
 from training.state import RunState
 from training.task import PairTask
 
@@ -230,7 +230,7 @@ def new_model(tokenizer: WordTokenizer) -> NeuralRanker:
 def run_state(tokenizer: WordTokenizer, ids: TokenizedPairs) -> RunState:
     """That of a run which has just begun."""
     config = TrainConfig()
-    return RunState(PairTask(new_model(tokenizer), build_loss(PLAN.loss), ids, lambda _: {}, config), config)
+    return RunState(PairTask(new_model(tokenizer), Loss(PLAN.loss), ids, lambda _: {}, config), config)
 
 
 def learn(state: RunState, ids: TokenizedPairs) -> None:
