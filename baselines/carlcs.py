@@ -27,8 +27,7 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from baselines.field_ranker import CoAttentionRanker
-from baselines.word_vectors import BaselineConfig, WordVectors
+from baselines.word_model import BaselineConfig, CoAttentionRanker, WordVectors
 from data_prep.bounds import WIDTH, check_bounds
 from data_prep.errors import UserError
 from data_prep.store.batching import Batch

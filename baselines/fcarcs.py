@@ -26,8 +26,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from baselines.field_ranker import FieldRanker
-from baselines.word_vectors import BaselineConfig, WordVectors
+from baselines.word_model import BaselineConfig, FieldRanker, WordVectors
 from data_prep.bounds import WIDTH, check_bounds
 from data_prep.store.batching import Batch
 from data_prep.store.vocabulary import Vocabularies

@@ -20,8 +20,7 @@ from typing import Literal
 
 from torch import nn
 
-from baselines.field_ranker import CoAttentionRanker
-from baselines.word_vectors import BaselineConfig, WordVectors
+from baselines.word_model import BaselineConfig, CoAttentionRanker, WordVectors
 from data_prep.store.batching import Batch
 from data_prep.store.vocabulary import Vocabularies
 from modeling.base import Encoded

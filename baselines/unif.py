@@ -20,7 +20,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from baselines.word_vectors import BaselineConfig, WordVectors
+from baselines.word_model import BaselineConfig, WordVectors
 from data_prep.store.batching import Batch
 from data_prep.store.vocabulary import Vocabularies
 from modeling.bi_encoder import BiEncoder

@@ -7,7 +7,9 @@ A model is a class like these, in a file anywhere, and trained and tested by nam
 With an entry in ``experiments/recipes/models.py`` it has a name and a recipe of its own, as in ``bash run.sh jdk
 mean_words``; ``bash run.sh help mean_words`` describes it, and the contract tests run over it:
 
-    "mean_words": Recipe("examples.own_models:MeanWords", "means of words", BASELINE),
+    "mean_words": Recipe(
+        "examples.own_models:MeanWords", "examples.own_models:MeanWordsConfig", "means of words", BASELINE
+    ),
 """
 
 from collections.abc import Sequence

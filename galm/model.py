@@ -4,27 +4,30 @@ A query word attends to the words of a method (eq. 7); the cosines between the b
 output are the features of a graph node (eqs. 8, 9); a complete graph connects the query's words (eqs. 10, 11); a dense
 graph convolution and a small head compute one score from it (eqs. 12, 13).
 
-Departures from the paper, where its printed shapes do not conform: see ``dense_gcn.py``. Pads are masked everywhere.
-Words have no position: a score does not depend on the order of the words on either side.
+Which file to change: ``alignment_graph.py`` for an equation from 7 on, ``word_tables.py`` for the word vectors (eqs. 5,
+6), ``config.py`` for an option, and this file for how they are joined. What is in ``fast/`` computes the same faster,
+for the options that ``fast/kernels.py`` lists: any other is computed by the plain form, and one line says so.
+
+Departures from the paper, where its printed shapes do not conform: see ``alignment_graph.py``. Pads are masked
+everywhere. Words have no position: a score does not depend on the order of the words on either side.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import embedding, normalize
 
 from data_prep.store.batching import Batch
 from data_prep.store.tokenizing import TokenizedPairs
 from data_prep.store.vocabulary import Vocabularies
-from galm.alignment_graph import attention, block_cosines, edge_weights, fixed_edges, pooled_attention
-from galm.all_pairs import EncodedWords, Nodes, all_scores, distinct_words
+from galm.alignment_graph import GlobalAlignment, attention, block_cosines, edge_weights, fixed_edges, pooled_attention
 from galm.config import GalmConfig
-from galm.dense_gcn import GlobalAlignment
-from galm.diagnostics import degenerate_parts, relative_entropy, share_inside
+from galm.fast.all_pairs import EncodedWords, Nodes, all_scores, distinct_words
 from galm.word_tables import WordTables
 from modeling.base import Encoded, NeuralRanker
 from modeling.layers import masked_softmax
@@ -206,3 +209,47 @@ class Galm(NeuralRanker):
         pooled = self.config.affinity == "pooled"
         vectors, places, owners = distinct_words(words, every_node=pooled)
         return Nodes(vectors, places, *graphs, owners if pooled else None)
+
+
+FLAT: Final = 0.95
+"""Mean relative entropy of the edges of a layer from which on they are as good as uniform."""
+ALIKE: Final = 0.05
+"""Share of the variance of a layer's nodes inside graphs below which nodes of a graph are as good as equal."""
+
+
+def relative_entropy(
+    weights: Float[Tensor, "graphs rows columns"],
+    rows: Bool[Tensor, "graphs rows"],
+    columns: Bool[Tensor, "graphs columns"],
+) -> float:
+    """Mean of H(row) / log n over the rows that have n of two columns or more: 1 of a uniform row, 0 of a one-hot one.
+
+    NaN where there is no such row.
+    """
+    entropy = torch.special.entr(weights).sum(-1)  # [graphs, rows]
+    count = columns.sum(-1, keepdim=True)  # [graphs, 1]
+    used = rows & (count > 1)
+    return float((entropy / count.clamp(min=2).log())[used].mean())
+
+
+def share_inside(states: Float[Tensor, "graphs nodes width"], mask: Bool[Tensor, "graphs nodes"]) -> float:
+    """Variance of the nodes around the mean of their graph, as a share of their whole variance.
+
+    NaN where all nodes are equal.
+    """
+    weights = mask[..., None].to(states.dtype)
+    graph_mean = (states * weights).sum(1, keepdim=True) / weights.sum(1, keepdim=True).clamp(min=1)
+    mean = states[mask].mean(0)
+    inside = ((states - graph_mean) * weights).square().sum()
+    return float(inside / ((states - mean) * weights).square().sum())
+
+
+def degenerate_parts(found: Mapping[str, float]) -> str:
+    """Names and values of what is flat or alike among diagnostics; "" where nothing is."""
+    flat = [name for name, value in found.items() if name.endswith("edge_entropy") and value >= FLAT]
+    alike = [name for name, value in found.items() if name.endswith("node_variance") and value < ALIKE]
+    parts = [
+        *(f"{name} {found[name]:.3f} (1: uniform)" for name in flat),
+        *(f"{name} {found[name]:.3f} (0: all nodes of a graph are equal)" for name in alike),
+    ]
+    return ", ".join(parts)

@@ -57,3 +57,10 @@ class Ranker(ABC):
         Raises:
             ValueError: the ranker cannot score these splits.
         """
+
+
+def best_device() -> str:
+    """The device that neural rankers run on: ``cuda`` if torch finds a GPU, else ``cpu``."""
+    import torch  # slow to import, and not needed to look up a model by name
+
+    return "cuda" if torch.cuda.is_available() else "cpu"

@@ -14,7 +14,7 @@ from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import WordTokenizer
 from experiments.recipes.config import add_own_model
 from modeling.base import NeuralRanker
-from modeling.row_scores import AT_ONCE
+from modeling.pool_ranker import AT_ONCE
 from neural_code_search.snippets import read_codes, read_pairs
 from search.engine.question import words_of
 from search.engine.reranker import ModelReranker

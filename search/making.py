@@ -26,7 +26,7 @@ def make_index(root: Path, path: Path, run: str, options: IndexOptions) -> None:
         ValueError: there is nothing to index, or ``path`` cannot be used.
         OSError: the index cannot be written.
     """
-    from galm.kernels import one_thread_kernels
+    from galm.fast.kernels import one_thread_kernels
     from search.index.build import refresh
     from search.index.contents import Made, as_json
     from search.index.places import check_way

@@ -1,5 +1,9 @@
-"""Pretrained models as folders: two layers, 32 numbers a token, drawn at random; where only their form matters."""
+"""Pretrained models as folders: two layers, 32 numbers a token, drawn at random; where only their form matters.
 
+``python -m tests.tiny_models FOLDER`` makes one, for ``--model.base=FOLDER``.
+"""
+
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -88,3 +92,7 @@ def _saved(model: Any, tokenizer: Any, folder: Path) -> Path:
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+if __name__ == "__main__":
+    tiny_bert(Path(sys.argv[1]), positions=512)

@@ -15,8 +15,7 @@ from torch.utils.tensorboard.summary import hparams
 
 from data_prep.errors import UserError
 from data_prep.files.atomic import naming, write_atomically
-from training.drawing import Figure
-from training.pictures import pixels
+from training.drawing import Figure, pixels
 
 EVERY: Final = 25
 """Steps between two points of the training curves."""

@@ -1,34 +1,44 @@
-"""The complete state of a run in progress: saving it to a checkpoint and restoring it."""
+"""The state of a run in progress: its random generators, its progress, and a checkpoint of all of it."""
 
 import math
-from collections.abc import Collection, Mapping
+import os
+import random
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
+
+import numpy as np
+import torch
 
 from data_prep.errors import UserError
-from data_prep.files.json_text import checked_record
-from training.checkpoint import (
-    check_finite,
-    check_weights,
-    load_checkpoint,
-    put_weights,
-    save_checkpoint,
-    weights_copy,
-)
+from training.checkpoint import check_finite, check_weights, load_checkpoint, put_weights, save_checkpoint, weights_copy
 from training.config import TrainConfig
 from training.optimiser import Optimiser
-from training.seeding import random_state, restore_random_state
-from training.stored_state import part_of, settings_of, tensors_of
 from training.task import TrainingTask
 
-_OF_EPOCH: Final = ("epoch", "loss", "learning_rate", "seconds")
-"""Numbers that a run records for each epoch."""
 EpochRecord = dict[str, int | float]
 """Of a complete epoch: epoch (1-based), loss, learning_rate (of the last step), seconds (in steps since the run's
 start), and the measures of its validation."""
-_LARGEST: Final = 1e15
-"""Upper bound of all numbers of a run."""
+
+
+def seed_everything(seed: int, threads: int = 0) -> None:
+    """Seed Python, numpy and torch on all devices, and restrict torch to deterministic algorithms.
+
+    Sums may differ in their last digit between numbers of threads, so that number must be the same too.
+
+    Args:
+        seed: 0 or more.
+        threads: number of torch threads; 0: torch's default.
+    """
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # for deterministic matrix products on CUDA
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002 - for libraries that draw from it
+    torch.manual_seed(seed)
+    torch.use_deterministic_algorithms(True)
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]  # not needed, and slow
+    if threads:
+        torch.set_num_threads(threads)
 
 
 @dataclass
@@ -50,37 +60,6 @@ class Progress:
     def loss(self) -> float:
         """Mean loss per example of the current epoch."""
         return self.loss_sum / max(1, self.loss_pairs)
-
-    @classmethod
-    def checked(cls, content: object, of_epoch: Collection[str]) -> "Progress":
-        """Validate the progress stored in a checkpoint, each epoch of which has the keys ``of_epoch``.
-
-        Raises:
-            UserError: it is inconsistent, or not a progress record.
-        """
-        if not isinstance(content, dict) or not isinstance(history := content.get("history"), list):
-            raise UserError("expected the progress of the run")
-        found = checked_record(cls, {name: value for name, value in content.items() if name != "history"})
-        numbers = {name: getattr(found, name) for name in content if name not in ("history", "best_mrr")}
-        for name, number in numbers.items():
-            if not 0 <= number < _LARGEST:
-                raise UserError(f"{name} cannot be {number!r:.40}")
-        if len(history) != found.epoch or found.best_epoch > found.epoch or math.isnan(found.best_mrr):
-            raise UserError(f"{found.epoch} epochs do not have these numbers")
-        found.history = [_checked_epoch(each, of_epoch) for each in history]
-        return found
-
-
-def _checked_epoch(content: object, needed: Collection[str]) -> EpochRecord:
-    if not isinstance(content, dict) or not all(_is_number(value) for value in content.values()):
-        raise UserError(f"an epoch cannot be {content!r:.60}")
-    if not {*needed} <= content.keys() or not all(isinstance(name, str) for name in content):
-        raise UserError(f"an epoch has {', '.join(needed)}, not {content!r:.60}")
-    return content
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and abs(value) < _LARGEST
 
 
 class RunState:
@@ -116,30 +95,35 @@ class RunState:
             "model": self.model.state_dict(),
             "best": self.best,
             "optimiser": self.optimiser.state(),
-            "random": random_state(),
+            "random": [torch.get_rng_state(), *torch.cuda.get_rng_state_all()],
         } | ({} if self._plan is None else {"plan": dict(self._plan)})
         save_checkpoint(state, path)
 
     def restore(self, path: Path) -> None:
-        """Restore everything that :meth:`save` wrote to the checkpoint.
+        """Restore everything that :meth:`save` wrote to the checkpoint; CUDA devices that no longer exist are ignored.
 
         Raises:
             UserError: the checkpoint is damaged, or of a run with other settings, pairs or model.
             OSError: it cannot be read.
         """
         state = load_checkpoint(path)
-        with part_of(path):
-            differences = self.config.differences(settings_of(state.get("config")))
-            progress = Progress.checked(state.get("progress"), _OF_EPOCH)
-            weights, best = (tensors_of(state.get(name), f"{name} weights") for name in ("model", "best"))
-        if differences:
+        try:
+            self._restore(state, str(path))
+        except UserError:
+            raise
+        except (AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
+            what = " ".join(str(error).split())[:200]
+            raise UserError(f"the checkpoint {path} is not of this program ({what}): start the run anew") from error
+
+    def _restore(self, state: Mapping[str, Any], source: str) -> None:
+        if differences := self.config.differences(state["config"]):
             raise UserError(f"a resumed run keeps its settings, but got {', '.join(differences)}: leave them out")
-        if type(state.get("pairs")) is not type(self._pairs) or state["pairs"] != self._pairs:
-            raise UserError(f"{path} is of a run on other training pairs: resume it with the data it began with")
-        put_weights(self.model, weights, str(path))
-        check_weights(best, self.model.state_dict(), str(path))
-        check_finite(best, str(path))
-        with part_of(path):
-            self.optimiser.restore(state.get("optimiser"))
-            restore_random_state(state.get("random"))
-        self.best, self.progress = best, progress
+        if state["pairs"] != self._pairs:
+            raise UserError(f"{source} is of a run on other training pairs: resume it with the data it began with")
+        put_weights(self.model, state["model"], source)
+        check_weights(state["best"], self.model.state_dict(), source)
+        check_finite(state["best"], source)
+        self.optimiser.restore(state["optimiser"])
+        torch.set_rng_state(state["random"][0])
+        torch.cuda.set_rng_state_all(state["random"][1:][: torch.cuda.device_count()])
+        self.best, self.progress = state["best"], Progress(**state["progress"])

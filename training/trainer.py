@@ -91,7 +91,7 @@ def train(
 ) -> TrainingReport:
     """Train the task's model; afterwards it has the weights of its best validation epoch.
 
-    The caller seeds the random generators (:func:`training.seeding.seed_everything`). A checkpoint is saved in
+    The caller seeds the random generators (:func:`training.state.seed_everything`). A checkpoint is saved in
     ``run_dir``. With ``config.resume`` the run continues from there, with the same results as an uninterrupted run;
     a run that was interrupted before its first checkpoint starts anew.
 

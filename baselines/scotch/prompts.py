@@ -25,7 +25,7 @@ from data_prep.pipeline.contexts import CONTEXT_LINES
 from data_prep.pipeline.extraction import plain_code
 from data_prep.store.prepared_data import PairText, Split
 from data_prep.store.tokenizing import TokenizedPairs
-from modeling.transformers.plain_subwords import CHARACTERS_PER_TOKEN, between_marks, plain_tokens
+from modeling.transformers.joined_pairs import CHARACTERS_PER_TOKEN, between_marks, plain_tokens
 from modeling.transformers.subword_pairs import Subwords, SubwordTokenizer
 
 CONTEXT_PROMPT: Final = "Code Context: "

@@ -28,7 +28,7 @@ from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import TokenizedPairs
 from modeling.base import Encoded
 from modeling.bi_encoder import BiEncoder, one_word
-from modeling.transformers.plain_subwords import mean_state, pretrained_weights
+from modeling.transformers.bi_encoder import mean_state, pretrained_weights
 from modeling.transformers.pretrained import most_tokens
 from modeling.transformers.subword_pairs import Subwords, subwords_of
 

@@ -17,13 +17,8 @@ from baselines.snipper.texts import QueryText, cut
 from data_prep.errors import UserError
 from data_prep.store.batching import Words
 from data_prep.store.ragged_lists import Ragged
-from modeling.transformers.plain_subwords import (
-    CHARACTERS_PER_TOKEN,
-    between_marks,
-    mean_state,
-    plain_tokens,
-    pretrained_weights,
-)
+from modeling.transformers.bi_encoder import mean_state, pretrained_weights
+from modeling.transformers.joined_pairs import CHARACTERS_PER_TOKEN, between_marks, plain_tokens
 from modeling.transformers.pretrained import most_tokens
 from modeling.transformers.subword_pairs import Subwords, SubwordTokenizer, subwords_of
 

@@ -22,8 +22,8 @@ from experiments.recipes.config import REPOSITORY, Configuration
 from experiments.recipes.run_folder import RunFolder, load_run
 from experiments.run.data import contexts_stage, prepare_stage
 from experiments.run.run import command_line
-from modeling.device import best_device
 from modeling.pool_ranker import PoolRanker
+from modeling.ranker import best_device
 
 CONTEXT_LINES: Final = 40
 """Lines of a context that are shown, its last."""

@@ -37,8 +37,8 @@ from experiments.gencodesearchnet.fine_tune_options import FineTuneOptions
 from experiments.gencodesearchnet.training_rows import TrainingRows, Validation, fingerprint
 from experiments.recipes.config import REPOSITORY
 from experiments.terminal.console import say
-from modeling.device import best_device
 from modeling.pool_ranker import PoolRanker
+from modeling.ranker import best_device
 from modeling.transformers.cross_encoder import (
     CrossEncoder,
     CrossEncoderConfig,
@@ -48,7 +48,7 @@ from modeling.transformers.cross_encoder import (
 )
 from modeling.transformers.subword_pairs import subwords_in
 from training.checkpoint import load_checkpoint, weights_copy
-from training.seeding import seed_everything
+from training.state import seed_everything
 from training.trainer import CHECKPOINT
 from training.trainer import train as run_training
 

@@ -24,9 +24,8 @@ from experiments.recipes.config import REPOSITORY
 from experiments.recipes.models import MODELS
 from experiments.recipes.run_folder import load_run
 from experiments.terminal.console import say
-from modeling.device import best_device
 from modeling.pool_ranker import PoolRanker
-from modeling.ranker import Ranker, Scores
+from modeling.ranker import Ranker, Scores, best_device
 from modeling.transformers.cross_encoder import load_cross_encoder
 from modeling.transformers.sentence_encoder import SentenceEncoder, SentenceEncoderConfig
 

@@ -49,10 +49,10 @@ from experiments.posts.stage_files import (
 )
 from experiments.recipes.snippet_encoder import RECORD, TOKENIZER, WEIGHTS
 from modeling.base import NeuralRanker
-from modeling.device import best_device
+from modeling.ranker import best_device
 from training.checkpoint import load_weights, save_weights
-from training.pair_task import PairTask
-from training.seeding import seed_everything
+from training.state import seed_everything
+from training.task import PairTask
 from training.trainer import CHECKPOINT, train
 
 

@@ -11,7 +11,7 @@ from baselines.snipper.texts import cut_middle
 from experiments.posts.config import ZeroShotConfig
 from experiments.posts.pools import Pool
 from experiments.posts.rankers import VectorScores
-from modeling.device import best_device
+from modeling.ranker import best_device
 from modeling.transformers.sentence_encoder import load_sentence_model
 
 _CHARACTERS_PER_TOKEN = 16

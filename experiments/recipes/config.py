@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from data_prep.bounds import shown
 from data_prep.config import DataConfig, WordsConfig
@@ -25,10 +25,7 @@ from evaluation.config import EvaluateConfig
 from experiments.recipes.models import BASELINE, MODELS, TRANSFORMER, Recipe, config_type_of, settings_of
 from experiments.recipes.stored_options import fitted, stored_configuration, with_present_names
 from experiments.terminal.options import Option, options_of, parse, split_arguments, switches_of, unknown
-from training.config import TrainConfig
-
-if TYPE_CHECKING:
-    from modeling.config import LossConfig
+from training.config import LossConfig, TrainConfig
 
 REPOSITORY: Final = workspace()
 """The folder that contains ``data``, ``runs`` and results."""
@@ -99,7 +96,7 @@ def section_types(model: str) -> dict[str, type]:
         "data": DataConfig,
         "words": WordsConfig,
         "model": config_type_of(model),
-        "loss": resolve_name("modeling.config:LossConfig"),
+        "loss": LossConfig,
         "train": TrainConfig,
         "evaluate": EvaluateConfig,
     }

@@ -30,9 +30,8 @@ from experiments.run.testing import check_named, evaluated, saved_counts
 from experiments.run.training import Pages, trained
 from experiments.terminal.console import complain, logged_to, say, show
 from modeling import distributed as processes
-from modeling.device import best_device
 from modeling.pool_ranker import PoolRanker
-from modeling.ranker import Ranker
+from modeling.ranker import Ranker, best_device
 from training.trainer import CHECKPOINT
 
 _log = logging.getLogger(__name__)

@@ -26,15 +26,14 @@ from experiments.run.data import check_fields
 from experiments.terminal.console import say
 from modeling import distributed as processes
 from modeling.base import Encoded, NeuralRanker, PairTokenizer
-from modeling.device import best_device
-from modeling.losses import build_loss
 from modeling.pool_ranker import PoolRanker, scoring
-from modeling.ranker import Ranker
+from modeling.ranker import Ranker, best_device
 from training.board import Board, Sample
 from training.checkpoint import save_weights
-from training.pair_task import PairTask
-from training.pictures import alignment_picture, edges_picture
-from training.seeding import seed_everything
+from training.drawing import alignment_picture, edges_picture
+from training.losses import Loss
+from training.state import seed_everything
+from training.task import PairTask
 from training.trainer import TrainingReport, train
 
 DIAGNOSED: Final = 256
@@ -168,7 +167,7 @@ def train_stage(
     model.start_from(ids)
     valid = data.splits["valid"]
     diagnosed = tokenizer.encode(valid.take(np.arange(min(len(valid), DIAGNOSED))))
-    loss = build_loss(plan.loss)
+    loss = Loss(plan.loss)
     task = PairTask(
         model,
         loss,

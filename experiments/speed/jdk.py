@@ -20,7 +20,7 @@ from evaluation.speed import Measured, SpeedOptions, compare, form_of
 from experiments.recipes.config import REPOSITORY, Configuration, resolve
 from experiments.run.data import prepare_stage
 from galm.model import Galm
-from training.seeding import seed_everything
+from training.state import seed_everything
 
 WIDTHS: Final = (32, 256)
 """Graph widths to measure: GSMN's, and that of a word vector."""

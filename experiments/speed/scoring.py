@@ -42,8 +42,8 @@ from evaluation.speed import (
 )
 from experiments.speed.jdk import WIDTHS, galm_of, of_width, pairs_of, plan_of
 from experiments.terminal.console import say
-from galm.all_pairs import EncodedWords, distinct_words
 from galm.config import GalmConfig
+from galm.fast.all_pairs import EncodedWords, distinct_words
 from galm.model import Galm
 from modeling.base import NeuralRanker
 from modeling.pool_ranker import PoolRanker

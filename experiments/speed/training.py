@@ -2,7 +2,7 @@
 
 ``training``: GALM's fast form and the plain equations. ``rows``: rows of word tables that wait until a batch reads
 them, and rows that all move at every step (``tests/training/test_row_adam.py``). ``selected``: gradients of the scores
-that the loss reads, after its warm-up, and gradients of all (``tests/training/test_pair_task.py``).
+that the loss reads, after its warm-up, and gradients of all (``tests/training/test_task.py``).
 """
 
 import time
@@ -20,13 +20,12 @@ from experiments.recipes.config import Configuration
 from experiments.recipes.models import class_of
 from experiments.run.data import training_data
 from experiments.speed.jdk import WIDTHS, of_width, pairs_of, plan_of
-from galm.all_pairs import EncodedWords
+from galm.fast.all_pairs import EncodedWords
 from galm.model import Galm
 from modeling.base import NeuralRanker
-from modeling.losses import build_loss
-from training.pair_task import PairTask
-from training.seeding import seed_everything
-from training.state import RunState
+from training.losses import Loss
+from training.state import RunState, seed_everything
+from training.task import PairTask
 
 BUCKETS: Final = ("256", "19553")
 """Vectors for unknown words: the recipe's, and as many as make galm_plus as large as it is with the JDK, repositories
@@ -82,7 +81,7 @@ class TrainingSteps:
         seed_everything(config.seed, config.threads)
         self.config, self.model = config, kind(plan.model, tokenizer.vocabulary)
         self.model.start_from(ids)
-        loss = build_loss(plan.loss)
+        loss = Loss(plan.loss)
         self.epoch = 0.0 if selects is None else plan.loss.warmup_epochs
         task = PairTask(self.model, loss, ids, lambda _: {}, config)
         self.task = replace(task, selects=loss.selects) if selects else task

@@ -38,10 +38,9 @@ from experiments.tables.cells import Cell, saved_results
 from experiments.tables.comparison_tables import Clusters, markdown_table
 from experiments.tables.query_kinds import clusters
 from experiments.terminal.console import say
-from galm.alignment_graph import fixed_edges
+from galm.alignment_graph import GlobalAlignment, fixed_edges
 from galm.config import GalmConfig
-from galm.dense_gcn import GlobalAlignment
-from training.seeding import seed_everything
+from training.state import seed_everything
 
 CONTROL_FILE: Final = "positive_control.json"
 _CONTROL_SEEDS: Final = 3

@@ -5,10 +5,12 @@ cross-entropy over scaled cosines is their MultipleNegativesRankingLoss (``--los
 ``--loss.temperature=0.05``).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -19,8 +21,7 @@ from data_prep.store.batching import Batch, Words
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import TokenizedPairs
 from modeling.bi_encoder import BiEncoder
-from modeling.transformers.plain_subwords import mean_state, pretrained_weights
-from modeling.transformers.pretrained import most_tokens
+from modeling.transformers.pretrained import extra, load_pretrained, most_tokens
 from modeling.transformers.subword_pairs import Subwords, SubwordTokenizer, subwords_of
 
 
@@ -105,3 +106,25 @@ class TransformerBiEncoder(BiEncoder):
         mask = words.mask.long()
         states = self.transformer(input_ids=ids, attention_mask=mask).last_hidden_state  # [batch, words, dim]
         return self.pooled(states, words)
+
+
+def pretrained_weights(base: str) -> Mapping[str, Tensor]:
+    """The weights of the pretrained encoder ``base``, in float32.
+
+    Raises:
+        ValueError: it could not be loaded.
+    """
+    library = extra("transformers")
+
+    def load(place: str, local: bool) -> Any:
+        return library.AutoModel.from_pretrained(place, local_files_only=local, dtype=torch.float32)
+
+    found: Mapping[str, Tensor] = load_pretrained(base, load).state_dict()
+    return found
+
+
+def mean_state(states: Float[Tensor, "batch words dim"], words: Words) -> Float[Tensor, "batch dim"]:
+    """The mean of the states of each text's words; zero for a text without any."""
+    shown = words.mask[:, :, None]
+    mean: Tensor = (states * shown).sum(1) / shown.sum(1).clamp(min=1)
+    return mean

@@ -27,8 +27,8 @@ from data_prep.store.batching import Batch, Words
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import TokenizedPairs
 from modeling.base import Encoded, NeuralRanker
-from modeling.device import best_device
 from modeling.pool_ranker import PoolRanker
+from modeling.ranker import best_device
 from modeling.transformers.codet5p import is_codet5p, load_codet5p_classifier, load_codet5p_tokenizer
 from modeling.transformers.joined_pairs import SPECIAL, Joining, joined
 from modeling.transformers.pretrained import extra, load_pretrained, most_tokens

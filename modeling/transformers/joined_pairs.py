@@ -1,9 +1,10 @@
-"""A text and a code as one sequence of tokens, ``<s> text </s> code </s>``, for every tokenizer.
+"""Texts that a model joins itself: read without special tokens, and then as one sequence between them.
 
-If a pair is too long, the last token of the longer side is removed repeatedly until it fits (Diera et al., GenBench
-2023; their released code).
+A text and a code are ``<s> text </s> code </s>``, for every tokenizer. If a pair is too long, the last token of the
+longer side is removed repeatedly until it fits (Diera et al., GenBench 2023; their released code).
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +13,9 @@ from jaxtyping import Int64
 from torch import Tensor
 
 from data_prep.store.batching import Words
+from data_prep.store.ragged_lists import Ragged
+from modeling.transformers.pretrained import extra
+from modeling.transformers.subword_pairs import Subwords
 
 SPECIAL: Final = 3
 """The start, the separator and the end."""
@@ -68,3 +72,34 @@ def joined(texts: Words, codes: Words, how: Joining) -> dict[str, Int64[Tensor, 
 def _at(ids: Int64[Tensor, "pairs words"], places: Int64[Tensor, "some tokens"]) -> Int64[Tensor, "pairs tokens"]:
     """The ids at ``places`` of each row; arbitrary ids where a place is out of range."""
     return ids.gather(1, places.clamp(0, ids.shape[1] - 1).expand(len(ids), -1))
+
+
+CHARACTERS_PER_TOKEN: Final = 64
+"""A text is cut to this many characters per token before it is tokenized: it may have megabytes."""
+_AT_ONCE: Final = 512
+
+
+def plain_tokens(vocabulary: Subwords, texts: Sequence[str]) -> list[list[int]]:
+    """The tokens of each text, without special ones: a text that spells one is plain text.
+
+    Raises:
+        ValueError: the library is missing.
+    """
+    reader = extra("tokenizers").Tokenizer.from_str(vocabulary.tokenizer)
+    reader.no_padding()
+    reader.no_truncation()
+    reader.encode_special_tokens = True
+    found: list[list[int]] = []
+    for at in range(0, len(texts), _AT_ONCE):
+        found += [list(each.ids) for each in reader.encode_batch(texts[at : at + _AT_ONCE], add_special_tokens=False)]
+    return found
+
+
+def between_marks(vocabulary: Subwords, lists: Iterable[Sequence[int]]) -> Ragged:
+    """Each list between the first token and the separator of the model.
+
+    Raises:
+        ValueError: the tokenizer has none.
+    """
+    start, separator, _ = vocabulary.marks
+    return Ragged.of([[start, *tokens, separator] for tokens in lists])

@@ -12,7 +12,7 @@ from data_prep.errors import UserError
 from data_prep.store.prepared_data import Split
 from experiments.recipes.stored_options import is_packed, stored_configuration
 from galm.config import GalmConfig
-from galm.query_scorer import QueryScorer, WordLists, covers, shapes
+from galm.fast.query_scorer import QueryScorer, WordLists, covers, shapes
 from search.engine.query_words import RowWords, read_words
 from search.engine.signals import Alignment
 from search.models.folder import CONFIG

@@ -12,7 +12,7 @@ from data_prep.store.batching import Batch
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import WordTokenizer
 from modeling.base import NeuralRanker
-from modeling.row_scores import RowScores
+from modeling.pool_ranker import RowScores
 from search.engine.query_words import query_split, read_words
 from search.engine.signals import Alignment
 

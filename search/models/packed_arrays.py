@@ -162,7 +162,7 @@ def _read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 
 def _sha256(about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> str:
-    """The checksum that :func:`training.weights_file.weights_sha256` computes from tensors."""
+    """The checksum that :func:`training.checkpoint.weights_sha256` computes from tensors."""
     digest = hashlib.sha256(sorted_json(about))
     for name in sorted(arrays):
         array = arrays[name]

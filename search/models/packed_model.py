@@ -38,8 +38,7 @@ from experiments.recipes.stored_options import PACKED, is_packed
 from modeling.base import NeuralRanker
 from search.models.folder import CONFIG, no_model
 from search.models.packed_arrays import ABOUT, FORMAT_VERSION, LARGEST
-from training.checkpoint import check_finite, check_weights, weights_copy
-from training.weights_file import is_sealed, read_weights, sealed_weights
+from training.checkpoint import check_finite, check_weights, is_sealed, read_weights, sealed_weights, weights_copy
 
 _WORDS, _WEIGHTS = PACKED
 _TABLES: Final = "words.tables."

@@ -9,8 +9,8 @@ from word_lists import CODES, LENGTHS, QUERIES, VOCABULARIES, codes, queries, ra
 
 from baselines.carlcs import Carlcs, CarlcsConfig
 from baselines.fcarcs import Fcarcs, FcarcsConfig
-from baselines.field_ranker import FieldRanker
 from baselines.tabcs import Tabcs, TabcsConfig
+from baselines.word_model import FieldRanker
 from data_prep.store.vocabulary import FIRST_UNKNOWN, PAD
 
 Build = Callable[..., FieldRanker]

@@ -14,11 +14,11 @@ from data_prep.store.vocabulary import PAD
 from experiments.recipes.config import Configuration, resolve
 from experiments.recipes.models import MODELS, class_of, is_trained
 from modeling.base import Encoded, NeuralRanker, PairTokenizer
-from modeling.losses import build_loss
 from tests.tiny_models import smaller
 from training.checkpoint import load_weights, save_weights
-from training.pair_task import negatives_mask
-from training.seeding import seed_everything
+from training.losses import Loss
+from training.state import seed_everything
+from training.task import negatives_mask
 
 NEURAL = [name for name in MODELS if is_trained(name)]
 PAIRS = 16
@@ -171,7 +171,7 @@ def test_an_empty_query_has_finite_scores_and_gradients(built, rows):
 def test_it_overfits_a_few_pairs(built, rows):
     queries, codes = built.ids.queries(rows), built.ids.codes(rows)
     negatives = torch.from_numpy(negatives_mask(built.ids.query_keys[rows], built.ids.code_keys[rows]))
-    loss = build_loss(built.plan.loss)
+    loss = Loss(built.plan.loss)
 
     def all_first(model: NeuralRanker) -> bool:
         scores = Built(built.plan, built.tokenizer, built.ids, model).scores(queries, codes)

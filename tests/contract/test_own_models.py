@@ -13,7 +13,7 @@ from evaluation.results import load_result
 from experiments.recipes.config import OWN as NAMED
 from experiments.recipes.config import REPOSITORY, Configuration, resolve
 from experiments.recipes.models import BASELINE, MODELS, Recipe
-from neural_code_search import load_model
+from neural_code_search.scoring import load_model
 from tests.tiny_models import tiny_bert
 
 OWN = {

@@ -22,7 +22,6 @@ from experiments.recipes.config import resolve
 from experiments.recipes.models import class_of
 from experiments.recipes.run_folder import RunFolder, load_run
 from modeling.base import NeuralRanker
-from modeling.losses import build_loss
 from search.engine.engine import Engine
 from search.engine.show import as_json
 from search.index.index_file import FORMAT, Head, _sum, open_index, read_head, read_whole_head
@@ -30,11 +29,11 @@ from search.index.vector_file import FORMAT as VECTORS
 from search.index.vector_file import open_vectors, vectors_of, vectors_path
 from search.retrieval.ann.exact import ExactVectors
 from training import checkpoint
-from training.checkpoint import save_checkpoint
+from training.checkpoint import sealed_weights
 from training.config import TrainConfig
-from training.pair_task import PairTask
+from training.losses import Loss
 from training.state import RunState
-from training.weights_file import sealed_weights
+from training.task import PairTask
 
 PLAN: Final = resolve("folder", "unif", {"model.dim": "16"})
 QUERIES: Final = ("returns a stream of all elements", "Streams.concat", "close handlers", "reduce to a sum")
@@ -190,35 +189,9 @@ class CheckpointFile(Subject):
         return digest(tensors, rates, state.progress)
 
     def make_up(self, random: Random) -> None:
-        path = self.folder / "checkpoint.pt"
-        if random.random() < 0.3:
-            content = damaged(self.whole["checkpoint.pt"][len(checkpoint._MAGIC) + checkpoint._DIGEST :], random)
-            path.write_bytes(checkpoint._MAGIC + hashlib.sha256(content).digest() + content)
-            return
-        save_checkpoint(self._made_up(checkpoint.load_checkpoint(path), random), path)
-
-    def _made_up(self, state: dict[str, Any], random: Random) -> Any:
-        part = str(random.choice(sorted(state)))
-        if part in ("config", "progress", "pairs") or random.random() < 0.1:
-            plain = {name: state.pop(name) for name in ("config", "progress", "pairs")}
-            plain["progress"]["best_mrr"] = 0.5
-            plain = made_up(plain, random)
-            return state | (plain if isinstance(plain, dict) else {})
-        holder, key = self._place(state, part, random)
-        value = holder[key]
-        if isinstance(value, torch.Tensor) and random.random() < 0.8:
-            holder[key] = torch.from_numpy(np.array(made_up_array(value.numpy(), random)))
-        else:
-            holder[key] = drawn((None, 1, -1.5, "a", [], {}), random)
-        return state
-
-    def _place(self, holder: Any, key: Any, random: Random) -> tuple[Any, Any]:
-        """A tensor, number or container somewhere in ``holder[key]``."""
-        while isinstance(holder[key], dict | list) and holder[key] and random.random() < 0.9:
-            holder = holder[key]
-            keys = list(holder) if isinstance(holder, dict) else range(len(holder))
-            key = drawn(keys, random)
-        return holder, key
+        content = damaged(self.whole["checkpoint.pt"][len(checkpoint._MAGIC) + checkpoint._DIGEST :], random)
+        sealed = checkpoint._MAGIC + hashlib.sha256(content).digest() + content
+        (self.folder / "checkpoint.pt").write_bytes(sealed)
 
 
 class PreparedFiles(Subject):
@@ -256,7 +229,7 @@ def new_model(tokenizer: WordTokenizer) -> NeuralRanker:
 def run_state(tokenizer: WordTokenizer, ids: TokenizedPairs) -> RunState:
     """That of a run which has just begun."""
     config = TrainConfig()
-    return RunState(PairTask(new_model(tokenizer), build_loss(PLAN.loss), ids, lambda _: {}, config), config)
+    return RunState(PairTask(new_model(tokenizer), Loss(PLAN.loss), ids, lambda _: {}, config), config)
 
 
 def learn(state: RunState, ids: TokenizedPairs) -> None:

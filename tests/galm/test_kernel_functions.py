@@ -1,7 +1,6 @@
 """The kernels against the plain equations, in float32 on real shapes and odd ones."""
 
-import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,9 @@ import torch
 from torch import Tensor
 
 from galm.alignment_graph import attention, block_cosines, edge_weights
-from galm.kernel_functions import (
+from galm.config import GalmConfig
+from galm.fast.all_pairs import is_fast
+from galm.fast.kernel_functions import (
     Graphs,
     block_cosines_of,
     convolution,
@@ -18,8 +19,6 @@ from galm.kernel_functions import (
     readings,
     torch_kernels,
 )
-
-REPOSITORY = Path(__file__).resolve().parents[2]
 
 needs_kernels = pytest.mark.skipif(torch_kernels() is None, reason="there is no C compiler here (cc)")
 
@@ -157,26 +156,31 @@ def test_the_hyperbolic_tangent_of_the_kernels_is_exact_to_rounding() -> None:
     assert (found - torch.tanh(values.double())).abs().max() <= 1.5e-7
 
 
-def test_without_a_compiler_the_plain_form_answers_and_one_line_says_so(tmp_path: Path) -> None:
-    program = (
-        "import logging, torch; logging.basicConfig(format='%(message)s'); from galm.config import GalmConfig\n"
-        "from galm.kernel_form import is_fast; print(is_fast(GalmConfig(), torch.zeros(1)))"
-    )
-    environment = {"PATH": str(tmp_path), "PYTHONPATH": str(REPOSITORY)}
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
-    assert done.stderr.count("\n") == 1
-    assert "no C compiler" in done.stderr
+@pytest.fixture
+def looked_for_anew(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+    """A folder that is all of PATH, and of the cache; the kernels are loaded once more."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    torch_kernels.cache_clear()
+    yield tmp_path
+    torch_kernels.cache_clear()
 
 
-@pytest.mark.parametrize("compiler", ["#!/bin/sh\nexit 1\n", "#!/bin/sh\ntouch made.o made.so\n"])
-def test_a_compiler_that_fails_is_no_failure(tmp_path: Path, compiler: str) -> None:
-    (tmp_path / "cc").write_text(compiler)
-    (tmp_path / "cc").chmod(0o755)
-    environment = {"PATH": f"{tmp_path}:/bin:/usr/bin", "PYTHONPATH": str(REPOSITORY), "XDG_CACHE_HOME": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", "from galm.kernel_functions import torch_kernels; print(torch_kernels())"],
-        env=environment, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert done.stdout == "None\n"
-    assert "plain PyTorch" in done.stderr
+def test_without_a_compiler_the_plain_form_answers_and_one_line_says_so(
+    looked_for_anew: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert not list(looked_for_anew.iterdir())
+    assert [is_fast(GalmConfig(), torch.zeros(1)) for _ in range(2)] == [False, False]
+    (record,) = caplog.records
+    assert "no C compiler" in record.getMessage()
+
+
+@pytest.mark.parametrize("compiler", ["#!/bin/sh\nexit 1\n", "#!/bin/sh\n: > made.o; : > made.so\n"])
+def test_a_compiler_that_fails_is_no_failure(
+    looked_for_anew: Path, caplog: pytest.LogCaptureFixture, compiler: str
+) -> None:
+    (looked_for_anew / "cc").write_text(compiler)
+    (looked_for_anew / "cc").chmod(0o755)
+    assert torch_kernels() is None
+    assert "plain PyTorch" in caplog.text

@@ -6,10 +6,10 @@ from data_prep.store.prepared_data import open_prepared
 from data_prep.store.tokenizing import WordTokenizer
 from experiments.recipes.config import resolve
 from experiments.recipes.models import class_of
-from modeling.losses import build_loss
 from training.board import Board
-from training.pair_task import PairTask
-from training.seeding import seed_everything
+from training.losses import Loss
+from training.state import seed_everything
+from training.task import PairTask
 from training.trainer import train
 
 STEPS = 20
@@ -45,7 +45,7 @@ def losses_of_a_word_model(name: str, store: Path, run: Path) -> list[float]:
     model.start_from(ids)
     found = Losses()
     run.mkdir()
-    task = PairTask(model, build_loss(plan.loss), ids, lambda _: {"mrr": 0.0}, plan.train)
+    task = PairTask(model, Loss(plan.loss), ids, lambda _: {"mrr": 0.0}, plan.train)
     seed_everything(plan.train.seed, plan.train.threads)
     train(task, plan.train, run, board=found)
     return found.found[:STEPS]

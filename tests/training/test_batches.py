@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from data_prep.records import WORD_FIELDS
 from data_prep.store.ragged_lists import Ragged
 from data_prep.store.tokenizing import TokenizedPairs
-from training.pair_task import batch_count, epoch_batches, negatives_mask
+from training.task import batch_count, epoch_batches, negatives_mask
 
 
 def pairs_of(lengths):
@@ -65,7 +65,7 @@ def test_one_pair_has_no_negative():
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=12))
 def test_duplicates_are_no_negatives_of_each_other(keys):
     queries, codes = np.array(keys).T
-    mask = negatives_mask(queries, codes)
+    mask = negatives_mask(queries, codes, queries, codes)
     for i, (query, code) in enumerate(keys):
         for j, (other_query, other_code) in enumerate(keys):
             assert mask[i, j] == (i != j and query != other_query and code != other_code)

@@ -9,7 +9,7 @@ from tensorboard.plugins.hparams.metadata import EXPERIMENT_TAG, SESSION_END_INF
 from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig
 
 from training.board import Board, Sample
-from training.pictures import edges_picture
+from training.drawing import edges_picture
 
 
 @pytest.fixture

@@ -4,8 +4,7 @@ import torch
 from safetensors.torch import save
 from torch import nn
 
-from training.checkpoint import load_weights, save_weights, saved_weights
-from training.weights_file import sealed_weights
+from training.checkpoint import load_weights, save_weights, saved_weights, sealed_weights
 
 
 def test_weights_come_back(setting, tmp_path):

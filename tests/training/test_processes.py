@@ -14,7 +14,7 @@ from training_runs import SMALL, MeanConfig, Setting, hinge
 from galm.config import GalmConfig
 from galm.model import Galm
 from modeling import distributed as processes
-from training.seeding import seed_everything
+from training.state import seed_everything
 
 STEPS = 50
 

@@ -10,8 +10,7 @@ from training_runs import SMALL
 
 from training import optimiser
 from training.config import TrainConfig
-from training.optimiser import Optimiser
-from training.row_adam import WINDOW, RowAdam
+from training.optimiser import WINDOW, Optimiser, RowAdam
 
 ROWS, DIM = 60, 3
 BETAS = (0.9, 0.999)

@@ -22,8 +22,8 @@ from modeling.base import Encoded, NeuralRanker
 from training import optimiser
 from training.checkpoint import save_weights
 from training.config import TrainConfig
-from training.pair_task import PairTask
-from training.seeding import seed_everything
+from training.state import seed_everything
+from training.task import PairTask
 from training.trainer import TrainingReport, train
 
 EXAMPLE = Path(__file__).parents[3] / "shared" / "data" / "deepcs_example" / "pairs.jsonl.gz"

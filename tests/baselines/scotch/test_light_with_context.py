@@ -17,7 +17,7 @@ from data_prep.records import Method, Pair
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged
 from experiments.recipes.config import resolve
-from training.seeding import seed_everything
+from training.state import seed_everything
 
 FORMATS = ("json", "pickle")
 

@@ -18,10 +18,10 @@ from data_prep.config import WordsConfig
 from data_prep.pipeline.contexts import asked_under
 from data_prep.records import Method, Pair
 from data_prep.store.prepared_data import PairText, Split
-from modeling.transformers.plain_subwords import plain_tokens
+from modeling.transformers.joined_pairs import plain_tokens
 from modeling.transformers.subword_pairs import subwords_of
 from tests.tiny_models import tiny_bert, tiny_roberta
-from training.seeding import seed_everything
+from training.state import seed_everything
 
 CODE = 'def load(path):\n    # a comment\n    with open(path) as file:\n        return "#1"\n'
 

@@ -15,8 +15,7 @@ from experiments.recipes.config import resolve
 from experiments.recipes.models import class_of
 from experiments.recipes.run_folder import RunFolder, load_run
 from search.models.folder import DEFAULT_MODEL
-from training.checkpoint import save_weights
-from training.weights_file import sealed_weights
+from training.checkpoint import save_weights, sealed_weights
 
 TYPED = {"model.dim": "16", "model.num_blocks": "4", "model.layers": "1", "data.root": "/somewhere"}
 

@@ -7,7 +7,7 @@ import torch
 from data_prep.store.tokenizing import WordTokenizer
 from experiments.recipes.config import resolve
 from experiments.run.training import build_model
-from modeling.row_scores import RowScores
+from modeling.pool_ranker import RowScores
 from search.engine.engine import FILES, Engine
 from search.engine.hits import best_beside
 from search.engine.names import Names

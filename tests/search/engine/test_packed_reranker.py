@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from bm25s.stopwords import STOPWORDS_EN
 
-from galm.query_scorer import has_kernels
+from galm.fast.query_scorer import has_kernels
 from search.engine.packed_reranker import PackedModel, PackedReranker, scored_without_torch
 from search.engine.reranker import ModelReranker
 from search.index.packed_encoder import is_packed_unif

@@ -12,7 +12,7 @@ from search.index.vector_encoding import row_encoder
 from search.models.folder import DEFAULT_BI_ENCODER
 from search.models.packed_model import pack
 from training.checkpoint import save_weights
-from training.seeding import seed_everything
+from training.state import seed_everything
 
 QUERIES = ("read all lines of a file", "zzzz qqqq", "close", "")
 

@@ -15,7 +15,7 @@ from search.index.vector_encoding import BATCH, check_bi_encoder, row_encoder
 from search.models.folder import DEFAULT_BI_ENCODER, DEFAULT_MODEL
 from search.models.packed_model import pack
 from training.checkpoint import save_weights
-from training.seeding import seed_everything
+from training.state import seed_everything
 
 ALL = 10**9
 CONTEXTS = [

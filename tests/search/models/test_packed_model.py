@@ -22,15 +22,14 @@ from experiments.recipes.config import Configuration, resolve
 from experiments.recipes.models import MODELS, class_of, is_trained
 from experiments.recipes.run_folder import RunFolder
 from modeling.base import NeuralRanker
-from modeling.losses import build_loss
 from modeling.pool_ranker import PoolRanker
 from search.models import packed_model
 from search.models.folder import DEFAULT_BI_ENCODER, DEFAULT_MODEL, model_hash
 from search.models.packed_model import PackedTable, load_model, load_packed, pack
-from training.checkpoint import save_weights
-from training.pair_task import negatives_mask
-from training.seeding import seed_everything
-from training.weights_file import read_weights, sealed_weights
+from training.checkpoint import read_weights, save_weights, sealed_weights
+from training.losses import Loss
+from training.state import seed_everything
+from training.task import negatives_mask
 
 ALL = 10**9
 """More words than there are."""
@@ -74,10 +73,11 @@ def run(small_data, tmp_path_factory) -> Run:
 
 
 def learn(model: NeuralRanker, plan: Configuration, ids: TokenizedPairs, steps: int) -> None:
-    optimiser, loss = torch.optim.Adam(model.parameters(), lr=0.01), build_loss(plan.loss)
+    optimiser, loss = torch.optim.Adam(model.parameters(), lr=0.01), Loss(plan.loss)
     for step in range(steps):
         rows = np.arange(step * 64, (step + 1) * 64) % len(ids)
-        negatives = torch.from_numpy(negatives_mask(ids.query_keys[rows], ids.code_keys[rows]))
+        keys = ids.query_keys[rows], ids.code_keys[rows]
+        negatives = torch.from_numpy(negatives_mask(*keys, *keys))
         scores = model.score_matrix(model.encode_query(ids.queries(rows)), model.encode_code(ids.codes(rows)))
         optimiser.zero_grad()
         loss(scores, negatives, 1.0).backward()

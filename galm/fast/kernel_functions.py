@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from galm.alignment_graph import CLAMP
-from galm.kernels import addresses, call, cosine_input, graph_input, kernels_for, reading_input
+from galm.fast.kernels import addresses, call, cosine_input, graph_input, kernels_for, reading_input
 
 
 @functools.cache

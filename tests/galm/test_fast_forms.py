@@ -17,13 +17,13 @@ from data_prep.errors import UserError
 from data_prep.store.batching import Words
 from data_prep.store.ragged_lists import Ragged
 from data_prep.store.vocabulary import Vocabularies
-from galm import kernels
 from galm.config import GalmConfig
-from galm.kernel_form import is_fast
-from galm.kernel_functions import torch_kernels
-from galm.kernels import KERNEL_FORM, not_computed
+from galm.fast import kernels
+from galm.fast.all_pairs import is_fast
+from galm.fast.kernel_functions import torch_kernels
+from galm.fast.kernels import KERNEL_FORM, not_computed
+from galm.fast.query_scorer import QUERY_FORM, QueryScorer, has_kernels, shapes
 from galm.model import Galm
-from galm.query_scorer import QUERY_FORM, QueryScorer, has_kernels, shapes
 from modeling.base import NeuralRanker
 
 needs_kernels = pytest.mark.skipif(torch_kernels() is None, reason="there is no C compiler here (cc)")

@@ -1,7 +1,7 @@
 """The C kernels of GALM, on numpy's arrays or torch's tensors, and the configurations that they compute.
 
-They are a faster form of the equations in :mod:`galm.alignment_graph` and :mod:`galm.dense_gcn`: those are changed
-first. :mod:`galm.kernel_form` uses the kernels for all scores of a batch, :mod:`galm.query_scorer` for one query
+They are a faster form of the equations in :mod:`galm.alignment_graph`, which are changed first.
+:mod:`galm.fast.all_pairs` uses the kernels for all scores of a batch, :mod:`galm.fast.query_scorer` for one query
 without torch. Light to import: no torch.
 """
 
@@ -48,7 +48,7 @@ KERNEL_FORM: Final[Mapping[str, Container[object]]] = {
     "init": ("uniform", "shared", "statistics"), "init_range": ANY, "dropout": ANY, "word_dropout": ANY,
     "head": ("perceptron", "mean"), "readout": ("mean", "weighted"),
 }  # fmt: skip
-"""Option -> the values for which :mod:`galm.kernel_form` gives the scores and gradients of the plain equations.
+"""Option -> the values for which :mod:`galm.fast.all_pairs` gives the scores and gradients of the plain equations.
 
 A value that is not listed, and an option that is not, is computed by the plain equations. The test of this list walks
 every value of every choice.

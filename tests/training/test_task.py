@@ -12,9 +12,9 @@ from baselines.carlcs import Carlcs, CarlcsConfig
 from baselines.tabcs import Tabcs, TabcsConfig
 from galm.config import GalmConfig
 from galm.model import Galm
-from modeling.config import LossConfig
-from modeling.losses import build_loss
-from training.pair_task import PairTask
+from training.config import LossConfig
+from training.losses import Loss
+from training.task import PairTask
 
 ROWS = np.arange(6)
 
@@ -66,7 +66,7 @@ def test_hard_negatives_stand_behind_the_codes_of_the_batch(setting):
 
 @pytest.mark.parametrize("kind", ["ranking", "cross_entropy"])
 def test_a_run_with_hard_negatives_learns_and_is_another_one(setting, tmp_path, kind):
-    loss, config = build_loss(LossConfig(kind=kind, negatives="average")), replace(SMALL, epochs=4)
+    loss, config = Loss(LossConfig(kind=kind, negatives="average")), replace(SMALL, epochs=4)
     _, plain = setting.run(tmp_path / "plain", config, loss=loss)
     _, hard = setting.run(tmp_path / "hard", config, loss=loss, hard_negatives=hard_of(setting, 2))
     assert hard.history[-1]["loss"] < hard.history[0]["loss"]
@@ -161,7 +161,7 @@ def gradients_of(setting, model, loss, epochs, hard=None, **settings):
 @pytest.mark.parametrize("negatives", ["hardest", "random", "random_query"])
 @pytest.mark.parametrize("mined", [0, 2])
 def test_gradients_of_the_selected_scores_are_those_of_all(setting, negatives, mined):
-    loss = build_loss(LossConfig(negatives=negatives))
+    loss = Loss(LossConfig(negatives=negatives))
     hard = hard_of(setting, mined) if mined else None
     plain, dear = setting.model(), setting.model()
     dear.__class__ = DearPool
@@ -196,7 +196,7 @@ def test_all_scores_have_gradients_where_the_loss_reads_all_or_rounding_differs(
     model = setting.model()
     model.__class__ = DearPool
     DearPool.with_gradient.clear()
-    gradients_of(setting, model, build_loss(config), epochs, precision=precision)
+    gradients_of(setting, model, Loss(config), epochs, precision=precision)
     assert DearPool.with_gradient == [True]
 
 
@@ -213,7 +213,7 @@ def test_a_model_with_dear_scores_has_the_gradients_of_all_scores(setting, kind,
     model = kind(config, setting.tokenizer.vocabularies).train()
     model.start_from(setting.train)
     assert model.expensive_scoring
-    loss = build_loss(LossConfig())
+    loss = Loss(LossConfig())
     value, gradients = gradients_of(setting, model, loss, 1.0)
     monkeypatch.setattr(kind, "expensive_scoring", False)
     same, plain = gradients_of(setting, model, loss, 1.0)

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from modeling.config import LossConfig, Negatives
+from training.config import LossConfig, Negatives
 
 
 def hinges(
@@ -86,8 +86,3 @@ class Loss:
     def _negatives(self, epoch: float) -> Negatives:
         kind = self.config.negatives
         return "average" if kind == "hardest" and epoch < self.config.warmup_epochs else kind
-
-
-def build_loss(config: LossConfig) -> Loss:
-    """The loss that ``config`` names."""
-    return Loss(config)

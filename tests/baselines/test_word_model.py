@@ -4,7 +4,7 @@ import pytest
 import torch
 from word_lists import CODES, LENGTHS, VOCABULARIES, words
 
-from baselines.word_vectors import BaselineConfig, WordVectors
+from baselines.word_model import BaselineConfig, WordVectors
 from data_prep.store.vocabulary import FIRST_UNKNOWN, PAD, Vocabularies, Vocabulary
 
 FIELDS = ("name", "ast", "query")

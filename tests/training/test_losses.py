@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from modeling.config import LossConfig
-from modeling.losses import build_loss, cross_entropy, ranking_loss
+from training.config import LossConfig
+from training.losses import Loss, cross_entropy, ranking_loss
 
 MARGIN = 0.2
 
@@ -72,17 +72,17 @@ def test_cross_entropy_is_its_definition(example: tuple) -> None:
 def test_duplicates_are_never_negatives(example: tuple, config: LossConfig) -> None:
     scores, negatives = example
     scores.requires_grad_()
-    build_loss(config)(scores, negatives, 5.0).backward()
+    Loss(config)(scores, negatives, 5.0).backward()
     assert scores.grad is not None
     assert scores.grad[1, 3] == 0
     assert scores.grad[3, 1] == 0
     alone = torch.zeros_like(negatives)  # a batch of equal pairs has no negative at all
-    assert build_loss(config)(scores.detach(), alone, 5.0).item() == pytest.approx(0.0)
+    assert Loss(config)(scores.detach(), alone, 5.0).item() == pytest.approx(0.0)
 
 
 def test_hardest_negatives_wait_for_the_warm_up(example: tuple) -> None:
     scores, negatives = example
-    loss = build_loss(LossConfig(negatives="hardest", warmup_epochs=1.0))
+    loss = Loss(LossConfig(negatives="hardest", warmup_epochs=1.0))
     assert loss(scores, negatives, 0.99).item() == pytest.approx(
         ranking_loss(scores, negatives, MARGIN, "average").item()
     )

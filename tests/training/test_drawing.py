@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from training.pictures import MOST_COLUMNS, alignment_picture, edges_picture, heat_map, pixels, readable, strongest
+from training.drawing import MOST_COLUMNS, alignment_picture, edges_picture, heat_map, pixels, readable, strongest
 
 QUERY = ["returns", "the", "index", "of", "the", "first", "element", "in", "the", "list"]
 CODE = ["find", "index", "list", "get", "size", "equals", "iterator"]

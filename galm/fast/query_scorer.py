@@ -14,7 +14,7 @@ from jaxtyping import Float32, Int, Int32, Int64
 
 from data_prep.store.ragged_lists import Ragged, edges
 from galm.config import GalmConfig
-from galm.kernels import (
+from galm.fast.kernels import (
     ANY,
     WIDTHS,
     call,
