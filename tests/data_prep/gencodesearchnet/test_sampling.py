@@ -66,14 +66,6 @@ def test_a_negative_may_be_right_unless_equal_codes_are_excluded() -> None:
     assert not any(examples[row].code == examples[negative].code for row, negative in enumerate(drawn))
 
 
-def test_a_second_set_goes_on_where_the_first_ended() -> None:
-    test, train = pairs(20), pairs(30)
-    ours, plain = random.Random(42), random.Random(42)
-    for examples in (test, train):
-        assert matching_negatives(examples, ours).tolist() == plain_negatives([x.input for x in examples], plain)
-    assert matching_negatives(train).tolist() != matching_negatives(train, ours).tolist()
-
-
 def test_pairs_that_are_all_the_same_have_no_negative() -> None:
     with pytest.raises(ValueError, match="needs two pairs that differ, but the 4 pairs are all the same"):
         matching_negatives(pairs(4, texts=1, codes=1))
@@ -91,18 +83,7 @@ def test_rankings_are_those_of_the_plain_form(count: int, distractors: int) -> N
     rankings = np.concatenate(blocks)
     assert rankings.shape == (count, distractors + 1)
     assert rankings.tolist() == plain_rankings(range(count), distractors, random.Random(42))
-    assert rankings.tolist() == np.concatenate(list(ranking_blocks(pairs(count, codes=3), distractors))).tolist()
     assert all(len(set(ranking)) == distractors + 1 for ranking in rankings.tolist())
-
-
-def test_rankings_without_equal_codes_are_those_of_the_plain_form() -> None:
-    examples = pairs(400, codes=170)
-    rankings = np.concatenate(list(ranking_blocks(examples, seed=3, exclude_equal_code=True)))
-    assert rankings.tolist() == plain_rankings([pair.code for pair in examples], 99, random.Random(3))
-    codes = np.array([pair.code for pair in examples])[rankings]
-    assert not (codes[:, 1:] == codes[:, :1]).any()
-    canonical = np.array([pair.code for pair in examples])[np.concatenate(list(ranking_blocks(examples)))]
-    assert (canonical[:, 1:] == canonical[:, :1]).any()
 
 
 @pytest.mark.parametrize("blocks", [ranking_blocks, released_blocks])
@@ -112,13 +93,6 @@ def test_too_few_pairs_are_told_at_once(blocks) -> None:
     with pytest.raises(ValueError, match="expected one distractor or more, not 0"):
         blocks(38, 0)
     assert [block.shape for block in blocks(100)] == [(100, 100)]
-
-
-def test_too_few_other_codes_are_told() -> None:
-    with pytest.raises(ValueError, match="pair 1 has 98 pairs of another code: 99 are needed"):
-        list(ranking_blocks(pairs(100, codes=50), exclude_equal_code=True))
-    with pytest.raises(ValueError, match="equal codes are known by the pairs"):
-        ranking_blocks(100, exclude_equal_code=True)
 
 
 def test_distractors_are_drawn_evenly() -> None:
