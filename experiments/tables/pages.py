@@ -32,8 +32,7 @@ from experiments.ablations.pages import (
 from experiments.ablations.positive_control import control_section
 from experiments.ablations.tuning import TUNED, tuning_cells, tuning_page
 from experiments.gencodesearchnet.report import FOLDER as GENCODESEARCHNET
-from experiments.gencodesearchnet.report import benchmark_page, kept_benchmarks
-from experiments.gencodesearchnet.subset_pictures import subset_picture
+from experiments.gencodesearchnet.report import benchmark_page, kept_benchmarks, subset_picture
 from experiments.recipes.config import REPOSITORY
 from experiments.recipes.results_folder import RESULTS, load_results
 from experiments.tables.cells import Cell, saved_results

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from baselines import chat_endpoint
-from baselines.answer_journal import AnswerJournal
 from baselines.chat_endpoint import EndpointError
 from baselines.prompted_model import (
+    AnswerJournal,
     PromptedModel,
     PromptedModelConfig,
     matching_prompt,
