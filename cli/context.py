@@ -10,7 +10,7 @@ from experiments.context.options import ContextOptions
 from experiments.terminal.options import parsed
 
 OTHERS: Final = {
-    "annotate": "experiments.context.labels:annotate",
+    "annotate": "experiments.context.study:annotate",
     "ndcg": "experiments.context.labels:judge",
     "study": "experiments.context.study:study",
     "table": "experiments.context.page:table",
