@@ -40,13 +40,9 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class PromptedModelConfig:
+class PromptedModelConfig(ChatEndpoint):
     """The model, its endpoint and the prompt."""
 
-    model: str
-    """The model's name at the endpoint."""
-    url: str = "http://127.0.0.1:8000/v1"
-    """The endpoint's address, without /chat/completions."""
     journal: str = "answers.jsonl"
     """The file that answers are saved to."""
     language: str = "Python"
@@ -55,29 +51,6 @@ class PromptedModelConfig:
     """The kind of text: a comment, or for CoSQA a search query."""
     second_model: str = ""
     """The model for inputs that are too long for the first; empty: the code is truncated."""
-    key_variable: str = "OPENAI_API_KEY"
-    """The environment variable that contains the key, if the endpoint needs one."""
-    max_tokens: int = 10
-    """Maximum tokens of an answer."""
-    tries: int = 6
-    """Number of tries per request before the run stops."""
-    timeout: float = 60.0
-    """Timeout of a request in seconds."""
-    first_wait: float = 1.0
-    """Seconds before the second try; doubled before each further one, at most 60."""
-
-    def __post_init__(self) -> None:
-        if not self.model:
-            raise UserError("model takes the name of a model at the endpoint, and got none")
-
-    @property
-    def endpoint(self) -> ChatEndpoint:
-        """The configured endpoint.
-
-        Raises:
-            UserError: the address or a number is invalid, or a key would be sent without encryption.
-        """
-        return ChatEndpoint(self.url, self.key_variable, self.max_tokens, self.tries, self.timeout, self.first_wait)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +155,8 @@ class PromptedModel(Ranker):
             UserError: the journal is damaged, or the configuration is invalid.
             OSError: it cannot be read or written.
         """
+        config.check()
         self.config = config
-        self._endpoint = config.endpoint
         self._journal = AnswerJournal.open(Path(config.journal))
 
     @property
@@ -223,7 +196,7 @@ class PromptedModel(Ranker):
         while True:
             try:
                 prompt = matching_prompt(text, code, config.language, config.text_kind)
-                return self._endpoint.answer(model, prompt), model, len(code)
+                return config.answer(model, prompt), model, len(code)
             except TooLongError as error:
                 if config.second_model and model != config.second_model:
                     model = config.second_model
