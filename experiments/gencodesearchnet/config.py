@@ -35,9 +35,6 @@ _FINE_TUNING_BOUNDS: Final = {
     "sort_window": whole(0, 1_000_000),
     "seed": SEED,
     "threads": THREADS,
-    "warmup_steps": whole(0, 1_000_000_000),
-    "gradient_clip": real(0, 1_000_000),
-    "accumulate": whole(1, 65_536),
     "checkpoint_minutes": real(0, 100_000),
     "valid_pairs": _PAIRS,
     "valid_queries": _PAIRS,
@@ -119,12 +116,6 @@ class FineTuneOptions:
     """Seed of the head's initial weights, negatives, shuffling and dropout."""
     threads: int = 0
     """Threads of torch; 0: its default."""
-    warmup_steps: int = 0
-    """Steps of linear warm-up of the learning rate; 0: none."""
-    gradient_clip: float = 0.0
-    """Maximum norm of the gradient, to which longer ones are scaled; 0: no clipping."""
-    accumulate: int = 1
-    """Batches whose gradients are accumulated before a step."""
     precision: Literal["float32", "bfloat16"] = "float32"
     """Precision of the computation; with bfloat16 (torch.autocast), weights and loss remain float32."""
     checkpoint_minutes: float = 5.0
@@ -148,9 +139,9 @@ class FineTuneOptions:
         """The trainer's configuration: these options, and a learning rate that decays linearly to 0."""
         return TrainConfig(
             epochs=self.epochs, seed=self.seed, resume=resume, batch_size=self.batch_size, schedule="linear",
-            learning_rate=self.learning_rate, final_learning_rate=0.0, warmup_steps=self.warmup_steps,
-            gradient_clip=self.gradient_clip, weight_decay=self.weight_decay, accumulate=self.accumulate,
-            precision=self.precision, checkpoint_minutes=self.checkpoint_minutes, threads=self.threads,
+            learning_rate=self.learning_rate, final_learning_rate=0.0, warmup_steps=0, gradient_clip=0.0,
+            weight_decay=self.weight_decay, precision=self.precision, checkpoint_minutes=self.checkpoint_minutes,
+            threads=self.threads,
         )  # fmt: skip
 
 

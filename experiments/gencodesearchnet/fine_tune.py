@@ -60,7 +60,7 @@ _ARRIVING: Final = ".arriving."
 _FREE: Final = ("checkpoint_minutes",)
 """Options that may differ in a resumed run."""
 _SINCE: Final = {"warmup_steps": 0, "gradient_clip": 0.0, "accumulate": 1, "precision": "float32"}
-"""Values for runs recorded before the option existed."""
+"""Values in runs recorded before or after the option existed."""
 
 
 def fine_tune(
@@ -112,7 +112,7 @@ def fine_tune(
         record = plan | {
             "command": command or shlex.join(sys.argv),
             "rows": len(task),
-            "steps": report.epochs_run * math.ceil(task.batch_count / options.accumulate),
+            "steps": report.epochs_run * task.batch_count,
             "seconds": round(report.seconds, 1),
             "best_epoch": report.best_epoch,
             "history": report.history,
