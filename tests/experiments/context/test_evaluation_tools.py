@@ -14,6 +14,7 @@ from baselines.bm25.ranker import Bm25
 from cli.main import main
 from data_prep.pipeline.contexts import CONTEXT_FIELD, nearest_words, without_contexts
 from data_prep.store.derived_splits import tree_of
+from experiments.context import turns
 from experiments.context.finished_run import (
     FinishedRun,
     Pool,
@@ -181,7 +182,9 @@ def test_ndcg_of_labels_by_its_definition(annotated, runs, loaded, tmp_path, cap
 
 
 def test_trees_are_left_out_in_turn(corpus, small, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("experiments.context.turns.LEAST", 100)
+    monkeypatch.setattr(turns, "LEAST", 40)
+    all_trees = turns.trees_of
+    monkeypatch.setattr(turns, "trees_of", lambda *arguments: all_trees(*arguments)[-2:])
     monkeypatch.setattr("experiments.context.turns.REPOSITORY", tmp_path)
     monkeypatch.setattr("experiments.recipes.results_folder.RESULTS", tmp_path / "tracked")
     monkeypatch.setattr("experiments.recipes.results_folder.APART", tmp_path / "results")
@@ -190,9 +193,9 @@ def test_trees_are_left_out_in_turn(corpus, small, tmp_path, monkeypatch, capsys
     told = capsys.readouterr().out
     folders = sorted(path.name for path in (tmp_path / "runs" / "turns").iterdir())
     trees = {name.removeprefix("repositories-python-").rpartition("-scotch")[0] for name in folders}
-    assert len(trees) >= 2
+    assert len(trees) == 2
     assert len(folders) == 2 * len(trees)
-    assert f"{len(trees)} source trees of 100 pairs or more" in told
+    assert f"{len(trees)} source trees of 40 pairs or more" in told
     results = [json.loads(path.read_text()) for path in (tmp_path / "results").rglob("*.json")]
     assert len(results) == len(folders)
     assert {tree for each in results for tree in each["repositories"]} == {tree.replace("+", "/") for tree in trees}
