@@ -42,27 +42,36 @@ class _TryAgainError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ChatEndpoint:
-    """Address and retry settings of an endpoint."""
+    """Model, address and retry settings of an endpoint."""
 
-    url: str
+    model: str
+    """The model's name at the endpoint."""
+    url: str = "http://127.0.0.1:8000/v1"
     """The address, without /chat/completions."""
-    key_variable: str
+    key_variable: str = "OPENAI_API_KEY"
     """The environment variable that contains the key, if the endpoint needs one."""
-    max_tokens: int
+    max_tokens: int = 10
     """Maximum tokens of an answer."""
-    tries: int
+    tries: int = 6
     """Maximum number of tries per request."""
-    timeout: float
+    timeout: float = 60.0
     """Timeout of a request in seconds."""
-    first_wait: float
+    first_wait: float = 1.0
     """Seconds before the second try; doubled before each further one, at most 60."""
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Check the settings before any request.
+
+        Raises:
+            UserError: one is invalid, or the key would be sent without encryption.
+        """
         try:
             parts = urlsplit(self.url)
             port = parts.port
         except ValueError:  # its text may contain a password
             raise UserError("url takes an address such as https://HOST/v1, with a port of up to 65535") from None
+        if not self.model:
+            raise UserError("model takes the name of a model at the endpoint, and got none")
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or port == 0:
             raise UserError(f"url takes an address such as https://HOST/v1, not one of {parts.hostname or 'no host'}")
         if min(self.max_tokens, self.tries, self.timeout) < 1:

@@ -9,10 +9,12 @@ Every answer is saved to a journal at once, so that a killed run does not reques
 
 import json
 import logging
+import os
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
+from io import RawIOBase
 from pathlib import Path
 from typing import Final, Literal
 
@@ -20,10 +22,12 @@ import numpy as np
 from jaxtyping import Float32, Int64
 from tqdm import tqdm
 
-from baselines.answer_journal import AnswerJournal
 from baselines.chat_endpoint import ChatEndpoint, EndpointError, TooLongError
 from data_prep.errors import UserError
+from data_prep.files.atomic import naming
+from data_prep.files.folder_lock import sole_user
 from data_prep.files.printable import one_line
+from data_prep.files.reading import append_regular
 from data_prep.store.prepared_data import Split
 from modeling.ranker import Ranker, Scores
 
@@ -36,13 +40,9 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class PromptedModelConfig:
+class PromptedModelConfig(ChatEndpoint):
     """The model, its endpoint and the prompt."""
 
-    model: str
-    """The model's name at the endpoint."""
-    url: str = "http://127.0.0.1:8000/v1"
-    """The endpoint's address, without /chat/completions."""
     journal: str = "answers.jsonl"
     """The file that answers are saved to."""
     language: str = "Python"
@@ -51,29 +51,80 @@ class PromptedModelConfig:
     """The kind of text: a comment, or for CoSQA a search query."""
     second_model: str = ""
     """The model for inputs that are too long for the first; empty: the code is truncated."""
-    key_variable: str = "OPENAI_API_KEY"
-    """The environment variable that contains the key, if the endpoint needs one."""
-    max_tokens: int = 10
-    """Maximum tokens of an answer."""
-    tries: int = 6
-    """Number of tries per request before the run stops."""
-    timeout: float = 60.0
-    """Timeout of a request in seconds."""
-    first_wait: float = 1.0
-    """Seconds before the second try; doubled before each further one, at most 60."""
 
-    def __post_init__(self) -> None:
-        if not self.model:
-            raise UserError("model takes the name of a model at the endpoint, and got none")
 
-    @property
-    def endpoint(self) -> ChatEndpoint:
-        """The configured endpoint.
+@dataclass(frozen=True, slots=True)
+class AnswerJournal:
+    """Answers by key, in memory and in an append-only file of JSON Lines, one line per answer."""
+
+    path: Path
+    _answers: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, path: Path) -> "AnswerJournal":
+        """Read the journal if it exists; an incomplete last line, left by a killed process, is removed.
 
         Raises:
-            UserError: the address or a number is invalid, or a key would be sent without encryption.
+            UserError: another line is damaged.
+            OSError: the file or its folder cannot be read or written, or it is not a regular file.
         """
-        return ChatEndpoint(self.url, self.key_variable, self.max_tokens, self.tries, self.timeout, self.first_wait)
+        journal = cls(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Locked: a line that another process is writing would look incomplete.
+        with append_regular(path) as file, sole_user(file.fileno()):
+            file.seek(0)
+            whole = 0  # bytes
+            for number, line in enumerate(file, start=1):
+                if not line.endswith(b"\n"):
+                    file.truncate(whole)
+                    break
+                journal._take(line, number)
+                whole += len(line)
+        return journal
+
+    def add(self, key: str, record: Mapping[str, str | int]) -> None:
+        """Save an answer: ``record["answer"]`` and its metadata.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        line = json.dumps({"key": key, **record}, ensure_ascii=False) + "\n"
+        with naming(self.path), append_regular(self.path) as file, sole_user(file.fileno()):
+            whole = os.fstat(file.fileno()).st_size
+            try:
+                _write(file.raw, line.encode())
+                os.fsync(file.fileno())
+            except OSError:
+                file.truncate(whole)
+                raise
+        self._answers[key] = str(record["answer"])
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._answers
+
+    def __getitem__(self, key: str) -> str:
+        return self._answers[key]
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+    def _take(self, line: bytes, number: int) -> None:
+        try:
+            record = json.loads(line)
+            key, answer = record["key"], record["answer"]
+        except (ValueError, LookupError, TypeError, RecursionError):
+            key = answer = None
+        if not isinstance(key, str) or not isinstance(answer, str):
+            raise UserError(
+                f"{self.path}, line {number}: expected a saved answer; fix the line or name another journal"
+            )
+        self._answers[key] = answer
+
+
+def _write(file: RawIOBase, data: bytes) -> None:
+    """Write all of ``data``: on a full disk, a partial write is not an error yet."""
+    while data:
+        data = data[file.write(data) or 0 :]
 
 
 def matching_prompt(text: str, code: str, language: str, kind: TextKind = "code comment") -> str:
@@ -104,8 +155,8 @@ class PromptedModel(Ranker):
             UserError: the journal is damaged, or the configuration is invalid.
             OSError: it cannot be read or written.
         """
+        config.check()
         self.config = config
-        self._endpoint = config.endpoint
         self._journal = AnswerJournal.open(Path(config.journal))
 
     @property
@@ -145,7 +196,7 @@ class PromptedModel(Ranker):
         while True:
             try:
                 prompt = matching_prompt(text, code, config.language, config.text_kind)
-                return self._endpoint.answer(model, prompt), model, len(code)
+                return config.answer(model, prompt), model, len(code)
             except TooLongError as error:
                 if config.second_model and model != config.second_model:
                     model = config.second_model

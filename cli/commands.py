@@ -71,7 +71,7 @@ COMMANDS: Final[dict[str, Command]] = {
             "annotate": Command(
                 "RUN_DIR RUN_DIR --out=FILE.csv",
                 "write hits of two runs, to be labelled by hand",
-                "experiments.context.labels:annotate",
+                "experiments.context.study:annotate",
                 "experiments.context.options:AnnotateOptions",
             ),
             "ndcg": Command(

@@ -25,18 +25,19 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import Stemmer
 import torch
-from jaxtyping import Float, Float32
+from jaxtyping import Float, Float32, Int
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from baselines.scotch.context_pairs import ContextTokenizer
 from data_prep.bounds import SHARE, WIDTH, check_bounds, real, whole
 from data_prep.config import WordsConfig
 from data_prep.errors import UserError
 from data_prep.pipeline.contexts import CONTEXT_FIELD, Part
-from data_prep.store.batching import Batch, Words
+from data_prep.store.batching import Batch, Words, pad
 from data_prep.store.prepared_data import Split
+from data_prep.store.ragged_lists import Ragged
 from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
 from data_prep.store.vocabulary import PAD, Vocabularies
 from modeling.bi_encoder import BiEncoder
@@ -77,6 +78,36 @@ _BOUNDS: Final = {
     "context_gain": real(0, 100),
     "context_dropout": SHARE,
 }
+
+
+@dataclass(frozen=True)
+class ContextPairs(TokenizedPairs):
+    """A split as word ids, where ``fields`` also has ``context``."""
+
+    def queries(self, rows: Sequence[int] | Int[np.ndarray, " rows"]) -> Batch:
+        """The queries of ``rows`` with their contexts."""
+        contexts = pad(self.fields[CONTEXT_FIELD].take(np.asarray(rows)))
+        return {**super().queries(rows), CONTEXT_FIELD: contexts}
+
+
+@dataclass(frozen=True)
+class ContextTokenizer(WordTokenizer):
+    """A :class:`WordTokenizer` that also reads contexts, with the vocabulary of code."""
+
+    def encode(self, split: Split) -> ContextPairs:
+        """``split`` as ids, with its contexts as long as they are there."""
+        pairs = super().encode(split)
+        return ContextPairs({**pairs.fields, CONTEXT_FIELD: self._contexts(split)})
+
+    def _contexts(self, split: Split) -> Ragged:
+        lists = split.words.get(CONTEXT_FIELD)
+        if lists is None:
+            return Ragged(np.empty(0, np.int32), np.zeros(len(split.words["query"]) + 1, np.int64))
+        seen, inverse = np.unique(lists.values, return_inverse=True)
+        words = [split.lexicon[number] for number in seen]
+        if self.config.stem:
+            words = Stemmer.Stemmer("english").stemWords(words)
+        return Ragged(self.vocabularies.code.ids(words)[inverse], lists.offsets)
 
 
 class WordSums(nn.Module):

@@ -11,7 +11,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
@@ -26,7 +26,6 @@ OPTIONS: Final = ("no_match", "match")
 
 NO_SEPARATOR: Final = "no separator"
 MANY_SEPARATORS: Final = "more than one separator"
-SPECIAL: Final = "a special string of the tokenizer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +60,10 @@ def line_of(pair: Example, target: int = 1) -> str:
     return json.dumps(record, ensure_ascii=False)
 
 
-def read_raw(path: Path, special: tuple[str, ...] = ()) -> RawFile:
+def read_raw(path: Path) -> RawFile:
     """The pairs of a raw file, plain or gzip-compressed; both halves keep their spaces.
 
-    A record that does not split into two halves is dropped and counted, and so is one of which a half contains one of
-    ``special``, the literal strings that a tokenizer reads as its own signs (like ``</s>``).
+    A record that does not split into two halves is dropped and counted.
 
     Raises:
         UserError: the file is damaged, or a line is no raw record of a matching pair; the message names it.
@@ -76,8 +74,6 @@ def read_raw(path: Path, special: tuple[str, ...] = ()) -> RawFile:
         halves = _input(record, f"{path}:{number}").split(SEPARATOR)
         if len(halves) != 2:
             dropped[NO_SEPARATOR if len(halves) == 1 else MANY_SEPARATORS] += 1
-        elif any(string in half for string in special for half in halves):
-            dropped[SPECIAL] += 1
         else:
             examples.append(Example(*halves))
     return RawFile(tuple(examples), dropped)
@@ -89,12 +85,19 @@ def write_raw(path: Path, examples: Iterable[Example]) -> None:
     Raises:
         UserError: a pair has the separator inside, so that reading would not give it back.
     """
-    write_lines(path, map(_checked_line, examples))
+    pairs = [*examples]
+    for pair in pairs:
+        if pair.input.count(SEPARATOR) != 1:
+            raise UserError(f"a pair with {SEPARATOR} inside cannot be written: {pair.input!r:.80}")
+    write_lines(path, map(line_of, pairs))
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
     """Write ``lines`` as UTF-8, whole or not at all; the same lines give the same bytes, compressed or not."""
-    with atomic_file(path) as new, _opened(new, packed=path.suffix == ".gz") as file:
+    with atomic_file(path) as new, new.open("wb") as plain, ExitStack() as closing:
+        file: IO[bytes] | gzip.GzipFile = plain
+        if path.suffix == ".gz":  # neither name nor time: the same each run
+            file = closing.enter_context(gzip.GzipFile("", "wb", fileobj=plain, mtime=0))
         for line in lines:
             file.write(f"{line}\n".encode())
 
@@ -130,22 +133,6 @@ def _input(record: dict[str, Any], where: str) -> str:
     return encodable(text, where)
 
 
-def _checked_line(pair: Example) -> str:
-    if pair.input.count(SEPARATOR) != 1:
-        raise UserError(f"a pair with {SEPARATOR} inside cannot be written: {pair.input!r:.80}")
-    return line_of(pair)
-
-
-@contextmanager
-def _opened(path: Path, *, packed: bool) -> Iterator[IO[bytes] | gzip.GzipFile]:
-    with path.open("wb") as file:
-        if packed:
-            with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as stream:  # neither name nor time: the same each run
-                yield stream
-        else:
-            yield file
-
-
 @dataclass(frozen=True, slots=True)
 class Row:
     """An object of a file, and its location."""
@@ -165,11 +152,6 @@ class Row:
         if not isinstance(value, str):
             raise UserError(f"{self.where}: expected a text or a list of tokens in {_any(names)}, not {value!r:.40}")
         return encodable(value, self.where)
-
-    def words(self, *names: str) -> list[str]:
-        """The tokens in the first of the fields ``names`` that the row has; a text split at its spaces."""
-        value = self._value(names)
-        return value if isinstance(value, list) and self.text(*names) else self.text(*names).split()
 
     def label(self, name: str) -> int:
         """The 0 or 1 in the field ``name``.

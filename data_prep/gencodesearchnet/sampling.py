@@ -25,62 +25,62 @@ Negatives = Int64[np.ndarray, " pairs"]
 Block = Int64[np.ndarray, "block candidates"]
 
 
-def matching_negatives(
-    examples: Sequence[Example], seed: int | random.Random = SEED, *, exclude_equal_code: bool = False
-) -> Negatives:
+def matching_negatives(examples: Sequence[Example], seed: int = SEED, *, exclude_equal_code: bool = False) -> Negatives:
     """The position of the pair whose code is the negative of each pair, drawn among the pairs that are not equal to it.
 
     Args:
         examples: a subset in the order of its file.
-        seed: where the draws begin; a ``Random`` goes on where another set's draws ended.
+        seed: of the draws.
         exclude_equal_code: draw only among pairs of another code. The task package does not, so that a negative can be
             right.
 
     Raises:
         UserError: a pair is equal to all others.
     """
-    draws = _draws(seed)
+    draws = random.Random(seed)
     keys: list[Hashable] = [pair.code if exclude_equal_code else pair for pair in examples]
     gaps = _gaps(keys)
     chosen = np.empty(len(keys), np.int64)
     for row, key in enumerate(keys):
-        if len(gaps[key]) == len(keys):
+        others = len(keys) - len(gaps[key])
+        if not others:
             raise UserError(f"a negative needs two pairs that differ, but the {len(keys):,} pairs are all the same")
-        drawn = draws.sample(range(len(keys) - len(gaps[key])), 1)
-        chosen[row] = _positions(drawn, gaps[key])[0]
+        (place,) = draws.sample(range(others), 1)
+        chosen[row] = place + np.searchsorted(gaps[key], place, side="right")
     return chosen
 
 
-def ranking_blocks(
-    examples: Sequence[Example] | int,
-    distractors: int = DISTRACTORS,
-    seed: int | random.Random = SEED,
-    *,
-    exclude_equal_code: bool = False,
-    rows: int = _ROWS,
-) -> Iterator[Block]:
-    """The candidates of each pair by position: its own first, then ``distractors`` others; ``rows`` pairs at a time.
+def _gaps(keys: Sequence[Hashable]) -> dict[Hashable, Int64[np.ndarray, " equal"]]:
+    """For each key, the places in the list without its positions before which one was taken out."""
+    positions: dict[Hashable, list[int]] = {}
+    for position, key in enumerate(keys):
+        positions.setdefault(key, []).append(position)
+    return {key: np.array(found) - np.arange(len(found)) for key, found in positions.items()}
 
-    Args:
-        examples: a subset in the order of its file; their number is enough unless equal codes are excluded.
-        distractors: candidates beside the right one.
-        seed: where the draws begin; a ``Random`` goes on where another set's draws ended.
-        exclude_equal_code: draw only among other codes. The task package does not, so that a distractor can be right.
-        rows: pairs of a block.
+
+def ranking_blocks(
+    count: int, distractors: int = DISTRACTORS, seed: int = SEED, *, rows: int = _ROWS
+) -> Iterator[Block]:
+    """The candidates of each of ``count`` pairs by position: its own first, then ``distractors`` others.
+
+    A distractor can be right: the task package does not exclude equal codes. A block has ``rows`` pairs.
 
     Raises:
         UserError: there are too few pairs.
     """
-    if isinstance(examples, int) and exclude_equal_code:
-        raise UserError("equal codes are known by the pairs: give them, not their number")
-    keys = [] if isinstance(examples, int) or not exclude_equal_code else [pair.code for pair in examples]
-    count = examples if isinstance(examples, int) else len(examples)
     _check(count, distractors)
-    return _ranked(count, keys, distractors, _draws(seed), rows)
+    return _ranked(count, distractors, random.Random(seed), rows)
+
+
+def _ranked(count: int, distractors: int, draws: random.Random, rows: int) -> Iterator[Block]:
+    for start in range(0, count, rows):
+        own = np.arange(start, min(start + rows, count))[:, None]
+        drawn = np.array([np.array(draws.sample(range(count - 1), distractors)) for _ in own])
+        yield np.concatenate([own, drawn + (drawn >= own)], axis=1)  # from the list without the pair itself
 
 
 def released_blocks(
-    count: int, distractors: int = DISTRACTORS, seed: int | random.Random = SEED, *, rows: int = _ROWS
+    count: int, distractors: int = DISTRACTORS, seed: int = SEED, *, rows: int = _ROWS
 ) -> Iterator[Block]:
     """The candidates as the released ranking scripts draw them, which lose the pool after the first pair.
 
@@ -93,28 +93,7 @@ def released_blocks(
         UserError: there are too few pairs.
     """
     _check(count, distractors)
-    return _released(count, distractors, _draws(seed), rows)
-
-
-def released_typography(code: str) -> str:
-    """A negative's code as the released matching scripts for CodeSearchNet write it: a space between all characters."""
-    return " ".join(code)
-
-
-def _ranked(count: int, keys: Sequence[str], distractors: int, draws: random.Random, rows: int) -> Iterator[Block]:
-    gaps = _gaps(keys)
-    for start in range(0, count, rows):
-        block = np.empty((min(rows, count - start), distractors + 1), np.int64)
-        for row, candidates in enumerate(block, start):
-            others = count - (len(gaps[keys[row]]) if keys else 1)
-            if others < distractors:
-                raise UserError(f"pair {row + 1:,} has {others:,} pairs of another code: {distractors:,} are needed")
-            candidates[0] = row
-            drawn = draws.sample(range(others), distractors)
-            candidates[1:] = _positions(drawn, gaps[keys[row]]) if keys else drawn
-        if not keys:
-            block[:, 1:] += block[:, 1:] >= block[:, :1]  # the list without a pair itself
-        yield block
+    return _released(count, distractors, random.Random(seed), rows)
 
 
 def _released(count: int, distractors: int, draws: random.Random, rows: int) -> Iterator[Block]:
@@ -128,22 +107,9 @@ def _released(count: int, distractors: int, draws: random.Random, rows: int) -> 
         yield block
 
 
-def _gaps(keys: Sequence[Hashable]) -> dict[Hashable, Int64[np.ndarray, " equal"]]:
-    """For each key, the places in the list without its positions before which one was taken out."""
-    positions: dict[Hashable, list[int]] = {}
-    for position, key in enumerate(keys):
-        positions.setdefault(key, []).append(position)
-    return {key: np.array(found) - np.arange(len(found)) for key, found in positions.items()}
-
-
-def _positions(drawn: Sequence[int], gaps: Int64[np.ndarray, " equal"]) -> Int64[np.ndarray, " drawn"]:
-    """Positions in the whole list of what was drawn from the list with ``gaps``."""
-    places = np.array(drawn, np.int64)
-    return places + np.searchsorted(gaps, places, side="right")
-
-
-def _draws(seed: int | random.Random) -> random.Random:
-    return seed if isinstance(seed, random.Random) else random.Random(seed)
+def released_typography(code: str) -> str:
+    """A negative's code as the released matching scripts for CodeSearchNet write it: a space between all characters."""
+    return " ".join(code)
 
 
 def _check(count: int, distractors: int) -> None:
@@ -158,21 +124,15 @@ def _check(count: int, distractors: int) -> None:
 
 def write_matching(path: Path, examples: Sequence[Example], negatives: Negatives) -> None:
     """Write two lines per pair: the pair, then its text with the code of its negative."""
-    write_lines(path, _matching_lines(examples, negatives))
+    write_ranking(path, examples, [np.stack([np.arange(len(examples)), negatives], axis=1)])
 
 
 def write_ranking(path: Path, examples: Sequence[Example], blocks: Iterable[Block]) -> None:
     """Write one line per candidate: each pair first, then its text with the code of each distractor."""
-    write_lines(path, _ranking_lines(examples, blocks))
+    write_lines(path, _lines(examples, blocks))
 
 
-def _matching_lines(examples: Sequence[Example], negatives: Negatives) -> Iterator[str]:
-    for pair, negative in zip(examples, negatives.tolist(), strict=True):
-        yield line_of(pair)
-        yield line_of(Example(pair.text, examples[negative].code), target=0)
-
-
-def _ranking_lines(examples: Sequence[Example], blocks: Iterable[Block]) -> Iterator[str]:
+def _lines(examples: Sequence[Example], blocks: Iterable[Block]) -> Iterator[str]:
     for own, *distractors in (candidates for block in blocks for candidates in block.tolist()):
         yield line_of(examples[own])
         for distractor in distractors:

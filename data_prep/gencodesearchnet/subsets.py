@@ -1,22 +1,107 @@
-"""The benchmark's test subsets and their files: the published raw files, or smaller replacements.
+"""The benchmark's test subsets, and how their files are read: the published raw files, or smaller replacements.
 
 Numbers of pairs are those of the paper's table 1 (Diera et al. 2023). Of PHP it prints 29,391; CodeSearchNet's test has
 28,391. ``cosqa_released`` is the published subset; ``cosqa_fixed`` is what the paper says that it is.
+
+A file has the form of its origin: raw, or rows with other fields. Texts and codes given as tokens are joined by one
+space. A pair that contains the separator is dropped.
 """
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
 from data_prep.errors import UserError
-from data_prep.gencodesearchnet.formatters import formatter
-from data_prep.gencodesearchnet.records import Example
+from data_prep.gencodesearchnet.records import SEPARATOR, Example, RawFile, Row, example, read_raw, source_rows
 
 Generalisation = Literal["robustness", "cross-lingual", "domain"]
 
 EQUAL: Final = "equal to an earlier pair"
+INSIDE: Final = "the separator inside"
 _CLOZE: Final = "csn_cloze, not the CSN test"
+
+
+def pair(row: Row) -> Example:
+    """The pair of a row of any origin with ``query`` and ``code``, or ``tokens`` for a code."""
+    return example(row.text("query"), row.text("code", "tokens"))
+
+
+def _csn_pair(row: Row) -> Example | str:
+    """CodeSearchNet's rows, of the original archives or of the later form: tokens of documentation and code."""
+    if row.fields.get("partition", row.fields.get("split_name", "test")) != "test":
+        return "not of the test split"
+    text = row.text("docstring_tokens", "func_documentation_tokens")
+    return example(text, row.text("code_tokens", "func_code_tokens"))
+
+
+def _advtest_pair(row: Row) -> Example:
+    """AdvTest's rows: ``code_tokens`` in its training file, ``function_tokens`` in its test file."""
+    return example(row.text("docstring_tokens"), row.text("function_tokens", "code_tokens"))
+
+
+def _cosqa_fixed_pair(row: Row) -> Example | str:
+    """CoSQA as the paper describes it: a web query and the code annotated as its answer.
+
+    Rows are CoSQA's own (query in ``doc``) or have the query in ``query``; one without a label is a match. The code is
+    the tokens, not the source, which contains its documentation.
+    """
+    if "label" in row.fields and row.label("label") == 0:
+        return "no match (label 0)"
+    return example(row.text("doc", "query"), row.text("code_tokens", "code"))
+
+
+def _cosqa_released_pair(row: Row) -> Example | str:
+    """CoSQA as released: the code's own documentation as the text, and only pairs annotated as no match.
+
+    Rows are CoSQA's own, or, without a label, the released pairs as ``query`` and ``code``.
+    """
+    if "label" not in row.fields:
+        return pair(row)
+    if row.label("label") == 1:
+        return "a match (label 1)"
+    return example(row.text("docstring_tokens", "docstring"), row.text("code_tokens"))
+
+
+def _statcodesearch_pair(row: Row) -> Example:
+    """StatCodeSearch: ``Comment`` and ``Code`` of its CSV or JSON array, or ``query`` and ``code``."""
+    return example(row.text("Comment", "query"), row.text("Code", "code"))
+
+
+_PAIR_OF_ROW: Final[Mapping[str, Callable[[Row], Example | str]]] = {
+    "csn": _csn_pair,
+    "advtest": _advtest_pair,
+    "cosqa_fixed": _cosqa_fixed_pair,
+    "cosqa_released": _cosqa_released_pair,
+    "statcodesearch": _statcodesearch_pair,
+    "pairs": pair,
+}
+"""Form -> function from a row to its pair, or to the reason to drop it."""
+FORMS: Final = ("raw", *_PAIR_OF_ROW)
+
+
+def read_pairs(form: str, path: Path) -> RawFile:
+    """The pairs of a file of one of FORMS, and the counts of dropped rows.
+
+    Raises:
+        UserError: there is no such form, or the file is damaged or not in it.
+    """
+    if form not in FORMS:
+        raise UserError(f"there is no origin {form!r}; there are {', '.join(FORMS)}")
+    if form == "raw":
+        return read_raw(path)
+    examples: list[Example] = []
+    dropped: Counter[str] = Counter()
+    for row in source_rows(path):
+        made = _PAIR_OF_ROW[form](row)
+        if isinstance(made, str):
+            dropped[made] += 1
+        elif made.input.count(SEPARATOR) > 1:
+            dropped[INSIDE] += 1
+        else:
+            examples.append(made)
+    return RawFile(tuple(examples), dropped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +109,7 @@ class Place:
     """Files that together are a subset, relative to the folder that is searched."""
 
     files: tuple[str, ...]
-    formatter: str  # of FORMATTERS
+    form: str  # of FORMS
     about: str = ""  # what makes them another set than the published one
     once: bool = False  # an equal pair counts once
 
@@ -136,8 +221,7 @@ def origin_of(entry: Entry, place: Place, pairs: int) -> str:
 
 
 def _read(path: Path, entry: Entry, place: Place) -> Subset:
-    read = formatter(place.formatter)
-    files = [read(path / file) for file in place.files]
+    files = [read_pairs(place.form, path / file) for file in place.files]
     examples = [pair for file in files for pair in file.examples]
     dropped: Counter[str] = sum((file.dropped for file in files), Counter())
     if place.once:

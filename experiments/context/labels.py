@@ -1,12 +1,10 @@
-"""Labels of functions for queries: ``context annotate`` builds a set to be labelled, ``context ndcg`` measures with it.
+"""Labels of functions for queries, and the NDCG of runs by them: ``context ndcg`` (Scotch, row K-15).
 
-The set (Scotch, row K-15) has, for a sample of test queries of each language, the first functions of both runs over all
-test functions of the language, without duplicates and in random order, with the context and the code beside.
-
-The file is a CSV with the columns ``Language, Query, GitHubUrl, Relevance, Notes`` of CodeSearchNet's annotations; its
-relevance is 0 to 3. A set of queries under contexts also has ``QueryUrl``, the function that a query is of: the same
-words under another context are another query. Language and query are compared in lower case, and several labels of one
-URL for one query are averaged. NDCG is as CodeSearchNet's script computes it (Husain et al., arXiv 1909.09436),
+The file, which ``context annotate`` makes (:mod:`experiments.context.study`), is a CSV with the columns ``Language,
+Query, GitHubUrl, Relevance, Notes`` of CodeSearchNet's annotations; its relevance is 0 to 3. A set of queries under
+contexts also has ``QueryUrl``, the function that a query is of: the same words under another context are another query.
+Language and query are compared in lower case, and several labels of one URL for one query are averaged. NDCG is as
+CodeSearchNet's script computes it (Husain et al., arXiv 1909.09436),
 
     DCG = sum over ranked URLs of (2^relevance - 1) / log2(rank + 1),   NDCG = DCG / DCG of the best order
 
@@ -34,10 +32,16 @@ from data_prep.languages.registry import LANGUAGES, language
 from data_prep.pipeline.contexts import CONTEXT_FIELD, asked_under, nearest_words, without_contexts
 from data_prep.records import Method, Pair
 from data_prep.store.prepared_data import Split
-from experiments.context.finished_run import FinishedRun, first_functions, rows_of_languages, same_pairs, url_of
+from experiments.context.finished_run import (
+    FinishedRun,
+    code_vectors,
+    query_vectors,
+    rows_of_languages,
+    same_pairs,
+    url_of,
+)
 from experiments.context.measure import LENGTHS
-from experiments.context.options import AnnotateOptions, JudgeOptions
-from experiments.context.pools import code_vectors, query_vectors
+from experiments.context.options import JudgeOptions
 from experiments.terminal.console import say, show
 from experiments.terminal.options import parsed
 from modeling.bi_encoder import BiEncoder
@@ -46,7 +50,6 @@ MOST_RANKED: Final = 300
 """URLs that count for a query."""
 HIGHEST: Final = 3
 COLUMNS: Final = ("Language", "Query", "GitHubUrl", "Relevance", "Notes")
-_BUILT: Final = (*COLUMNS, "QueryUrl", "Context", "Code")
 Variant = Literal["annotated", "full"]
 VARIANTS: Final[tuple[Variant, ...]] = ("annotated", "full")
 
@@ -62,37 +65,6 @@ class LabelledQuery:
 
 Labels = Mapping[LabelledQuery, Mapping[str, float]]
 """Query -> URL -> relevance, the mean of its labels."""
-
-
-def annotate(arguments: Sequence[str]) -> None:
-    """Write a set to be labelled.
-
-    Raises:
-        UserError: there are not two finished runs of the same data, or the file exists.
-    """
-    words, options = parsed(arguments, AnnotateOptions)
-    if len(words) != 2 or not options.out:
-        raise UserError("expected two runs and a file: bash run.sh context annotate RUN_DIR RUN_DIR --out=FILE.csv")
-    out = named_path(options.out)
-    if out.exists():
-        raise UserError(f"--out={out} exists, perhaps with labels: name a new file")
-    runs = same_pairs([FinishedRun.of(Path(word)) for word in words])
-    rows = [*_rows_to_label(runs, options)]
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerows([_BUILT, *rows])
-    write_atomically(out, text.getvalue())
-    asked = len({row[_BUILT.index("QueryUrl")] for row in rows})
-    say(f"{out}: {len(rows):,} functions for {asked:,} queries; label them with 0 to {HIGHEST}")
-
-
-def _rows_to_label(runs: Sequence[FinishedRun], options: AnnotateOptions) -> Iterator[Sequence[str]]:
-    """The rows of the file, in the order of its columns."""
-    random = np.random.default_rng(options.seed)
-    for each in first_functions(runs, options.queries, options.top, random):
-        distinct = [*dict.fromkeys(row for rows in each.rows for row in rows)]
-        for row in random.permutation(distinct).tolist():
-            yield each.language, each.query, each.urls[row], "", "", each.query_url, each.context, each.code[row]
 
 
 def read_labels(path: Path) -> Labels:

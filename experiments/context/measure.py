@@ -6,6 +6,7 @@ and the model fused with it.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -30,7 +31,6 @@ from evaluation.fusion import best_weight, weighted, z_scores
 from evaluation.metrics import count_better_and_tied
 from experiments.context.finished_run import FinishedRun, rows_of_languages
 from experiments.context.options import ContextOptions
-from experiments.context.pools import Pool, PoolScores, model_scores, pool_ranks, pools, ranker_scores
 from experiments.context.results import ALL, OVERLAPS, ContextResult, reached, save_result
 from experiments.recipes.config import resolve
 from experiments.run.run import command_line
@@ -198,8 +198,9 @@ def bm25_systems(split: Split, *, rarest: int, seed: int) -> Mapping[str, PoolSc
         rarest: context words that are added to a query.
         seed: of the exchange of contexts.
     """
-    bm25 = Bm25(Bm25Config())
-    found = {name: once(ranker_scores(each, split, split)) for name, each in ((BM25, bm25), (BM25_TUNED, tuned_bm25()))}
+    bm25, found = Bm25(Bm25Config()), dict[str, PoolScores]()
+    for name, each in ((BM25, bm25), (BM25_TUNED, tuned_bm25())):
+        found[name] = lru_cache(maxsize=1)(ranker_scores(each, split, split))  # a fusion reads the same pool again
     if CONTEXT_FIELD not in split.words:
         return found
     counts = document_counts(split)
@@ -214,19 +215,6 @@ def tuned_bm25() -> Bm25:
     config = resolve("jdk", "bm25_tuned", {}).model
     assert isinstance(config, Bm25Config)
     return Bm25(config)
-
-
-def once(scores: PoolScores) -> PoolScores:
-    """The same scores, computed once for each pool while its scores are remembered: those of the last one."""
-    last: dict[int, tuple[Pool, Float[np.ndarray, "asked pool"]]] = {}
-
-    def remembered(part: Pool) -> Float[np.ndarray, "asked pool"]:
-        if id(part) not in last:
-            last.clear()
-            last[id(part)] = part, scores(part)
-        return last[id(part)][1]
-
-    return remembered
 
 
 def fused(first: PoolScores, second: PoolScores, weight: float) -> PoolScores:

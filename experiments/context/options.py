@@ -76,16 +76,14 @@ class StudyOptions:
     """Options of ``context study``."""
 
     out: str = ""
-    """JSON file of the study: made from two runs, then answered on the page."""
+    """JSON file of the study: made from two runs, then answered in the terminal."""
     queries: int = 50
     """Queries of each language (the paper: 50)."""
     seed: int = 0
     """Seed of the sample and of the order of the two functions."""
-    port: int = 8766
-    """Port of the page, on this machine only."""
 
     def __post_init__(self) -> None:
-        check_bounds(self, {"queries": whole(1, 100_000), "seed": SEED, "port": whole(0, 65_535)})
+        check_bounds(self, {"queries": whole(1, 100_000), "seed": SEED})
 
 
 _BOUNDS: Final = {"seed": SEED, "rarest": whole(1, 10_000), "limit": COUNT}

@@ -1,20 +1,22 @@
-"""The comparison of two runs by people, pair by pair (Scotch, row K-17): ``context study``.
+"""What people judge of two runs: a set to be labelled (Scotch, row K-15), and a comparison of pairs (row K-17).
 
-For a sample of validation queries of each language, the first function of both runs over all validation functions of
-the language. A person sees query, context and the two functions in random order, on a page that only this machine is
-served, and answers which is better, that neither is, or that the query makes no sense. Where both runs have the same
-function first, it is a tie by itself. Answers are saved at once.
+``context annotate`` writes, for a sample of test queries of each language, the first functions of both runs over all
+test functions of the language, without duplicates and in random order, with the context and the code beside: a CSV file
+for :mod:`experiments.context.labels`.
+
+``context study`` compares, for a sample of validation queries of each language, the first function of both runs over
+all validation functions of the language. A person sees query, context and the two functions in random order in the
+terminal, and answers which is better, that neither is, or that the query makes no sense. Where both runs have the same
+function first, it is a tie by itself. Answers are saved at once; the command goes on where it was stopped.
 """
 
+import csv
+import io
 import json
-import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from html import escape
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any, Final
-from urllib.parse import parse_qs
+from typing import Final
 
 import numpy as np
 from scipy.stats import binomtest
@@ -23,26 +25,89 @@ from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.named_paths import named_path
 from evaluation.json_records import load_record, to_json
-from experiments.context.finished_run import FinishedRun, first_functions, same_pairs
-from experiments.context.options import StudyOptions
+from experiments.context.finished_run import FinishedRun, Pool, model_scores, rows_of_languages, same_pairs, url_of
+from experiments.context.labels import COLUMNS, HIGHEST
+from experiments.context.options import AnnotateOptions, StudyOptions
 from experiments.terminal.console import say, show
 from experiments.terminal.options import parsed
 
+CONTEXT_LINES: Final = 40
+"""Lines of a context that are shown, its last."""
 ANSWERS: Final = {
-    "left": "The left one is better",
-    "right": "The right one is better",
-    "tie": "Neither is better",
-    "incoherent": "The query makes no sense",
+    "left": "the left one is better",
+    "right": "the right one is better",
+    "tie": "neither is better",
+    "incoherent": "the query makes no sense",
 }
-"""Answers as saved -> as shown."""
+"""Answers as typed and saved -> what they mean."""
 _OUTCOMES: Final = ("win", "lose", "tie")
-_HOST: Final = "127.0.0.1"
-_LONGEST: Final = 4096
-"""Bytes of an answer."""
-_STYLE: Final = (
-    "body{font:16px sans-serif;margin:2em}pre{background:#f4f4f4;padding:1em;overflow:auto;max-height:60vh}"
-    ".pair{display:grid;grid-template-columns:1fr 1fr;gap:1em}button{font:inherit;margin-right:1em;padding:.5em 1em}"
-)
+
+
+@dataclass(frozen=True, eq=False)
+class FirstFunctions:
+    """A query, and the first functions of several runs over all functions of its language."""
+
+    language: str
+    query: str
+    query_url: str
+    context: str  # its last lines
+    rows: Sequence[Sequence[int]]  # of each run, best first
+    code: Mapping[int, str]  # of each of these rows
+    urls: Mapping[int, str]
+
+
+def first_functions(
+    runs: Sequence[FinishedRun], queries: int, top: int, random: np.random.Generator
+) -> Iterator[FirstFunctions]:
+    """The first ``top`` functions of each run, for at most ``queries`` of each language, drawn at random."""
+    split, dataset = runs[0].split, runs[0].plan.dataset
+    for language, rows in rows_of_languages(split).items():
+        asked = np.sort(random.choice(rows, min(queries, len(rows)), replace=False))
+        pool = Pool(np.concatenate([asked, np.setdiff1d(rows, asked)]), len(asked))
+        orders = [
+            np.argsort(-model_scores(run.ranker, run.split)(run.split)(pool), axis=1, kind="stable") for run in runs
+        ]
+        firsts = np.stack([pool.rows[order[:, :top]] for order in orders], axis=1)  # [queries, runs, top]
+        shown = runs[0].triples([*asked.tolist(), *firsts.ravel().tolist()])
+        for row, first in zip(asked.tolist(), firsts.tolist(), strict=True):
+            found = {each for own in first for each in own}
+            yield FirstFunctions(
+                language=language,
+                query=split.text(row).query_text,
+                query_url=url_of(split.text(row), dataset),
+                context="\n".join(shown[row].context.splitlines()[-CONTEXT_LINES:]),
+                rows=first,
+                code={each: shown[each].function for each in found},
+                urls={each: url_of(split.text(each), dataset) for each in found},
+            )
+
+
+def annotate(arguments: Sequence[str]) -> None:
+    """Write a set to be labelled.
+
+    Raises:
+        UserError: there are not two finished runs of the same data, or the file exists.
+    """
+    words, options = parsed(arguments, AnnotateOptions)
+    if len(words) != 2 or not options.out:
+        raise UserError("expected two runs and a file: bash run.sh context annotate RUN_DIR RUN_DIR --out=FILE.csv")
+    out = named_path(options.out)
+    if out.exists():
+        raise UserError(f"--out={out} exists, perhaps with labels: name a new file")
+    runs = same_pairs([FinishedRun.of(Path(word)) for word in words])
+    text, random = io.StringIO(newline=""), np.random.default_rng(options.seed)
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*COLUMNS, "QueryUrl", "Context", "Code"])
+    queries = functions = 0
+    for each in first_functions(runs, options.queries, options.top, random):
+        distinct = random.permutation([*dict.fromkeys(row for rows in each.rows for row in rows)]).tolist()
+        for row in distinct:
+            writer.writerow(
+                [each.language, each.query, each.urls[row], "", "", each.query_url, each.context, each.code[row]]
+            )
+        queries, functions = queries + 1, functions + len(distinct)
+    write_atomically(out, text.getvalue())
+    say(f"{out}: {functions:,} functions for {queries:,} queries; label them with 0 to {HIGHEST}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +139,11 @@ class Comparison:
             return self.answer
         return "lose" if (self.answer == "left") == self.left_is_first else "win"
 
+    def __str__(self) -> str:
+        parts = {"query": self.query, f"below this {self.language}": self.context}
+        parts |= {"left": self.left.code, "right": self.right.code}
+        return "\n".join(f"---- {name} ----\n{text}" for name, text in parts.items())
+
 
 @dataclass(frozen=True, slots=True)
 class Study:
@@ -98,7 +168,7 @@ class Study:
 
 
 def study(arguments: Sequence[str]) -> None:
-    """Make a study of two runs, or show one that is made: the page while answers are missing, then the outcome.
+    """Make a study of two runs, or go on with one that is made: ask while answers are missing, then show the outcome.
 
     Raises:
         UserError: two runs are named and the file exists, or none is and it does not, or it is damaged.
@@ -117,8 +187,7 @@ def study(arguments: Sequence[str]) -> None:
         made = Study(runs[0].path.name, runs[1].path.name, [*_comparisons(runs, options)])
         made.save(path)
         say(f"{path}: {len(made.comparisons)} comparisons, {len(made.open)} to be answered")
-    if load_study(path).open:
-        _serve(path, options.port)
+    ask(path, input)
     show(outcome_page(load_study(path)))
 
 
@@ -139,6 +208,25 @@ def _comparisons(runs: Sequence[FinishedRun], options: StudyOptions) -> Iterator
         pair = [Shown(each.code[rows[0]], each.urls[rows[0]]) for rows in each.rows]
         left, right = pair if left_is_first else pair[::-1]
         yield Comparison(each.language, each.query, each.context, left, right, left_is_first)
+
+
+def ask(path: Path, typed: Callable[[], str]) -> None:
+    """Ask for the missing answers of a study and save each, until all are there, Ctrl-D or Ctrl-C."""
+    found = load_study(path)
+    for place in found.open:
+        left = len(found.open)
+        show(f"\n{found.comparisons[place]}\n\n{left} left; " + ", ".join(map(": ".join, ANSWERS.items())))
+        answer = ""
+        while answer not in ANSWERS:
+            try:
+                answer = typed().strip().lower()
+            except (EOFError, KeyboardInterrupt):
+                say(f"{left} comparisons have no answer yet: the same command without the runs goes on")
+                return
+        answered = [*found.comparisons]
+        answered[place] = replace(answered[place], answer=answer)
+        found = replace(found, comparisons=answered)
+        found.save(path)
 
 
 def outcome_page(found: Study) -> str:
@@ -165,116 +253,3 @@ def win_share(wins: int, losses: int) -> tuple[float, float, float]:
         return 0.5, 0.0, 1.0
     ends = binomtest(wins, wins + losses).proportion_ci(method="wilson")
     return wins / (wins + losses), float(ends.low), float(ends.high)
-
-
-def _serve(path: Path, port: int) -> None:
-    """Serve the page until Ctrl-C."""
-    with StudyServer(path, port) as server:
-        say(f"answer at http://{_HOST}:{server.server_port}/ and stop with Ctrl-C; answers are saved in {path}")
-        try:
-            server.serve_forever(poll_interval=0.2)
-        except KeyboardInterrupt:
-            say("stopped")
-
-
-class StudyServer(HTTPServer):
-    """Serves one study on the loopback address."""
-
-    def __init__(self, path: Path, port: int) -> None:
-        """Listen.
-
-        Raises:
-            UserError: the port is taken.
-        """
-        try:
-            super().__init__((_HOST, port), _Page)
-        except OSError as error:
-            raise UserError(f"--port={port} cannot be used ({error.strerror}): name another") from error
-        self.path, self.study, self.token = path, load_study(path), secrets.token_urlsafe(16)
-
-    def answer(self, place: int, answer: str) -> None:
-        """Save an answer.
-
-        Raises:
-            UserError: there is no such comparison or answer.
-        """
-        found = [*self.study.comparisons]
-        if not 0 <= place < len(found) or answer not in ANSWERS:
-            raise UserError(f"expected a comparison below {len(found)} and one of {', '.join(ANSWERS)}")
-        found[place] = replace(found[place], answer=answer)
-        self.study = replace(self.study, comparisons=found)
-        self.study.save(self.path)
-
-
-class _Page(BaseHTTPRequestHandler):
-    server: Any
-
-    def do_GET(self) -> None:
-        """The next comparison without an answer."""
-        if self.path != "/":
-            self._send(404, "There is only one page: /")
-        elif self._from_here():
-            self._send(200, page(self.server.study, self.server.token))
-
-    def do_POST(self) -> None:
-        """Save an answer and show the next comparison."""
-        if not self._from_here():
-            return
-        length = self.headers.get("Content-Length", "")
-        if not (length.isascii() and length.isdecimal()) or int(length) > _LONGEST:
-            self._send(413, f"Expected a form of at most {_LONGEST} bytes")
-            return
-        form = {name: values[0] for name, values in parse_qs(self.rfile.read(int(length)).decode("latin-1")).items()}
-        if not secrets.compare_digest(form.get("token", "").encode(), self.server.token.encode()):
-            self._send(403, "The page is of another start of the study: load it again")
-            return
-        try:
-            self.server.answer(int(form.get("place", "")), form.get("answer", ""))
-        except ValueError as error:
-            self._send(400, f"No such answer: {error}")
-            return
-        self._send(303, "Saved")
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Print nothing."""
-
-    def _from_here(self) -> bool:
-        """Whether the browser asks this machine by its own name; else another page may have made it ask."""
-        if self.headers.get("Host", "") in (f"{name}:{self.server.server_port}" for name in (_HOST, "localhost")):
-            return True
-        self._send(403, "This page is for this machine only")
-        return False
-
-    def _send(self, status: int, body: str) -> None:
-        data = (body if body.startswith("<!") else f"<!doctype html><p>{escape(body)}</p>").encode()
-        self.send_response(status)
-        if status == 303:
-            self.send_header("Location", "/")
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'")
-        self.send_header("X-Content-Type-Options", "nosniff")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-
-def page(study: Study, token: str) -> str:
-    """The first comparison without an answer, or thanks; everything of the study is escaped."""
-    waiting, body = (
-        study.open,
-        "<h1>All comparisons have an answer</h1><p>Stop the command with Ctrl-C for the outcome.</p>",
-    )
-    if waiting:
-        shown = study.comparisons[waiting[0]]
-        buttons = "".join(f'<button name="answer" value="{name}">{label}</button>' for name, label in ANSWERS.items())
-        body = (
-            f"<p>{len(study.comparisons) - len(waiting)} of {len(study.comparisons)} done</p>"
-            f"<h1>{escape(shown.query)}</h1><p>{escape(shown.language)}, typed below this code:</p>"
-            f"<pre>{escape(shown.context)}</pre><div class='pair'><pre>{escape(shown.left.code)}</pre>"
-            f"<pre>{escape(shown.right.code)}</pre></div><form method='post' action='/'>"
-            f"<input type='hidden' name='token' value='{escape(token)}'>"
-            f"<input type='hidden' name='place' value='{waiting[0]}'>{buttons}</form>"
-        )
-    return (
-        f"<!doctype html><html lang='en'><meta charset='utf-8'><title>Study</title><style>{_STYLE}</style>{body}</html>"
-    )

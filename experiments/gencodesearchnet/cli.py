@@ -95,15 +95,15 @@ def format_pairs(arguments: Sequence[str]) -> None:
         UserError: there is no such formatter, a file is damaged or not in its form, or an option is wrong.
     """
     words, options = parsed(arguments, FormatOptions)
-    from data_prep.gencodesearchnet.formatters import FORMATTERS, formatter
     from data_prep.gencodesearchnet.records import write_raw
+    from data_prep.gencodesearchnet.subsets import FORMS, read_pairs
 
     if len(words) < 2 or not options.out:
-        known = "|".join(FORMATTERS)
+        known = "|".join(FORMS)
         raise UserError(f"expected a form and files: gencodesearchnet format_pairs {known} FILE [...] --out=FILE")
-    read, out = formatter(words[0]), named_path(options.out)
+    out = named_path(options.out)
     check_file_place(out, "--out")
-    files = [read(named_path(word)) for word in words[1:]]
+    files = [read_pairs(words[0], named_path(word)) for word in words[1:]]
     for word, file in zip(words[1:], files, strict=True):
         dropped = "".join(f"; left out {count:,}: {reason}" for reason, count in file.dropped.items())
         say(f"{word}: {len(file.examples):,} pairs{dropped}")
@@ -130,7 +130,7 @@ def sample_pairs(arguments: Sequence[str]) -> None:
     if options.task == "matching":
         write_matching(out, file.examples, matching_negatives(file.examples, options.seed))
     else:
-        write_ranking(out, file.examples, ranking_blocks(file.examples, options.distractors, options.seed))
+        write_ranking(out, file.examples, ranking_blocks(len(file.examples), options.distractors, options.seed))
     say(f"{out}: of {len(file.examples):,} pairs")
 
 

@@ -1,11 +1,11 @@
-"""Options of ``bash run.sh gencodesearchnet``. Light to import, for the help."""
+"""Options of the commands about GenCodeSearchNet. Light to import, for the help."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from data_prep.bounds import COUNT, SEED, check_bounds, shown, whole
+from data_prep.bounds import COUNT, SEED, THREADS, check_bounds, real, shown, whole
 from data_prep.errors import UserError
-from experiments.gencodesearchnet.fine_tune_options import FineTuneOptions
+from training.config import TrainConfig
 
 ERRORS: Final = {
     "D-1": "CoSQA: docstrings of pairs that were labelled as no match, in place of web queries that match (with D-2)",
@@ -25,6 +25,27 @@ _BOUNDS: Final = {
     "max_length": whole(0, 1_000_000, zero="the model's"),
     "batch_size": whole(1, 65_536),
 }
+_PAIRS: Final = whole(1, 1_000_000)
+_FINE_TUNING_BOUNDS: Final = {
+    "epochs": whole(0, 100_000, zero="the paper's"),
+    "learning_rate": real(0, 1, below=True),
+    "batch_size": whole(2, 65_536),
+    "weight_decay": real(0, 1000),
+    "max_length": whole(1, 1_000_000),
+    "sort_window": whole(0, 1_000_000),
+    "seed": SEED,
+    "threads": THREADS,
+    "checkpoint_minutes": real(0, 100_000),
+    "valid_pairs": _PAIRS,
+    "valid_queries": _PAIRS,
+    "valid_distractors": _PAIRS,
+}
+PAPER: Final = {
+    "roberta-base": (5, 2e-5),
+    "microsoft/codebert-base": (8, 1e-5),
+    "Salesforce/codet5p-110m-embedding": (10, 2e-5),
+}
+"""Epochs and learning rate of each base in the paper; other bases get RoBERTa's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +92,57 @@ class BenchmarkOptions:
         if self.protocol == "canonical":
             return frozenset()
         return frozenset(ERRORS) if self.protocol == "released" else frozenset(self.protocol.split(","))
+
+
+@dataclass(frozen=True, slots=True)
+class FineTuneOptions:
+    """Options of fine-tuning a cross-encoder; unless stated otherwise, the defaults are the paper's."""
+
+    epochs: int = 0
+    """Epochs; 0: as many as in the paper."""
+    learning_rate: float = 0.0
+    """Initial learning rate; 0: the paper's."""
+    batch_size: int = 32
+    """Rows per batch, half of which match on average."""
+    weight_decay: float = 0.01
+    """Weight decay of AdamW."""
+    max_length: int = 512
+    """Maximum tokens of a pair, special tokens included."""
+    sort_window: int = 0
+    """Number of batches whose rows are sorted by length together, which reduces padding; 0: none, as in the paper."""
+    freeze_words: bool = False
+    """Whether to freeze the word embeddings, which is faster."""
+    seed: int = 42
+    """Seed of the head's initial weights, negatives, shuffling and dropout."""
+    threads: int = 0
+    """Threads of torch; 0: its default."""
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """Precision of the computation; with bfloat16 (torch.autocast), weights and loss remain float32."""
+    checkpoint_minutes: float = 5.0
+    """Minutes between checkpoints within an epoch; 0: only after each epoch."""
+    valid_pairs: int = 500
+    """Maximum number of validation pairs for the accuracy."""
+    valid_queries: int = 100
+    """Maximum number of validation pairs for the MRR."""
+    valid_distractors: int = 19
+    """Distractors per validation query."""
+
+    def __post_init__(self) -> None:
+        check_bounds(self, _FINE_TUNING_BOUNDS)
+
+    def of_base(self, base: str) -> "FineTuneOptions":
+        """The same options, with the paper's epochs and learning rate for ``base`` where none are given."""
+        epochs, rate = PAPER.get(base, PAPER["roberta-base"])
+        return replace(self, epochs=self.epochs or epochs, learning_rate=self.learning_rate or rate)
+
+    def training(self, resume: str) -> TrainConfig:
+        """The trainer's configuration: these options, and a learning rate that decays linearly to 0."""
+        return TrainConfig(
+            epochs=self.epochs, seed=self.seed, resume=resume, batch_size=self.batch_size, schedule="linear",
+            learning_rate=self.learning_rate, final_learning_rate=0.0, warmup_steps=0, gradient_clip=0.0,
+            weight_decay=self.weight_decay, precision=self.precision, checkpoint_minutes=self.checkpoint_minutes,
+            threads=self.threads,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from data_prep.files.reading import read_whole
 from data_prep.gencodesearchnet.records import Example
 from data_prep.store.tokenizing import TokenizedPairs
 from evaluation.provenance import code_version, machine
-from experiments.gencodesearchnet.fine_tune_options import FineTuneOptions
+from experiments.gencodesearchnet.config import FineTuneOptions
 from experiments.gencodesearchnet.training_rows import TrainingRows, Validation, fingerprint
 from experiments.recipes.config import REPOSITORY
 from experiments.terminal.console import say
@@ -60,7 +60,7 @@ _ARRIVING: Final = ".arriving."
 _FREE: Final = ("checkpoint_minutes",)
 """Options that may differ in a resumed run."""
 _SINCE: Final = {"warmup_steps": 0, "gradient_clip": 0.0, "accumulate": 1, "precision": "float32"}
-"""Values for runs recorded before the option existed."""
+"""Values in runs recorded before or after the option existed."""
 
 
 def fine_tune(
@@ -98,19 +98,21 @@ def fine_tune(
     """
     if min(len(train), len(valid)) < 2:
         raise UserError(f"expected two training and two validation pairs or more, got {len(train)} and {len(valid)}")
-    plan = _Plan.of(train, valid, base, options)
+    options = options.of_base(base)
+    plan = _plan(train, valid, base, options)
     with sole_writer(out):
         _check(out, plan)
         if (out / RECORD).exists():
-            return _kept_record(out)
-        task = ClassifierTask.of(train, valid, plan.base, plan.options)
+            found: dict[str, Any] = _kept_record(out)
+            return found
+        task = ClassifierTask.of(train, valid, base, options)
         resume = str(out) if (out / CHECKPOINT).exists() else ""
-        report = run_training(task, plan.options.training(resume), out, say=tell, plan=plan.kept(), section="")
+        report = run_training(task, options.training(resume), out, say=tell, plan=plan, section="")
         _keep(task, out)
-        record = plan.kept() | {
+        record = plan | {
             "command": command or shlex.join(sys.argv),
             "rows": len(task),
-            "steps": report.epochs_run * math.ceil(task.batch_count / plan.options.accumulate),
+            "steps": report.epochs_run * task.batch_count,
             "seconds": round(report.seconds, 1),
             "best_epoch": report.best_epoch,
             "history": report.history,
@@ -122,49 +124,39 @@ def fine_tune(
         return record
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """What determines a run's results."""
-
-    base: str
-    options: FineTuneOptions
-    data: dict[str, dict[str, int | str]]
-
-    @classmethod
-    def of(cls, train: Sequence[Example], valid: Sequence[Example], base: str, options: FineTuneOptions) -> "_Plan":
-        named = {"train": train, "valid": valid}
-        data: dict[str, dict[str, int | str]] = {
-            name: {"pairs": len(pairs), "sha256": fingerprint(pairs)} for name, pairs in named.items()
-        }
-        return cls(base, options.of_base(base), data)
-
-    def kept(self) -> dict[str, Any]:
-        """The plan as stored in a file."""
-        return {"base": self.base, "options": asdict(self.options), "data": self.data}
-
-    def same_as(self, kept: Mapping[str, Any]) -> bool:
-        """Whether a run with the stored plan ``kept`` has the same results."""
-        own, other = self.kept(), {name: kept.get(name) for name in self.kept()}
-        for each in (own, other):
-            options = each["options"] if isinstance(each["options"], dict) else {}
-            each["options"] = {key: value for key, value in {**_SINCE, **options}.items() if key not in _FREE}
-        return own == other
+def _plan(train: Sequence[Example], valid: Sequence[Example], base: str, options: FineTuneOptions) -> dict[str, Any]:
+    """What determines a run's results, as stored in its files."""
+    data = {
+        name: {"pairs": len(pairs), "sha256": fingerprint(pairs)}
+        for name, pairs in (("train", train), ("valid", valid))
+    }
+    return {"base": base, "options": asdict(options), "data": data}
 
 
-def _kept_record(out: Path) -> dict[str, Any]:
+def _same(plan: Mapping[str, Any], kept: object) -> bool:
+    """Whether a run with the stored plan ``kept`` has the same results."""
+    if not isinstance(kept, dict) or not isinstance(kept.get("options"), dict):
+        return False
+    own, other = (
+        {key: value for key, value in {**_SINCE, **each["options"]}.items() if key not in _FREE}
+        for each in (plan, kept)
+    )
+    return own == other and all(plan[name] == kept.get(name) for name in ("base", "data"))
+
+
+def _kept_record(out: Path) -> Any:
     """The record of a finished fine-tuning.
 
     Raises:
         UserError: it is damaged.
     """
     try:
-        kept = parse_json(read_whole(out / RECORD))
+        return parse_json(read_whole(out / RECORD))
     except UserError as error:
         raise UserError(f"{out / RECORD} is damaged ({error}): name another folder") from error
-    return kept if isinstance(kept, dict) else {}
 
 
-def _check(out: Path, plan: _Plan) -> None:
+def _check(out: Path, plan: Mapping[str, Any]) -> None:
     """Refuse a folder with other content."""
     there = [path.name for path in out.iterdir() if not path.name.startswith(".")] if out.is_dir() else []
     kept: Any
@@ -176,7 +168,7 @@ def _check(out: Path, plan: _Plan) -> None:
         raise UserError(f"{out} is not an empty folder, nor a fine-tuning that can be resumed: name another one")
     else:
         return
-    if not isinstance(kept, dict) or not plan.same_as(kept):
+    if not _same(plan, kept):
         raise UserError(f"{out} has a fine-tuning of another base, other options or other pairs: name another one")
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -15,11 +15,14 @@ from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import read_whole
 from data_prep.gencodesearchnet.records import Example
+from data_prep.gencodesearchnet.sampling import DISTRACTORS, Block, ranking_blocks
 from data_prep.gencodesearchnet.subsets import Subset
+from data_prep.gencodesearchnet.words import as_split
 from data_prep.store.prepared_data import Split
+from evaluation.metrics import count_better_and_tied, mrr
+from evaluation.fusion import Scale, weighted
 from experiments.gencodesearchnet.config import BenchmarkOptions
 from experiments.gencodesearchnet.fine_tune import RECORD
-from experiments.gencodesearchnet.fused_scorer import FusedScorer
 from experiments.recipes.config import REPOSITORY
 from experiments.recipes.models import MODELS
 from experiments.recipes.run_folder import load_run
@@ -35,39 +38,78 @@ PROMPTED: Final = "prompted:"
 MIXED: Final = "+"
 """Separator of the names of two scorers to be fused."""
 
+_WEIGHTS: Final = tuple(step / 10 for step in range(11))
+
 RankerOf = Callable[[Subset], Ranker]
+Rows = Int64[np.ndarray, " block"]
+Found = Float32[np.ndarray, "block candidates"]
 
 
 class Chance(Ranker):
     """Random scores."""
 
+    natural_threshold = 0.5
+
     def __init__(self, seed: int) -> None:
-        """``seed``: seed of the scores."""
+        """``seed``: of the scores, together with the numbers of queries and codes."""
         self._seed = seed
 
-    @property
-    def natural_threshold(self) -> float:
-        """One half."""
-        return 0.5
-
-    def over(self, queries: Split, corpus: Split) -> "ChanceScores":
-        """Numbers from 0 to 1, drawn for each test set."""
-        return ChanceScores(self._seed, len(queries), len(corpus))
+    def over(self, queries: Split, corpus: Split) -> Scores:
+        """Numbers from 0 to 1, drawn for each test set and anew at each call."""
+        draws = np.random.default_rng((self._seed, len(queries), len(corpus)))
+        return ScoresBy(queries, corpus, lambda _, candidates: draws.random(candidates.shape, dtype=np.float32))
 
 
-class ChanceScores(Scores):
-    """New random numbers at each call."""
+@dataclass(frozen=True, slots=True)
+class FusedScorer(Ranker):
+    """``weight`` times the first scorer's score plus the rest of the second's, each on its scale."""
 
-    def __init__(self, seed: int, queries: int, codes: int) -> None:
-        """``seed``: seed of the numbers, together with the numbers of queries and codes."""
-        super().__init__(queries, codes)
-        self._draws = np.random.default_rng((seed, queries, codes))
+    scorers: tuple[Ranker, Ranker]
+    scales: tuple[Scale, Scale]
+    weight: float
 
-    def __call__(
-        self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
-    ) -> Float32[np.ndarray, "block candidates"]:
-        """A random number for each candidate."""
-        return self._draws.random((len(queries), candidates.shape[1]), dtype=np.float32)
+    @classmethod
+    def fitted(cls, first: Ranker, second: Ranker, pairs: Sequence[Example], seed: int) -> "FusedScorer":
+        """The fusion with the best MRR on validation ``pairs``; of equally good ones the one with the least weight.
+
+        Raises:
+            ValueError: there are too few pairs.
+        """
+        split = as_split("validation", pairs)
+        blocks = list(ranking_blocks(len(pairs), min(DISTRACTORS, len(pairs) - 1), seed))
+        scores = [scorer.over(split, split) for scorer in (first, second)]
+        found = [np.concatenate([each(block[:, 0], block) for block in blocks]) for each in scores]
+        scales = Scale.of(found[0]), Scale.of(found[1])
+        one, two = scales[0](found[0]), scales[1](found[1])
+        return cls((first, second), scales, max(_WEIGHTS, key=lambda weight: _mrr(weighted(one, two, weight))))
+
+    def over(self, queries: Split, corpus: Split) -> Scores:
+        """Both scorers over a test set, on their scales and weighted."""
+        first, second = (scorer.over(queries, corpus) for scorer in self.scorers)
+
+        def score(rows: Rows, candidates: Block) -> Found:
+            one, two = self.scales[0](first(rows, candidates)), self.scales[1](second(rows, candidates))
+            return weighted(one, two, self.weight).astype(np.float32)
+
+        return ScoresBy(queries, corpus, score)
+
+
+class ScoresBy(Scores):
+    """The scores that a function gives."""
+
+    def __init__(self, queries: Split, corpus: Split, score: Callable[[Rows, Block], Found]) -> None:
+        """``score``: the scores of the candidates of each query."""
+        super().__init__(len(queries), len(corpus))
+        self._score = score
+
+    def __call__(self, queries: Rows, candidates: Block) -> Found:
+        """The function's scores."""
+        return self._score(queries, candidates)
+
+
+def _mrr(scores: Found) -> float:
+    better, tied = count_better_and_tied(scores, np.zeros(len(scores), dtype=np.int64))
+    return mrr(1 + better + tied)
 
 
 def load_ranker(name: str, options: BenchmarkOptions, valid: Sequence[Example]) -> RankerOf:
@@ -143,19 +185,14 @@ def _prompted(model: str, options: BenchmarkOptions) -> RankerOf:
     if not options.endpoint:
         raise UserError(f"{PROMPTED}{model} needs --endpoint=, such as http://127.0.0.1:8000/v1")
     journal = REPOSITORY / "runs" / "gencodesearchnet" / f"{folder_name(model)}-answers.jsonl"
+    config = PromptedModelConfig(model, options.endpoint, journal=str(journal), second_model=options.second_model)
     try:
-        _ = PromptedModelConfig(model, options.endpoint, str(journal)).endpoint  # refused before any request
+        config.check()  # refused before any request
     except UserError as error:
         raise UserError(f"{PROMPTED}{model} at --endpoint: {error}") from error
 
     def scorer_of(subset: Subset) -> Ranker:
-        journal.parent.mkdir(parents=True, exist_ok=True)
         kind: TextKind = "search query" if subset.name.startswith("cosqa") else "code comment"
-        return PromptedModel(
-            PromptedModelConfig(
-                model, options.endpoint, str(journal), language=subset.language, text_kind=kind,
-                second_model=options.second_model,
-            )
-        )  # fmt: skip
+        return PromptedModel(replace(config, language=subset.language, text_kind=kind))
 
     return scorer_of

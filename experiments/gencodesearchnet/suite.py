@@ -25,23 +25,9 @@ from evaluation.benchmark import CSN, BenchmarkResult, MatchingResult, RankingRe
 from evaluation.json_records import to_json
 from evaluation.provenance import code_version, machine, without_paths
 from evaluation.trec import strictly_decreasing
+from experiments.gencodesearchnet import tasks
 from experiments.gencodesearchnet.config import BenchmarkOptions
 from experiments.gencodesearchnet.scorers import RankerOf, folder_name, load_ranker
-from experiments.gencodesearchnet.tasks import (
-    Found as FoundScores,
-)
-from experiments.gencodesearchnet.tasks import (
-    Logits,
-    Score,
-    Threshold,
-    blocks_of,
-    choose_threshold,
-    count_by,
-    count_by_both_logits,
-    gold_logit,
-    match,
-    rank,
-)
 from experiments.recipes.config import REPOSITORY
 from experiments.terminal.console import say
 from experiments.terminal.options import unknown
@@ -134,7 +120,7 @@ class _ModelRun:
     data: Data
     options: BenchmarkOptions
     folder: Path
-    thresholds: dict[Ranker, Threshold]  # of the rankers used so far
+    thresholds: dict[Ranker, tasks.Threshold]  # of the rankers used so far
     read: dict[tuple[Ranker, Split, Split], Scores]  # a cache of the last one
 
     def result(self, subset: Subset) -> SubsetResult:
@@ -169,25 +155,25 @@ class _ModelRun:
         if len(subset.texts) <= options.distractors:
             raise NotPossibleError(f"{options.distractors} distractors need more than its {len(subset.texts)} pairs")
         scores = self._over(self.ranker_of(subset), pairs, pairs)
-        score: Score = scores
+        score: tasks.Score = scores
         released = "D-6" in options.errors
-        blocks = blocks_of(subset, options.distractors, options.seed, options.limit, released=released)
+        blocks = tasks.blocks_of(subset, options.distractors, options.seed, options.limit, released=released)
         queries = min(options.limit or len(subset.texts), len(subset.texts))
         if isinstance(scores, NeuralScores) and isinstance(scores.model, CrossEncoder):
-            logits: Logits = partial(scores.of_pairs, score=scores.model.pair_logits)
+            logits: tasks.Logits = partial(scores.of_pairs, score=scores.model.pair_logits)
             if "D-7" in options.errors:
-                return rank(blocks, count_by_both_logits(logits), queries, subset.name)
+                return tasks.rank(blocks, tasks.count_by_both_logits(logits), queries, subset.name)
             if "D-5" in options.errors:
-                score = gold_logit(logits)
-        with trec_files(self.folder, subset.name) as lines:
-            return rank(blocks, count_by(score, lines.add), queries, subset.name)
+                score = tasks.gold_logit(logits)
+        with trec_files(self.folder, subset.name) as add:
+            return tasks.rank(blocks, tasks.count_by(score, add), queries, subset.name)
 
     def _matching(self, subset: Subset, pairs: Split) -> MatchingResult:
         options, ranker = self.options, self.ranker_of(subset)
         threshold = self.thresholds.get(ranker) or self._threshold(ranker)
         self.thresholds[ranker] = threshold
         typography = "D-4" in options.errors and subset.name in CSN
-        return match(
+        return tasks.match(
             partial(self._over, ranker),
             subset,
             threshold,
@@ -205,10 +191,10 @@ class _ModelRun:
             self.read[key] = ranker.over(queries, corpus)
         return self.read[key]
 
-    def _threshold(self, ranker: Ranker) -> Threshold:
+    def _threshold(self, ranker: Ranker) -> tasks.Threshold:
         if ranker.natural_threshold is None and not self.data.valid:
             raise NotPossibleError("its scores need a threshold, and the fine-tuning set is not there to choose it by")
-        return choose_threshold(ranker, self.data.valid, self.data.valid_origin, self.options.seed)
+        return tasks.choose_threshold(ranker, self.data.valid, self.data.valid_origin, self.options.seed)
 
 
 class NotPossibleError(Exception):
@@ -216,36 +202,28 @@ class NotPossibleError(Exception):
 
 
 @contextmanager
-def trec_files(folder: Path, name: str) -> Iterator["TrecLines"]:
-    """The TREC files of a subset, which exist once the block has ended without an error."""
+def trec_files(folder: Path, name: str) -> Iterator[Callable[[Block, tasks.Found], None]]:
+    """A function that adds scores to the TREC files of a subset, which exist once the block has ended without error."""
     with ExitStack() as files:
         run, qrels = (
             files.enter_context(files.enter_context(atomic_file(folder / f"{name}.{kind}")).open("w", encoding="ascii"))
             for kind in ("run", "qrels")
         )
-        yield TrecLines(run, qrels, folder.name)
+        yield partial(_add_trec, run, qrels, folder.name)
 
 
-@dataclass(frozen=True, slots=True)
-class TrecLines:
-    """Writes scores as TREC run and qrels lines; among ties the gold comes last."""
-
-    run: IO[str]
-    qrels: IO[str]
-    tag: str
-
-    def add(self, block: Block, scores: FoundScores) -> None:
-        """Write the candidates of each query of a block; the first one is its gold."""
-        gold = np.arange(block.shape[1]) == 0
-        for candidates, row in zip(block, scores, strict=True):
-            order = np.lexsort((candidates, gold, -row))
-            lowered = strictly_decreasing(row[order][None])[0].tolist()
-            query = candidates[0]
-            self.qrels.write(f"q{query} 0 c{query} 1\n")
-            self.run.writelines(
-                f"q{query} Q0 c{code} {place} {score:.9g} {self.tag}\n"
-                for place, (code, score) in enumerate(zip(candidates[order].tolist(), lowered, strict=True), start=1)
-            )
+def _add_trec(run: IO[str], qrels: IO[str], tag: str, block: Block, scores: tasks.Found) -> None:
+    """Write the candidates of each query of a block; the first one is its gold, which comes last among ties."""
+    gold = np.arange(block.shape[1]) == 0
+    for candidates, row in zip(block, scores, strict=True):
+        order = np.lexsort((candidates, gold, -row))
+        lowered = strictly_decreasing(row[order][None])[0].tolist()
+        query = candidates[0]
+        qrels.write(f"q{query} 0 c{query} 1\n")
+        run.writelines(
+            f"q{query} Q0 c{code} {place} {score:.9g} {tag}\n"
+            for place, (code, score) in enumerate(zip(candidates[order].tolist(), lowered, strict=True), start=1)
+        )
 
 
 def _named(subsets: Sequence[Subset]) -> str:

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from baselines import chat_endpoint
-from baselines.answer_journal import AnswerJournal
 from baselines.chat_endpoint import EndpointError
 from baselines.prompted_model import (
+    AnswerJournal,
     PromptedModel,
     PromptedModelConfig,
     matching_prompt,
@@ -316,7 +316,7 @@ def test_a_key_of_other_characters_is_refused_and_not_shown(config, monkeypatch)
 
 
 def test_a_key_is_not_sent_without_encryption(monkeypatch, tmp_path):
-    settings = PromptedModelConfig("small", "http://models.example/v1", str(tmp_path / "answers.jsonl"))
+    settings = PromptedModelConfig("small", "http://models.example/v1", journal=str(tmp_path / "answers.jsonl"))
     assert PromptedModel(settings)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with pytest.raises(ValueError, match=r"is not sent without encryption: write https://models\.example"):
@@ -328,7 +328,7 @@ def test_a_key_is_not_sent_without_encryption(monkeypatch, tmp_path):
 )
 def test_bad_addresses_are_refused(url, tmp_path):
     with pytest.raises(ValueError) as raised:  # noqa: PT011
-        PromptedModel(PromptedModelConfig("small", url, str(tmp_path / "answers.jsonl")))
+        PromptedModel(PromptedModelConfig("small", url, journal=str(tmp_path / "answers.jsonl")))
     assert "pass" not in str(raised.value)
     assert not list(tmp_path.iterdir())
 

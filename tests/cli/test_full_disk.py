@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from baselines.answer_journal import AnswerJournal
+from baselines.prompted_model import AnswerJournal
 from cli.main import main
 from data_prep.gencodesearchnet.records import example, write_raw
 from data_prep.store.prepared_data import open_prepared

@@ -14,7 +14,7 @@ import pytest
 from cli.main import main
 from data_prep.datasets.jdk import _release_of
 from data_prep.files.reading import reading
-from data_prep.gencodesearchnet.r_packages import read_package
+from data_prep.gencodesearchnet.r_corpus import read_package
 from data_prep.licences.licences import Licences
 from data_prep.pipeline.shard_folder import ShardFolder, TreeTask, make_shard
 from data_prep.pipeline.shards import TreeName

@@ -12,8 +12,7 @@ from data_prep.files.atomic import write_atomically
 from data_prep.files.json_lines import json_lines
 from data_prep.files.pickles import load_plain
 from data_prep.files.reading import append_regular
-from data_prep.gencodesearchnet.pair_filter import read_review
-from data_prep.gencodesearchnet.r_packages import read_package
+from data_prep.gencodesearchnet.r_corpus import read_package
 from data_prep.gencodesearchnet.records import read_raw, source_rows
 from data_prep.gencodesearchnet.subsets import find_subsets
 from data_prep.prepare import prepare
@@ -33,7 +32,6 @@ READERS = {
     "rows.csv": lambda path: list(source_rows(path)),
     "rows.json": lambda path: list(source_rows(path)),
     "raw pairs": read_raw,
-    "review": lambda path: read_review(path, []),
     "R package": read_package,
     "pickle": load_plain,
     "vocabulary": read_vocabulary,

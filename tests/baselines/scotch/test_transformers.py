@@ -5,15 +5,16 @@ from pathlib import Path
 import pytest
 import torch
 
-from baselines.scotch.prompts import (
+from baselines.scotch.transformer import (
     CONTEXT_PROMPT,
+    Scotch,
+    ScotchConfig,
     ScotchTokenizer,
     code_prompt,
     context_prompt,
     joined_tokens,
     query_prompt,
 )
-from baselines.scotch.transformer import Scotch, ScotchConfig
 from data_prep.config import WordsConfig
 from data_prep.pipeline.contexts import asked_under
 from data_prep.records import Method, Pair

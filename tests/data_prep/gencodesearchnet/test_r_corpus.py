@@ -15,8 +15,8 @@ from data_prep.gencodesearchnet.r_corpus import (
     build_r_pairs,
     fetch_packages,
     package_pairs,
+    read_package,
 )
-from data_prep.gencodesearchnet.r_packages import read_package
 from data_prep.gencodesearchnet.r_pairs import MODES, RPair
 
 FILES = {

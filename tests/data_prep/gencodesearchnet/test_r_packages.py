@@ -8,8 +8,8 @@ import tarfile
 
 import pytest
 
-from data_prep.gencodesearchnet import r_packages
-from data_prep.gencodesearchnet.r_packages import licence_of, read_package
+from data_prep.gencodesearchnet import r_corpus
+from data_prep.gencodesearchnet.r_corpus import licence_of, read_package
 from data_prep.sources import archives
 
 R = {"tests/b.R": b"# fit the model\nm <- lm(y)\n", "demo/a.r": b"x <- 1 # \xff\n"}
@@ -137,7 +137,7 @@ def test_bombs_are_refused(tmp_path, monkeypatch):
 
 
 def test_more_than_is_held_in_memory_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(r_packages, "MAX_KEPT_BYTES", 100_000)
+    monkeypatch.setattr(r_corpus, "MAX_KEPT_BYTES", 100_000)
     packed = {f"{number}.R.gz": gzip.compress(bytes(40_000)) for number in range(3)}
     assert "have more than 100,000 bytes" in refusal(tar(tmp_path / "a.tar", packed, "w"))
     del packed["2.R.gz"]
@@ -145,7 +145,7 @@ def test_more_than_is_held_in_memory_is_refused(tmp_path, monkeypatch):
 
 
 def test_a_long_file_is_left_out(tmp_path, monkeypatch):
-    for module in (archives, r_packages):
+    for module in (archives, r_corpus):
         monkeypatch.setattr(module, "MAX_FILE_BYTES", 1000)
     files = {"a.R": b"x" * 1001, "b.R.gz": gzip.compress(b"x" * 1001), "c.R": b"x" * 1000}
     for path in (tar(tmp_path / "a.tar", files), write(tmp_path / "folder", files)):

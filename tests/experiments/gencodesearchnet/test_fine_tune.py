@@ -15,8 +15,8 @@ from torch.nn.functional import cross_entropy
 from data_prep.gencodesearchnet.records import example
 from data_prep.gencodesearchnet.words import as_split
 from experiments.gencodesearchnet import fine_tune as module
+from experiments.gencodesearchnet.config import FineTuneOptions
 from experiments.gencodesearchnet.fine_tune import CHECKPOINT, RECORD, WEIGHTS, ClassifierTask, fine_tune
-from experiments.gencodesearchnet.fine_tune_options import FineTuneOptions
 from experiments.gencodesearchnet.training_rows import TrainingRows, Validation, fingerprint
 from modeling.base import Encoded
 from modeling.transformers.cross_encoder import CrossEncoderConfig, load_classifier, load_cross_encoder, load_tokenizer

@@ -21,8 +21,7 @@ from evaluation.json_records import from_json, to_json
 from evaluation.result_store import ResultStore
 from experiments.gencodesearchnet import tasks
 from experiments.gencodesearchnet.config import BenchmarkOptions
-from experiments.gencodesearchnet.fused_scorer import FusedScorer
-from experiments.gencodesearchnet.scorers import Chance
+from experiments.gencodesearchnet.scorers import Chance, FusedScorer
 from experiments.gencodesearchnet.suite import find_data, run_benchmark
 from experiments.recipes.config import resolve
 from experiments.recipes.results_folder import RESULTS

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from data_prep.gencodesearchnet import formatters
-from data_prep.gencodesearchnet.formatters import FORMATTERS, INSIDE, formatter
 from data_prep.gencodesearchnet.records import Example, example, write_raw
+from data_prep.gencodesearchnet.subsets import FORMS, INSIDE, read_pairs
 
 COSQA = {
     "idx": "1",
@@ -27,21 +26,21 @@ def write(path: Path, *rows: Any) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", FORMATTERS)
-def test_every_origin_names_a_function_that_tells_a_bad_row(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_tells_a_bad_row(tmp_path: Path, name: str) -> None:
     path = write(tmp_path / "rows.jsonl", {"query": 1, "docstring_tokens": 1, "input": 1, "other": 1})
     with pytest.raises(ValueError, match=r"rows.jsonl:1: expected .*, not 1|rows.jsonl:1: expected the field"):
-        formatter(name)(path)
+        read_pairs(name, path)
 
 
-def test_an_unknown_origin_is_told_with_those_there_are() -> None:
+def test_an_unknown_form_is_told_with_those_there_are() -> None:
     with pytest.raises(ValueError, match=r"no origin 'cosqu'; there are raw, csn, advtest"):
-        formatter("cosqu")
+        read_pairs("cosqu", Path("none"))
 
 
 def test_raw_is_the_published_form(tmp_path: Path) -> None:
     write_raw(tmp_path / "raw.jsonl", [example("a", "b")])
-    assert formatter("raw")(tmp_path / "raw.jsonl").examples == (example("a", "b"),)
+    assert read_pairs("raw", tmp_path / "raw.jsonl").examples == (example("a", "b"),)
 
 
 def test_codesearchnet_in_both_its_forms(tmp_path: Path) -> None:
@@ -57,7 +56,7 @@ def test_codesearchnet_in_both_its_forms(tmp_path: Path) -> None:
         "split_name": "test",
     }
     rows = (archive, archive | {"partition": "train"}, later, later | {"func_documentation_tokens": []})
-    found = formatters.csn(write(tmp_path / "ruby_test_0.jsonl.gz", *rows))
+    found = read_pairs("csn", write(tmp_path / "ruby_test_0.jsonl.gz", *rows))
     assert found.examples == (Example("Sum it . ", " f ()"), Example(" ", " g \n }"))
     assert found.dropped == {"not of the test split": 1, INSIDE: 1}
 
@@ -65,45 +64,14 @@ def test_codesearchnet_in_both_its_forms(tmp_path: Path) -> None:
 def test_advtest_has_another_field_in_its_test_than_in_its_training(tmp_path: Path) -> None:
     train = {"idx": 0, "docstring_tokens": ["Sum", "."], "code": "def f", "code_tokens": ["def", "f"]}
     test = {"idx": 1, "docstring_tokens": ["Add", "."], "function": "def Func", "function_tokens": ["def", "Func"]}
-    found = formatters.advtest(write(tmp_path / "test.jsonl", train, test))
+    found = read_pairs("advtest", write(tmp_path / "test.jsonl", train, test))
     assert found.examples == (example("Sum .", "def f"), example("Add .", "def Func"))
-
-
-def test_advtest_is_made_anew_from_documented_functions(tmp_path: Path) -> None:
-    good = {
-        "docstring": "Sum of a list.",
-        "docstring_tokens": ["Sum", "of", "a", "list", "."],
-        "code": 'def total(xs, start=0):\n    """Sum of a list."""\n'
-        "    for x in xs:  # each\n        start += x\n    return start",
-    }
-    bad = (
-        good | {"docstring_tokens": ["Sum", "it"]},
-        good | {"docstring_tokens": ["word"] * 257},
-        good | {"docstring": "See http://example.org for it."},
-        good | {"docstring": 'Shows <IMG src="a.png"> here.'},
-        good | {"docstring": "Größe einer Liste."},
-        good | {"code": "def f(:"},
-        good | {"code": "x = 1"},
-    )
-    edges = (good | {"docstring_tokens": ["word"] * 3}, good | {"docstring_tokens": ["word"] * 256})
-    found = formatters.advtest(write(tmp_path / "python.jsonl", good, *bad, *edges), normalise=True)
-    code = "def Func ( arg_0 , arg_1 = 0 ) : for arg_2 in arg_0 : # each arg_1 += arg_2 return arg_1"
-    assert found.examples[0] == example("Sum of a list .", code)
-    assert len(found.examples) == 3
-    assert found.dropped == {
-        "documentation under 3 words": 1,
-        "documentation over 256 words": 1,
-        "documentation with an image or a link": 2,
-        "non-English documentation": 1,
-        "code that does not parse": 1,
-        "no single function": 1,
-    }
 
 
 def test_cosqa_as_it_is_meant_and_as_it_was_released(tmp_path: Path) -> None:
     match, other = COSQA | {"label": 1}, COSQA | {"label": 0, "doc": "python mean", "docstring_tokens": "Other ."}
     path = write(tmp_path / "cosqa-train.json", match, other, match)
-    fixed, released = formatters.cosqa_fixed(path), formatters.cosqa_released(path)
+    fixed, released = read_pairs("cosqa_fixed", path), read_pairs("cosqa_released", path)
     assert fixed.examples == (example("python sum", "def f ( )"),) * 2
     assert fixed.dropped == {"no match (label 0)": 1}
     assert released.examples == (example("Other .", "def f ( )"),)
@@ -113,17 +81,20 @@ def test_cosqa_as_it_is_meant_and_as_it_was_released(tmp_path: Path) -> None:
 def test_cosqa_in_the_shared_rows(tmp_path: Path) -> None:
     row = {"query": "python sum", "docstring": "Sum it .", "code": "def f():", "code_tokens": "def f ( ) :"}
     path = write(tmp_path / "rows.jsonl.gz", row | {"label": 1}, row | {"label": 0}, row)
-    assert formatters.cosqa_fixed(path).examples == (example("python sum", "def f ( ) :"),) * 2
+    assert read_pairs("cosqa_fixed", path).examples == (example("python sum", "def f ( ) :"),) * 2
     path = write(tmp_path / "released.jsonl.gz", {"row": 0, "query": "", "code": "def f ( ) :"}, row | {"label": 0})
-    assert formatters.cosqa_released(path).examples == (example("", "def f ( ) :"), example("Sum it .", "def f ( ) :"))
+    assert read_pairs("cosqa_released", path).examples == (
+        example("", "def f ( ) :"),
+        example("Sum it .", "def f ( ) :"),
+    )
 
 
 @pytest.mark.parametrize("label", [2, None, "1", True])
 def test_a_label_is_0_or_1(tmp_path: Path, label: Any) -> None:
     path = write(tmp_path / "rows.jsonl", COSQA | {"label": label})
-    for read in (formatters.cosqa_fixed, formatters.cosqa_released):
+    for form in ("cosqa_fixed", "cosqa_released"):
         with pytest.raises(ValueError, match=r"rows.jsonl:1: expected 0 or 1 in 'label', not"):
-            read(path)
+            read_pairs(form, path)
 
 
 def test_statcodesearch_in_its_three_forms(tmp_path: Path) -> None:
@@ -137,7 +108,7 @@ def test_statcodesearch_in_its_three_forms(tmp_path: Path) -> None:
     lines = write(tmp_path / "final.jsonl", *({"id": 1, "query": text, "code": code} for text, code in rows))
     expected = tuple(example(*row) for row in rows)
     for path in (table, array, lines):
-        assert formatters.statcodesearch(path).examples == expected
+        assert read_pairs("statcodesearch", path).examples == expected
 
 
 @pytest.mark.parametrize(
@@ -166,7 +137,7 @@ def test_statcodesearch_in_its_three_forms(tmp_path: Path) -> None:
 def test_damaged_files_are_told_in_a_line(tmp_path: Path, name: str, data: bytes, message: str) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(ValueError, match=name) as error:
-        formatters.statcodesearch(tmp_path / name)
+        read_pairs("statcodesearch", tmp_path / name)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -177,6 +148,6 @@ def test_pairs_of_any_origin(tmp_path: Path) -> None:
         {"query": "a\nb", "code": "c"},
         {"query": "[CODESPLIT]", "code": ""},
     )
-    found = formatters.pairs(write(tmp_path / "rows.jsonl", *rows))
+    found = read_pairs("pairs", write(tmp_path / "rows.jsonl", *rows))
     assert found.examples == (example("a b", "c d"), example("a\nb", "c"))
     assert found.dropped == {INSIDE: 1}
