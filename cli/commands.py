@@ -167,8 +167,8 @@ COMMANDS: Final[dict[str, Command]] = {
             ("data", "data_prep.posts.config:PostsConfig"),
             ("loop", "experiments.posts.config:LoopConfig"),
             ("evaluate", "experiments.posts.config:TestConfig"),
-            ("posts index", "search.posts.options:PostsIndexOptions"),
-            ("posts search", "search.posts.options:PostsSearchOptions"),
+            ("posts index", "search.posts.cli:PostsIndexOptions"),
+            ("posts search", "search.posts.cli:PostsSearchOptions"),
         ),
     ),
     "posts_sample": Command(
@@ -180,7 +180,7 @@ COMMANDS: Final[dict[str, Command]] = {
         "TICKETS --out=FOLDER",
         "write a bug tracker as a dump of posts",
         "experiments.posts.cli:from_tracker",
-        "experiments.posts.options:TrackerOptions",
+        "experiments.posts.config:TrackerOptions",
     ),
     "test": Command("[pytest options]", "run all checks", needs="the packages of the tests, which are added to .venv"),
     "test_editor": Command(

@@ -129,15 +129,15 @@ class LightEncoder(SnippetEncoder):
     config: LightConfig
 
     def __init__(self, config: LightConfig, vocabulary: Vocabulary) -> None:
-        """Build one tower, or two equal ones."""
-        towers = [WordTower(len(vocabulary), config.dim, config.word_dropout) for _ in range(1 + config.separate)]
-        for tower in towers[1:]:
-            tower.load_state_dict(towers[0].state_dict())
-        super().__init__(config, vocabulary, towers)
+        """Build one tower, or two."""
+        super().__init__(
+            config, vocabulary, lambda: WordTower(len(vocabulary), config.dim, config.word_dropout)
+        )  # fmt: skip
 
     @torch.no_grad()
-    def start_with(self, rarity: Float32[np.ndarray, " ids"]) -> None:
+    def initialize(self, tokenizer: LightTokenizer) -> None:
         """Set the weights of the words to their inverse document frequencies."""
+        rarity = tokenizer.rarity
         for tower in self.towers:
             assert isinstance(tower, WordTower)
             tower.weights.weight.copy_(torch.from_numpy(rarity / rarity.mean())[:, None])

@@ -1,4 +1,4 @@
-"""The sets of SearchBySnippet: evaluation, pre-training, training and development (arXiv 2305.11625, section 3).
+"""Questions, and the sets of SearchBySnippet: to evaluate, pre-train, train and develop (arXiv 2305.11625, section 3).
 
 A query is the code and the errors of a question. In the evaluation set it is the question A of a duplicate link A -> B,
 and the document sought is B with its accepted answer; training pairs a question's own code and errors with its own
@@ -17,9 +17,54 @@ from typing import Final, TypeVar
 import numpy as np
 
 from data_prep.posts.config import PostsConfig
-from data_prep.posts.records import Post
 
 Drawn = TypeVar("Drawn")
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """Who wrote a post, and under which licence it may be shown."""
+
+    author: str
+    url: str
+    licence: str
+
+
+NOBODY: Final = Attribution("", "", "")
+"""Of an answer that is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """A question; links are ids of the same site."""
+
+    site: str
+    id: int
+    title: str
+    tags: tuple[str, ...]
+    body: str  # HTML
+    text: str  # the body without markup, including code
+    prose: str  # the same without blocks of code
+    code: str
+    error: str
+    keyword: tuple[str, ...]
+    best_answer: str  # text of the accepted answer, "" if there is none
+    accepted_answer_id: int | None
+    duplicate_of: tuple[int, ...]
+    linked_to: tuple[int, ...]
+    creation_date: str
+    question_by: Attribution
+    answer_by: Attribution
+
+    @property
+    def key(self) -> str:
+        """Unique over sites."""
+        return f"{self.site}/{self.id}"
+
+    @property
+    def has_query(self) -> bool:
+        """Whether there is code or an error to search with."""
+        return bool(self.code or self.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,45 +204,3 @@ class PostSets:
     def _drawn(self, of: Sequence[Drawn], count: int, stream: int) -> list[Drawn]:
         order = np.random.default_rng((self.config.seed, stream)).permutation(len(of))[:count]
         return [of[place] for place in sorted(order.tolist())]
-
-
-@dataclass(frozen=True, slots=True)
-class SizeRow:
-    """Mean sizes in characters of a subset."""
-
-    subset: str
-    posts: int
-    total: float
-    field: float
-
-    @property
-    def percent(self) -> float:
-        """Size of the fields in percent of the total."""
-        return 100 * self.field / self.total if self.total else 0.0
-
-
-_SUBSETS: Final[dict[str, Callable[[Post], int]]] = {
-    "all posts": lambda post: len(post.text),
-    "with code": lambda post: len(post.code),
-    "with error": lambda post: len(post.error),
-    "with code and error": lambda post: (len(post.code) + len(post.error)) * bool(post.code and post.error),
-    "with best_answer": lambda post: len(post.best_answer),
-}
-"""Subset -> size of its fields in a post, 0 if the post is not part of it."""
-
-
-def size_rows(posts: Sequence[Post]) -> list[SizeRow]:
-    """Sizes of the fields of posts, as in the paper's table of statistics.
-
-    For a subset of the questions: the mean number of characters of a question's text, and of the fields in question.
-    The percentage is the second over the first. The paper does not say what the total of a question is; its numbers
-    exclude that the answer is part of it (questions with an answer have a smaller total than all), so here it is the
-    question's text.
-    """
-    rows = []
-    for subset, size in _SUBSETS.items():
-        found = [(len(post.text), size(post)) for post in posts if size(post) or subset == "all posts"]
-        count = max(1, len(found))
-        total, field = (sum(column) / count for column in zip(*found, strict=True)) if found else (0.0, 0.0)
-        rows.append(SizeRow(subset, len(found), total, field))
-    return rows

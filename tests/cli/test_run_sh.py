@@ -29,7 +29,7 @@ from experiments.tables.language_table import NAME as LANGUAGES
 from experiments.tables.main_table import CELLS
 from experiments.terminal.options import parsed, split_arguments
 from modeling.base import NeuralRanker
-from search.posts.options import PostsIndexOptions, PostsSearchOptions
+from search.posts.cli import PostsIndexOptions, PostsSearchOptions
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")

@@ -28,7 +28,7 @@ def tokenizer():
 def model_of(tokenizer, config=SMALL):
     torch.manual_seed(0)
     model = LightEncoder(config, tokenizer.vocabulary)
-    model.start_with(tokenizer.rarity)
+    model.initialize(tokenizer)
     return model.eval()
 
 

@@ -14,9 +14,8 @@ from data_prep.posts.store import prepare_posts
 from data_prep.records import Method, Pair
 from data_prep.store.prepared_data import write_prepared
 from experiments.posts.config import MODELS, resolve_plan
-from experiments.posts.docstrings import docstring_pairs
 from experiments.posts.loop import Loop
-from experiments.posts.pools import Pool
+from experiments.posts.pools import Pool, docstring_pairs
 from experiments.posts.run import run_posts
 from tests.data_prep.posts.dumps import TRACEBACK, answer, code, link, question, write_dump
 from tests.evaluation.rankers import ChosenScores

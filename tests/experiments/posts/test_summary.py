@@ -3,8 +3,7 @@
 import pytest
 
 from evaluation.result_store import ResultStore
-from experiments.posts.results import save_results
-from experiments.posts.summary import grouped, summary, write_summaries
+from experiments.posts.results import grouped, save_results, summary, write_summaries
 from tests.experiments.posts.test_ablations import result
 
 GOOD, BAD = [1] * 30 + [99] * 10, [1] * 10 + [99] * 30

@@ -4,7 +4,7 @@ from math import sqrt
 
 import pytest
 
-from search.snippets.copies import SHORTEST, Tokens
+from search.snippets.code_text import SHORTEST, Tokens
 
 CODE = """def add_all(items, start=0):
     total = start
