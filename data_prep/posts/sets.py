@@ -9,16 +9,17 @@ relevant) and for development sets. Linked but not duplicate questions (LinkType
 share of them is the ``duplicate`` development set here, the rest are noisy pairs to pre-train on, if that is asked for.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, TypeVar
+from typing import Final, Literal, TypeVar
 
 import numpy as np
 
 from data_prep.posts.config import PostsConfig
 
 Drawn = TypeVar("Drawn")
+Links = Literal["duplicate_of", "linked_to"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ class PostSets:
     @cached_property
     def evaluation(self) -> tuple[Query, ...]:
         """Duplicates with code or an error whose original has an accepted answer."""
-        return self._linked(lambda post: post.duplicate_of, answered=True)
+        return self._linked("duplicate_of", answered=True)
 
     @cached_property
     def closed_corpus(self) -> tuple[int, ...]:
@@ -100,21 +101,19 @@ class PostSets:
     @cached_property
     def held_out(self) -> frozenset[int]:
         """Every question of the evaluation set, on either side of a link."""
-        originals = (
-            self._originals(self.posts[query.row], lambda post: post.duplicate_of) for query in self.evaluation
-        )
+        originals = (self._originals(self.posts[query.row], "duplicate_of") for query in self.evaluation)
         return frozenset(query.row for query in self.evaluation).union(*originals)
 
     @cached_property
     def pretraining(self) -> tuple[tuple[int, int], ...]:
         """Duplicates with code or an error and their originals, where these have no accepted answer."""
-        return tuple(self._pairs(lambda post: post.duplicate_of, answered=False))
+        return tuple(self._pairs("duplicate_of", answered=False))
 
     @cached_property
     def linked_pretraining(self) -> tuple[tuple[int, int], ...]:
         """Noisy pairs: linked questions, with or without an accepted answer, but for the development set's."""
-        pairs = [*self._pairs(lambda post: post.linked_to, answered=False)]
-        pairs += self._pairs(lambda post: post.linked_to, answered=True)
+        pairs = [*self._pairs("linked_to", answered=False)]
+        pairs += self._pairs("linked_to", answered=True)
         return tuple(pair for pair in pairs if not self._dev_rows & {*pair})
 
     @cached_property
@@ -122,7 +121,7 @@ class PostSets:
         """Linked questions with an accepted answer: the development set that is most like the evaluation set."""
         found = [
             query
-            for query in self._linked(lambda post: post.linked_to, answered=True)
+            for query in self._linked("linked_to", answered=True)
             if not self.held_out & {query.row, *query.relevant}
         ]
         return tuple(self._drawn(found, min(self.config.dev_queries, round(len(found) * self.config.linked_share)), 1))
@@ -153,7 +152,7 @@ class PostSets:
         """Row -> rows of questions that are linked to it as duplicates, in either direction."""
         found: dict[int, set[int]] = {}
         for row, post in enumerate(self.posts):
-            for other in self._originals(post, lambda post: post.duplicate_of):
+            for other in self._originals(post, "duplicate_of"):
                 found.setdefault(row, set()).add(other)
                 found.setdefault(other, set()).add(row)
         return {row: frozenset(others) for row, others in found.items()}
@@ -179,12 +178,12 @@ class PostSets:
     def _rows(self) -> dict[tuple[str, int], int]:
         return {(post.site, post.id): row for row, post in enumerate(self.posts)}
 
-    def _originals(self, post: Post, links: Callable[[Post], Iterable[int]]) -> list[int]:
+    def _originals(self, post: Post, links: Links) -> list[int]:
         """The rows of the posts that it links to, without those that are not kept."""
-        rows = (self._rows.get((post.site, other)) for other in links(post))
+        rows = (self._rows.get((post.site, other)) for other in getattr(post, links))
         return [row for row in rows if row is not None]
 
-    def _linked(self, links: Callable[[Post], Iterable[int]], *, answered: bool) -> tuple[Query, ...]:
+    def _linked(self, links: Links, *, answered: bool) -> tuple[Query, ...]:
         found = []
         for row, post in enumerate(self.posts):
             if post.has_query:
@@ -194,7 +193,7 @@ class PostSets:
                 found += [Query(row, of)] if of else []
         return tuple(found)
 
-    def _pairs(self, links: Callable[[Post], Iterable[int]], *, answered: bool) -> Iterator[tuple[int, int]]:
+    def _pairs(self, links: Links, *, answered: bool) -> Iterator[tuple[int, int]]:
         """Pairs of a question and one that it links to, apart from the evaluation set."""
         for query in self._linked(links, answered=answered):
             for other in query.relevant:

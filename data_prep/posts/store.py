@@ -6,7 +6,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -173,8 +173,7 @@ def _make(
     counts: dict[str, Counter[str]] = {}
     started = time.perf_counter()
     with atomic_folder(folder) as new:
-        with ExitStack() as files:
-            questions, answers = (files.enter_context((new / name).open("wb")) for name in (_QUESTIONS, _ANSWERS))
+        with (new / _QUESTIONS).open("wb") as questions, (new / _ANSWERS).open("wb") as answers:
             for dump in dumps:
                 counts[dump.site] = _read_site(dump, config, questions, answers, links, say)
         seconds = time.perf_counter() - started

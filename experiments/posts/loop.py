@@ -17,7 +17,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -40,7 +40,7 @@ from data_prep.store.tokenizing import TokenizedPairs
 from evaluation.metrics import mrr, top_at_k
 from experiments.posts.config import PostsPlan
 from experiments.posts.pools import LoopPairs, Pool, TextPair, checksum, development_pools, docstring_pairs
-from experiments.posts.rankers import EncoderRanker, PerCorpus, VectorScores
+from experiments.posts.rankers import EncoderRanker, VectorScores
 from experiments.recipes.snippet_encoder import ENCODERS, RECORD, TOKENIZER, WEIGHTS
 from modeling.base import NeuralRanker
 from modeling.config import LossConfig
@@ -80,10 +80,10 @@ class Loop:
 
     def __post_init__(self) -> None:
         self.pairs = LoopPairs(self.plan.loop, self.sets)
-        self._tokenized = PerCorpus(lambda documents: self.tokenizer.documents(documents))
+        self._ids_of = cache(lambda documents: self.tokenizer.documents(documents))
 
-    def run(self) -> tuple[EncoderRanker, list[Stage]]:
-        """Train all stages that are not cached; returns the last model and the stages.
+    def run(self) -> list[Stage]:
+        """Train all stages that are not cached; returns the stages.
 
         Raises:
             ValueError: there are too few pairs, or a stage is damaged.
@@ -108,18 +108,18 @@ class Loop:
             key = start if self.plan.loop.restart == "pretrained" else key
             stages.append(self._trained(f"round-{number}", key, self.pairs.training, mined, self.plan.train.epochs))
             key = stages[-1].key
-        return self.ranker(stages[-1]), stages
+        return stages
 
     def ranker(self, stage: Stage) -> EncoderRanker:
         """The model of a finished stage."""
         model = self._model(None)
         load_weights(model, stage.folder / WEIGHTS)
-        return EncoderRanker(model.eval(), self.tokenizer, self._tokenized)
+        return EncoderRanker(model.eval(), self.tokenizer, self._ids_of)
 
     def untrained(self) -> EncoderRanker:
         """The encoder before any training, such as a pretrained transformer out of the box."""
         seed_everything(self.plan.train.seed, self.plan.train.threads)
-        return EncoderRanker(self._model("").eval(), self.tokenizer, self._tokenized)
+        return EncoderRanker(self._model("").eval(), self.tokenizer, self._ids_of)
 
     @cached_property
     def pools(self) -> list[Pool]:
@@ -229,7 +229,7 @@ class Loop:
     def _measures(self, model: NeuralRanker) -> dict[str, float]:
         """MRR and Recall@10 of each development set; the mean Recall@10 selects the epoch."""
         assert isinstance(model, SnippetEncoder)
-        ranker = EncoderRanker(model, self.tokenizer, self._tokenized)
+        ranker = EncoderRanker(model, self.tokenizer, self._ids_of)
         found: dict[str, float] = {}
         for pool in self.pools:
             ranks = pool.ranks(ranker.over(pool))

@@ -34,7 +34,7 @@ class Pool:
 
     name: str
     queries: Sequence[QueryText]
-    documents: Sequence[str]
+    documents: tuple[str, ...]
     posts: Sequence[int]  # the row of each document
     relevant: Sequence[tuple[int, ...]]  # documents sought by each query
     ignored: Sequence[tuple[int, ...]]  # its own post
@@ -59,7 +59,7 @@ class Pool:
         place = {old: new for new, old in enumerate(kept)}
         return replace(
             self,
-            documents=[self.documents[old] for old in kept],
+            documents=tuple(self.documents[old] for old in kept),
             posts=[self.posts[old] for old in kept],
             relevant=[tuple(place[old] for old in places) for places in self.relevant],
             ignored=[tuple(place[old] for old in places if old in place) for places in self.ignored],
@@ -74,22 +74,17 @@ def evaluation_pool(
     return _pool(of, sets, sets.evaluation, corpus, parts, body=body, titles=titles)
 
 
-def duplicate_pool(sets: PostSets, parts: QueryParts, *, body: bool) -> Pool:
-    """The development set of linked questions, over the same documents as the evaluation."""
-    return _pool("duplicate", sets, sets.dev_duplicates, sets.corpus, parts, body=body)
-
-
-def same_post_pool(sets: PostSets, parts: QueryParts) -> Pool:
-    """The development set of training questions: their code and errors against title and accepted answer of all."""
-    queries = [Query(row, (row,)) for row in sets.dev_same_post]
-    pool = _pool("same_post", sets, queries, sets.corpus, parts, body=False)
-    return replace(pool, ignored=[()] * len(queries))
-
-
 def development_pools(sets: PostSets, parts: QueryParts, *, body: bool) -> list[Pool]:
-    """The development sets that have queries; the one most like the evaluation set is last."""
-    found = [same_post_pool(sets, parts), duplicate_pool(sets, parts, body=body)]
-    return [pool for pool in found if pool.queries]
+    """The development sets that have queries.
+
+    ``same_post``: training questions, their code and errors against title and accepted answer of all; ``duplicate``,
+    the last one and most like the evaluation set: linked questions, over the same documents as the evaluation.
+    """
+    queries = [Query(row, (row,)) for row in sets.dev_same_post]
+    same = _pool("same_post", sets, queries, sets.corpus, parts, body=False)
+    same = replace(same, ignored=[()] * len(same.queries))
+    linked = _pool("duplicate", sets, sets.dev_duplicates, sets.corpus, parts, body=body)
+    return [pool for pool in (same, linked) if pool.queries]
 
 
 def _pool(
@@ -107,7 +102,7 @@ def _pool(
     return Pool(
         name,
         [QueryText(posts[q.row].title, "") if titles else QueryText.of(posts[q.row], parts) for q in kept],
-        [document_text(posts[row], body=body) for row in corpus],
+        tuple(document_text(posts[row], body=body) for row in corpus),
         corpus,
         [tuple(place[row] for row in query.relevant) for query in kept],
         [(place[query.row],) if query.row in place else () for query in kept],

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
-from typing import Final, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float32, Int64
@@ -23,7 +24,6 @@ from modeling.device import best_device
 from modeling.ranker import SCORES_PER_BLOCK, Scores
 from modeling.transformers.sentence_encoder import load_sentence_model
 
-Made = TypeVar("Made")
 WORDS: Final[dict[str, Callable[[str], list[str]]]] = {
     "okapi": okapi_words, "parts": part_words, "code": code_words
 }  # fmt: skip
@@ -38,23 +38,6 @@ class PostRanker(Protocol):
         """The scores of all queries."""
 
 
-class PerCorpus(Generic[Made]):
-    """What is made of the documents of a corpus, made once for each: pools share corpora."""
-
-    def __init__(self, make: Callable[[Sequence[str]], Made]) -> None:
-        """``make`` takes the documents."""
-        self._make = make
-        self._known: list[tuple[Sequence[str], Made]] = []
-
-    def of(self, documents: Sequence[str]) -> Made:
-        """What belongs to these documents."""
-        for known, made in self._known:
-            if known == documents:
-                return made
-        self._known.append((documents, self._make(documents)))
-        return self._known[-1][1]
-
-
 @dataclass
 class Bm25Ranker:
     """BM25; the index of a corpus is made once."""
@@ -62,11 +45,11 @@ class Bm25Ranker:
     config: PostsBm25Config
 
     def __post_init__(self) -> None:
-        self._indexes = PerCorpus(self.index)
+        self._index_of = cache(self.index)
 
     def over(self, pool: Pool) -> Scores:
         """The scores of all queries of a pool."""
-        return self._indexes.of(pool.documents).over([self.query(query.text) for query in pool.queries])
+        return self._index_of(pool.documents).over([self.query(query.text) for query in pool.queries])
 
     def index(self, documents: Sequence[str]) -> TokenBm25:
         """The index of a corpus; the first line of a document is its title."""
@@ -142,16 +125,15 @@ class EncoderRanker:
 
     model: SnippetEncoder
     tokenizer: SnippetTokenizer
-    tokenized: PerCorpus[Ragged] | None = None
-    """The documents of each corpus as ids, which rankers with the same tokenizer share."""
+    ids_of: Callable[[tuple[str, ...]], Ragged]
+    """The documents of a corpus as ids, which rankers with the same tokenizer share."""
 
     def __post_init__(self) -> None:
-        tokenized = self.tokenized or PerCorpus(self.tokenizer.documents)
-        self._vectors = PerCorpus(lambda documents: self.documents(tokenized.of(documents)))
+        self._vectors_of = cache(lambda documents: self.documents(self.ids_of(documents)))
 
     def over(self, pool: Pool) -> Scores:
         """The scores of all queries of a pool; the documents of a corpus are encoded once."""
-        return VectorScores(self.queries(self.tokenizer.queries(pool.queries)), self._vectors.of(pool.documents))
+        return VectorScores(self.queries(self.tokenizer.queries(pool.queries)), self._vectors_of(pool.documents))
 
     def queries(self, ids: Ragged) -> Float32[np.ndarray, "queries dim"]:
         """The vectors of queries."""

@@ -25,7 +25,8 @@ RESULTS: Final = results_folder.RESULTS / "posts"
 """Results that are published; its name for the corpus is the folder below."""
 CONTROL: Final = "bm25_tuned"
 _WEIGHT: Final = re.compile(r" \(weight [\d.]+\)$")
-_KINDS: Final = ("", "code", "error", "both", "other_text")
+KINDS: Final = ("code", "error", "both", "other_text")
+"""Kinds of queries that have rows of their own."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +80,9 @@ def table(results: Sequence[PostsResult], kinds: Sequence[str] = ()) -> str:
     return "\n".join(lines)
 
 
-def mean_hits(results: Sequence[PostsResult], k: int = 10) -> np.ndarray:
-    """The hits of each query in the top ``k``, averaged over results such as those of several seeds."""
-    mean: np.ndarray = np.mean([result.hits(k) for result in results], axis=0)
+def mean_hits(results: Sequence[PostsResult]) -> np.ndarray:
+    """The hits of each query in the top 10, averaged over results such as those of several seeds."""
+    mean: np.ndarray = np.mean([result.hits(10) for result in results], axis=0)
     return mean
 
 
@@ -95,13 +96,13 @@ def compared(
     return dict(zip(results, zip(shown, adjusted, strict=True), strict=True))
 
 
-def difference_line(first: PostsResult, second: PostsResult, k: int = 10) -> str:
-    """Recall@k of the first minus that of the second, over the same queries, with its bootstrap interval."""
+def difference_line(first: PostsResult, second: PostsResult) -> str:
+    """Recall@10 of the first minus that of the second, over the same queries, with its bootstrap interval."""
     assert first.queries == second.queries, "two results are only compared on the same queries"
-    found = compare(first.hits(k), second.hits(k))
-    ratio = first.hits(k).mean() / max(second.hits(k).mean(), 1e-9)
+    found = compare(first.hits(10), second.hits(10))
+    ratio = first.hits(10).mean() / max(second.hits(10).mean(), 1e-9)
     return (
-        f"{first.ranker} minus {second.ranker}, Recall@{k}: {found.mean:+.3f} "
+        f"{first.ranker} minus {second.ranker}, Recall@10: {found.mean:+.3f} "
         f"({found.low:+.3f} to {found.high:+.3f}), {ratio:.2f} times, p = {found.p_value:.4f}"
     )
 
@@ -116,8 +117,9 @@ def save_results(folder: Path, name: str, results: Sequence[PostsResult], about:
     return ResultStore(folder).save(_OUTSIDE.sub("_", name), content)
 
 
-Grouped = dict[tuple[str, str], list[PostsResult]]
-"""(corpus, ranker) -> its result with each seed."""
+Rows = dict[str, list[PostsResult]]
+Grouped = dict[str, Rows]
+"""Corpus -> ranker -> its result with each seed."""
 
 
 def write_summaries(folder: Path = RESULTS) -> list[Path]:
@@ -174,7 +176,7 @@ def grouped(runs: Mapping[str, SavedRun]) -> Grouped:
     """
     found: Grouped = {}
     for result in (each for name, run in runs.items() if "/" not in name for each in _results(run)):
-        same = found.setdefault((result.pool, _WEIGHT.sub("", result.ranker)), [])
+        same = found.setdefault(result.pool, {}).setdefault(_WEIGHT.sub("", result.ranker), [])
         if result.ranks not in [each.ranks for each in same]:
             same.append(result)
     return found
@@ -185,15 +187,12 @@ def summary(name: str, results: Grouped) -> str:
     lines = [f"# {name}: the query is code and an error, the answer is a post", ""]
     lines += ["Means over seeds, with the 95 % interval over queries of the mean for one seed (Wilson).", ""]
     for pool in ("full", "closed"):
-        lines += [*_table(pool, results), ""]
-    lines += [*_kinds(results), "", *_differences(results)]
+        lines += [*(_table(pool, results[pool]) if pool in results else ()), ""]
+    lines += [*_kinds(results["full"]), "", *_differences(results["full"])]
     return "\n".join(lines) + "\n"
 
 
-def _table(pool: str, results: Grouped) -> Iterator[str]:
-    rows = {ranker: found for (of, ranker), found in results.items() if of == pool}
-    if not rows:
-        return
+def _table(pool: str, rows: Rows) -> Iterator[str]:
     first = next(iter(rows.values()))[0]
     yield f"## {pool} corpus: {first.documents:,} documents, {len(first.ranks):,} queries"
     yield ""
@@ -201,7 +200,8 @@ def _table(pool: str, results: Grouped) -> Iterator[str]:
     yield "|---|---:|" + "---:|" * (len(DEPTHS) + 1)
     yield f"| chance | | {' | '.join(f'{first.chance[str(k)]:.4f}' for k in DEPTHS)} | |"
     for ranker, found in rows.items():
-        yield f"| {ranker} | {len(found)} | {' | '.join(_cell(found, k) for k in DEPTHS)} | {_mean_mrr(found):.3f} |"
+        mean_mrr = np.mean([mrr(np.array(each.ranks)) for each in found])
+        yield f"| {ranker} | {len(found)} | {' | '.join(_cell(found, k) for k in DEPTHS)} | {mean_mrr:.3f} |"
 
 
 def _cell(found: Sequence[PostsResult], k: int) -> str:
@@ -211,15 +211,9 @@ def _cell(found: Sequence[PostsResult], k: int) -> str:
     return f"{mean:.3f}{spread} ({low:.3f} to {high:.3f})"
 
 
-def _mean_mrr(found: Sequence[PostsResult], rows: Sequence[int] | None = None) -> float:
-    ranks = [np.array(each.ranks) for each in found]
-    return float(np.mean([mrr(each if rows is None else each[list(rows)]) for each in ranks]))
-
-
-def _kinds(results: Grouped) -> Iterator[str]:
-    rows = {ranker: found for (of, ranker), found in results.items() if of == "full"}
+def _kinds(rows: Rows) -> Iterator[str]:
     kinds = next(iter(rows.values()))[0].kinds
-    shown = [kind for kind in _KINDS if kind and kinds.get(kind)]
+    shown = [kind for kind in KINDS if kinds.get(kind)]
     yield "## Recall@10 by kind of query, full corpus"
     yield ""
     yield "Queries that are code alone, an error alone, or both; and those whose text is not nearly their original's."
@@ -231,8 +225,7 @@ def _kinds(results: Grouped) -> Iterator[str]:
         yield f"| {ranker} | {' | '.join(cells)} |"
 
 
-def _differences(results: Grouped) -> Iterator[str]:
-    rows = {ranker: found for (of, ranker), found in results.items() if of == "full"}
+def _differences(rows: Rows) -> Iterator[str]:
     if CONTROL not in rows:
         return
     others = [ranker for ranker, found in rows.items() if ranker != CONTROL and "titles" not in ranker]

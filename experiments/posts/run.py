@@ -23,12 +23,11 @@ from experiments.posts.config import SAMPLE_SEED, SAMPLE_SIZE, PostsPlan, resolv
 from experiments.posts.loop import Loop, Stage
 from experiments.posts.pools import Pool, development_pools, evaluation_pool, query_kinds
 from experiments.posts.rankers import Bm25Ranker, PostRanker, ZeroShotRanker
-from experiments.posts.results import DEPTHS, PostsResult, ablation_page, difference_line, save_results, table
+from experiments.posts.results import DEPTHS, KINDS, PostsResult, ablation_page, difference_line, save_results, table
 from experiments.recipes.config import REPOSITORY
 from modeling.ranker import Scores
 
 MakeRanker = Callable[[], PostRanker]
-KINDS: Final = ("code", "error", "both", "other_text")
 NOTE: Final = (
     "Synthetic sample: documented examples of installed packages, broken on purpose, with their genuine tracebacks. "
     "The numbers say that the pipeline runs, and nothing about posts that people write."
@@ -78,7 +77,7 @@ class PostsTest:
             loop = Loop(self.plan, self.sets, self.say)
             rankers: dict[str, MakeRanker] = {f"{self.plan.name} untrained": loop.untrained}
             if self.plan.evaluate.stages != "none":
-                _, stages = loop.run()
+                stages = loop.run()
                 tested = stages if self.plan.evaluate.stages == "all" else stages[-1:]
                 rankers = {f"{self.plan.name} {each.name}": partial(loop.ranker, each) for each in tested}
         elif self.plan.kind == "zero_shot":

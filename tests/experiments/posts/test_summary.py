@@ -19,7 +19,7 @@ def write_results(folder):
 def test_seeds_are_averaged_and_the_control_is_counted_once(tmp_path):
     write_results(tmp_path / "site")
     found = grouped(ResultStore(tmp_path / "site").load())
-    assert {key: len(each) for key, each in found.items()} == {("full", "a + b"): 2, ("full", "bm25_tuned"): 1}
+    assert {ranker: len(each) for ranker, each in found["full"].items()} == {"a + b": 2, "bm25_tuned": 1}
     page = summary("site", found)
     assert "| a + b | 2 | 0.750 ± 0.000 (" in page
     assert "| bm25_tuned | 1 | 0.250 (" in page
