@@ -11,13 +11,13 @@ import gzip
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, NamedTuple
 
 from lxml import etree
 
-from data_prep.posts.config import ErrorRule
+from data_prep.posts.config import ErrorRule, PostsConfig
+from data_prep.posts.dump_files import Dump
 
 Row = Mapping[str, str]
 """A row of a table of a dump: attribute -> value; a NULL column is an absent attribute."""
@@ -63,27 +63,15 @@ class PostText(NamedTuple):
     codes: tuple[CodeElement, ...]  # in document order
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What the JSON lines of a site depend on, beside its rows."""
-
-    site: str
-    question_url: str  # with {id}
-    licence: str  # "": of each post by its date
-    error_rule: ErrorRule
-    inline: bool
-    min_chars: int
-
-
-def post_lines(batch: tuple[Reading, Sequence[KeptPost]]) -> tuple[bytes, bytes]:
+def post_lines(batch: tuple[Dump, PostsConfig, Sequence[KeptPost]]) -> tuple[bytes, bytes]:
     """The JSON lines of the questions, and those of the answers, of a batch, in its order, each compressed by gzip.
 
     A question has the fields of :class:`data_prep.posts.sets.Post` that it has itself; an answer has the id of its
     question, its text and its attribution. Lines are ASCII, so that lone surrogates cannot break them.
     """
-    reading, posts = batch
-    questions = [_question(post, reading) for post in posts if post.answer is None]
-    answers = [_answer(post, reading) for post in posts if post.answer is not None]
+    dump, config, posts = batch
+    questions = [_question(post, dump, config) for post in posts if post.answer is None]
+    answers = [_answer(post, dump) for post in posts if post.answer is not None]
     return _packed(questions), _packed(answers)
 
 
@@ -93,36 +81,36 @@ def _packed(records: Sequence[Mapping[str, Any]]) -> bytes:
     return gzip.compress(lines.encode("ascii"), compresslevel=1, mtime=0) if records else b""
 
 
-def _question(post: KeptPost, reading: Reading) -> dict[str, Any]:
+def _question(post: KeptPost, dump: Dump, config: PostsConfig) -> dict[str, Any]:
     row = post.row
     body = read_html(row.get("Body", ""))
-    blocks = [code.text for code in body.codes if code.block or reading.inline]
-    blocks = [text for text in blocks if len(text.strip()) >= reading.min_chars]
+    blocks = [code.text for code in body.codes if code.block or config.inline]
+    blocks = [text for text in blocks if len(text.strip()) >= config.min_chars]
     return {
-        "site": reading.site,
+        "site": dump.site,
         "id": post.question,
         "title": row.get("Title", ""),
         "tags": post.tags,
         "body": row.get("Body", ""),
         "text": body.text,
         "prose": body.prose,
-        **snippets_of(blocks, reading.error_rule),
+        **snippets_of(blocks, config.error_rule),
         "accepted_answer_id": post.accepted,
         "creation_date": row.get("CreationDate", ""),
-        "question_by": _attribution(post, reading),
+        "question_by": _attribution(post, dump),
     }
 
 
-def _answer(post: KeptPost, reading: Reading) -> dict[str, Any]:
+def _answer(post: KeptPost, dump: Dump) -> dict[str, Any]:
     text = read_html(post.row.get("Body", "")).text
-    return {"site": reading.site, "question": post.question, "text": text, "answer_by": _attribution(post, reading)}
+    return {"site": dump.site, "question": post.question, "text": text, "answer_by": _attribution(post, dump)}
 
 
-def _attribution(post: KeptPost, reading: Reading) -> dict[str, str]:
+def _attribution(post: KeptPost, dump: Dump) -> dict[str, str]:
     """The fields of an :class:`data_prep.posts.sets.Attribution`."""
-    url = reading.question_url.replace("{id}", str(post.question))
-    url = f"{url}#{post.answer}" if url and post.answer and not reading.licence else url
-    return {"author": _author_of(post.row), "url": url, "licence": _licence_of(post.row, reading.licence)}
+    url = dump.question_url.replace("{id}", str(post.question))
+    url = f"{url}#{post.answer}" if url and post.answer and not dump.licence else url
+    return {"author": _author_of(post.row), "url": url, "licence": _licence_of(post.row, dump.licence)}
 
 
 def _licence_of(row: Row, site_licence: str) -> str:

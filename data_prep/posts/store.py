@@ -21,7 +21,7 @@ from data_prep.files.named_paths import check_folder_place, named_path
 from data_prep.files.reading import read_whole
 from data_prep.posts.config import PostsConfig
 from data_prep.posts.dump_files import Dump, find_dump
-from data_prep.posts.post_lines import KeptPost, Reading
+from data_prep.posts.post_lines import KeptPost
 from data_prep.posts.read_dump import Found, read_links, read_posts
 from data_prep.posts.sets import NOBODY, Attribution, Post
 from data_prep.program import program_sha256
@@ -208,7 +208,6 @@ def _read_site(
 
 def _read_posts(dump: Dump, config: PostsConfig, questions: IO[bytes], answers: IO[bytes]) -> Found:
     """Read Posts.xml here, and its HTML in other processes, which also pack it; all in the file's order."""
-    reading = Reading(dump.site, dump.question_url, dump.licence, config.error_rule, config.inline, config.min_chars)
     batch: list[KeptPost] = []
     size = 0
 
@@ -221,12 +220,12 @@ def _read_posts(dump: Dump, config: PostsConfig, questions: IO[bytes], answers: 
         batch.append(post)
         size += 200 + len(post.row.get("Body", ""))  # with the rest of the row
         if size >= _BATCH:
-            push((reading, batch))
+            push((dump, config, batch))
             batch, size = [], 0
 
     # one process per processor, but for a dump so small that starting them takes longer than reading it
     processes = processors() if dump.posts.path.stat().st_size >= _LARGE else 1
     with pushed(_LINES, write, processes) as push:
         found = read_posts(dump, config, keep)
-        push((reading, batch))
+        push((dump, config, batch))
     return found
