@@ -1,6 +1,7 @@
 """The command ``bash run.sh related``, and code as the question of ``search``."""
 
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _MOST_BYTES: Final = 64 << 20
 """Bytes that are read of standard input."""
+_PLACE: Final = re.compile(r"(?P<path>.+?):(?P<line>[0-9]+)(?::.*)?", re.DOTALL)
 
 
 def related(arguments: Sequence[str]) -> bool:
@@ -71,14 +73,10 @@ def search_code(options: SearchOptions) -> bool:
 
 def _place(typed: str) -> tuple[str, int]:
     """The path and the line that ``FILE:LINE`` names; a column behind it is ignored."""
-    path, colon, rest = typed.partition(":")
-    while colon and not rest.split(":")[0].isdigit() and ":" in rest:  # a colon in the file's name
-        more, colon, rest = rest.partition(":")
-        path = f"{path}:{more}"
-    line = rest.split(":")[0]
-    if not path or not (line.isascii() and line.isdigit() and 0 < int(line[:10]) < 10**9):
+    found = _PLACE.fullmatch(typed)
+    if not found or not 0 < int(found["line"][:10]) < 10**9:
         raise UserError(f"expected a file and a line from 1: bash run.sh related src/app.py:120; got {shown(typed)}")
-    return path, int(line)
+    return found["path"], int(found["line"])
 
 
 def _engine(options: SearchOptions | RelatedOptions, index: Path | None) -> "Engine":
