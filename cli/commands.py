@@ -199,13 +199,13 @@ COMMANDS: Final[dict[str, Command]] = {
                 "DUMP",
                 "index the answered questions of a dump",
                 "search.posts.cli:index",
-                "search.posts.options:PostsIndexOptions",
+                "search.posts.cli:PostsIndexOptions",
             ),
             "search": Command(
                 "[--snippet=FILE]",
                 "search it by code and an error, from standard input or a file",
                 "search.posts.cli:search",
-                "search.posts.options:PostsSearchOptions",
+                "search.posts.cli:PostsSearchOptions",
             ),
             "statistics": Command(
                 "--data.path=DUMP", "sizes of a dump's fields and sets", "experiments.posts.cli:statistics"
@@ -225,7 +225,7 @@ COMMANDS: Final[dict[str, Command]] = {
         "TICKETS --out=FOLDER",
         "write a bug tracker as a dump of posts",
         "experiments.posts.cli:from_tracker",
-        "experiments.posts.options:TrackerOptions",
+        "experiments.posts.config:TrackerOptions",
     ),
     "test": Command("[pytest options]", "run all checks", needs="the packages of the tests, which are added to .venv"),
     "test_editor": Command(

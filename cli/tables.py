@@ -119,7 +119,7 @@ def _trained(
 
 def _ablate_posts(name: str, typed: Mapping[str, str]) -> None:
     """Train the variants of an ablation of the search by snippets, and show its table."""
-    from experiments.posts.ablations import run_ablation
+    from experiments.posts.run import run_ablation
 
     command = shlex.join(["bash", "run.sh", "ablate", name, *(f"--{option}={text}" for option, text in typed.items())])
     console.show(run_ablation(name, typed, command, console.say))

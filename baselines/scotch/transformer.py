@@ -47,6 +47,7 @@ from data_prep.store.tokenizing import TokenizedPairs
 from modeling.base import Encoded
 from modeling.bi_encoder import BiEncoder, one_word
 from modeling.transformers.bi_encoder import mean_state, pretrained_weights
+from modeling.transformers.joined_pairs import CHARACTERS_PER_TOKEN, between_marks, plain_tokens
 from modeling.transformers.pretrained import most_tokens
 from modeling.transformers.subword_pairs import Subwords, SubwordTokenizer, subwords_of
 

@@ -24,7 +24,7 @@ from baselines.snipper.encoder import SnippetEncoder
 from baselines.snipper.texts import QueryText, code_words, cut
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
-from data_prep.files.json_text import checked_words, parse_json
+from data_prep.files.json_text import parse_json
 from data_prep.files.reading import read_whole
 from data_prep.store.batching import Words
 from data_prep.store.ragged_lists import Ragged
@@ -89,14 +89,13 @@ class LightTokenizer:
         """
         try:
             content = parse_json(read_whole(path))
-            words = checked_words(content["words"])
-            vocabulary = Vocabulary.checked({"words": words, "unknown_buckets": content["buckets"]})
-            weights = np.array(content["rarity"], np.float32)
-            if weights.shape != (1 + len(words),) or not np.isfinite(weights).all():
+            vocabulary = Vocabulary.checked({"words": content["words"], "unknown_buckets": content["buckets"]})
+            weights, words = np.array(content["rarity"], np.float32), len(vocabulary.words)
+            if weights.shape != (1 + words,) or not np.isfinite(weights).all():
                 raise UserError("its weights do not fit its words")
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise UserError(f"expected the words of an encoder in {path}, but they cannot be read: {error}") from error
-        unknown = np.full(len(vocabulary) - len(words) - 1, weights[0], np.float32)
+        unknown = np.full(len(vocabulary) - words - 1, weights[0], np.float32)
         return cls(vocabulary, np.concatenate([unknown, weights]), config)
 
 
@@ -129,15 +128,13 @@ class LightEncoder(SnippetEncoder):
     config: LightConfig
 
     def __init__(self, config: LightConfig, vocabulary: Vocabulary) -> None:
-        """Build one tower, or two equal ones."""
-        towers = [WordTower(len(vocabulary), config.dim, config.word_dropout) for _ in range(1 + config.separate)]
-        for tower in towers[1:]:
-            tower.load_state_dict(towers[0].state_dict())
-        super().__init__(config, vocabulary, towers)
+        """Build one tower, or two."""
+        super().__init__(config, vocabulary, lambda: WordTower(len(vocabulary), config.dim, config.word_dropout))
 
     @torch.no_grad()
-    def start_with(self, rarity: Float32[np.ndarray, " ids"]) -> None:
+    def initialize(self, tokenizer: LightTokenizer) -> None:
         """Set the weights of the words to their inverse document frequencies."""
+        rarity = tokenizer.rarity
         for tower in self.towers:
             assert isinstance(tower, WordTower)
             tower.weights.weight.copy_(torch.from_numpy(rarity / rarity.mean())[:, None])

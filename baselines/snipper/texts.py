@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeVar
 import Stemmer
 
 from data_prep.languages.identifiers import split_identifier
-from data_prep.posts.records import Post
+from data_prep.posts.sets import Post
 from data_prep.short_cache import kept_if_short
 
 Token = TypeVar("Token")

@@ -3,13 +3,13 @@
 The paper's is GraphCodeBERT without its data flow input; by default here the packaged MiniLM, which needs no download.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from baselines.snipper.config import SnipperTransformerConfig
 from baselines.snipper.encoder import SnippetEncoder
@@ -69,12 +69,10 @@ class SnippetSubwords:
         return between_marks(self.vocabulary, [tokens[:room] for tokens in self._tokens(texts, room)])
 
     def _tokens(self, texts: Sequence[str], room: int) -> list[list[int]]:
-        shorten = _ends(room * CHARACTERS_PER_TOKEN)
-        return plain_tokens(self.vocabulary, [shorten(text) for text in texts])
-
-
-def _ends(most: int) -> Callable[[str], str]:
-    return lambda text: text if len(text) <= 2 * most else f"{text[:most]}\n{text[-most:]}"
+        """The tokens of both ends of each text: it may have megabytes."""
+        most = room * CHARACTERS_PER_TOKEN
+        ends = [text if len(text) <= 2 * most else f"{text[:most]}\n{text[-most:]}" for text in texts]
+        return plain_tokens(self.vocabulary, ends)
 
 
 class TransformerSnippetEncoder(SnippetEncoder):
@@ -85,20 +83,19 @@ class TransformerSnippetEncoder(SnippetEncoder):
     config: SnipperTransformerConfig
 
     def __init__(self, config: SnipperTransformerConfig, vocabulary: Subwords) -> None:
-        """Build the architecture; :meth:`load_base` loads the pretrained weights.
+        """Build the architecture; :meth:`initialize` loads the pretrained weights.
 
         Raises:
             UserError: the libraries are missing, or the model reads fewer tokens.
         """
-        towers: list[nn.Module] = [vocabulary.build("AutoModel") for _ in range(1 + config.separate)]
-        super().__init__(config, vocabulary, towers)
-        most = most_tokens(towers[0].config)
+        super().__init__(config, vocabulary, lambda: vocabulary.build("AutoModel"))
+        most = most_tokens(self.towers[0].config)
         if max(config.query_length, config.document_length) > most:
             raise UserError(
                 f"--model.query_length and --model.document_length take {most:,} tokens at most with {config.base}"
             )
 
-    def load_base(self) -> None:
+    def initialize(self, tokenizer: SnippetSubwords) -> None:  # noqa: ARG002 - the base has them
         """Load the pretrained weights into each tower.
 
         Raises:

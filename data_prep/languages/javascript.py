@@ -134,6 +134,6 @@ LANGUAGE: Final = Language(
     built_folders=words("dist build out bundles umd cjs esm es lib-cov"),
     sole_exports=(b"export default", b"module.exports"),
     is_minified=_is_minified,
-    traces="search.traces.javascript:read_errors",
+    traces="search.traces.headed:read_javascript",
     colours={"undefined": "keyword", "decorator": "annotation"},
 )

@@ -18,8 +18,7 @@ from xml.parsers import expat
 from data_prep.errors import UserError
 from data_prep.posts.config import PostsConfig
 from data_prep.posts.dump_files import Dump
-from data_prep.posts.post_lines import KeptPost
-from data_prep.posts.records import Row
+from data_prep.posts.post_lines import KeptPost, Row
 
 Keep = Callable[[KeptPost], None]
 """Takes a row that is kept."""

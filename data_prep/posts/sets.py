@@ -1,4 +1,4 @@
-"""The sets of SearchBySnippet: evaluation, pre-training, training and development (arXiv 2305.11625, section 3).
+"""Questions, and the sets of SearchBySnippet: to evaluate, pre-train, train and develop (arXiv 2305.11625, section 3).
 
 A query is the code and the errors of a question. In the evaluation set it is the question A of a duplicate link A -> B,
 and the document sought is B with its accepted answer; training pairs a question's own code and errors with its own
@@ -9,17 +9,63 @@ relevant) and for development sets. Linked but not duplicate questions (LinkType
 share of them is the ``duplicate`` development set here, the rest are noisy pairs to pre-train on, if that is asked for.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, TypeVar
+from typing import Final, Literal, TypeVar
 
 import numpy as np
 
 from data_prep.posts.config import PostsConfig
-from data_prep.posts.records import Post
 
 Drawn = TypeVar("Drawn")
+Links = Literal["duplicate_of", "linked_to"]
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """Who wrote a post, and under which licence it may be shown."""
+
+    author: str
+    url: str
+    licence: str
+
+
+NOBODY: Final = Attribution("", "", "")
+"""Of an answer that is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """A question; links are ids of the same site."""
+
+    site: str
+    id: int
+    title: str
+    tags: tuple[str, ...]
+    body: str  # HTML
+    text: str  # the body without markup, including code
+    prose: str  # the same without blocks of code
+    code: str
+    error: str
+    keyword: tuple[str, ...]
+    best_answer: str  # text of the accepted answer, "" if there is none
+    accepted_answer_id: int | None
+    duplicate_of: tuple[int, ...]
+    linked_to: tuple[int, ...]
+    creation_date: str
+    question_by: Attribution
+    answer_by: Attribution
+
+    @property
+    def key(self) -> str:
+        """Unique over sites."""
+        return f"{self.site}/{self.id}"
+
+    @property
+    def has_query(self) -> bool:
+        """Whether there is code or an error to search with."""
+        return bool(self.code or self.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +91,7 @@ class PostSets:
     @cached_property
     def evaluation(self) -> tuple[Query, ...]:
         """Duplicates with code or an error whose original has an accepted answer."""
-        return self._linked(lambda post: post.duplicate_of, answered=True)
+        return self._linked("duplicate_of", answered=True)
 
     @cached_property
     def closed_corpus(self) -> tuple[int, ...]:
@@ -55,21 +101,19 @@ class PostSets:
     @cached_property
     def held_out(self) -> frozenset[int]:
         """Every question of the evaluation set, on either side of a link."""
-        originals = (
-            self._originals(self.posts[query.row], lambda post: post.duplicate_of) for query in self.evaluation
-        )
+        originals = (self._originals(self.posts[query.row], "duplicate_of") for query in self.evaluation)
         return frozenset(query.row for query in self.evaluation).union(*originals)
 
     @cached_property
     def pretraining(self) -> tuple[tuple[int, int], ...]:
         """Duplicates with code or an error and their originals, where these have no accepted answer."""
-        return tuple(self._pairs(lambda post: post.duplicate_of, answered=False))
+        return tuple(self._pairs("duplicate_of", answered=False))
 
     @cached_property
     def linked_pretraining(self) -> tuple[tuple[int, int], ...]:
         """Noisy pairs: linked questions, with or without an accepted answer, but for the development set's."""
-        pairs = [*self._pairs(lambda post: post.linked_to, answered=False)]
-        pairs += self._pairs(lambda post: post.linked_to, answered=True)
+        pairs = [*self._pairs("linked_to", answered=False)]
+        pairs += self._pairs("linked_to", answered=True)
         return tuple(pair for pair in pairs if not self._dev_rows & {*pair})
 
     @cached_property
@@ -77,7 +121,7 @@ class PostSets:
         """Linked questions with an accepted answer: the development set that is most like the evaluation set."""
         found = [
             query
-            for query in self._linked(lambda post: post.linked_to, answered=True)
+            for query in self._linked("linked_to", answered=True)
             if not self.held_out & {query.row, *query.relevant}
         ]
         return tuple(self._drawn(found, min(self.config.dev_queries, round(len(found) * self.config.linked_share)), 1))
@@ -108,7 +152,7 @@ class PostSets:
         """Row -> rows of questions that are linked to it as duplicates, in either direction."""
         found: dict[int, set[int]] = {}
         for row, post in enumerate(self.posts):
-            for other in self._originals(post, lambda post: post.duplicate_of):
+            for other in self._originals(post, "duplicate_of"):
                 found.setdefault(row, set()).add(other)
                 found.setdefault(other, set()).add(row)
         return {row: frozenset(others) for row, others in found.items()}
@@ -134,12 +178,12 @@ class PostSets:
     def _rows(self) -> dict[tuple[str, int], int]:
         return {(post.site, post.id): row for row, post in enumerate(self.posts)}
 
-    def _originals(self, post: Post, links: Callable[[Post], Iterable[int]]) -> list[int]:
+    def _originals(self, post: Post, links: Links) -> list[int]:
         """The rows of the posts that it links to, without those that are not kept."""
-        rows = (self._rows.get((post.site, other)) for other in links(post))
+        rows = (self._rows.get((post.site, other)) for other in getattr(post, links))
         return [row for row in rows if row is not None]
 
-    def _linked(self, links: Callable[[Post], Iterable[int]], *, answered: bool) -> tuple[Query, ...]:
+    def _linked(self, links: Links, *, answered: bool) -> tuple[Query, ...]:
         found = []
         for row, post in enumerate(self.posts):
             if post.has_query:
@@ -149,7 +193,7 @@ class PostSets:
                 found += [Query(row, of)] if of else []
         return tuple(found)
 
-    def _pairs(self, links: Callable[[Post], Iterable[int]], *, answered: bool) -> Iterator[tuple[int, int]]:
+    def _pairs(self, links: Links, *, answered: bool) -> Iterator[tuple[int, int]]:
         """Pairs of a question and one that it links to, apart from the evaluation set."""
         for query in self._linked(links, answered=answered):
             for other in query.relevant:
@@ -159,45 +203,3 @@ class PostSets:
     def _drawn(self, of: Sequence[Drawn], count: int, stream: int) -> list[Drawn]:
         order = np.random.default_rng((self.config.seed, stream)).permutation(len(of))[:count]
         return [of[place] for place in sorted(order.tolist())]
-
-
-@dataclass(frozen=True, slots=True)
-class SizeRow:
-    """Mean sizes in characters of a subset."""
-
-    subset: str
-    posts: int
-    total: float
-    field: float
-
-    @property
-    def percent(self) -> float:
-        """Size of the fields in percent of the total."""
-        return 100 * self.field / self.total if self.total else 0.0
-
-
-_SUBSETS: Final[dict[str, Callable[[Post], int]]] = {
-    "all posts": lambda post: len(post.text),
-    "with code": lambda post: len(post.code),
-    "with error": lambda post: len(post.error),
-    "with code and error": lambda post: (len(post.code) + len(post.error)) * bool(post.code and post.error),
-    "with best_answer": lambda post: len(post.best_answer),
-}
-"""Subset -> size of its fields in a post, 0 if the post is not part of it."""
-
-
-def size_rows(posts: Sequence[Post]) -> list[SizeRow]:
-    """Sizes of the fields of posts, as in the paper's table of statistics.
-
-    For a subset of the questions: the mean number of characters of a question's text, and of the fields in question.
-    The percentage is the second over the first. The paper does not say what the total of a question is; its numbers
-    exclude that the answer is part of it (questions with an answer have a smaller total than all), so here it is the
-    question's text.
-    """
-    rows = []
-    for subset, size in _SUBSETS.items():
-        found = [(len(post.text), size(post)) for post in posts if size(post) or subset == "all posts"]
-        count = max(1, len(found))
-        total, field = (sum(column) / count for column in zip(*found, strict=True)) if found else (0.0, 0.0)
-        rows.append(SizeRow(subset, len(found), total, field))
-    return rows

@@ -6,8 +6,8 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Final
@@ -21,9 +21,9 @@ from data_prep.files.named_paths import check_folder_place, named_path
 from data_prep.files.reading import read_whole
 from data_prep.posts.config import PostsConfig
 from data_prep.posts.dump_files import Dump, find_dump
-from data_prep.posts.post_lines import KeptPost, PostBatch, Reading
+from data_prep.posts.post_lines import KeptPost
 from data_prep.posts.read_dump import Found, read_links, read_posts
-from data_prep.posts.records import NOBODY, Post
+from data_prep.posts.sets import NOBODY, Attribution, Post
 from data_prep.program import program_sha256
 from data_prep.worker_pool import processors, pushed
 
@@ -128,15 +128,17 @@ def _post(
 ) -> Post:
     key = row["site"], row["id"]
     answer = answers.get(key)
-    return Post.from_json(
-        {
-            **row,
-            "best_answer": answer["text"] if answer else "",
-            "answer_by": answer["answer_by"] if answer else asdict(NOBODY),
-            "duplicate_of": pointed["duplicate"].get(key, ()),
-            "linked_to": pointed["linked"].get(key, ()),
-        }
-    )
+    changed = {
+        "tags": tuple(row["tags"]),
+        "body": "",
+        "keyword": tuple(row["keyword"]),
+        "best_answer": answer["text"] if answer else "",
+        "duplicate_of": pointed["duplicate"].get(key, ()),
+        "linked_to": pointed["linked"].get(key, ()),
+        "question_by": Attribution(**row["question_by"]),
+        "answer_by": Attribution(**answer["answer_by"]) if answer else NOBODY,
+    }
+    return Post(**{**row, **changed})
 
 
 def _by_source(links: Sequence[Sequence[Any]]) -> dict[tuple[str, int], tuple[int, ...]]:
@@ -171,8 +173,7 @@ def _make(
     counts: dict[str, Counter[str]] = {}
     started = time.perf_counter()
     with atomic_folder(folder) as new:
-        with ExitStack() as files:
-            questions, answers = (files.enter_context((new / name).open("wb")) for name in (_QUESTIONS, _ANSWERS))
+        with (new / _QUESTIONS).open("wb") as questions, (new / _ANSWERS).open("wb") as answers:
             for dump in dumps:
                 counts[dump.site] = _read_site(dump, config, questions, answers, links, say)
         seconds = time.perf_counter() - started
@@ -207,9 +208,6 @@ def _read_site(
 
 def _read_posts(dump: Dump, config: PostsConfig, questions: IO[bytes], answers: IO[bytes]) -> Found:
     """Read Posts.xml here, and its HTML in other processes, which also pack it; all in the file's order."""
-    reading = Reading(
-        dump.site, dump.question_url, dump.licence, config.error_rule, config.inline, config.min_chars
-    )  # fmt: skip
     batch: list[KeptPost] = []
     size = 0
 
@@ -217,26 +215,17 @@ def _read_posts(dump: Dump, config: PostsConfig, questions: IO[bytes], answers: 
         questions.write(lines[0])
         answers.write(lines[1])
 
-    with pushed(_LINES, write, _processes(dump)) as push:
+    def keep(post: KeptPost) -> None:
+        nonlocal batch, size
+        batch.append(post)
+        size += 200 + len(post.row.get("Body", ""))  # with the rest of the row
+        if size >= _BATCH:
+            push((dump, config, batch))
+            batch, size = [], 0
 
-        def flush() -> None:
-            nonlocal size
-            push(PostBatch(reading, tuple(batch)))
-            batch.clear()
-            size = 0
-
-        def keep(post: KeptPost) -> None:
-            nonlocal size
-            batch.append(post)
-            size += 200 + len(post.row.get("Body", ""))  # with the rest of the row
-            if size >= _BATCH:
-                flush()
-
+    # one process per processor, but for a dump so small that starting them takes longer than reading it
+    processes = processors() if dump.posts.path.stat().st_size >= _LARGE else 1
+    with pushed(_LINES, write, processes) as push:
         found = read_posts(dump, config, keep)
-        flush()
+        push((dump, config, batch))
     return found
-
-
-def _processes(dump: Dump) -> int:
-    """One per processor, but for a dump so small that starting them takes longer than reading it."""
-    return processors() if dump.posts.path.stat().st_size >= _LARGE else 1

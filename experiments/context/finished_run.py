@@ -28,8 +28,10 @@ from experiments.recipes.config import REPOSITORY, Configuration
 from experiments.recipes.run_folder import RunFolder, load_run
 from experiments.run.data import contexts_stage, prepare_stage
 from experiments.run.run import command_line
-from modeling.pool_ranker import PoolRanker
-from modeling.ranker import best_device
+from modeling.base import Encoded
+from modeling.bi_encoder import BiEncoder
+from modeling.pool_ranker import PoolRanker, scoring
+from modeling.ranker import Ranker, best_device
 
 _AT_ONCE = 256
 """Texts that are encoded together."""

@@ -29,7 +29,16 @@ from data_prep.store.derived_splits import tree_of
 from data_prep.store.prepared_data import Split
 from evaluation.fusion import best_weight, weighted, z_scores
 from evaluation.metrics import count_better_and_tied
-from experiments.context.finished_run import FinishedRun, rows_of_languages
+from experiments.context.finished_run import (
+    FinishedRun,
+    Pool,
+    PoolScores,
+    model_scores,
+    pool_ranks,
+    pools,
+    ranker_scores,
+    rows_of_languages,
+)
 from experiments.context.options import ContextOptions
 from experiments.context.results import ALL, OVERLAPS, ContextResult, reached, save_result
 from experiments.recipes.config import resolve

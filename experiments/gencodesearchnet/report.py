@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from evaluation.benchmark import BenchmarkResult, ByType, SubsetResult
+from data_prep.errors import UserError
+from data_prep.gencodesearchnet.subsets import SUBSETS
+from evaluation.benchmark import BenchmarkResult, ByType, RankingResult, SubsetResult
 from evaluation.json_records import from_json
 from evaluation.result_store import ResultStore
 from experiments.tables.comparison_pictures import as_png

@@ -19,8 +19,8 @@ from data_prep.gencodesearchnet.sampling import DISTRACTORS, Block, ranking_bloc
 from data_prep.gencodesearchnet.subsets import Subset
 from data_prep.gencodesearchnet.words import as_split
 from data_prep.store.prepared_data import Split
-from evaluation.metrics import count_better_and_tied, mrr
 from evaluation.fusion import Scale, weighted
+from evaluation.metrics import count_better_and_tied, mrr
 from experiments.gencodesearchnet.config import BenchmarkOptions
 from experiments.gencodesearchnet.fine_tune import RECORD
 from experiments.recipes.config import REPOSITORY

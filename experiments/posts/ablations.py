@@ -5,28 +5,18 @@ round on the ``full`` corpus, by the mean over seeds of each query's hits in the
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
-from data_prep.files.atomic import write_atomically
-from data_prep.files.named_paths import named_path
-from evaluation.significance import compare, holm
-from experiments.posts.config import resolve_plan
-from experiments.posts.results import PostsResult
-from experiments.posts.run import run_posts
-
 SEEDS: Final = 3
 BASE: Final = "snipper_light"
-_LAST_ROUND: Final = {
+LAST_ROUND: Final = {
     "evaluate.stages": "last",
     "evaluate.fusion": "false",
     "evaluate.titles": "false",
     "evaluate.first_link": "false",
 }
-_DEPTH: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,57 +83,6 @@ ABLATIONS: Final[dict[str, PostsAblation]] = {
 """Name -> ablation."""
 
 
-def run_ablation(name: str, typed: Mapping[str, str], command: str, say: Callable[[str], None]) -> str:
-    """Train and test every variant; returns the page, which is also saved in the folder of the runs.
-
-    Raises:
-        ValueError: an option is unknown, or the data are not available.
-        OSError: a file cannot be written.
-    """
-    ablation = ABLATIONS[name]
-    out = named_path(resolve_plan(BASE, typed).loop.out) / "ablations"
-    found: dict[str, list[PostsResult]] = {}
-    for label, settings in {BASE: {}, **ablation.variants}.items():
-        for seed in range(SEEDS):
-            own = {"train.seed": str(seed), "evaluate.save": str(out / name / folder_name(label))}
-            plan = resolve_plan(BASE, {**typed, **settings, **_LAST_ROUND, **own})
-            say(f"{name}: {label}, seed {seed}")
-            results = [each for each in run_posts(plan, command, say).results if each.pool == "full"]
-            found.setdefault(label, []).append(results[-1])
-    page = ablation_page(ablation.question, found)
-    write_atomically(out / f"{name}.md", page)
-    return f"{page}\n{out / f'{name}.md'}"
-
-
 def folder_name(label: str) -> str:
     """The name of the folder of a variant's results."""
     return re.sub(r"[^\w.-]+", "_", label)
-
-
-def ablation_page(question: str, found: Mapping[str, Sequence[PostsResult]]) -> str:
-    """A table of all variants; the first is the one that the others are compared with."""
-    base, *others = found
-    same = [label for label in others if found[label][0].queries == found[base][0].queries]
-    against = [compare(_hits(found[label]), _hits(found[base])) for label in same]
-    adjusted = dict(zip(same, holm([each.p_value for each in against]), strict=True))
-    differences = dict(zip(same, against, strict=True))
-    lines = [
-        question,
-        "",
-        f"| variant | queries | Recall@{_DEPTH}, mean of {len(found[base])} seeds | difference | p |",
-    ]
-    lines += ["|---|---:|---:|---:|---:|"]
-    for label, results in found.items():
-        recalls = [float(result.hits(_DEPTH).mean()) for result in results]
-        spread = f" ± {np.std(recalls, ddof=1):.3f}" if len(recalls) > 1 else ""
-        cells = f"| {label} | {len(results[0].ranks)} | {np.mean(recalls):.3f}{spread} |"
-        if each := differences.get(label):
-            cells += f" {each.mean:+.3f} ({each.low:+.3f} to {each.high:+.3f}) | {adjusted[label]:.3f} |"
-        lines.append(cells if label in differences else f"{cells} | |")
-    note = "Intervals: bootstrap over queries, of hits averaged over seeds; p: sign-flip test, adjusted by Holm."
-    return "\n".join([*lines, "", note]) + "\n"
-
-
-def _hits(results: Sequence[PostsResult]) -> np.ndarray:
-    mean: np.ndarray = np.mean([result.hits(_DEPTH) for result in results], axis=0)
-    return mean

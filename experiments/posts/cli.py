@@ -6,8 +6,7 @@ from typing import Final
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import check_folder_place, check_replaceable_folder, named_path
-from experiments.posts.config import MODELS, all_options, resolve_plan
-from experiments.posts.options import TrackerOptions
+from experiments.posts.config import MODELS, TrackerOptions, all_options, resolve_plan
 from experiments.terminal.console import say, show
 from experiments.terminal.options import parsed, split_arguments, switches_of, unknown
 
@@ -61,7 +60,7 @@ def tune(arguments: Sequence[str]) -> None:
     words, typed = _split(arguments)
     if words:
         raise UserError(f"bash run.sh posts tune takes options only, not {' '.join(words)}")
-    from experiments.posts.tuning import tuned_page
+    from experiments.posts.rankers import tuned_page
 
     show(tuned_page(resolve_plan("bm25_tuned", typed), _command("posts tune", arguments), say))
 
@@ -74,7 +73,7 @@ def table(arguments: Sequence[str]) -> None:
     """
     if arguments:
         raise UserError("bash run.sh posts table takes no words or options")
-    from experiments.posts.summary import write_summaries
+    from experiments.posts.results import write_summaries
 
     say(f"wrote {', '.join(map(str, write_summaries()))}")
 
@@ -90,7 +89,7 @@ def sample(arguments: Sequence[str]) -> None:
         raise unknown("model of posts", " ".join(names), [*MODELS])
     if "data.path" in typed:
         raise UserError("bash run.sh posts_sample makes its own posts: leave out --data.path, or use posts")
-    from experiments.posts.sample_run import run_sample
+    from experiments.posts.run import run_sample
 
     show(f"\n{run_sample(names[0], typed, _command('posts_sample', arguments), say)}")
 

@@ -99,13 +99,24 @@ class TestConfig:
     stages: Literal["all", "last", "none"] = "all"
     """Stages of a trained model that are tested: all, or the last round alone; none: nothing is trained, and the
     encoder is tested as it begins."""
-    depth: int = 50
-    """Documents per query in the saved results."""
     save: str = ""
     """Folder for a JSON file of each result; empty: the folder of the run."""
 
-    def __post_init__(self) -> None:
-        check_bounds(self, {"depth": whole(0, 10_000)}, "evaluate")
+
+@dataclass(frozen=True, slots=True)
+class TrackerOptions:
+    """Options of ``posts_from_tracker``."""
+
+    out: str = ""
+    """Folder for Posts.xml and PostLinks.xml; it is replaced."""
+    links: str = ""
+    """JSON Lines of weak links, each with query and original; they become links of type 1."""
+    site: str = ""
+    """Name of the tracker; empty: the name of the folder."""
+    question_url: str = ""
+    """Address of a ticket, with {id} for its number."""
+    licence: str = ""
+    """Licence of its texts, shown with each result; empty: not known."""
 
 
 _LOOP_BOUNDS: Final = {
@@ -129,6 +140,10 @@ class PostsModel:
     """Options that differ from the defaults."""
     kind: Literal["bm25", "zero_shot", "light", "transformer"]
 
+
+SAMPLE_SIZE: Final = 3000
+"""Questions of the synthetic sample, without duplicates."""
+SAMPLE_SEED: Final = 0
 
 _TUNED: Final = {"model.k1": "1.2", "model.b": "0.75", "model.words": "code", "model.distinct": "true"}
 _LIGHT: Final = {
@@ -187,12 +202,7 @@ class PostsPlan:
     evaluate: TestConfig
 
 
-def section_types(name: str) -> dict[str, type]:
-    """The dataclass of each section for a model.
-
-    Raises:
-        UserError: there is no such model.
-    """
+def _section_types(name: str) -> dict[str, type]:
     if name not in MODELS:
         raise unknown("model of posts", name, [*MODELS])
     return {
@@ -210,10 +220,8 @@ def all_options(name: str) -> dict[str, Option]:
     Raises:
         UserError: there is no such model.
     """
-    found: dict[str, Option] = {}
-    for section, kind in section_types(name).items():
-        found |= {option.name: option for option in options_of(section, kind).values()}
-    return found
+    types = _section_types(name)
+    return {option.name: option for section in types for option in options_of(section, types[section]).values()}
 
 
 def resolve_plan(name: str, typed: Mapping[str, str]) -> PostsPlan:
@@ -222,7 +230,7 @@ def resolve_plan(name: str, typed: Mapping[str, str]) -> PostsPlan:
     Raises:
         UserError: an unknown model or option, or an invalid value.
     """
-    types, options = section_types(name), all_options(name)
+    types, options = _section_types(name), all_options(name)
     for option in typed:
         if option not in options:
             raise unknown("option", f"--{option}", [f"--{each}" for each in options])

@@ -12,48 +12,61 @@ command that was stopped continues where it was, and variants share the stages t
 """
 
 import hashlib
+import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from jaxtyping import Int64
 
-from baselines.snipper.encoder import SnippetEncoder, SnippetTokenizer
-from baselines.snipper.light import LightEncoder, LightTokenizer
-from baselines.snipper.loss import NegativeLogLikelihood
-from baselines.snipper.mining import hard_negatives
+from baselines.snipper.encoder import SnippetEncoder, SnippetTokenizer, hard_negatives
+from baselines.snipper.light import LightTokenizer
 from baselines.snipper.texts import QueryText
-from baselines.snipper.transformer import SnippetSubwords, TransformerSnippetEncoder
+from baselines.snipper.transformer import SnippetSubwords
+from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
+from data_prep.files.folder_lock import sole_holder
+from data_prep.files.json_text import parse_json
 from data_prep.files.named_paths import named_path
+from data_prep.files.reading import ABSENT, read_whole
 from data_prep.posts.sets import PostSets
 from data_prep.store.ragged_lists import Ragged
 from data_prep.store.tokenizing import TokenizedPairs
 from evaluation.metrics import mrr, top_at_k
 from experiments.posts.config import PostsPlan
-from experiments.posts.docstrings import docstring_pairs
-from experiments.posts.loop_pairs import LoopPairs, TextPair, checksum
-from experiments.posts.pools import Pool, duplicate_pool, same_post_pool
-from experiments.posts.rankers import EncoderRanker, PerCorpus, VectorScores
-from experiments.posts.stage_files import (
-    NEGATIVES,
-    Stage,
-    load_negatives,
-    read_record,
-    save_negatives,
-    sole_maker,
-)
-from experiments.recipes.snippet_encoder import RECORD, TOKENIZER, WEIGHTS
+from experiments.posts.pools import LoopPairs, Pool, TextPair, checksum, development_pools, docstring_pairs
+from experiments.posts.rankers import EncoderRanker, VectorScores
+from experiments.recipes.snippet_encoder import ENCODERS, RECORD, TOKENIZER, WEIGHTS
 from modeling.base import NeuralRanker
 from modeling.ranker import best_device
 from training.checkpoint import load_weights, save_weights
+from training.config import LossConfig, TrainConfig
+from training.losses import Loss
 from training.state import seed_everything
 from training.task import PairTask
 from training.trainer import CHECKPOINT, train
+
+Mined: TypeAlias = Int64[np.ndarray, "pairs mined"]
+"""Hard negatives of each training pair."""
+_NEGATIVES: Final = "negatives.npy"
+_NO_QUERY: Final = QueryText("", "")
+_FREE: Final = ("resume", "checkpoint_minutes", "checkpoint_epochs", "threads", "processes")
+"""Options of training that do not change its result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A finished stage."""
+
+    name: str
+    key: str
+    folder: Path
+    record: Mapping[str, Any]  # what is known of its training
 
 
 @dataclass
@@ -66,10 +79,10 @@ class Loop:
 
     def __post_init__(self) -> None:
         self.pairs = LoopPairs(self.plan.loop, self.sets)
-        self._tokenized = PerCorpus(lambda documents: self.tokenizer.documents(documents))
+        self._ids_of = cache(lambda documents: self.tokenizer.documents(documents))
 
-    def run(self) -> tuple[EncoderRanker, list[Stage]]:
-        """Train all stages that are not cached; returns the last model and the stages.
+    def run(self) -> list[Stage]:
+        """Train all stages that are not cached; returns the stages.
 
         Raises:
             ValueError: there are too few pairs, or a stage is damaged.
@@ -94,26 +107,24 @@ class Loop:
             key = start if self.plan.loop.restart == "pretrained" else key
             stages.append(self._trained(f"round-{number}", key, self.pairs.training, mined, self.plan.train.epochs))
             key = stages[-1].key
-        return self.ranker(stages[-1]), stages
+        return stages
 
     def ranker(self, stage: Stage) -> EncoderRanker:
         """The model of a finished stage."""
         model = self._model(None)
         load_weights(model, stage.folder / WEIGHTS)
-        return EncoderRanker(model.eval(), self.tokenizer, self._tokenized)
+        return EncoderRanker(model.eval(), self.tokenizer, self._ids_of)
 
     def untrained(self) -> EncoderRanker:
         """The encoder before any training, such as a pretrained transformer out of the box."""
         seed_everything(self.plan.train.seed, self.plan.train.threads)
-        return EncoderRanker(self._model("").eval(), self.tokenizer, self._tokenized)
+        return EncoderRanker(self._model("").eval(), self.tokenizer, self._ids_of)
 
     @cached_property
     def pools(self) -> list[Pool]:
         """The development sets that have queries, over ``--train.validate_pool`` documents."""
-        parts = self.plan.loop.parts
-        found = [same_post_pool(self.sets, parts), duplicate_pool(self.sets, parts, body=self.plan.evaluate.body)]
-        size, seed = self.plan.train.validate_pool, self.sets.config.seed
-        return [pool.part(size, seed) for pool in found if len(pool.queries)]
+        found = development_pools(self.sets, self.plan.loop.parts, body=self.plan.evaluate.body)
+        return [pool.part(self.plan.train.validate_pool, self.sets.config.seed) for pool in found]
 
     @cached_property
     def _development_key(self) -> str:
@@ -147,7 +158,7 @@ class Loop:
         name: str,
         start: str,
         pairs: Sequence[TextPair],
-        mined: tuple[str, Int64[np.ndarray, "pairs mined"]] | None,
+        mined: tuple[str, Mined] | None,
         epochs: int,
     ) -> Stage:
         """Train from the weights of stage ``start`` (its key), or load the cached result."""
@@ -163,10 +174,10 @@ class Loop:
         }
         key = self._key(name, start, about)
         folder = self._stage_folder(key)
-        with sole_maker(folder, self.say):
+        with self._sole_maker(folder):
             if not (folder / RECORD).exists():
                 self._train(folder, name, start, pairs, mined[1] if mined else None, config)
-        record = read_record(folder)
+        record = _record_of(folder)
         best = ", ".join(f"{what} {value:.4f}" for what, value in record["best"].items())
         self.say(f"{name}: {len(pairs):,} pairs, best of {record['epochs']} epochs on development: {best} ({folder})")
         return Stage(name, key, folder, record)
@@ -177,18 +188,17 @@ class Loop:
         name: str,
         start: str,
         pairs: Sequence[TextPair],
-        mined: Int64[np.ndarray, "pairs mined"] | None,
-        config: Any,
+        mined: Mined | None,
+        config: TrainConfig,
     ) -> None:
         seed_everything(config.seed, config.threads)
         model = self._model(start)
         queries, documents = self._training_ids if pairs is self.pairs.training else self._ids(pairs)
         fields = {"query": queries, "code": documents}
-        resume = str(folder) if (folder / CHECKPOINT).exists() else ""
-        config = replace(config, resume=resume)
+        config = replace(config, resume=str(folder) if (folder / CHECKPOINT).exists() else "")
         task = PairTask(
             model,
-            NegativeLogLikelihood(self.plan.model.temperature),
+            Loss(LossConfig("cross_entropy", temperature=self.plan.model.temperature, directions="queries")),
             TokenizedPairs(fields, code_fields=("code",), key_fields=("code",)),
             self._measures,
             config,
@@ -218,43 +228,38 @@ class Loop:
     def _measures(self, model: NeuralRanker) -> dict[str, float]:
         """MRR and Recall@10 of each development set; the mean Recall@10 selects the epoch."""
         assert isinstance(model, SnippetEncoder)
-        ranker = EncoderRanker(model, self.tokenizer, self._tokenized)
+        ranker = EncoderRanker(model, self.tokenizer, self._ids_of)
         found: dict[str, float] = {}
         for pool in self.pools:
             ranks = pool.ranks(ranker.over(pool))
             found |= {f"{pool.name} mrr": mrr(ranks), f"{pool.name} recall@10": top_at_k(ranks, 10)}
         return {"mrr": _mean(found, " mrr"), "selection": _mean(found, " recall@10"), **found}
 
-    def _mined(self, name: str, key: str) -> tuple[str, Int64[np.ndarray, "pairs mined"]]:
+    def _mined(self, name: str, key: str) -> tuple[str, Mined]:
         """The hard negatives that the model of the stage with ``key`` finds, cached."""
         count, own = self.plan.loop.mined, self._key(name, key, {"mined": self.plan.loop.mined})
         folder = self._stage_folder(own)
-        path = folder / NEGATIVES
-        with sole_maker(folder, self.say):
+        path = folder / _NEGATIVES
+        with self._sole_maker(folder):
             if not path.exists():
-                before = self._stage_folder(key)
-                ranker = self.ranker(Stage("", key, before, {}))
+                ranker = self.ranker(Stage("", key, self._stage_folder(key), {}))
                 queries, documents = self._training_ids
                 scores = VectorScores(ranker.queries(queries), ranker.documents(documents))
-                found = hard_negatives(scores.blocks(), self.pairs.duplicates(), count)
-                save_negatives(path, found)
-        found = load_negatives(path, len(self.pairs.rows), count)
+                content = io.BytesIO()
+                np.save(content, hard_negatives(scores.blocks(), self.pairs.duplicates(), count), allow_pickle=False)
+                write_atomically(path, content.getvalue())
+        try:
+            found: Mined = np.load(path, allow_pickle=False)
+        except (*ABSENT, ValueError, EOFError) as error:
+            raise UserError(f"{path} is damaged ({error}): remove it, it is made again") from error
         self.say(f"{name}: {count} negatives per query ({folder})")
         return own, found
 
     def _model(self, start: str | None) -> SnippetEncoder:
         """A model with the weights of the stage ``start``; if that is no stage, its first ones; None: any weights."""
-        config, tokenizer = self.plan.model, self.tokenizer
-        if isinstance(tokenizer, LightTokenizer):
-            light = LightEncoder(config, tokenizer.vocabulary)
-            light.start_with(tokenizer.rarity)
-            model: SnippetEncoder = light
-        else:
-            assert isinstance(tokenizer, SnippetSubwords)
-            transformer = TransformerSnippetEncoder(config, tokenizer.vocabulary)
-            if start is not None:
-                transformer.load_base()
-            model = transformer
+        model: SnippetEncoder = ENCODERS[self.plan.kind].encoder(self.plan.model, self.tokenizer.vocabulary)
+        if start is not None:
+            model.initialize(self.tokenizer)
         if start and (folder := self._stage_folder(start)).is_dir():
             load_weights(model, folder / WEIGHTS)
         return model.to(best_device())
@@ -267,9 +272,23 @@ class Loop:
     def _stage_folder(self, key: str) -> Path:
         return named_path(self.plan.loop.out) / "stages" / key
 
+    @contextmanager
+    def _sole_maker(self, folder: Path) -> Iterator[None]:
+        """Lock the folder of a stage, which is created; wait until another process that makes it has ended."""
+        waiting = f"waiting for another process that makes {folder.name}"
+        with sole_holder(folder.with_name(f"{folder.name}.lock"), lambda: self.say(waiting)):
+            folder.mkdir(parents=True, exist_ok=True)
+            yield
 
-_NO_QUERY: Final = QueryText("", "")
-_FREE: Final = ("resume", "checkpoint_minutes", "checkpoint_epochs", "threads", "processes")
+
+def _record_of(folder: Path) -> Mapping[str, Any]:
+    try:
+        record: Mapping[str, Any] = parse_json(read_whole(folder / RECORD))
+    except UserError as error:
+        raise UserError(
+            f"{folder / RECORD} is damaged ({error}): remove the folder, the stage is trained again"
+        ) from error
+    return record
 
 
 def _mean(measures: Mapping[str, float], ending: str) -> float:

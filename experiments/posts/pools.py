@@ -1,19 +1,29 @@
-"""Test pools: queries, the documents they are ranked over, and which of these are relevant or not counted."""
+"""The sets of posts as texts: pools to test on, and the pairs that SnippeR's loop trains on.
 
+A pool has queries, the documents they are ranked over, and which of these are relevant or not counted. A training pair
+is a query of code and errors, and a document.
+"""
+
+import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from functools import cached_property
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 from jaxtyping import Int64
 
 from baselines.snipper.texts import QueryParts, QueryText, document_text
-from data_prep.posts.records import Post
-from data_prep.posts.sets import PostSets, Query
+from data_prep.errors import UserError
+from data_prep.posts.sets import Post, PostSets, Query
+from data_prep.store.prepared_data import open_prepared
 from evaluation.metrics import best_ranks
+from experiments.posts.config import LoopConfig
 from modeling.ranker import Scores
 
+TextPair: TypeAlias = tuple[QueryText, str]
 SAME_TEXT: Final = 0.8
 """Jaccard similarity of the words of two questions from which they count as the same text posted twice."""
 
@@ -24,7 +34,7 @@ class Pool:
 
     name: str
     queries: Sequence[QueryText]
-    documents: Sequence[str]
+    documents: tuple[str, ...]
     posts: Sequence[int]  # the row of each document
     relevant: Sequence[tuple[int, ...]]  # documents sought by each query
     ignored: Sequence[tuple[int, ...]]  # its own post
@@ -49,7 +59,7 @@ class Pool:
         place = {old: new for new, old in enumerate(kept)}
         return replace(
             self,
-            documents=[self.documents[old] for old in kept],
+            documents=tuple(self.documents[old] for old in kept),
             posts=[self.posts[old] for old in kept],
             relevant=[tuple(place[old] for old in places) for places in self.relevant],
             ignored=[tuple(place[old] for old in places if old in place) for places in self.ignored],
@@ -64,16 +74,17 @@ def evaluation_pool(
     return _pool(of, sets, sets.evaluation, corpus, parts, body=body, titles=titles)
 
 
-def duplicate_pool(sets: PostSets, parts: QueryParts, *, body: bool) -> Pool:
-    """The development set of linked questions, over the same documents as the evaluation."""
-    return _pool("duplicate", sets, sets.dev_duplicates, sets.corpus, parts, body=body)
+def development_pools(sets: PostSets, parts: QueryParts, *, body: bool) -> list[Pool]:
+    """The development sets that have queries.
 
-
-def same_post_pool(sets: PostSets, parts: QueryParts) -> Pool:
-    """The development set of training questions: their code and errors against title and accepted answer of all."""
+    ``same_post``: training questions, their code and errors against title and accepted answer of all; ``duplicate``,
+    the last one and most like the evaluation set: linked questions, over the same documents as the evaluation.
+    """
     queries = [Query(row, (row,)) for row in sets.dev_same_post]
-    pool = _pool("same_post", sets, queries, sets.corpus, parts, body=False)
-    return replace(pool, ignored=[()] * len(queries))
+    same = _pool("same_post", sets, queries, sets.corpus, parts, body=False)
+    same = replace(same, ignored=[()] * len(same.queries))
+    linked = _pool("duplicate", sets, sets.dev_duplicates, sets.corpus, parts, body=body)
+    return [pool for pool in (same, linked) if pool.queries]
 
 
 def _pool(
@@ -91,7 +102,7 @@ def _pool(
     return Pool(
         name,
         [QueryText(posts[q.row].title, "") if titles else QueryText.of(posts[q.row], parts) for q in kept],
-        [document_text(posts[row], body=body) for row in corpus],
+        tuple(document_text(posts[row], body=body) for row in corpus),
         corpus,
         [tuple(place[row] for row in query.relevant) for query in kept],
         [(place[query.row],) if query.row in place else () for query in kept],
@@ -116,3 +127,80 @@ def is_same_text(one: Post, other: Post) -> bool:
     """Whether title and body of two questions have nearly the same words."""
     left, right = ({*re.findall(r"\w+", f"{post.title} {post.text}".lower())} for post in (one, other))
     return len(left & right) >= SAME_TEXT * max(1, len(left | right))
+
+
+@dataclass(frozen=True)
+class LoopPairs:
+    """The pairs of a data set, as the loop's options select them."""
+
+    config: LoopConfig
+    sets: PostSets
+
+    @cached_property
+    def rows(self) -> tuple[int, ...]:
+        """The questions of the training pairs, as rows of the posts."""
+        parts, limit = self.config.parts, self.config.train_limit
+        rows = [row for row in self.sets.training if QueryText.of(self.sets.posts[row], parts).text]
+        if 0 < limit < len(rows):
+            chosen = np.random.default_rng(self.sets.config.seed).permutation(len(rows))[:limit]
+            rows = [rows[place] for place in sorted(chosen.tolist())]
+        return tuple(rows)
+
+    @cached_property
+    def training(self) -> list[TextPair]:
+        """A question's code and errors, and its own title and accepted answer."""
+        found = []
+        for row in self.rows:
+            post = self.sets.posts[row]
+            between = post.prose if self.config.document == "prose" else ""
+            document = "\n".join(filter(None, (post.title, between, post.best_answer)))
+            found.append((QueryText.of(post, self.config.parts), document))
+        return found
+
+    def pretraining(self) -> list[TextPair]:
+        """The code and errors of a question, and another with its body that it duplicates, or is linked to."""
+        kind, parts, posts = self.config.pretrain, self.config.parts, self.sets.posts
+        pairs = [*self.sets.pretraining] if kind in ("duplicates", "both") else []
+        pairs += [*self.sets.linked_pretraining] if kind in ("linked", "both") else []
+        found = [(QueryText.of(posts[one], parts), document_text(posts[other], body=True)) for one, other in pairs]
+        return [pair for pair in found if pair[0].text]
+
+    def duplicates(self) -> list[frozenset[int]]:
+        """For each training pair, the places of the duplicates of its question: no hard negatives."""
+        place = {row: number for number, row in enumerate(self.rows)}
+        others = (self.sets.duplicates_of.get(row, frozenset()) for row in self.rows)
+        return [frozenset(place[other] for other in rows if other in place) for rows in others]
+
+
+def checksum(pairs: Sequence[TextPair]) -> str:
+    """The sha256 of all texts, with their lengths."""
+    digest = hashlib.sha256()
+    for query, document in pairs:
+        for text in (query.code, query.error, document):
+            data = text.encode("utf-8", "surrogatepass")
+            digest.update(len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest()
+
+
+def docstring_pairs(folder: Path) -> list[TextPair]:
+    """Pairs of a function and its docstring, of a prepared data set; an encoder may be tuned on them before all others.
+
+    The paper's baseline is GraphCodeBERT tuned on CodeSearchNet, without syntax trees or data flow (section 5). Here
+    the words of a function, which exclude its docstring, take the place of a query's code, and the first sentence of
+    the docstring that of a document.
+
+    Raises:
+        UserError: the folder has no prepared data set, or a damaged one.
+    """
+    try:
+        split = open_prepared(folder).splits["train"]
+    except (OSError, UserError) as error:
+        raise UserError(
+            f"--loop.docstrings takes the folder of a prepared data set, such as data/installed-python after bash "
+            f"run.sh prepare installed --data.language=python, not {folder} ({error})"
+        ) from error
+    pairs = []
+    for row in range(len(split)):
+        words = [*split.word_list("name", row), *split.word_list("tokens", row)]
+        pairs.append((QueryText(" ".join(words), ""), split.text(row).query_text))
+    return pairs

@@ -1,25 +1,32 @@
-"""The rankers of posts: BM25, and encoders that give one vector per text."""
+"""The rankers of posts: BM25 and its tuning, and encoders that give one vector per text, trained or not."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final, Generic, Protocol, TypeVar, runtime_checkable
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
+from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float32, Int64
+from tqdm import tqdm
 
 from baselines.bm25.token_bm25 import TokenBm25
-from baselines.snipper.encoder import SnippetEncoder, SnippetTokenizer
-from baselines.snipper.encoding import encode_texts
+from baselines.snipper.encoder import SnippetEncoder, SnippetTokenizer, encode_texts
 from baselines.snipper.texts import code_words, cut_middle, okapi_words, part_words
+from data_prep.errors import UserError
+from data_prep.posts.sets import PostSets
+from data_prep.posts.store import prepare_posts
 from data_prep.store.ragged_lists import Ragged
-from experiments.posts.config import PostsBm25Config
-from experiments.posts.pools import Pool
-from modeling.ranker import SCORES_PER_BLOCK, Scores
+from evaluation.metrics import mrr, top_at_k
+from experiments.posts.config import PostsBm25Config, PostsPlan, ZeroShotConfig
+from experiments.posts.pools import Pool, development_pools
+from modeling.ranker import SCORES_PER_BLOCK, Scores, best_device
+from modeling.transformers.sentence_encoder import load_sentence_model
 
-Made = TypeVar("Made")
 WORDS: Final[dict[str, Callable[[str], list[str]]]] = {
     "okapi": okapi_words, "parts": part_words, "code": code_words
 }  # fmt: skip
+_CHARACTERS_PER_TOKEN: Final = 16
 
 
 @runtime_checkable
@@ -30,23 +37,6 @@ class PostRanker(Protocol):
         """The scores of all queries."""
 
 
-class PerCorpus(Generic[Made]):
-    """What is made of the documents of a corpus, made once for each: pools share corpora."""
-
-    def __init__(self, make: Callable[[Sequence[str]], Made]) -> None:
-        """``make`` takes the documents."""
-        self._make = make
-        self._known: list[tuple[Sequence[str], Made]] = []
-
-    def of(self, documents: Sequence[str]) -> Made:
-        """What belongs to these documents."""
-        for known, made in self._known:
-            if known == documents:
-                return made
-        self._known.append((documents, self._make(documents)))
-        return self._known[-1][1]
-
-
 @dataclass
 class Bm25Ranker:
     """BM25; the index of a corpus is made once."""
@@ -54,11 +44,11 @@ class Bm25Ranker:
     config: PostsBm25Config
 
     def __post_init__(self) -> None:
-        self._indexes = PerCorpus(self.index)
+        self._index_of = cache(self.index)
 
     def over(self, pool: Pool) -> Scores:
         """The scores of all queries of a pool."""
-        return self._indexes.of(pool.documents).over([self.query(query.text) for query in pool.queries])
+        return self._index_of(pool.documents).over([self.query(query.text) for query in pool.queries])
 
     def index(self, documents: Sequence[str]) -> TokenBm25:
         """The index of a corpus; the first line of a document is its title."""
@@ -72,6 +62,39 @@ class Bm25Ranker:
         found = WORDS[self.config.words](text)
         found = list(dict.fromkeys(found)) if self.config.distinct else found
         return cut_middle(found, self.config.query_words) if self.config.query_words else found
+
+
+def tuned_page(plan: PostsPlan, command: str, say: Callable[[str], None]) -> str:
+    """A table of settings, the best by mean MRR over both development sets first.
+
+    Raises:
+        UserError: the dump is not available, or has no development queries.
+    """
+    sets = PostSets(prepare_posts(plan.data, command=command, say=say).posts, plan.data)
+    pools = development_pools(sets, plan.loop.parts, body=plan.evaluate.body)
+    if not pools:
+        raise UserError("there are no development queries to tune on: take a larger dump")
+    rows = []
+    for config in _settings(plan.model):
+        cells, total = "", 0.0
+        for pool in pools:
+            ranks = pool.ranks(Bm25Ranker(config).over(pool))
+            cells += f" {top_at_k(ranks, 10):.3f} | {mrr(ranks):.4f} |"
+            total += mrr(ranks) / len(pools)
+        rows.append(
+            (total, f"| {config.words} | {config.k1} | {config.b} | {config.title_weight} |{cells} {total:.4f} |")
+        )
+        say(rows[-1][1])
+    heads = " | ".join(f"{pool.name} Recall@10 | MRR" for pool in pools)
+    best = [line for _, line in sorted(rows, reverse=True)]
+    rule = "|---" * (5 + 2 * len(pools)) + "|"
+    return "\n".join([f"| words | k1 | b | title weight | {heads} | mean MRR |", rule, *best])
+
+
+def _settings(config: PostsBm25Config) -> Iterator[PostsBm25Config]:
+    yield replace(config, words="okapi", k1=1.2, b=0.75, title_weight=1)
+    for k1, b, weight in product((1.2, 2.5), (0.5, 0.75, 1.0), (1, 3)):
+        yield replace(config, k1=k1, b=b, title_weight=weight)
 
 
 class VectorScores(Scores):
@@ -101,16 +124,15 @@ class EncoderRanker:
 
     model: SnippetEncoder
     tokenizer: SnippetTokenizer
-    tokenized: PerCorpus[Ragged] | None = None
-    """The documents of each corpus as ids, which rankers with the same tokenizer share."""
+    ids_of: Callable[[tuple[str, ...]], Ragged]
+    """The documents of a corpus as ids, which rankers with the same tokenizer share."""
 
     def __post_init__(self) -> None:
-        tokenized = self.tokenized or PerCorpus(self.tokenizer.documents)
-        self._vectors = PerCorpus(lambda documents: self.documents(tokenized.of(documents)))
+        self._vectors_of = cache(lambda documents: self.documents(self.ids_of(documents)))
 
     def over(self, pool: Pool) -> Scores:
         """The scores of all queries of a pool; the documents of a corpus are encoded once."""
-        return VectorScores(self.queries(self.tokenizer.queries(pool.queries)), self._vectors.of(pool.documents))
+        return VectorScores(self.queries(self.tokenizer.queries(pool.queries)), self._vectors_of(pool.documents))
 
     def queries(self, ids: Ragged) -> Float32[np.ndarray, "queries dim"]:
         """The vectors of queries."""
@@ -119,3 +141,35 @@ class EncoderRanker:
     def documents(self, ids: Ragged) -> Float32[np.ndarray, "docs dim"]:
         """The vectors of documents."""
         return encode_texts(self.model, ids, "code")
+
+
+@dataclass
+class ZeroShotRanker:
+    """Cosines of a sentence encoder's vectors; documents that were encoded before are not encoded again."""
+
+    config: ZeroShotConfig
+
+    def __post_init__(self) -> None:
+        self._model = load_sentence_model(self.config.base, best_device())
+        self._model.max_seq_length = self.config.max_length
+        self._known: dict[str, Float32[np.ndarray, " dim"]] = {}
+
+    def over(self, pool: Pool) -> VectorScores:
+        """The scores of all queries of a pool; a query that is too long loses its middle, a document its end."""
+        queries = [self._shortened(query.text) for query in pool.queries]
+        return VectorScores(self._vectors(queries), self._vectors(pool.documents))
+
+    def _shortened(self, text: str) -> str:
+        """``text`` without the middle of its words, as many as fit for sure."""
+        return " ".join(cut_middle(text.split(" "), self.config.max_length))
+
+    def _vectors(self, texts: Sequence[str]) -> Float32[np.ndarray, "texts dim"]:
+        most = self.config.max_length * _CHARACTERS_PER_TOKEN
+        cut = [text[:most] for text in texts]
+        new = sorted({text for text in cut if text not in self._known}, key=len)
+        step = self.config.batch_size
+        for at in tqdm(range(0, len(new), step), desc="encoding", unit=" batches", disable=None, leave=False):
+            part = new[at : at + step]
+            found = self._model.encode(part, batch_size=step, normalize_embeddings=True, show_progress_bar=False)
+            self._known.update(zip(part, found, strict=True))
+        return np.stack([self._known[text] for text in cut]).astype(np.float32)

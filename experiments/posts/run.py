@@ -1,31 +1,42 @@
-"""Trains and tests a model of posts: ``bash run.sh posts MODEL --data.path=DUMP``."""
+"""Trains and tests models of posts: ``bash run.sh posts MODEL``, ``posts_sample`` and ``ablate snipper_...``."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
-from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
 from data_prep.errors import UserError
+from data_prep.files.atomic import write_atomically
+from data_prep.files.folder_lock import sole_holder
 from data_prep.files.named_paths import named_path
+from data_prep.posts.sample import write_sample
 from data_prep.posts.sets import PostSets
 from data_prep.posts.store import PreparedPosts, prepare_posts
+from data_prep.posts.tracker import write_tracker
 from evaluation.fusion import FusedScores, best_weight_of
 from evaluation.metrics import best_ranks
 from evaluation.provenance import code_version, machine, without_paths
-from experiments.posts.config import PostsPlan, resolve_plan
-from experiments.posts.loop import Loop
-from experiments.posts.pools import Pool, duplicate_pool, evaluation_pool, query_kinds, same_post_pool
-from experiments.posts.rankers import Bm25Ranker, PostRanker
-from experiments.posts.results import DEPTHS, PostsResult, difference_line, save_results, table
-from experiments.posts.stage_files import Stage
+from experiments.posts.ablations import ABLATIONS, BASE, LAST_ROUND, SEEDS, folder_name
+from experiments.posts.config import SAMPLE_SEED, SAMPLE_SIZE, PostsPlan, resolve_plan
+from experiments.posts.loop import Loop, Stage
+from experiments.posts.pools import (
+    Pool,
+    development_pools,
+    evaluation_pool,
+    query_kinds,
+)
+from experiments.posts.rankers import Bm25Ranker, PostRanker, ZeroShotRanker
+from experiments.posts.results import DEPTHS, KINDS, PostsResult, ablation_page, difference_line, save_results, table
 from experiments.recipes.config import REPOSITORY
 from modeling.ranker import Scores
 
 MakeRanker = Callable[[], PostRanker]
-KINDS: Final = ("code", "error", "both", "other_text")
+NOTE: Final = (
+    "Synthetic sample: documented examples of installed packages, broken on purpose, with their genuine tracebacks. "
+    "The numbers say that the pipeline runs, and nothing about posts that people write."
+)
 
 
 @dataclass
@@ -51,8 +62,7 @@ def run_posts(plan: PostsPlan, command: str, say: Callable[[str], None]) -> Test
             f"no duplicate link with code or an error leads to an answered question among {len(posts.posts):,} "
             "questions, so there is nothing to test on: take a larger site, another --data.tag, or add PostLinks.xml"
         )
-    test = PostsTest(plan, posts, sets, command, say)
-    return test.run()
+    return PostsTest(plan, posts, sets, command, say).run()
 
 
 @dataclass
@@ -72,12 +82,10 @@ class PostsTest:
             loop = Loop(self.plan, self.sets, self.say)
             rankers: dict[str, MakeRanker] = {f"{self.plan.name} untrained": loop.untrained}
             if self.plan.evaluate.stages != "none":
-                _, stages = loop.run()
+                stages = loop.run()
                 tested = stages if self.plan.evaluate.stages == "all" else stages[-1:]
                 rankers = {f"{self.plan.name} {each.name}": partial(loop.ranker, each) for each in tested}
         elif self.plan.kind == "zero_shot":
-            from experiments.posts.zero_shot import ZeroShotRanker
-
             rankers = {self.plan.name: lambda: ZeroShotRanker(self.plan.model)}
         else:
             rankers = {self.plan.name: lambda: Bm25Ranker(self.plan.model)}
@@ -87,7 +95,8 @@ class PostsTest:
             lines += ["", difference_line(full[-1], full[-2])]
         begun = "-untrained" if self.plan.kind in ("light", "transformer") and not stages else ""
         name = f"{self.plan.name}{begun}-seed{self.plan.train.seed}"
-        path = save_results(self._folder(), name, full + closed, self._about(stages))
+        folder = named_path(self.plan.evaluate.save or f"{self.plan.loop.out}/results")
+        path = save_results(folder, name, full + closed, self._about(stages))
         return Tested(full + closed, "\n".join([*lines, "", f"results: {path}"]))
 
     def _tested(self, rankers: Mapping[str, MakeRanker]) -> tuple[list[PostsResult], list[PostsResult]]:
@@ -100,7 +109,8 @@ class PostsTest:
                 full.append(self._result(f"{name}, first link only", self.full.of_first_link(), scores))
             closed.append(self._result(name, self.closed, ranker.over(self.closed)))
         if self.plan.evaluate.titles:
-            full.append(self._result(f"{name}, titles as queries", self.titles, ranker.over(self.titles)))
+            titles = self._pool("full", titles=True)
+            full.append(self._result(f"{name}, titles as queries", titles, ranker.over(titles)))
         if self.plan.kind != "bm25" and self.plan.evaluate.fusion:
             full += self._fused(name, ranker)
         return full, closed
@@ -120,7 +130,7 @@ class PostsTest:
 
         Without one, on the same-post set.
         """
-        pool = self.development[-1]
+        pool = development_pools(self.sets, self.plan.loop.parts, body=self.plan.evaluate.body)[-1]
 
         def measure(block: np.ndarray, first: int) -> float:
             part = slice(first, first + len(block))
@@ -130,30 +140,19 @@ class PostsTest:
         return best_weight_of(ranker.over(pool), bm25.over(pool), measure)
 
     @cached_property
-    def development(self) -> list[Pool]:
-        """The development sets that have queries; the one most like the evaluation set is last."""
-        parts = self.plan.loop.parts
-        found = [same_post_pool(self.sets, parts), duplicate_pool(self.sets, parts, body=self.plan.evaluate.body)]
-        return [pool for pool in found if len(pool.queries)]
-
-    @cached_property
     def full(self) -> Pool:
-        return evaluation_pool(self.sets, self.plan.loop.parts, body=self.plan.evaluate.body)
+        return self._pool("full")
 
     @cached_property
     def closed(self) -> Pool:
-        return evaluation_pool(self.sets, self.plan.loop.parts, body=self.plan.evaluate.body, of="closed")
+        return self._pool("closed")
 
-    @cached_property
-    def titles(self) -> Pool:
-        return evaluation_pool(self.sets, self.plan.loop.parts, body=self.plan.evaluate.body, titles=True)
+    def _pool(self, of: Literal["full", "closed"], *, titles: bool = False) -> Pool:
+        return evaluation_pool(self.sets, self.plan.loop.parts, body=self.plan.evaluate.body, of=of, titles=titles)
 
     def _result(self, name: str, pool: Pool, scores: Scores) -> PostsResult:
         keys = [self.sets.posts[row].key for row in pool.rows]
         return PostsResult.of(name, pool, keys, pool.ranks(scores), query_kinds(self.sets, pool))
-
-    def _folder(self) -> Path:
-        return named_path(self.plan.evaluate.save or f"{self.plan.loop.out}/results")
 
     def _about(self, stages: Sequence[Stage]) -> dict[str, Any]:
         plan = self.plan
@@ -173,3 +172,45 @@ def _shown(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_shown(each) for each in value]
     return without_paths(value) if isinstance(value, str) else value
+
+
+def run_sample(name: str, typed: Mapping[str, str], command: str, say: Callable[[str], None]) -> str:
+    """Make the sample if it is not there, then train and test the model; returns the page.
+
+    Raises:
+        ValueError: an option is wrong, or too few examples could be broken.
+        OSError: a file cannot be written.
+    """
+    fixed = {"data.tag": "", "data.inline": "false", "loop.out": "runs/posts_sample"}
+    plan = resolve_plan(name, {**fixed, **typed, "data.path": "none"})
+    folder = named_path(plan.data.root) / f"posts_sample-{SAMPLE_SIZE}-{SAMPLE_SEED}"
+    with sole_holder(folder.with_name(f".{folder.name}.lock"), lambda: say("waiting for another process")):
+        if not (folder / "synthetic_sample" / "Posts.xml").exists():
+            say(f"breaking documented examples of installed packages, for {SAMPLE_SIZE:,} questions: some minutes")
+            write_sample(folder, SAMPLE_SIZE, SAMPLE_SEED, say)
+            links = folder / "links.jsonl"
+            write_tracker(folder / "tickets.jsonl", links, folder / "synthetic_sample", {"site": "synthetic_sample"})
+    typed = {**fixed, **typed, "data.path": str(folder / "synthetic_sample")}
+    return f"{NOTE}\n\n{run_posts(resolve_plan(name, typed), command, say).page}"
+
+
+def run_ablation(name: str, typed: Mapping[str, str], command: str, say: Callable[[str], None]) -> str:
+    """Train and test every variant; returns the page, which is also saved in the folder of the runs.
+
+    Raises:
+        ValueError: an option is unknown, or the data are not available.
+        OSError: a file cannot be written.
+    """
+    ablation = ABLATIONS[name]
+    out = named_path(resolve_plan(BASE, typed).loop.out) / "ablations"
+    found: dict[str, list[PostsResult]] = {}
+    for label, settings in {BASE: {}, **ablation.variants}.items():
+        for seed in range(SEEDS):
+            own = {"train.seed": str(seed), "evaluate.save": str(out / name / folder_name(label))}
+            plan = resolve_plan(BASE, {**typed, **settings, **LAST_ROUND, **own})
+            say(f"{name}: {label}, seed {seed}")
+            results = [each for each in run_posts(plan, command, say).results if each.pool == "full"]
+            found.setdefault(label, []).append(results[-1])
+    page = ablation_page(ablation.question, found)
+    write_atomically(out / f"{name}.md", page)
+    return f"{page}\n{out / f'{name}.md'}"

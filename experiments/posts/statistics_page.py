@@ -2,10 +2,12 @@
 
 import io
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
 
 from data_prep.files.atomic import write_atomically
 from data_prep.files.named_paths import check_folder_place, named_path
-from data_prep.posts.sets import PostSets, SizeRow, size_rows
+from data_prep.posts.sets import Post, PostSets
 from data_prep.posts.store import prepare_posts
 from evaluation.published import SNIPPER_COUNTS as COUNTS
 from evaluation.published import SNIPPER_ERRORS as ERRORS
@@ -13,6 +15,48 @@ from evaluation.published import SNIPPER_PERCENTAGES as PERCENTAGES
 from evaluation.published import SNIPPER_SIZES as SIZES
 from experiments.posts.config import PostsPlan
 from training.drawing import Figure, FigureCanvasAgg
+
+
+@dataclass(frozen=True, slots=True)
+class SizeRow:
+    """Mean sizes in characters of a subset."""
+
+    subset: str
+    posts: int
+    total: float
+    field: float
+
+    @property
+    def percent(self) -> float:
+        """Size of the fields in percent of the total."""
+        return 100 * self.field / self.total if self.total else 0.0
+
+
+_SUBSETS: Final[dict[str, Callable[[Post], int]]] = {
+    "all posts": lambda post: len(post.text),
+    "with code": lambda post: len(post.code),
+    "with error": lambda post: len(post.error),
+    "with code and error": lambda post: (len(post.code) + len(post.error)) * bool(post.code and post.error),
+    "with best_answer": lambda post: len(post.best_answer),
+}
+"""Subset -> size of its fields in a post, 0 if the post is not part of it."""
+
+
+def size_rows(posts: Sequence[Post]) -> list[SizeRow]:
+    """Sizes of the fields of posts, as in the paper's table of statistics.
+
+    For a subset of the questions: the mean number of characters of a question's text, and of the fields in question.
+    The percentage is the second over the first. The paper does not say what the total of a question is; its numbers
+    exclude that the answer is part of it (questions with an answer have a smaller total than all), so here it is the
+    question's text.
+    """
+    rows = []
+    for subset, size in _SUBSETS.items():
+        found = [(len(post.text), size(post)) for post in posts if size(post) or subset == "all posts"]
+        count = max(1, len(found))
+        total, field = (sum(column) / count for column in zip(*found, strict=True)) if found else (0.0, 0.0)
+        rows.append(SizeRow(subset, len(found), total, field))
+    return rows
 
 
 def write_statistics(plan: PostsPlan, command: str, say: Callable[[str], None]) -> str:

@@ -2,7 +2,7 @@
 
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from baselines.snipper.config import LightConfig, SnipperTransformerConfig
 from baselines.snipper.encoder import SnippetEncoder, SnippetTokenizer
@@ -19,6 +19,20 @@ TOKENIZER: Final = "tokenizer.json"
 FILES: Final = (RECORD, WEIGHTS, TOKENIZER)
 
 
+class EncoderKind(NamedTuple):
+    """The classes of one kind of encoder."""
+
+    config: Any
+    tokenizer: Any
+    encoder: Any
+
+
+ENCODERS: Final = {
+    "light": EncoderKind(LightConfig, LightTokenizer, LightEncoder),
+    "transformer": EncoderKind(SnipperTransformerConfig, SnippetSubwords, TransformerSnippetEncoder),
+}
+
+
 def load_snippet_encoder(folder: Path) -> tuple[SnippetEncoder, SnippetTokenizer]:
     """The encoder in ``folder``, on the CPU and in evaluation mode.
 
@@ -27,20 +41,14 @@ def load_snippet_encoder(folder: Path) -> tuple[SnippetEncoder, SnippetTokenizer
     """
     try:
         record = parse_json(read_whole(folder / RECORD))
-        kind = record["kind"]
-        config = _config(LightConfig if kind == "light" else SnipperTransformerConfig, record["model"])
+        kind = ENCODERS[record["kind"]]
+        config = _config(kind.config, record["model"])
     except (OSError, UserError, KeyError, TypeError) as error:
         raise UserError(
             f"expected the folder of a finished stage of training in {folder}, but it cannot be read: {error}"
         ) from error
-    model: SnippetEncoder
-    tokenizer: SnippetTokenizer
-    if isinstance(config, LightConfig):
-        words = LightTokenizer.load(folder / TOKENIZER, config)
-        tokenizer, model = words, LightEncoder(config, words.vocabulary)
-    else:
-        subwords = SnippetSubwords.load(folder / TOKENIZER, config)
-        tokenizer, model = subwords, TransformerSnippetEncoder(config, subwords.vocabulary)
+    tokenizer: SnippetTokenizer = kind.tokenizer.load(folder / TOKENIZER, config)
+    model: SnippetEncoder = kind.encoder(config, tokenizer.vocabulary)
     put_weights(model, saved_weights(folder / WEIGHTS), str(folder / WEIGHTS))
     return model.eval(), tokenizer
 

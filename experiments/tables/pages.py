@@ -17,8 +17,7 @@ from evaluation.benchmark import BenchmarkResult
 from evaluation.result_store import ResultStore
 from evaluation.results import Result, as_result
 from experiments.gencodesearchnet.report import FOLDER as GENCODESEARCHNET
-from experiments.gencodesearchnet.report import benchmark_page, kept_benchmarks
-from experiments.gencodesearchnet.report import subset_picture
+from experiments.gencodesearchnet.report import benchmark_page, kept_benchmarks, subset_picture
 from experiments.recipes.config import REPOSITORY
 from experiments.recipes.results_folder import RESULTS, load_results
 from experiments.tables.ablation_checks import calibration_section, control_section

@@ -1,25 +1,63 @@
-"""The commands ``bash run.sh posts index`` and ``posts search``."""
+"""The commands ``bash run.sh posts index`` and ``posts search``, and their options. Light to import, for the help."""
 
 import json
 import shlex
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
+from data_prep.bounds import check_bounds, real, whole
 from data_prep.errors import UserError
 from data_prep.files.named_paths import check_replaceable_folder, named_path
 from data_prep.files.printable import one_line
 from data_prep.files.reading import read_whole
+from data_prep.posts.config import PostsConfig
 from experiments.terminal.console import complain, say, show
 from experiments.terminal.options import parsed
-from search.posts.options import PostsIndexOptions, PostsSearchOptions
 
 if TYPE_CHECKING:
     from search.posts.post_index import PostHit
 
 _MOST_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class PostsIndexOptions(PostsConfig):
+    """Options of ``posts index``: those of reading the dump, and the index's own."""
+
+    out: str = "data/posts-index"
+    """Folder of the index; it is replaced."""
+    model: str = ""
+    """Folder of a stage of training, such as runs/posts/stages/round-2-...; empty: BM25 alone."""
+    weight: float = 0.5
+    """Weight of the model in its fusion with BM25, such as the one that its test printed."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def __post_init__(self) -> None:
+        PostsConfig.__post_init__(self)
+        check_bounds(self, {"weight": real(0, 1)})
+
+
+@dataclass(frozen=True, slots=True)
+class PostsSearchOptions:
+    """Options of ``posts search``."""
+
+    index: str = "data/posts-index"
+    """Folder of the index."""
+    snippet: str = ""
+    """File with code, output or both; empty: standard input is read."""
+    top: int = 5
+    """Number of posts."""
+    nearest: str = "exact"
+    """How vectors are searched: exact, faiss, a file NAME.db or the URI of a Milvus."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def __post_init__(self) -> None:
+        check_bounds(self, {"top": whole(1, 1000)})
 
 
 def index(arguments: Sequence[str]) -> None:
@@ -66,8 +104,7 @@ def search(arguments: Sequence[str]) -> bool:
     words, options = parsed(arguments, PostsSearchOptions)
     if words:
         raise UserError("the snippet comes from standard input or --snippet=FILE, not from the command line")
-    from search.posts.post_index import PostIndex
-    from search.posts.snippet import keyword_of, read_snippet
+    from search.posts.post_index import PostIndex, keyword_of, read_snippet
 
     data = read_whole(named_path(options.snippet)) if options.snippet else sys.stdin.buffer.read(_MOST_BYTES)
     text = data.decode("utf-8", "replace")
@@ -81,11 +118,7 @@ def search(arguments: Sequence[str]) -> bool:
     seconds = time.perf_counter() - started
     found.close()
     if options.json:
-        told = {
-            "error": keyword_of(query),
-            "milliseconds": round(1000 * seconds, 2),
-            "results": [asdict(h) for h in hits],
-        }
+        told = {"error": keyword_of(query), "milliseconds": round(1000 * seconds, 2), "results": [*map(asdict, hits)]}
         show(json.dumps(told, indent=1).replace("\x7f", "\\u007f"))
         return bool(hits)
     lines = [line for hit in hits for line in _lines(hit)] or ["nothing found: no post has a word of it"]

@@ -2,10 +2,13 @@
 
 A query's candidates are the best posts of BM25 and the nearest vectors. Their scores by both are standardised over the
 candidates and added: weight * z(model) + (1 - weight) * z(BM25).
+
+A query is a pasted snippet: code, and the output of a program with its traceback. Nothing of it leaves this machine.
 """
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,16 +19,18 @@ import numpy as np
 from jaxtyping import Float32, Int64
 
 from baselines.bm25.token_bm25 import TokenBm25
-from baselines.snipper.encoding import encode_texts
+from baselines.snipper.encoder import encode_texts
 from baselines.snipper.texts import QueryText, code_words, document_text
 from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_folder
 from data_prep.files.json_text import checked_words, parse_json
 from data_prep.files.reading import ABSENT, read_whole
-from data_prep.posts.records import Post
+from data_prep.posts.post_lines import error_type
+from data_prep.posts.sets import Post
 from evaluation.fusion import weighted, z_scores
 from experiments.recipes.snippet_encoder import FILES, load_snippet_encoder
 from search.retrieval.ann.opening import vector_index
+from search.snippets.code_text import shortened
 
 K1: Final = 1.2
 B: Final = 0.75
@@ -38,6 +43,11 @@ _ARRAYS: Final = ("data", "indices", "indptr")
 _FORM: Final = "posts index 1"
 _EXCERPT: Final = 400
 """Characters of an answer that are shown."""
+_ERROR_STARTS: Final = re.compile(
+    r"^.*Traceback \(most recent call last\)|^[^\S\n]*File \"[^\"\n]+\", line \d+"
+    r"|^(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Interrupt|Exit|Iteration)\s*(?::|$)",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,3 +230,23 @@ def _write_posts(path: Path, posts: Sequence[Post]) -> Int64[np.ndarray, " edges
 def _excerpt(text: str) -> str:
     joined = " ".join(text.split())
     return joined if len(joined) <= _EXCERPT else f"{joined[: _EXCERPT - 1]}…"
+
+
+def read_snippet(text: str) -> QueryText:
+    """The query of a program's text or output: what comes before the first line of an error counts as code.
+
+    Raises:
+        UserError: there is nothing in it.
+    """
+    start = found.start() if (found := _ERROR_STARTS.search(text)) else len(text)
+    code, error = text[:start].strip("\n"), text[start:].strip("\n")
+    if not text.strip():
+        raise UserError(
+            "expected code or an error: python app.py 2>&1 | bash run.sh posts search, or --snippet=FILE; got nothing"
+        )
+    return QueryText(shortened(code), shortened(error))
+
+
+def keyword_of(query: QueryText) -> str:
+    """The type of error of a query, "" if it has none."""
+    return error_type(query.error) if query.error else ""

@@ -21,7 +21,7 @@ from search.files.languages import language_name
 from search.index.code_index import UNIT_KINDS, Index
 from search.quality.questions import drawn
 from search.snippets.answer import around
-from search.snippets.copies import Tokens
+from search.snippets.code_text import Tokens
 
 LEAST_LINES: Final = 6
 """Lines of a body that is asked by its half."""

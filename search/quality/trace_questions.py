@@ -21,7 +21,7 @@ from search.files.languages import language_name
 from search.index.code_index import Index
 from search.quality.code_questions import functions
 from search.quality.questions import drawn
-from search.traces.located import FrameLocator
+from search.traces.trace import FrameLocator
 
 DEEPEST: Final = 6
 """Frames of a trace at most."""

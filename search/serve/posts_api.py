@@ -12,8 +12,7 @@ from starlette.responses import Response
 
 from data_prep.bounds import shown
 from data_prep.errors import UserError
-from search.posts.post_index import PostIndex
-from search.posts.snippet import keyword_of, read_snippet
+from search.posts.post_index import PostIndex, keyword_of, read_snippet
 from search.serve.requests import json_answer, parameters, posted_json
 from search.serve.search_api import MOST_HITS, Turns
 

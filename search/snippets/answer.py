@@ -16,12 +16,9 @@ from data_prep.languages.identifiers import LONGEST_WORD, split_identifier
 from search.engine.engine import Engine
 from search.files.languages import language_name
 from search.index.code_index import Index
-from search.posts.snippet import shortened
 from search.snippets.code_search import CodeHit, CodeQuery, CodeSearch
-from search.snippets.code_text import CodeText, read_code
-from search.snippets.copies import Tokens
-from search.traces.located import FrameLocator, Located
-from search.traces.trace import Trace, read_trace
+from search.snippets.code_text import CodeText, Tokens, read_code, shortened
+from search.traces.trace import FrameLocator, Located, Trace, read_trace
 
 Kind = Literal["trace", "code", "place"]
 

@@ -3,8 +3,8 @@
 Candidates are the rows that are best by BM25 (``bm25_index.py``) for the words of its identifiers and of the names
 that it calls, and those whose vectors are nearest to its own, which the bi-encoder makes of it as of a row. Their
 score is the sum of BM25's, standardised, and with weights of :class:`CodeWeights` the cosine of the vectors and the
-overlap of the tokens (:mod:`search.snippets.copies`), also standardised. No word of it is left out as a common one but
-those of BM25, and names do not count more than in BM25; the model that aligns questions with code plays no part
+overlap of the tokens (:mod:`search.snippets.code_text`), also standardised. No word of it is left out as a common one
+but those of BM25, and names do not count more than in BM25; the model that aligns questions with code plays no part
 (docs/search.md has what each is worth).
 """
 
@@ -24,7 +24,7 @@ from data_prep.store.prepared_data import Split, Texts
 from data_prep.store.ragged_lists import Ragged
 from evaluation.fusion import z_scores
 from search.engine.engine import Engine
-from search.snippets.copies import Copy, Tokens
+from search.snippets.code_text import Copy, Tokens
 
 SHORTLIST: Final = 300
 """Rows that are best by BM25 and become candidates."""

@@ -1,14 +1,17 @@
 """A piece of code as typed or pasted: its language, the words of its identifiers, and the names it defines and calls.
 
 The piece need not be whole: it may begin or end anywhere. Its language is the one whose parser skips the least of it.
+Its tokens are without comments and spaces; of their runs in common with those of a unit it depends what counts as a
+copy.
 """
 
 import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Final
+from functools import cache, lru_cache
+from math import sqrt
+from typing import Final, Literal
 
 from tree_sitter import Node, Parser, Tree
 
@@ -19,7 +22,10 @@ from data_prep.languages.registry import LANGUAGES, languages
 from data_prep.languages.registry import language as language_named
 from data_prep.limited_calls import CALLS
 from data_prep.worker_process import EndedByItemError
+from search.files.languages import language_name
 
+LONGEST_TEXT: Final = 1 << 18
+"""Characters that are read of a part, half from each end; longer ones lose their middle."""
 _SELF_NAMES: Final = frozenset(name for each in languages() for name in each.self_names)
 """They are no words in a piece of code, whose language may be another than it seems."""
 _START: Final = 1 << 12
@@ -32,6 +38,24 @@ _PROMPT: Final = re.compile(r"(?m)^(?:>>> ?|\.\.\. ?|In \[\d+\]: ?| +\.\.\.: ?)"
 _FENCE: Final = re.compile(r"(?ms)\A\s*```[ \t]*\w*\n(.*?)(?:^```\s*)?\Z")
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _MOST_NODES: Final = 20_000
+Copy = Literal["", "near", "exact"]
+"""What a unit has of a piece of code: all of it in one run; most of it; neither."""
+
+RUN: Final = 2
+"""Tokens of a run, for the overlap that ranks."""
+COPIED_RUN: Final = 4
+"""The same, for near copies."""
+COPIED: Final = 0.8
+"""Share of a piece's runs of COPIED_RUN tokens from which a unit that has them is a near copy."""
+SHORTEST: Final = 12
+"""Tokens from which a piece of code can have copies: less than that is everywhere."""
+_MOST_TOKENS: Final = 20_000
+"""Tokens that are read of a piece of code."""
+_STRING: Final = (
+    r"\"\"\"(?:[^\\]|\\.)*?(?:\"\"\"|\Z)|'''(?:[^\\]|\\.)*?(?:'''|\Z)"
+    r"|\"(?:\\.|[^\"\\\n])*\"?|'(?:\\.|[^'\\\n])*'?|`(?:\\.|[^`\\])*`?"
+)
+_TOKEN: Final = r"(?:[^\W\d]\w*|\d[\w.]*|[^\w\s])"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,3 +153,61 @@ def _defined(root: Node, definitions: frozenset[str]) -> tuple[str, ...]:
 
 def _parse(text: str, language: str) -> Tree:
     return Parser(loaded_grammar(language_named(language).grammar)).parse(text.encode(errors="replace"))
+
+
+def shortened(text: str, longest: int = LONGEST_TEXT) -> str:
+    """A text without its middle, if it is longer than ``longest`` characters."""
+    return text if len(text) <= longest else f"{text[: longest // 2]}\n{text[-longest // 2 :]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """A piece of code as runs of tokens."""
+
+    all: Sequence[str]
+    runs: frozenset[tuple[str, ...]]  # of RUN tokens
+    copied: frozenset[tuple[str, ...]]  # of COPIED_RUN tokens
+
+    @classmethod
+    def of(cls, text: str, language: str) -> "Tokens":
+        """The tokens of a text; strings are one token each, comments none."""
+        found = [match[1] for match in _pattern(language).finditer(text) if match[1]][:_MOST_TOKENS]
+        return cls(found, _runs(found, RUN), _runs(found, COPIED_RUN))
+
+    @classmethod
+    def of_unit(cls, text: str, path: str) -> "Tokens":
+        """The tokens of a unit of the file ``path``."""
+        return cls.of(text, language_name(path))
+
+    def overlap(self, other: "Tokens") -> float:
+        """The cosine of the two sets of runs: their intersection by the root of the product of their sizes; 0 to 1."""
+        size = sqrt(len(self.runs) * len(other.runs))
+        return len(self.runs & other.runs) / size if size else 0.0
+
+    def copy_in(self, other: "Tokens") -> Copy:
+        """What ``other`` has of these tokens."""
+        if len(self.all) < SHORTEST or not self.copied:
+            return ""
+        share = len(self.copied & other.copied) / len(self.copied)
+        if share == 1 and "\0".join(self.all) in "\0".join(other.all):
+            return "exact"
+        return "near" if share >= COPIED else ""
+
+
+def _runs(tokens: Sequence[str], length: int) -> frozenset[tuple[str, ...]]:
+    return frozenset(zip(*(tokens[start:] for start in range(length)), strict=False))
+
+
+@cache
+def _pattern(language: str) -> re.Pattern[str]:
+    """Tokens of a language in group 1; comments outside of it."""
+    comment = _comment(language) if language else r"(?!)"
+    return re.compile(f"({_STRING}|(?!{comment}){_TOKEN})|{comment}", re.DOTALL)
+
+
+def _comment(language: str) -> str:
+    """Regular expression of a comment; documents are read as most languages are."""
+    found = language_named(language) if language in LANGUAGES else None
+    line, block = (found.line_comment, found.block_comment) if found else ("//", ("/*", "*/"))
+    of_lines = rf"{re.escape(line)}[^\n]*"
+    return rf"{of_lines}|{re.escape(block[0])}.*?(?:{re.escape(block[1])}|\Z)" if block else of_lines

@@ -1,10 +1,10 @@
 """The command ``bash run.sh related``, and code as the question of ``search``."""
 
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -22,32 +22,7 @@ if TYPE_CHECKING:
 
 _MOST_BYTES: Final = 64 << 20
 """Bytes that are read of standard input."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A line of a file."""
-
-    path: str
-    line: int  # from 1
-
-    @classmethod
-    def of(cls, typed: str) -> "Place":
-        """The place that ``FILE:LINE`` names; a column behind it is ignored.
-
-        Raises:
-            UserError: it has another form.
-        """
-        path, colon, rest = typed.partition(":")
-        while colon and not rest.split(":")[0].isdigit() and ":" in rest:  # a colon in the file's name
-            more, colon, rest = rest.partition(":")
-            path = f"{path}:{more}"
-        line = rest.split(":")[0]
-        if not path or not (line.isascii() and line.isdigit() and 0 < int(line[:10]) < 10**9):
-            raise UserError(
-                f"expected a file and a line from 1: bash run.sh related src/app.py:120; got {shown(typed)}"
-            )
-        return cls(path, int(line))
+_PLACE: Final = re.compile(r"(?P<path>.+?):(?P<line>[0-9]+)(?::.*)?", re.DOTALL)
 
 
 def related(arguments: Sequence[str]) -> bool:
@@ -61,12 +36,11 @@ def related(arguments: Sequence[str]) -> bool:
         raise UserError("expected a file and a line: bash run.sh related src/app.py:120")
     from search.snippets.answer import answer_place
 
-    place = Place.of(words[0])
-    root, index = (None, named_path(options.index)) if options.index else _index_of(Path(place.path))
+    typed, line = _place(words[0])
+    root, index = (None, named_path(options.index)) if options.index else _index_of(Path(typed))
 
     def answer(engine: "Engine", wanted: "Wanted") -> "CodeAnswer":
-        path = _path_in(root, place.path)
-        found = answer_place(engine, path, place.line, wanted)
+        found = answer_place(engine, _path_in(root, typed), line, wanted)
         _complain_if_changed(engine, found.row, root)
         return found
 
@@ -95,6 +69,14 @@ def search_code(options: SearchOptions) -> bool:
 
     language = language_name(path.name) if path else ""
     return _show(lambda engine, wanted: answer_text(engine, text, wanted, language), options, _engine(options, None))
+
+
+def _place(typed: str) -> tuple[str, int]:
+    """The path and the line that ``FILE:LINE`` names; a column behind it is ignored."""
+    found = _PLACE.fullmatch(typed)
+    if not found or not 0 < int(found["line"][:10]) < 10**9:
+        raise UserError(f"expected a file and a line from 1: bash run.sh related src/app.py:120; got {shown(typed)}")
+    return found["path"], int(found["line"])
 
 
 def _engine(options: SearchOptions | RelatedOptions, index: Path | None) -> "Engine":

@@ -11,8 +11,7 @@ from search.engine.show import painter, result
 from search.engine.signature import signature
 from search.snippets.answer import CodeAnswer
 from search.snippets.code_search import CodeHit
-from search.traces.located import Located
-from search.traces.trace import TracedError
+from search.traces.trace import Located, TracedError
 
 _BOLD, _DIM, _GREEN, _CYAN = "1", "2", "32", "36"
 _NAMED: Final = 3

@@ -31,7 +31,7 @@ from data_prep.errors import UserError
 from data_prep.files.atomic import naming
 from data_prep.files.named_paths import named_path
 from data_prep.posts.config import PostsConfig
-from data_prep.posts.records import Post
+from data_prep.posts.sets import Post
 from data_prep.posts.store import prepare_posts
 from evaluation.speed import (
     Form,
@@ -224,7 +224,7 @@ def untrained(posts: Sequence[Post], folder: Path) -> Path:
     tokenizer = LightTokenizer.of([document_text(post, body=True) for post in posts], config)
     torch.manual_seed(0)
     model = LightEncoder(config, tokenizer.vocabulary)
-    model.start_with(tokenizer.rarity)
+    model.initialize(tokenizer)
     folder.mkdir()
     save_weights(model, folder / WEIGHTS)
     tokenizer.save(folder / TOKENIZER)

@@ -80,6 +80,11 @@ class _Reader:
             self.relation, self._message = "", bool(error)
         self._frames, self._left_out = [], 0
 
+    def trace(self) -> Trace | None:
+        """The errors, of which the last frame is the innermost; None if there are none."""
+        self.close("", "")
+        return Trace("", tuple(self.errors), innermost_last=True) if self.errors else None
+
     def _after_a_frame(self, line: str, text: str) -> None:
         if not text or _UNDERLINE.fullmatch(line):
             return
@@ -102,11 +107,10 @@ def read_errors(lines: Sequence[str]) -> Trace | None:
         while found := _MARGIN.match(own):
             own = own[found.end() :]
         reader.read(own)
-    reader.close("", "")
-    if not reader.errors:
+    if (trace := reader.trace()) is None:
         return _of_ipython(lines) or _of_pytest(lines)
     is_first = any(first in line for line in lines) and not any(_HEADER in line for line in lines)
-    return Trace("", tuple(reader.errors), innermost_last=not is_first)
+    return replace(trace, innermost_last=not is_first)
 
 
 def _without_prefix(lines: Sequence[str]) -> list[str]:
@@ -133,8 +137,7 @@ def _of_ipython(lines: Sequence[str]) -> Trace | None:
             reader.code(found["code"], found["line"])
         elif reader.last and line[:1] not in ("", " ", "-", ".") and _ERROR.fullmatch(line) and _HEADER not in line:
             reader.close(*split_message(line))
-    reader.close("", "")
-    return Trace("", tuple(reader.errors), innermost_last=True) if reader.errors else None
+    return reader.trace()
 
 
 def _of_pytest(lines: Sequence[str]) -> Trace | None:
@@ -155,4 +158,4 @@ def _of_pytest(lines: Sequence[str]) -> Trace | None:
         elif line.startswith("    ") and reader.last and not reader.last.code:
             reader.code(line)
     reader.close(*split_message(error))
-    return Trace("", tuple(reader.errors), innermost_last=True) if reader.errors else None
+    return reader.trace()

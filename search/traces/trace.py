@@ -1,16 +1,26 @@
-"""A stack trace in a text: its errors, and the frames of each in the order in which they are printed.
+"""A stack trace in a text: its errors, the frames of each as they are printed, and their rows of an index.
 
-A format is a module with one function, which reads the lines of a text, and which its language names. What is around a
-trace, such as a log, is skipped. Nothing of it is run or opened.
+A format is a function of the lines of a text, which its language names. What is around a trace, such as a log, is
+skipped. Nothing of it is run or opened.
+
+The file of a frame is the one whose path shares most of the frame's last folders, all of the shorter path at least. Of
+a package that is installed elsewhere (``site-packages/shop/cart.py``, here ``src/shop/cart.py``) one folder is enough,
+if a function of the frame's name contains its line of code.
+Its row is the innermost one at the frame's line, if that has the frame's name, with its types if these are printed, and
+contains its line of code, if that is. If it does not, the lines have moved, and it is the nearest row of the same file
+that does. Where there is none, the last part of the name or the line of code is enough. What has neither is at its line
+only if its path says enough: it shares a folder, is relative, or begins as that of another frame that was found.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pkgutil import resolve_name
 from typing import Final, Literal
 
 from data_prep.languages.registry import languages
+from search.index.code_index import Index
 
 Relation = Literal["", "caused by", "suppressed", "raised from", "raised in handling", "grouped"]
 """What an error is to the one printed before it: its cause; suppressed by it; raised from it; raised while it was
@@ -19,8 +29,8 @@ TOP: Final = "<module>"
 """The name of a frame that is known to be at the top level of its file."""
 MOST_FRAMES: Final = 1000
 """Maximum frames of a trace, half from each end."""
-_ERROR: Final = re.compile(r"Error|Exception|Throwable|Failure|Panic")
-_MESSAGE_LINES: Final = 10
+_FILES: Final = 20
+"""Files with an equally good path that are looked at."""
 _LONGEST_LINE: Final = 2000  # characters
 _ADDRESS: Final = re.compile(r"[A-Za-z][\w+.-]*://[^/]*(/.*)")
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -85,52 +95,6 @@ def _shortened(trace: Trace) -> Trace:
     return replace(trace, errors=tuple(errors))
 
 
-class HeadedErrors:
-    """The errors of lines in which each error is stated before its frames, the innermost of which is the first."""
-
-    def __init__(self) -> None:
-        self._errors: list[TracedError] = []
-        self._head: TracedError | None = None
-        self._told: list[str] = []  # lines of the message behind the first
-        self._frames: list[Frame] = []
-        self._left_out = 0
-
-    def frame(self, frame: Frame) -> None:
-        """Add a frame to the error that was stated last."""
-        self._frames.append(frame)
-
-    def more(self, count: int) -> None:
-        """Add frames that are only counted."""
-        self._left_out += count if self._head or self._frames else 0
-
-    def head(self, error: str, message: str, relation: Relation) -> None:
-        """Begin an error; a line that is not as certainly one as that before it is a part of its message."""
-        self._close()
-        if self._head is None or relation or _ERROR.search(error) or not _ERROR.search(self._head.error):
-            self._head, self._told = TracedError(error, message, (), relation), []
-        else:
-            self.text(f"{error}: {message}")
-
-    def text(self, line: str) -> None:
-        """Another line: behind a head, it goes on with the message."""
-        if self._head and not self._frames and line.strip() and len(self._told) < _MESSAGE_LINES:
-            self._told.append(line.strip())
-
-    def trace(self) -> Trace | None:
-        """The trace, if there was a frame."""
-        self._close()
-        if not any(error.frames for error in self._errors):
-            return None
-        return Trace("", (replace(self._errors[0], relation=""), *self._errors[1:]), innermost_last=False)
-
-    def _close(self) -> None:
-        if self._frames or self._left_out:
-            head = self._head or TracedError("", "", ())
-            message = " ".join(filter(None, (head.message, *self._told)))
-            self._errors.append(replace(head, message=message, frames=tuple(self._frames), left_out=self._left_out))
-            self._head, self._told, self._frames, self._left_out = None, [], [], 0
-
-
 def plain_path(path: str) -> str:
     """A path of a trace without the scheme, host and query of an address, with "/" between folders."""
     if found := _ADDRESS.fullmatch(path):
@@ -142,3 +106,135 @@ def split_message(text: str) -> tuple[str, str]:
     """The type and the message of ``TypeError: x is not a function``."""
     error, _, message = text.partition(": ")
     return error.rstrip(":").strip(), message.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A frame and its row."""
+
+    frame: Frame
+    row: int | None  # None: it does not lie in the index
+    moved: bool = False  # whether the row is not at the frame's line
+
+
+class FrameLocator:
+    """Finds the rows of frames."""
+
+    def __init__(self, index: Index) -> None:
+        """``index``: whose rows are found."""
+        self._index = index
+
+    def located(self, frames: Sequence[Frame]) -> list[Located]:
+        """The row of each frame, in the order of the trace."""
+        found = {frame: self._by_name_or_code(frame) for frame in dict.fromkeys(frames)}
+        roots = {self._root(frame, each.row) for frame, each in found.items() if each}
+        places = {frame: each or self._by_line(frame, roots) for frame, each in found.items()}
+        return [places[frame] for frame in frames]
+
+    def _by_name_or_code(self, frame: Frame) -> Located | None:
+        near = [file for _, file in self._files_of(frame.path)]
+        for agrees in (self._has_all, self._has_some):
+            for file in near:
+                row = self._row_of(file, frame)
+                if row is not None and agrees(row, frame):
+                    return Located(frame, row)
+            for file in near:
+                if others := [row for row in self._rows(file) if agrees(row, frame)]:
+                    return self._nearest(others, frame)
+        installed = self._installed(frame.path) if frame.code else []
+        rows = [row for file in installed for row in self._rows(file) if self._has_all(row, frame)]
+        return self._nearest(rows, frame) if rows else None
+
+    def _nearest(self, rows: Sequence[int], frame: Frame) -> Located:
+        best = min(rows, key=lambda row: (self._distance(row, frame), -row))
+        return Located(frame, best, moved=self._distance(best, frame)[1] > 0)
+
+    def _by_line(self, frame: Frame, roots: Collection[str]) -> Located:
+        """The frame at its line, whatever is there, if its path is certain."""
+        for shared, file in self._files_of(frame.path)[:1]:
+            row = self._row_of(file, frame)
+            relative = shared == len(_parts(frame.path))
+            if row is not None and (shared > 1 or relative or self._root(frame, row) in roots):
+                return Located(frame, row)
+        return Located(frame, None)
+
+    def _root(self, frame: Frame, row: int | None) -> str:
+        """The part of a frame's path before that of its row's file."""
+        return frame.path.removesuffix(self._index.file(row).path) if row is not None else ""
+
+    def _row_of(self, file: int, frame: Frame) -> int | None:
+        """The row of a file at a frame's line: the file as a whole, if that is a row, for its top level."""
+        rows = self._rows(file)
+        if frame.name == TOP and rows and self._index.is_whole_file(rows[0]):
+            return rows[0]
+        return self.row_at(file, frame.line)
+
+    def _files_of(self, path: str) -> list[tuple[int, int]]:
+        """How many last parts of their paths are those of ``path``, and the numbers, of the files that it can be."""
+        return _best([(shared, file) for shared, file, whole in self._sharing(path) if whole])
+
+    def _installed(self, path: str) -> list[int]:
+        """The files that share a folder of a path that leads elsewhere, where a package is installed."""
+        return [file for _, file in _best([(shared, file) for shared, file, _ in self._sharing(path) if shared > 1])]
+
+    def _sharing(self, path: str) -> Iterator[tuple[int, int, bool]]:
+        """How many last parts each file of that name shares with a path, its number, and whether one has no more."""
+        parts = _parts(path)
+        for file in self._by_name.get(parts[-1] if parts else "", ()):
+            own = _parts(self._index.files[file].path)
+            shared = next(
+                (place for place, (a, b) in enumerate(zip(parts[::-1], own[::-1], strict=False)) if a != b),
+                min(len(parts), len(own)),
+            )
+            yield shared, file, shared in (len(parts), len(own))
+
+    def row_at(self, file: int, line: int) -> int | None:
+        """The innermost row of a file at a line."""
+        around = [(end - start, -row) for row, start, end in self._places(file) if start <= line <= end]
+        return -min(around)[1] if around else None
+
+    def _has_all(self, row: int, frame: Frame) -> bool:
+        """Whether a row has a frame's name, with its types if these are printed, and contains its line of code."""
+        named = frame.name != "" and f".{self._index.names[row]}".endswith(f".{frame.name}")
+        return named and frame.code in self._index.split.text(row).source
+
+    def _has_some(self, row: int, frame: Frame) -> bool:
+        """Whether it has the last part of the name, or contains the line of code; a file's top level has neither."""
+        last = frame.name.rpartition(".")[2]
+        if last == TOP:
+            return False
+        if last and self._index.names[row].rpartition(".")[2] == last:
+            return True
+        return bool(frame.code) and frame.code in self._index.split.text(row).source
+
+    def _rows(self, file: int) -> range:
+        return range(int(self._index.file_edges[file]), int(self._index.file_edges[file + 1]))
+
+    def _places(self, file: int) -> Iterator[tuple[int, int, int]]:
+        for row in self._rows(file):
+            text = self._index.split.text(row)
+            yield row, text.start_line, text.end_line
+
+    def _distance(self, row: int, frame: Frame) -> tuple[bool, int]:
+        """Whether a row has another name than a frame with its types, and the lines between them."""
+        text, line = self._index.split.text(row), frame.line
+        named = f".{self._index.names[row]}".endswith(f".{frame.name}")
+        return not named, max(text.start_line - line, line - text.end_line, 0)
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[int]]:
+        """Name without folders -> files."""
+        found: dict[str, list[int]] = {}
+        for number, file in enumerate(self._index.files):
+            found.setdefault(file.path.rpartition("/")[2], []).append(number)
+        return found
+
+
+def _best(found: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Those that share most."""
+    most = max(found, default=(0, 0))[0]
+    return [each for each in found if each[0] == most][:_FILES]
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.split("/") if part not in ("", ".", "~")]

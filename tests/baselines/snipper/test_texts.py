@@ -3,7 +3,7 @@
 import pytest
 
 from baselines.snipper.texts import QueryText, code_words, cut, cut_middle, document_text, okapi_words, part_words
-from tests.data_prep.posts.test_post_statistics import POST
+from tests.data_prep.posts.dumps import POST
 
 ONE_TO_TEN = [*range(1, 11)]
 

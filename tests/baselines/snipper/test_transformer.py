@@ -21,7 +21,7 @@ def encoder(config):
     torch.manual_seed(0)
     tokenizer = SnippetSubwords.of(config)
     model = TransformerSnippetEncoder(config, tokenizer.vocabulary)
-    model.load_base()
+    model.initialize(tokenizer)
     return model.eval(), tokenizer
 
 

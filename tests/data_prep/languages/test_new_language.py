@@ -28,7 +28,7 @@ from search.files.tests_by_path import is_test
 from search.serve.highlighting import highlighted
 from search.serve.web_app import _LANGUAGES
 from search.snippets.code_text import language_of, parsed_code
-from search.snippets.copies import Tokens
+from search.snippets.code_text import Tokens
 
 method = read_file(SourceFile("", "a.made", b"def find(a):\\n    return load(a)\\n")).units[1].pair.method
 assert (method.name, method.fields["api"]) == ("find", ("load",)), method

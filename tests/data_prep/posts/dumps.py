@@ -3,10 +3,13 @@
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
+from data_prep.posts.sets import NOBODY, Post
+
 TRACEBACK = """Traceback (most recent call last):
   File "a.py", line 3, in <module>
     open(name)
 FileNotFoundError: [Errno 2] No such file"""
+POST = Post("s", 1, "t", (), "", "x" * 10, "", "", "", (), "", None, (), (), "", NOBODY, NOBODY)
 
 
 def code(text):

@@ -14,9 +14,8 @@ from data_prep.posts.store import prepare_posts
 from data_prep.records import Method, Pair
 from data_prep.store.prepared_data import write_prepared
 from experiments.posts.config import MODELS, resolve_plan
-from experiments.posts.docstrings import docstring_pairs
 from experiments.posts.loop import Loop
-from experiments.posts.pools import Pool
+from experiments.posts.pools import Pool, docstring_pairs
 from experiments.posts.run import run_posts
 from tests.data_prep.posts.dumps import TRACEBACK, answer, code, link, question, write_dump
 from tests.evaluation.rankers import ChosenScores
@@ -65,19 +64,19 @@ def loop_of(plan, said):
 
 def test_stages_are_cached_by_their_content(light):
     said: list[str] = []
-    ranker, stages = loop_of(light, said).run()
+    loop = loop_of(light, said)
+    stages = loop.run()
     assert [stage.name for stage in stages] == ["pretrain", "round-1", "round-2"]
     again: list[str] = []
-    other, _ = loop_of(light, again).run()
+    assert loop_of(light, again).run()[-1].key == stages[-1].key
     assert any("training on" in line for line in said)
     assert not any("training on" in line for line in again)
-    pool = loop_of(light, []).pools[0]
-    scores = [next(each.over(pool).blocks()) for each in (ranker, other)]
-    np.testing.assert_array_equal(*scores)
+    rankers = (each.ranker(stages[-1]) for each in (loop, loop_of(light, [])))
+    np.testing.assert_array_equal(*(next(each.over(loop.pools[0]).blocks()) for each in rankers))
 
 
 def test_a_stage_that_another_process_makes_is_waited_for(light):
-    _, stages = loop_of(light, []).run()
+    stages = loop_of(light, []).run()
     place = stages[0].folder
     other = sole_holder(place.with_name(f"{place.name}.lock"))
     assert other.__enter__()
@@ -89,21 +88,21 @@ def test_a_stage_that_another_process_makes_is_waited_for(light):
             other.__exit__(None, None, None)
 
     posts = prepare_posts(light.data, command="", say=lambda _: None).posts
-    _, again = Loop(light, PostSets(posts, light.data), say).run()
+    again = Loop(light, PostSets(posts, light.data), say).run()
     assert said[0] == f"waiting for another process that makes {place.name}"
     assert [each.key for each in again] == [each.key for each in stages]
 
 
 def test_a_lost_stage_is_trained_to_the_same_weights(light):
-    _, stages = loop_of(light, []).run()
+    stages = loop_of(light, []).run()
     weights = (stages[-1].folder / "weights.safetensors").read_bytes()
     shutil.rmtree(stages[-1].folder)
-    _, again = loop_of(light, []).run()
+    again = loop_of(light, []).run()
     assert (again[-1].folder / "weights.safetensors").read_bytes() == weights
 
 
 def test_a_killed_stage_continues_from_its_checkpoint(light, monkeypatch):
-    _, stages = loop_of(light, []).run()
+    stages = loop_of(light, []).run()
     weights = (stages[-1].folder / "weights.safetensors").read_bytes()
     shutil.rmtree(stages[-1].folder)
 
@@ -116,7 +115,7 @@ def test_a_killed_stage_continues_from_its_checkpoint(light, monkeypatch):
     monkeypatch.undo()
     assert (stages[-1].folder / "checkpoint.pt").exists()
     said: list[str] = []
-    _, again = loop_of(light, said).run()
+    again = loop_of(light, said).run()
     assert any("resuming after epoch 2" in line for line in said)
     assert (again[-1].folder / "weights.safetensors").read_bytes() == weights
     assert not (again[-1].folder / "checkpoint.pt").exists()
@@ -141,26 +140,26 @@ def test_a_stage_on_docstrings_comes_first(typed, tmp_path):
         "train.validate_every": "1",
     }
     plan = resolve_plan("snipper_light", typed | options | own)
-    _, stages = loop_of(plan, []).run()
+    stages = loop_of(plan, []).run()
     assert [stage.name for stage in stages] == ["docstrings", "pretrain", "round-1"]
     assert stages[0].record["pairs"] == len(pairs)
-    _, without = loop_of(resolve_plan("snipper_light", {**typed, **options, **own, "loop.docstrings": ""}), []).run()
+    without = loop_of(resolve_plan("snipper_light", {**typed, **options, **own, "loop.docstrings": ""}), []).run()
     assert {stage.key for stage in stages}.isdisjoint(stage.key for stage in without)
     with pytest.raises(ValueError, match="prepare installed --data"):
         docstring_pairs(tmp_path)
 
 
 def test_variants_share_the_stages_that_they_have_in_common(light, typed):
-    _, stages = loop_of(light, []).run()
+    stages = loop_of(light, []).run()
     options = {"model.dim": "16", "model.buckets": "64", "train.epochs": "2", "train.batch_size": "8"}
     more = resolve_plan("snipper_light", typed | options | {"loop.mined": "3"})
-    _, others = loop_of(more, []).run()
+    others = loop_of(more, []).run()
     assert [one.key == other.key for one, other in zip(stages, others, strict=True)] == [True, True, False]
 
 
 def test_mined_negatives_are_neither_gold_nor_its_duplicates(light):
     loop = loop_of(light, [])
-    _, stages = loop.run()
+    stages = loop.run()
     _, mined = loop._mined("mine-1", stages[1].key)
     rows = loop.pairs.rows
     for place, negatives in enumerate(mined.tolist()):
@@ -171,7 +170,7 @@ def test_mined_negatives_are_neither_gold_nor_its_duplicates(light):
 @pytest.mark.parametrize("left", [0, 6, -8])
 def test_damaged_negatives_are_refused(light, left):
     loop = loop_of(light, [])
-    _, stages = loop.run()
+    stages = loop.run()
     loop._mined("mine-again", stages[1].key)
     (path,) = Path(light.loop.out).rglob("mine-again-*/negatives.npy")
     whole = path.read_bytes()

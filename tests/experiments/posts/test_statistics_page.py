@@ -1,11 +1,13 @@
 """The page and picture of a dump's sizes, and the comparison of settings of BM25."""
 
+from dataclasses import replace
+
 import pytest
 
 from experiments.posts.config import resolve_plan
-from experiments.posts.statistics_page import write_statistics
-from experiments.posts.tuning import tuned_page
-from tests.data_prep.posts.dumps import small_dump
+from experiments.posts.rankers import tuned_page
+from experiments.posts.statistics_page import size_rows, write_statistics
+from tests.data_prep.posts.dumps import POST, small_dump
 
 
 @pytest.fixture
@@ -35,3 +37,20 @@ def test_settings_of_bm25_are_ordered_by_their_mean(typed):
     assert means == sorted(means, reverse=True)
     assert all(0 < mean <= 1 for mean in means)
     assert {row[1].strip() for row in rows} == {"okapi", "code"}
+
+
+def test_means_over_the_posts_that_have_the_field():
+    posts = [
+        POST,
+        replace(POST, text="y" * 30, code="c" * 6, best_answer="b" * 15),
+        replace(POST, text="z" * 50, code="c" * 4, error="e" * 16),
+    ]
+    rows = {row.subset: (row.posts, row.total, row.field) for row in size_rows(posts)}
+    assert rows == {
+        "all posts": (3, 30, 30),
+        "with code": (2, 40, 5),
+        "with error": (1, 50, 16),
+        "with code and error": (1, 50, 20),
+        "with best_answer": (1, 30, 15),
+    }
+    assert size_rows([])[1].percent == 0

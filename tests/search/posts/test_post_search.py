@@ -14,9 +14,9 @@ from data_prep.posts.config import PostsConfig
 from data_prep.posts.store import prepare_posts
 from evaluation.speed import SpeedOptions
 from search.posts import cli
-from search.posts.post_index import PostIndex, best_rows, write_index
-from search.posts.snippet import LONGEST, keyword_of, read_snippet
+from search.posts.post_index import PostIndex, best_rows, keyword_of, read_snippet, write_index
 from search.retrieval.ann.faiss_index import FaissVectors
+from search.snippets.code_text import LONGEST_TEXT
 from search.speed import ann as speed
 from tests.data_prep.posts.dumps import TRACEBACK, small_dump
 
@@ -113,7 +113,7 @@ def test_output_is_divided_at_the_first_line_of_an_error(output, code, error):
 
 def test_megabytes_lose_their_middle():
     found = read_snippet("a" * 10_000_000 + "\nKeyError: 'x'")
-    assert len(found.code) == LONGEST + 1
+    assert len(found.code) == LONGEST_TEXT + 1
     assert keyword_of(found) == "KeyError"
     assert read_snippet("\n" * 1_000_000 + "x").code == "x"  # in no time
 
@@ -148,6 +148,7 @@ def test_the_clusters_of_many_posts_are_stored_beside_their_vectors(monkeypatch,
     pytest.importorskip("faiss")
     for module in ("faiss_index", "opening"):
         monkeypatch.setattr(f"search.retrieval.ann.{module}.WORTH_IT", 3)
+    monkeypatch.setattr(speed, "LightConfig", lambda: LightConfig(dim=16, buckets=16))
     monkeypatch.setattr(FaissVectors, "_built", lambda index, _, build=FaissVectors._built: build(index, 1))
     posts = prepare_posts(PostsConfig((str(small_dump(tmp_path)),), root=str(tmp_path / "data")), command="", say=print)
     model = speed.untrained([post for post in posts.posts if post.best_answer], tmp_path / "model")

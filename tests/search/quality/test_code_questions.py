@@ -18,8 +18,7 @@ from search.quality.measure import frames_found, measure_pieces, measure_traces,
 from search.quality.questions import FEWEST
 from search.quality.trace_questions import Call, TraceQuestion, of_traces, printed
 from search.snippets.code_search import CodeHit
-from search.traces.located import FrameLocator
-from search.traces.trace import read_trace
+from search.traces.trace import FrameLocator, read_trace
 
 ROOT = Path(importlib.util.find_spec("tqdm").origin).parent
 

@@ -8,8 +8,7 @@ from repositories import write
 from serving import index_of
 
 from search.index.index_file import open_index
-from search.traces.located import FrameLocator
-from search.traces.trace import Frame, read_trace
+from search.traces.trace import Frame, FrameLocator, read_trace
 
 
 def located(index, frames):

@@ -1,19 +1,13 @@
-"""The loss against cross-entropy and a double loop; mined negatives against a full sort."""
+"""The loss against its equation; mined negatives against a full sort."""
 
 import math
 
 import numpy as np
 import torch
 
-from baselines.snipper.loss import NegativeLogLikelihood
-from baselines.snipper.mining import hard_negatives
-
-
-def test_loss_is_the_cross_entropy_of_a_row_softmax():
-    scores = torch.randn(4, 7, generator=torch.Generator().manual_seed(0))
-    negatives = ~torch.eye(4, 7, dtype=torch.bool)
-    found = NegativeLogLikelihood(0.5)(scores, negatives, 0.0)
-    torch.testing.assert_close(found, torch.nn.functional.cross_entropy(scores / 0.5, torch.arange(4)))
+from baselines.snipper.encoder import hard_negatives
+from training.config import LossConfig
+from training.losses import Loss
 
 
 def test_loss_against_its_equation_where_some_documents_are_no_negatives():
@@ -25,7 +19,8 @@ def test_loss_against_its_equation_where_some_documents_are_no_negatives():
         gold = math.exp(scores[row, row])
         others = sum(math.exp(scores[row, column]) for column in range(5) if negatives[row, column])
         expected -= math.log(gold / (gold + others)) / 3
-    assert math.isclose(NegativeLogLikelihood()(scores, negatives, 0.0).item(), expected, rel_tol=1e-5)
+    loss = Loss(LossConfig("cross_entropy", directions="queries"))
+    assert math.isclose(loss(scores, negatives, 0.0).item(), expected, rel_tol=1e-5)
 
 
 def test_the_best_documents_without_gold_and_its_duplicates():

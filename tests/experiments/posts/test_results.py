@@ -1,0 +1,99 @@
+"""Tables of results and of ablations, whose every variant can be run; saved results become means over seeds."""
+
+import numpy as np
+import pytest
+
+from evaluation.result_store import ResultStore
+from experiments.posts.ablations import ABLATIONS, BASE
+from experiments.posts.config import resolve_plan
+from experiments.posts.results import (
+    PostsResult,
+    ablation_page,
+    difference_line,
+    grouped,
+    save_results,
+    summary,
+    table,
+    write_summaries,
+)
+
+GOOD, BAD = [1] * 30 + [99] * 10, [1] * 10 + [99] * 30
+
+
+def result(ranks, queries=None, ranker="a", pool="full"):
+    keys = queries or [str(number) for number in range(len(ranks))]
+    return PostsResult(ranker, pool, 100, tuple(keys), tuple(ranks), {"5": 0, "10": 0, "20": 0, "50": 0}, {"code": [0]})
+
+
+@pytest.mark.parametrize("name", [*ABLATIONS])
+def test_every_variant_is_a_plan_of_its_own(name):
+    plans = [resolve_plan(BASE, settings) for settings in ABLATIONS[name].variants.values()]
+    assert resolve_plan(BASE, {}) not in plans
+    assert len({repr(plan) for plan in plans}) == len(plans)
+
+
+def test_means_over_seeds_and_the_difference_with_its_interval():
+    good, bad = [1] * 30 + [99] * 10, [1] * 10 + [99] * 30
+    page = ablation_page("Why?", {"base": [result(bad), result(bad)], "better": [result(good), result(good)],
+                                  "others": [result([1], ["x"]), result([1], ["x"])]})  # fmt: skip
+    rows = [line for line in page.splitlines() if line.startswith("| ")]
+    assert rows[1].startswith("| base | 40 | 0.250 ± 0.000 |")
+    assert rows[2].startswith("| better | 40 | 0.750 ± 0.000 | +0.500 (+0.3")
+    assert rows[3] == "| others | 1 | 1.000 ± 0.000 | | |"
+
+
+def test_results_of_other_queries_are_not_compared():
+    with pytest.raises(AssertionError, match="same queries"):
+        difference_line(result([1, 2]), result([1, 2], ["x", "y"]))
+    assert "Recall@10: +0.333 (" in difference_line(result([1, 1, 50]), result([1, 50, 50]))
+
+
+def test_a_table_has_kinds_only_where_there_are_queries():
+    page = table([result([1, 99])], ("code", "error"))
+    assert "| a | code | 1 | 1.000" in page
+    assert "error" not in page
+    assert result([1, 99]).row().endswith(f"| {np.mean([1, 1 / 99]):.3f} |")
+
+
+def write_results(folder):
+    for seed, weight in enumerate((0.3, 0.5)):
+        ranks = [1 + seed] * 30 + [99] * 10
+        rows = [result(ranks, ranker=f"a + b (weight {weight})"), result(BAD, ranker="bm25_tuned")]
+        save_results(folder, f"a-seed{seed}", rows, {"model": "a"})
+
+
+def test_seeds_are_averaged_and_the_control_is_counted_once(tmp_path):
+    write_results(tmp_path / "site")
+    found = grouped(ResultStore(tmp_path / "site").load())
+    assert {ranker: len(each) for ranker, each in found["full"].items()} == {"a + b": 2, "bm25_tuned": 1}
+    page = summary("site", found)
+    assert "| a + b | 2 | 0.750 ± 0.000 (" in page
+    assert "| bm25_tuned | 1 | 0.250 (" in page
+    assert "| a + b | +0.500 (+0.3" in page
+    (written,) = write_summaries(tmp_path)
+    assert written.read_text() == page
+
+
+def test_saved_ablations_have_a_page(tmp_path):
+    write_results(tmp_path / "site")
+    place = tmp_path / "site" / "ablations" / "snipper_rounds"
+    for label, ranks in (("snipper_light", BAD), ("3_rounds", GOOD)):
+        for seed in range(2):
+            rows = [result(BAD), result(ranks), result(ranks, pool="closed")]
+            save_results(place / label, f"snipper_light-seed{seed}", rows, {})
+    _, page = write_summaries(tmp_path)
+    assert page.name == "site-ablations.md"
+    lines = page.read_text().splitlines()
+    assert lines[0] == "# site: ablations"
+    assert [line for line in lines if line.startswith("## ")] == ["## snipper_rounds"]
+    assert any(line.startswith("| 3 rounds | 40 | 0.750 ± 0.000 | +0.500 (+0.3") for line in lines)
+    assert not any("1 round" in line for line in lines)  # not run
+
+
+def test_damaged_and_missing_results(tmp_path):
+    with pytest.raises(ValueError, match="there are none"):
+        write_summaries(tmp_path)
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "a.json").write_text('{"results": [{}]}')
+    with pytest.raises(ValueError, match="is no result"):
+        grouped(ResultStore(tmp_path / "site").load())
