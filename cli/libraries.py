@@ -2,7 +2,7 @@
 
 import os
 
-from data_prep.files.user_folders import forget_relative_homes
+from data_prep.files.named_paths import forget_relative_homes
 from data_prep.installation import IMPORT_ROOT
 
 

@@ -15,8 +15,8 @@ _PACKAGE: Final = f"{OUTER}data_prep"
 _NAMED: Final = re.compile(rf"{re.escape(_PACKAGE)}(?:\.\w+)+(?=:\w+$)")
 """The module of a "package.module:name" string."""
 _PARSERS: Final = ("javalang", "tree-sitter", "tree-sitter-java")
-_STORE: Final = ("data_prep.store.prepared_data", "data_prep.store.manifest")
-"""Modules that write pairs, for all data sets."""
+_STORE: Final = "data_prep.store.prepared_data"
+"""The module that writes pairs, for all data sets."""
 _WITHOUT_PART: Final = frozenset(
     (
         "data_prep.bounds",
@@ -24,8 +24,6 @@ _WITHOUT_PART: Final = frozenset(
         "data_prep.files.folder_lock",
         "data_prep.files.named_paths",
         "data_prep.installation",
-        "data_prep.sources.codesearchnet",
-        "data_prep.sources.debian_apt",
         "data_prep.sources.download",
         "data_prep.sources.places",
     )
@@ -42,7 +40,7 @@ def program_sha256(module: str) -> str:
         module: the dotted name of the module of the data set's class.
     """
     digest = hashlib.sha256(" ".join(version(parser) for parser in _PARSERS).encode())
-    for name in modules_behind((module, *_STORE)):
+    for name in modules_behind((module, _STORE)):
         source = name.encode() + b"\n" + _file_of(name).read_bytes()
         digest.update(source.replace(OUTER.encode(), b"") if OUTER else source)
     return digest.hexdigest()

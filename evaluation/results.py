@@ -10,9 +10,9 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
+from data_prep.bounds import with_current_names
 from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_file, write_atomically
-from data_prep.option_names import with_current_names
 from data_prep.records import CODE_FIELDS
 from data_prep.store.prepared_data import Split
 from evaluation import metrics

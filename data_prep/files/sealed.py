@@ -18,8 +18,8 @@ from jaxtyping import UInt8
 from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_file
 from data_prep.files.json_text import checked_record, parse_json
+from data_prep.files.named_paths import make_own_folder
 from data_prep.files.reading import ABSENT, reading, reason
-from data_prep.files.user_folders import make_own_folder
 
 _LONGEST_HEAD: Final = 4096
 _ALIGNED: Final = 64

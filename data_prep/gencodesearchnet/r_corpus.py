@@ -23,7 +23,7 @@ from data_prep.files.folder_lock import sole_writer
 from data_prep.files.named_paths import named_path
 from data_prep.gencodesearchnet.r_packages import RPackage, read_package
 from data_prep.gencodesearchnet.r_pairs import Mode, RPair, r_pairs
-from data_prep.sources.external_programs import run_program
+from data_prep.sources.package_downloads import run_program
 
 PAIRS: Final = "pairs.jsonl.gz"
 ABOUT: Final = "packages.json"

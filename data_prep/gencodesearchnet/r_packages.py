@@ -17,7 +17,7 @@ from typing import IO, Final
 from data_prep.errors import UserError
 from data_prep.files.reading import open_regular
 from data_prep.sources.archives import MAX_FILE_BYTES, MAX_RATIO, read_archive
-from data_prep.sources.external_programs import run_program
+from data_prep.sources.package_downloads import run_program
 
 MAX_KEPT_BYTES: Final = 256 << 20
 """Maximum total size of an archive's R files, which are held in memory."""

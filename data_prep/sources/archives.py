@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Final
 
 from data_prep.errors import UserError
-from data_prep.files.reading import open_regular, raise_if_passing, read_regular, reading, reason
+from data_prep.files.reading import MAX_RATIO, open_regular, raise_if_passing, read_regular, reading, reason
 from data_prep.records import SourceFile
 
 Unpacked = gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile | io.BufferedReader
@@ -36,8 +36,6 @@ MAX_TOTAL_BYTES: Final = 8 << 30
 """Maximum decompressed size of an archive."""
 MAX_MEMBERS: Final = 1_000_000
 """Maximum number of members of an archive."""
-MAX_RATIO: Final = 200
-"""Maximum compression ratio of an archive or member; that of Java code is between 3 and 10."""
 _RATIO_FROM: Final = 4 << 20  # bytes; smaller outputs are never bombs
 _MAX_HEADER: Final = 1 << 20  # bytes of one long name or pax header in a tar
 _LONG_HEADERS: Final = (

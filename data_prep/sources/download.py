@@ -23,8 +23,7 @@ from data_prep.errors import UserError
 from data_prep.files.atomic import naming, write_atomically
 from data_prep.files.folder_lock import sole_holder
 from data_prep.files.json_text import parse_json
-from data_prep.files.reading import ABSENT, open_regular, read_whole
-from data_prep.store.manifest import file_sha256
+from data_prep.files.reading import ABSENT, file_sha256, open_regular, read_whole
 
 _CHUNK: Final = 1 << 18  # bytes
 _TRY_AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})

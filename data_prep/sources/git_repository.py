@@ -9,7 +9,7 @@ size. Only :func:`fetched_commit` uses the network.
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -98,38 +98,22 @@ class GitRepository:
         Raises:
             GitError: the commit, or a folder of it, is not there.
         """
-        with self._git() as git:
-            inside = [prefix] if prefix else []
-            listed = git.answer("ls-tree", "-r", "-z", commit, "--", *inside).split(b"\0")[:-1]
-        found, start = {}, len(os.fsencode(prefix))
-        for line in listed:
-            about, _, path = line.partition(b"\t")
-            mode, _, digest = about.split(b" ")
-            if mode != _SUBMODULE:
-                found[path[start:]] = digest.decode()
-        return found
+        start, inside = len(os.fsencode(prefix)), [prefix] if prefix else []
+        listed = self._listed(commit, "--", *inside)
+        return {path[start:]: digest.decode() for (mode, _, digest), path in listed if mode != _SUBMODULE}
 
-    def entries(self, commit: str) -> list[tuple[str, str, str]]:
-        """Mode, hash and path of every file, link and submodule of ``commit``, in order; paths as valid Unicode.
+    def entries(self, commit: str) -> list[tuple[str, str, str, int | None]]:
+        """Mode, path as valid Unicode, hash and size of every file, link and submodule of ``commit``, in order.
+
+        Those without an object here have no size.
 
         Raises:
             GitError: the commit, or a folder of it, is not there.
         """
-        with self._git() as git:
-            listed = git.answer("ls-tree", "-r", "-z", "--full-tree", f"{commit}^{{commit}}").split(b"\0")[:-1]
-        parts = (line.decode("utf-8", "replace").partition("\t") for line in listed)
-        return [(about.split(" ")[0], about.split(" ")[2], path) for about, _, path in parts]
-
-    def sizes(self, digests: Sequence[str]) -> Mapping[str, int]:
-        """The sizes in bytes of those objects that are there.
-
-        Raises:
-            GitError: they cannot be read.
-        """
-        with self._git() as git:
-            said = git.answer("cat-file", "--batch-check", given=_lines(digests)).split(b"\n")[:-1]
-        parts = (line.split(b" ") for line in said)
-        return {each[0].decode(): int(each[2]) for each in parts if len(each) == 3 and each[1] == b"blob"}
+        return [
+            (mode.decode(), path.decode("utf-8", "replace"), digest.decode(), int(size) if size.isdigit() else None)
+            for (mode, _, digest, size), path in self._listed("--long", "--full-tree", f"{commit}^{{commit}}")
+        ]
 
     def contents(self, sizes: Mapping[str, int]) -> Iterator[tuple[str, bytes]]:
         """The hash and content of each object of ``sizes``, which are its size, in that order.
@@ -139,7 +123,16 @@ class GitRepository:
         """
         with self._git() as git:
             for batch in _batches(sizes):
-                yield from _blobs(git.answer("cat-file", "--batch", given=_lines(batch)))
+                said = git.answer("cat-file", "--batch", given="".join(f"{each}\n" for each in batch).encode())
+                yield from _blobs(said)
+
+    def _listed(self, *arguments: str) -> Iterator[tuple[list[bytes], bytes]]:
+        """What ``git ls-tree`` says of each file, and its path."""
+        with self._git() as git:
+            said = git.answer("ls-tree", "-r", "-z", *arguments)
+        for line in said.split(b"\0")[:-1]:
+            about, _, path = line.partition(b"\t")
+            yield about.split(), path
 
     def _ref(self, name: bytes) -> bytes:
         """The content of a ref, b"" if there is none."""
@@ -201,6 +194,17 @@ def bare_repository(folder: Path) -> GitRepository | None:
     return GitRepository(own, own, own) if is_one else None
 
 
+def mirror_of(folder: Path, name: str) -> GitRepository | None:
+    """The clone of ``owner/name`` among the mirrors of a folder; None if there is none.
+
+    It may be bare or plain, in ``OWNER+NAME``, ``OWNER/NAME`` or ``OWNER/NAME.git``, there or in a folder ``repo``.
+    """
+    places = (
+        folder / place / inside for place in (name.replace("/", "+"), name, f"{name}.git") for inside in ("", "repo")
+    )
+    return next((found for place in places if (found := bare_repository(place)) is not None), None)
+
+
 @contextmanager
 def fetched_commit(url: str, commit: str) -> "Iterator[GitRepository]":
     """A temporary bare repository with only ``commit``, fetched from ``url``; deleted after the block.
@@ -215,10 +219,6 @@ def fetched_commit(url: str, commit: str) -> "Iterator[GitRepository]":
             transport=_TRANSPORT,
         )
         yield GitRepository(git.folder, git.folder, git.folder)
-
-
-def _lines(digests: Iterable[str]) -> bytes:
-    return "".join(f"{digest}\n" for digest in digests).encode()
 
 
 def _batches(sizes: Mapping[str, int]) -> Iterator[list[str]]:

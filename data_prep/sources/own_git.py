@@ -7,6 +7,7 @@ names is run, and the network is used only by a command that is given a transpor
 import json
 import os
 import re
+import signal
 import subprocess
 import tempfile
 import threading
@@ -71,7 +72,8 @@ class OwnGit:
         """
         environment, seconds = _environment(self.folder), _SECONDS
         if transport:
-            environment |= {"GIT_ALLOW_PROTOCOL": transport, **_proxies()}
+            proxies = {key: value for key, value in os.environ.items() if key.lower() in ("https_proxy", "no_proxy")}
+            environment |= {"GIT_ALLOW_PROTOCOL": transport, **proxies}
             seconds = _SECONDS_OF_FETCH
         with (self.folder / "input").open("w+b") as file, (self.folder / "errors").open("w+b") as errors:
             file.write(given)
@@ -90,7 +92,7 @@ def _bounded(
     environment: Mapping[str, str],
     given: IO[bytes],
     errors: IO[bytes],
-    seconds: float | None = None,
+    seconds: float,
 ) -> tuple[bytes, int]:
     """The output of a program and its exit code; it is killed if it takes too long or prints too much."""
     try:
@@ -100,14 +102,7 @@ def _bounded(
     except OSError as error:
         raise_if_passing(error)
         raise GitError("git is not installed" if isinstance(error, FileNotFoundError) else str(error)) from error
-    late = threading.Event()
-
-    def end() -> None:
-        late.set()
-        process.kill()
-
-    limit = _SECONDS if seconds is None else seconds
-    timer = threading.Timer(limit, end)
+    timer = threading.Timer(seconds, process.kill)
     timer.start()
     with process:
         try:
@@ -121,10 +116,10 @@ def _bounded(
             raise
         finally:
             timer.cancel()
-    if late.is_set():
-        raise GitError(f"git gave no answer within {limit:.0f} seconds")
     if len(said) > _LARGEST_ANSWER:
         raise GitError(f"git answers more than {_LARGEST_ANSWER:,} bytes")
+    if code == -signal.SIGKILL:
+        raise GitError(f"git gave no answer within {seconds:.0f} seconds")
     return said, code
 
 
@@ -149,15 +144,10 @@ def _environment(folder: Path) -> dict[str, str]:
     }
 
 
-def _proxies() -> dict[str, str]:
-    """The user's settings of proxies, which a fetch needs."""
-    return {name: value for name, value in os.environ.items() if name.lower() in ("https_proxy", "no_proxy")}
-
-
 @lru_cache(maxsize=4)
 def _version(search_path: str) -> tuple[int, ...]:  # noqa: ARG001 - another PATH may lead to another git
     with tempfile.TemporaryDirectory(prefix="galm-git-") as name, (Path(name) / "none").open("w+b") as none:
-        said, _ = _bounded(["git", "--version"], Path(name), _environment(Path(name)), none, none)
+        said, _ = _bounded(["git", "--version"], Path(name), _environment(Path(name)), none, none, _SECONDS)
     match = re.match(rb"git version (\d+)\.(\d+)", said)
     return tuple(int(number) for number in match.groups()) if match else (0,)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
-from data_prep.store.manifest import file_sha256
+from data_prep.files.reading import file_sha256
 from experiments.recipes.packed_files import PACKED, is_packed
 from experiments.recipes.stored_options import stored_configuration
 

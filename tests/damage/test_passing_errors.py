@@ -19,7 +19,7 @@ from data_prep.licences.licences import Licences
 from data_prep.pipeline.shard_folder import ShardFolder, TreeTask, make_shard
 from data_prep.pipeline.shards import TreeName
 from data_prep.sources.archives import read_java_files
-from data_prep.sources.debian_archives import _read_record
+from data_prep.sources.debian_sources import _read_record
 from data_prep.sources.download import Remote, download
 from data_prep.sources.own_git import _bounded
 from data_prep.sources.places import place_of

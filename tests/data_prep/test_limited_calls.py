@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.limited_calls import PROCESSES, LimitedCalls
+from data_prep.worker_pool import CALLS_AT_A_TIME, LimitedCalls
 from data_prep.worker_process import EndedByItemError
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -33,7 +33,7 @@ def test_what_costs_too_much_ends_alone(calls, costly):
 def test_processes_are_kept_and_never_more_than_so_many(calls):
     with ThreadPoolExecutor(8) as threads:
         pids = {*threads.map(lambda _: calls.call("os:getpid"), range(40))}
-    assert 1 <= len(pids) <= PROCESSES
+    assert 1 <= len(pids) <= CALLS_AT_A_TIME
     assert os.getpid() not in pids
 
 
@@ -50,7 +50,7 @@ def test_an_error_of_the_function_is_told(calls):
 
 def test_processes_end_with_the_program():
     program = """
-from data_prep.limited_calls import CALLS
+from data_prep.worker_pool import CALLS
 print(CALLS.call("os:getpid"), flush=True)
 """
     told = subprocess.run(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.files import json_lines as module
-from data_prep.files.json_lines import json_lines
+from data_prep.files import json_text as module
+from data_prep.files.json_text import json_lines
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_damage_is_told_with_the_last_good_line(path: Path) -> None:
 
 
 def test_what_unpacks_to_far_too_much_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_RATIO_FROM", 1 << 16)
+    monkeypatch.setattr(module, "RATIO_FROM", 1 << 16)
     path.write_bytes(gzip.compress(b"{}\n" * 1_000_000))
     with pytest.raises(ValueError, match=rf"{path}:\d+ is refused"):
         list(json_lines(path))

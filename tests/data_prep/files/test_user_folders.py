@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.files.user_folders import (
+from data_prep.files.named_paths import (
     HOMES,
     cache_folder,
     forget_relative_homes,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.files import pickles
-from data_prep.files.pickles import PlainUnpickler, load_plain
+from data_prep.sources import tabcs_release as pickles
+from data_prep.sources.tabcs_release import PlainUnpickler, load_plain
 
 RELEASES = Path(__file__).parents[4] / "shared" / "data" / "published"
 PLAIN = [[1, 255, 256, 65_535, 65_536, -1], [], [2**31 - 1], {"get": 1, "größe": 2, "": 3, "\x00\uffff": 4}, "word", 7]
