@@ -176,7 +176,7 @@ def read_ids(path: Path) -> Ragged:
 
 
 class PlainUnpickler(pickle.Unpickler):
-    """Rejects all classes, functions and persistent objects."""
+    """Rejects all classes and functions; of itself it rejects persistent objects."""
 
     def find_class(self, module_name: str, global_name: str) -> NoReturn:
         """Reject a global.
@@ -185,14 +185,6 @@ class PlainUnpickler(pickle.Unpickler):
             pickle.UnpicklingError: always.
         """
         raise pickle.UnpicklingError(f"it names {module_name}.{global_name}")
-
-    def persistent_load(self, pid: Any) -> NoReturn:
-        """Reject a persistent object.
-
-        Raises:
-            pickle.UnpicklingError: always.
-        """
-        raise pickle.UnpicklingError(f"it names the object {str(pid)[:40]!r}, kept elsewhere")
 
 
 def load_plain(path: Path) -> Any:

@@ -16,8 +16,8 @@ import pytest
 from data_prep.config import DataConfig
 from data_prep.datasets import jdk
 from data_prep.datasets.jdk import Jdk, choose, find_sources, homes
-from data_prep.sources import external_programs as programs
 from data_prep.sources import jdk_sources
+from data_prep.sources import package_downloads as programs
 from data_prep.sources.download import Remote
 from data_prep.sources.jdk_sources import ARCHIVE, NAME, fetch_package, unpack_package
 from tests.local_server import Asked, send, serving
