@@ -17,7 +17,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from data_prep.errors import UserError
 from data_prep.files.reading import MAX_RATIO, open_regular, raise_if_passing, read_regular, reading, reason
@@ -183,9 +183,7 @@ def _of_zip(path: Path, skipped: Skipped, placed: Placed) -> Iterator[tuple[str,
                 yield name, archive.read(member)
 
 
-def _of_tar(
-    path: Path, unpack: Callable[[IO[bytes]], IO[bytes]], skipped: Skipped, placed: Placed
-) -> Iterator[tuple[str, bytes]]:
+def _of_tar(path: Path, unpack: Callable[[Any], Any], skipped: Skipped, placed: Placed) -> Iterator[tuple[str, bytes]]:
     """Read the stream once, hold the sources compressed in memory, and yield them sorted."""
     held: dict[str, bytes] = {}
     with open_regular(path) as packed, unpack(packed) as raw:
@@ -228,7 +226,7 @@ class _TarInfo(tarfile.TarInfo):
 class _Bounded:
     """A decompressed stream that rejects decompression bombs."""
 
-    def __init__(self, raw: IO[bytes], packed: int) -> None:
+    def __init__(self, raw: Any, packed: int) -> None:
         self._raw, self._packed = raw, packed
         self._last = b""
         self.unpacked = 0  # bytes read so far
@@ -248,7 +246,7 @@ class _Bounded:
             pass
 
 
-_UNPACKERS: Final[dict[bytes, Callable[[IO[bytes]], Any]]] = {
+_UNPACKERS: Final[dict[bytes, Callable[[Any], Any]]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
     b"\xfd7zXZ\x00": lzma.open,

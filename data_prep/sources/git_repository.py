@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.files.reading import raise_if_passing, read_regular
-from data_prep.sources.own_git import GitError, OwnGit
+from data_prep.sources.own_git import GitError, git_says, own_repository
 
 _TRANSPORT: Final = "https"
 """The only one that a fetch may use."""
@@ -87,8 +87,9 @@ class GitRepository:
         if not index or (whole and not any(place in index for place in wanted)):
             return []
         with self._git() as git:
-            git.put_index(index)
-            listed = dict.fromkeys(git.answer("ls-files", "--cached", "-z").split(b"\0")[:-1])  # in a conflict repeated
+            (git / "index").write_bytes(index)
+            said = git_says(git, "ls-files", "--cached", "-z")
+        listed = dict.fromkeys(said.split(b"\0")[:-1])  # in a conflict repeated
         folders = tuple(place for place in wanted if place.endswith(b"/"))
         return [path for path in listed if path in wanted or path.startswith(folders)]
 
@@ -123,13 +124,13 @@ class GitRepository:
         """
         with self._git() as git:
             for batch in _batches(sizes):
-                said = git.answer("cat-file", "--batch", given="".join(f"{each}\n" for each in batch).encode())
+                said = git_says(git, "cat-file", "--batch", given="".join(f"{each}\n" for each in batch).encode())
                 yield from _blobs(said)
 
     def _listed(self, *arguments: str) -> Iterator[tuple[list[bytes], bytes]]:
         """What ``git ls-tree`` says of each file, and its path."""
         with self._git() as git:
-            said = git.answer("ls-tree", "-r", "-z", *arguments)
+            said = git_says(git, "ls-tree", "-r", "-z", *arguments)
         for line in said.split(b"\0")[:-1]:
             about, _, path = line.partition(b"\t")
             yield about.split(), path
@@ -152,17 +153,17 @@ class GitRepository:
             raise GitError("not a git repository: it has no config")
         if content is None:  # a bare copy of objects and refs
             return []
-        with OwnGit.made("sha1", None) as git:
-            said = git.answer("config", "--file", "-", "--null", "--list", given=content)
+        with own_repository("sha1", None) as git:
+            said = git_says(git, "config", "--file", "-", "--null", "--list", given=content)
         pairs = (entry.partition("\n") for entry in said.decode("utf-8", "replace").split("\0")[:-1])
         return [(key, value) for key, _, value in pairs]
 
     @contextmanager
-    def _git(self) -> "Iterator[OwnGit]":
+    def _git(self) -> Iterator[Path]:
         form = dict(self._configuration).get("extensions.objectformat", "sha1").lower()
         if form not in ("sha1", "sha256"):
             raise GitError(f"its objects are named in a form that is not known, {form[:20]!r}")
-        with OwnGit.made(form, self.shared / "objects") as git:
+        with own_repository(form, self.shared / "objects") as git:
             yield git
 
 
@@ -212,13 +213,14 @@ def fetched_commit(url: str, commit: str) -> "Iterator[GitRepository]":
     Raises:
         GitError: it cannot be fetched.
     """
-    with OwnGit.made("sha1", None) as git:
-        git.answer(
+    with own_repository("sha1", None) as git:
+        git_says(
+            git,
             *("-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=60", "-c", "http.followRedirects=initial"),
             *("fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", url, commit),
             transport=_TRANSPORT,
         )
-        yield GitRepository(git.folder, git.folder, git.folder)
+        yield GitRepository(git, git, git)
 
 
 def _batches(sizes: Mapping[str, int]) -> Iterator[list[str]]:

@@ -202,7 +202,7 @@ def load_plain(path: Path) -> Any:
         _walk(data)
         return PlainUnpickler(io.BufferedReader(io.BytesIO(data))).load()
     except _FAILURES as error:
-        what = str(error) or type(error).__name__
+        what = " ".join(str(error).split()) or type(error).__name__
         raise UserError(
             f"{path} is refused: {what}; expected a pickle of lists, dicts, words and whole numbers"
         ) from error

@@ -202,6 +202,8 @@ def open_prepared(folder: Path) -> PreparedData:
         raise DamagedStore(f"{error.filename or path} is missing") from error
     except ABSENT as error:
         raise DamagedStore(f"{path} cannot be read: {reason(error)}") from error
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, error.filename or str(path)) from error
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:
