@@ -44,6 +44,10 @@ class Limits:
     seconds_per_mib: float  # more of it for its length
     memory: int  # bytes of a process beyond what it has before its first item, where the kernel counts them (Linux)
 
+    def allowed_seconds(self, size: int) -> float:
+        """Processor time for an item of ``size`` bytes."""
+        return self.seconds + self.seconds_per_mib * size / (1 << 20)
+
 
 FILE: Final = Limits(seconds=2.0, seconds_per_mib=20.0, memory=2 << 30)
 """Of a source file; real files take .6 s for each MiB."""
@@ -144,7 +148,7 @@ def limited(size: int) -> Iterator[None]:
     if _begun is None:
         yield
         return
-    signal.setitimer(signal.ITIMER_PROF, _begun.seconds + _begun.seconds_per_mib * size / (1 << 20))
+    signal.setitimer(signal.ITIMER_PROF, _begun.allowed_seconds(size))
     try:
         yield
     finally:

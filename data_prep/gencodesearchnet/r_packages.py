@@ -15,8 +15,8 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Final
 
 from data_prep.errors import UserError
-from data_prep.files.reading import open_regular
-from data_prep.sources.archives import MAX_FILE_BYTES, MAX_RATIO, read_archive
+from data_prep.files.reading import MAX_RATIO, open_regular
+from data_prep.sources.archives import MAX_FILE_BYTES, read_archive
 from data_prep.sources.package_downloads import run_program
 
 MAX_KEPT_BYTES: Final = 256 << 20
