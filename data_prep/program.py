@@ -3,7 +3,8 @@
 import ast
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
@@ -54,21 +55,23 @@ def modules_behind(modules: Iterable[str]) -> list[str]:
         module = waiting.pop()
         if module not in found and module not in _WITHOUT_PART:
             found.add(module)
-            waiting += _imported(_file_of(module))
+            waiting += filter(_is_module, _named_in(_file_of(module).read_bytes()))
     return sorted(found)
 
 
-def _imported(file: Path) -> Iterator[str]:
-    """The modules of this package that the source in ``file`` imports, or names in a string."""
-    for node in ast.walk(ast.parse(file.read_bytes())):
+@lru_cache(maxsize=256)
+def _named_in(source: bytes) -> tuple[str, ...]:
+    """The names that a ``source`` imports, or has in a string; those of this package's modules among them."""
+    found: list[str] = []
+    for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Import(names=names):
-                yield from (each.name for each in names if _is_module(each.name))
+                found += [each.name for each in names]
             case ast.ImportFrom(module=str(module), names=names, level=0) if _is_inside(module):
-                below = [f"{module}.{each.name}" for each in names]
-                yield from (each for each in (module, *below) if _is_module(each))
+                found += [module, *(f"{module}.{each.name}" for each in names)]
             case ast.Constant(value=str(text)) if named := _NAMED.match(text):
-                yield named[0]
+                found.append(named[0])
+    return tuple(found)
 
 
 def _is_inside(name: str) -> bool:

@@ -129,17 +129,15 @@ class _Part:
 
     def finish(self) -> str:
         """Verify the received file and move it into place."""
-        size, known = self._file.stat().st_size, self._remote
-        if known.size is not None and size != known.size:
-            self._discard()
-            raise DownloadError(f"{known.url} gave {size:,} bytes instead of {known.size:,}; nothing was saved")
-        sha256 = file_sha256(self._file)
-        if known.sha256 is not None and sha256 != known.sha256:
-            self._discard()
-            raise DownloadError(f"{known.url} gave sha256 {sha256} instead of {known.sha256}; nothing was saved")
-        if known.git_blob is not None and (blob := _git_blob(self._file)) != known.git_blob:
-            self._discard()
-            raise DownloadError(f"{known.url} gave the git blob {blob} instead of {known.git_blob}; nothing was saved")
+        known, sha256 = self._remote, file_sha256(self._file)
+        for what, found, expected in (
+            ("as size in bytes", self._file.stat().st_size, known.size),
+            ("sha256", sha256, known.sha256),
+            ("the git blob", _git_blob(self._file) if known.git_blob else "", known.git_blob),
+        ):
+            if expected is not None and found != expected:
+                self._discard()
+                raise DownloadError(f"{known.url} gave {what} {found} instead of {expected}; nothing was saved")
         self._file.replace(self._target)
         self._note.unlink(missing_ok=True)
         return sha256
@@ -161,22 +159,19 @@ class _Part:
     def _receive(self, response: Any, have: int, quiet: bool) -> None:
         if response.headers.get_content_type() in _PAGES:
             raise DownloadError(f"{self._remote.url} answers with a web page in place of {self._target.name}")
-        if response.status != _PARTIAL or not str(response.headers.get("Content-Range", "")).startswith(
-            f"bytes {have}-"
-        ):
-            if response.status == _PARTIAL:
-                self._discard()
-                raise _CutError("the server sent another part than was asked for")
+        if response.status != _PARTIAL:
             have = 0  # the whole file from its start
+        elif not str(response.headers.get("Content-Range", "")).startswith(f"bytes {have}-"):
+            self._discard()
+            raise _CutError("the server sent another part than was asked for")
         total = self._total(response.headers, have)
         note = {"url": self._remote.url, "mark": _mark(response.headers), "sha256": self._remote.sha256}
         write_atomically(self._note, json.dumps(note))
+        shown = {"unit": "B", "unit_scale": True, "desc": self._target.name, "disable": quiet or None}
         with (
             naming(self._file),
             self._file.open("ab" if have else "wb") as file,
-            tqdm(
-                initial=have, total=total, unit="B", unit_scale=True, desc=self._target.name, disable=quiet or None
-            ) as bar,
+            tqdm(initial=have, total=total, **shown) as bar,
         ):
             while chunk := response.read(_CHUNK):
                 file.write(chunk)

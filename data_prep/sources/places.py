@@ -8,7 +8,7 @@ Hugging Face Hub have the same archives; the Hub's present revision has the same
 import json
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,7 +27,7 @@ _TRIES: Final = 4
 _ZENODO: Final = "https://zenodo.org/records/7857872/files"
 _HUB: Final = "https://huggingface.co/datasets/code-search-net/code_search_net/resolve"
 _REVISION_WITH_ARCHIVES: Final = "fdc6a9e39575768c27eb8a2a5f702bf846eb4759"
-_PARQUET: Final = {"pyarrow": "requirements-parquet.txt"}
+_PARQUET: Final = "pyarrow"
 _PARQUET_SPLITS: Final = ("train", "validation", "test")
 JAVA_BYTES: Final = 1_060_569_153
 JAVA_SHA256: Final = "05f9204b1808413fab30f0e69229e298f6de4ad468279d53a2aa5797e3a78c17"
@@ -43,14 +43,7 @@ class Place:
 
     name: str
     files: Mapping[str, Remote]  # path below the folder that they are fetched to -> address
-    libraries: Mapping[str, str] = field(default_factory=dict)  # library that reads them -> its requirements file
-
-    def missing_library(self) -> str:
-        """What to install first, "" if nothing is missing."""
-        for library, requirements in self.libraries.items():
-            if find_spec(library) is None:
-                return f"its files need {library}: .venv/bin/python -m pip install --no-deps -r locks/{requirements}"
-        return ""
+    library: str = ""  # that reads them, if it is one that need not be installed
 
 
 def fetch_first(places: Sequence[Place], folder: Path, what: str) -> list[Path]:
@@ -77,8 +70,9 @@ def fetch_first(places: Sequence[Place], folder: Path, what: str) -> list[Path]:
 
 
 def _fetched(place: Place, folder: Path, what: str) -> list[Path]:
-    if lacking := place.missing_library():
-        raise DownloadError(lacking)
+    if place.library and find_spec(place.library) is None:
+        install = ".venv/bin/python -m pip install --no-deps -r locks/requirements-parquet.txt"
+        raise DownloadError(f"its files need {place.library}: {install}")
     _logger.info("fetching %s from %s", what, place.name)
     record: list[dict[str, Any]] = []
     for name, remote in place.files.items():
