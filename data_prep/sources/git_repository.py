@@ -179,7 +179,12 @@ def repository_of(folder: Path) -> GitRepository | None:
         place = top / ".git"
         if not os.path.lexists(place):
             continue
-        own = place if place.is_dir() else _named(place, b"gitdir: ", top)
+        own = place
+        if not place.is_dir():
+            said = _small(place).strip()
+            if not said.startswith(b"gitdir: ") or b"\0" in said:
+                raise GitError(".git names no folder")
+            own = top / os.fsdecode(said.removeprefix(b"gitdir: "))
         common = _bytes(own / "commondir", _LARGEST_FILE)
         shared = own if common is None else own / os.fsdecode(common.strip())
         if not (shared / "objects").is_dir():
@@ -207,7 +212,7 @@ def mirror_of(folder: Path, name: str) -> GitRepository | None:
 
 
 @contextmanager
-def fetched_commit(url: str, commit: str) -> "Iterator[GitRepository]":
+def fetched_commit(url: str, commit: str) -> Iterator[GitRepository]:
     """A temporary bare repository with only ``commit``, fetched from ``url``; deleted after the block.
 
     Raises:
@@ -247,14 +252,6 @@ def _blobs(said: bytes) -> Iterator[tuple[str, bytes]]:
         place = end + 1 + int(about[2])
         yield about[0].decode(), said[end + 1 : place]
         place += 1
-
-
-def _named(file: Path, start: bytes, folder: Path) -> Path:
-    """The path stored in a file."""
-    said = _small(file).strip()
-    if not said.startswith(start) or b"\0" in said:
-        raise GitError(f"{file.name} names no folder")
-    return folder / os.fsdecode(said.removeprefix(start))
 
 
 def _small(path: Path) -> bytes:
