@@ -1,7 +1,8 @@
 """Rows of CodeSearchNet, from java.zip, its unpacked JSON Lines, or the Hugging Face Hub's Parquet files.
 
 ``java.zip`` contains ``java/final/jsonl/{train,valid,test}/java_{split}_{n}.jsonl.gz``: one method per line. The Hub
-has ``java/{train,validation,test}-*.parquet`` with the same rows under other names.
+has ``java/{train,validation,test}-*.parquet`` with the same rows under other names, which pyarrow reads, an optional
+library of requirements-parquet.txt.
 """
 
 import hashlib
