@@ -56,9 +56,7 @@ class _CutError(Exception):
         self.wait = wait
 
 
-def download(
-    remote: Remote, target: Path, *, tries: int = 5, timeout: float = 30.0, first_wait: float = 1.0, quiet: bool = False
-) -> str:
+def download(remote: Remote, target: Path, *, tries: int = 5, timeout: float = 30.0, first_wait: float = 1.0) -> str:
     """Fetch ``remote`` to ``target`` and return its sha256.
 
     Received data stays in ``<target>.part`` when the connection is lost, and the next try or run resumes from there if
@@ -82,10 +80,10 @@ def download(
     with sole_holder(target.with_name(f"{target.name}.part.lock"), report):
         if waited and target.exists():
             return file_sha256(target)
-        return _fetched(remote, _Part(remote, target), tries, timeout, first_wait, quiet=quiet)
+        return _fetched(remote, _Part(remote, target), tries, timeout, first_wait)
 
 
-def _fetched(remote: Remote, part: "_Part", tries: int, timeout: float, first_wait: float, *, quiet: bool) -> str:
+def _fetched(remote: Remote, part: "_Part", tries: int, timeout: float, first_wait: float) -> str:
     problem, asked = "", 0.0
     for number in range(tries):
         if number:
@@ -93,7 +91,7 @@ def _fetched(remote: Remote, part: "_Part", tries: int, timeout: float, first_wa
             _logger.info("%s: %s; trying again in %.0f s", remote.url, problem, wait)
             time.sleep(wait)
         try:
-            part.fetch(timeout, quiet)
+            part.fetch(timeout)
             return part.finish()
         except _CutError as error:
             problem, asked = str(error), error.wait
@@ -108,7 +106,7 @@ class _Part:
         self._file = target.with_name(f"{target.name}.part")
         self._note = target.with_name(f"{target.name}.part.json")  # the server's validator of the downloaded version
 
-    def fetch(self, timeout: float, quiet: bool) -> None:
+    def fetch(self, timeout: float) -> None:
         have, mark = self._have()
         if have and have == self._remote.size:
             return
@@ -120,7 +118,7 @@ class _Part:
             with urllib.request.build_opener().open(
                 urllib.request.Request(self._remote.url, headers=headers), timeout=timeout
             ) as response:
-                self._receive(response, have, quiet)
+                self._receive(response, have)
         except urllib.error.HTTPError as error:
             with error:
                 self._refused(error.code, error.reason, error.headers)
@@ -156,7 +154,7 @@ class _Part:
         self._discard()
         return 0, ""
 
-    def _receive(self, response: Any, have: int, quiet: bool) -> None:
+    def _receive(self, response: Any, have: int) -> None:
         if response.headers.get_content_type() in _PAGES:
             raise DownloadError(f"{self._remote.url} answers with a web page in place of {self._target.name}")
         if response.status != _PARTIAL:
@@ -167,11 +165,10 @@ class _Part:
         total = self._total(response.headers, have)
         note = {"url": self._remote.url, "mark": _mark(response.headers), "sha256": self._remote.sha256}
         write_atomically(self._note, json.dumps(note))
-        shown = {"unit": "B", "unit_scale": True, "desc": self._target.name, "disable": quiet or None}
         with (
             naming(self._file),
             self._file.open("ab" if have else "wb") as file,
-            tqdm(initial=have, total=total, **shown) as bar,
+            tqdm(initial=have, total=total, unit="B", unit_scale=True, desc=self._target.name, disable=None) as bar,
         ):
             while chunk := response.read(_CHUNK):
                 file.write(chunk)
