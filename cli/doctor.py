@@ -11,8 +11,7 @@ from typing import Final
 
 from cli.packages import DISTRIBUTION, PARTS, versions
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
-from data_prep.files.user_folders import cache_folder
+from data_prep.files.named_paths import cache_folder, named_path
 from data_prep.installation import IMPORT_ROOT, INSTALLED, absolute_path, workspace
 from experiments.terminal import console
 

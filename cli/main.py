@@ -20,9 +20,8 @@ from pkgutil import resolve_name
 from typing import Final
 
 from cli.commands import COMMANDS, RENAMED, TRAIN
-from data_prep.files.named_paths import named_path
+from data_prep.files.named_paths import forget_relative_homes, named_path
 from data_prep.files.reading import FULL, MANY_OPEN
-from data_prep.files.user_folders import forget_relative_homes
 from data_prep.installation import IMPORT_ROOT
 from data_prep.registry import DATASETS
 from experiments.terminal import console

@@ -17,10 +17,9 @@ from data_prep.pipeline.java_extraction import wrap
 from data_prep.pipeline.java_pairs import pairs_of_java
 from data_prep.pipeline.stages import MadePairs
 from data_prep.records import SPLITS, Pair, SourceFile
-from data_prep.sources.codesearchnet import JAVA_ROWS, places
 from data_prep.sources.codesearchnet_rows import Row, RowCount, find_files, read_rows
 from data_prep.sources.download import DownloadError
-from data_prep.sources.places import fetch_first, place_of
+from data_prep.sources.places import JAVA_ROWS, fetch_first, place_of, places_of_codesearchnet
 
 WHAT: Final = "CodeSearchNet (Java)"
 _logger = logging.getLogger(__name__)
@@ -88,7 +87,7 @@ class CsnRows:
                 "expected CodeSearchNet in one of these forms"
             )
         try:
-            fetch_first(places(self._mirror), self._place, WHAT)
+            fetch_first(places_of_codesearchnet(self._mirror), self._place, WHAT)
         except DownloadError as error:
             raise UserError(
                 f"{WHAT} cannot be fetched: {error}; put java.zip, its folder java/final/jsonl, or the Hub's "

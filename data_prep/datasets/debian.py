@@ -17,7 +17,7 @@ from data_prep.pipeline.splits import SplitRule
 from data_prep.pipeline.stages import MadePairs
 from data_prep.records import SourceFile
 from data_prep.sources.archives import read_java_files
-from data_prep.sources.debian_archives import (
+from data_prep.sources.debian_sources import (
     MOST_LEFT_OUT,
     FoundSources,
     SourceArchive,

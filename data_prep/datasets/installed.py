@@ -18,7 +18,7 @@ from data_prep.languages.registry import LANGUAGES
 from data_prep.pipeline.corpus import Corpus, lines_of_list
 from data_prep.pipeline.shard_folder import TreeTask
 from data_prep.pipeline.shards import TreeName
-from data_prep.sources.debian_archives import fetched_archives
+from data_prep.sources.debian_sources import fetched_archives
 from data_prep.sources.package_downloads import REGISTRIES, Package, fetched_package
 
 LIST: Final = Path(__file__).with_name("installed.txt")

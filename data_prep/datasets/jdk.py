@@ -22,8 +22,19 @@ from data_prep.pipeline.stages import MadePairs
 from data_prep.records import SourceFile
 from data_prep.sources.archives import read_java_files
 from data_prep.sources.download import DownloadError
-from data_prep.sources.jdk_archive import NAME, RELEASE, fetch_archive, is_archive, place_in_src_zip, release_in_name
-from data_prep.sources.jdk_package import HOW, SOURCE_PACKAGES, fetch_package, is_zip, unpack_package
+from data_prep.sources.jdk_sources import (
+    HOW,
+    NAME,
+    RELEASE,
+    SOURCE_PACKAGES,
+    fetch_archive,
+    fetch_package,
+    is_archive,
+    is_zip,
+    place_in_src_zip,
+    release_in_name,
+    unpack_package,
+)
 
 REFERENCE_RELEASE: Final = 17
 """Preferred if several are installed, so that results are on the same methods on most machines."""

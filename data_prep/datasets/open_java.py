@@ -25,7 +25,7 @@ from typing import Any, Final
 
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
-from data_prep.files.json_lines import json_lines
+from data_prep.files.json_text import json_lines
 from data_prep.files.named_paths import named_path
 from data_prep.gencodesearchnet.records import encodable
 from data_prep.languages.fields import LONGEST

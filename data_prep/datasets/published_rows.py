@@ -8,7 +8,6 @@ from typing import Final
 
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
-from data_prep.item_limits import PAIRS, limited
 from data_prep.languages.fields import LONGEST
 from data_prep.languages.identifiers import query_words, split_identifier
 from data_prep.languages.java.code_fields import clean_fields
@@ -18,6 +17,7 @@ from data_prep.pipeline.java_extraction import record, wrap
 from data_prep.pipeline.stages import chunked, mapped
 from data_prep.records import UNKNOWN, Method, Pair, SourceFile, SplitName
 from data_prep.worker_pool import Guard
+from data_prep.worker_process import PAIRS, limited
 
 _EXTRACT: Final = "data_prep.datasets.published_rows:pairs_of_chunk"
 _CHUNK: Final = 500  # rows

@@ -16,7 +16,7 @@ from data_prep.languages.registry import LANGUAGES
 from data_prep.pipeline.corpus import Corpus, lines_of_list
 from data_prep.pipeline.shard_folder import TreeTask
 from data_prep.pipeline.shards import TreeName
-from data_prep.sources.git_tree import mirror_of
+from data_prep.sources.git_repository import mirror_of
 
 LIST: Final = Path(__file__).with_name("repositories.txt")
 LEAVE_OUT: Final = Path(__file__).with_name("measured_repositories.txt")

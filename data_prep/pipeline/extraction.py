@@ -6,17 +6,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from data_prep.errors import UserError
-from data_prep.item_limits import limited
 from data_prep.languages.language import FoundFunction, Language, ParsedSource
 from data_prep.languages.registry import language as language_named
 from data_prep.languages.registry import language_of
 from data_prep.licences.licences import TreeLicences, states_licence
 from data_prep.licences.permissive import permitted
-from data_prep.limited_calls import LimitedCalls
 from data_prep.pipeline.filters import IDENTICAL, LARGEST_FILE, function_reason, is_generated, path_reason, text_reason
 from data_prep.pipeline.shards import CorpusFile, CorpusFunction, alphanumeric_runs
 from data_prep.sources.source_tree import Entry, SourceTree
-from data_prep.worker_process import EndedByItemError
+from data_prep.worker_pool import LimitedCalls
+from data_prep.worker_process import EndedByItemError, limited
 
 UNKNOWN_LICENCE: Final = "licence not recognised"
 OTHER_LICENCE: Final = "licence not permitted"

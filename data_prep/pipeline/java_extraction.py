@@ -8,7 +8,6 @@ from typing import Final
 
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
-from data_prep.item_limits import limited
 from data_prep.languages.identifiers import query_words
 from data_prep.languages.java.code_fields import clean_fields
 from data_prep.languages.java.declarations import FoundMethod, LeftOut, find_methods, parse_java
@@ -16,6 +15,7 @@ from data_prep.languages.java.javadoc import first_sentence
 from data_prep.languages.java.types import text
 from data_prep.pipeline.filters import NOT_PARSED, Candidate, is_generated, reason_to_drop
 from data_prep.records import Excerpt, Method, Pair, SourceFile, SplitName
+from data_prep.worker_process import limited
 
 COSTLY: Final = "takes too much processor time or memory to parse"
 _LINE: Final = re.compile(r"#L(\d+)")

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, Protocol, runtime_checkable
 
 from data_prep.config import DataConfig
-from data_prep.item_limits import PAIRS
 from data_prep.pipeline.duplicates import drop_duplicates
 from data_prep.pipeline.filters import FILTERS, NOT_PARSED
 from data_prep.pipeline.java_extraction import Chunk, Extracted
@@ -13,6 +12,7 @@ from data_prep.pipeline.splits import BY_FILE, SplitRule, project_of, split_pair
 from data_prep.pipeline.stages import MadePairs, Stopwatch, chunked, interned, listed, mapped
 from data_prep.records import Pair, SourceFile
 from data_prep.worker_pool import Guard
+from data_prep.worker_process import PAIRS
 
 _EXTRACT: Final = "data_prep.pipeline.java_extraction:extract"
 _GUARD: Final = Guard(Chunk.divided, Extracted.joined, Chunk.refused, PAIRS)

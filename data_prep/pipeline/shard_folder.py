@@ -22,19 +22,16 @@ from data_prep.files.atomic import write_atomically
 from data_prep.files.folder_lock import sole_holder
 from data_prep.files.json_text import parse_json
 from data_prep.files.reading import ABSENT, raise_if_passing, read_whole
-from data_prep.item_limits import FILE, TREE
 from data_prep.languages.registry import language, languages
 from data_prep.licences.licences import states_licence
-from data_prep.limited_calls import LimitedCalls
 from data_prep.pipeline.extraction import Counts, extract_tree
 from data_prep.pipeline.shards import TreeName, read_head, shard_bytes
 from data_prep.program import program_sha256
 from data_prep.sources.git_repository import bare_repository, fetched_commit
-from data_prep.sources.git_tree import GitTree
 from data_prep.sources.own_git import GitError
-from data_prep.sources.package_tree import PackageTree
-from data_prep.sources.source_tree import SourceTree
-from data_prep.worker_pool import Guard, map_ordered, processors
+from data_prep.sources.source_tree import GitTree, PackageTree, SourceTree
+from data_prep.worker_pool import Guard, LimitedCalls, map_ordered, processors
+from data_prep.worker_process import FILE, TREE
 
 LEFT_OUT: Final = "left_out.json"
 _IN_VAIN: Final = 3

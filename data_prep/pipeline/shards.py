@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from data_prep.errors import UserError
-from data_prep.files.json_lines import json_lines
+from data_prep.files.json_text import json_lines
 
 FORMAT: Final = "corpus-shard-1"
 _LEVEL: Final = 4

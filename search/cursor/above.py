@@ -8,8 +8,8 @@ from contextlib import suppress
 from typing import Final
 
 from data_prep.errors import UserError
-from data_prep.limited_calls import CALLS
 from data_prep.pipeline.contexts import context_words
+from data_prep.worker_pool import CALLS
 from data_prep.worker_process import EndedByItemError
 from search.files.languages import language_names
 

@@ -7,9 +7,9 @@ from typing import Final
 
 from data_prep.errors import UserError
 from data_prep.files.reading import raise_if_passing
-from data_prep.item_limits import FILE, limited
 from data_prep.licences.licences import Licences
 from data_prep.records import SourceFile
+from data_prep.worker_process import FILE, limited
 from search.files.file_words import FileWords, file_words
 from search.files.languages import Unit, read_file
 from search.files.source import Found, blob_names, read_source

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from data_prep.errors import UserError
+from data_prep.files.named_paths import home_of
 from data_prep.files.reading import raise_if_passing, reason
-from data_prep.files.user_folders import home_of
 from data_prep.sources.git_repository import GitRepository, repository_of
 from data_prep.sources.own_git import GitError
 from search.files.ignore_files import IgnoreFiles, Patterns, Tell, seen_from

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
-from data_prep.files.user_folders import cache_folder, own_folder
+from data_prep.files.named_paths import cache_folder, own_folder
 
 _INDEXES: Final = "indexes"
 _FILE: Final = "index"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
-from data_prep.store.manifest import file_sha256
+from data_prep.files.reading import file_sha256
 from experiments.recipes.stored_options import PACKED, is_packed, stored_configuration
 
 DEFAULT_MODEL: Final = Path(__file__).with_name("default")

@@ -18,8 +18,7 @@ from safetensors.numpy import load
 from data_prep.config import WordsConfig
 from data_prep.errors import UserError
 from data_prep.files.json_text import parse_json, sorted_json
-from data_prep.files.reading import ABSENT, read_whole
-from data_prep.store.manifest import file_sha256
+from data_prep.files.reading import ABSENT, file_sha256, read_whole
 from data_prep.store.tokenizing import WordTokenizer
 from data_prep.store.vocabulary import Vocabularies, Vocabulary
 from experiments.recipes.stored_options import PACKED, fitted, stored_configuration

@@ -25,9 +25,8 @@ from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_file, write_atomically
 from data_prep.files.json_text import parse_json
-from data_prep.files.reading import ABSENT, read_whole
+from data_prep.files.reading import ABSENT, file_sha256, read_whole
 from data_prep.records import STRUCTURE_FIELDS
-from data_prep.store.manifest import file_sha256
 from data_prep.store.tokenizing import WordTokenizer
 from data_prep.store.vocabulary import Vocabularies, Vocabulary
 from evaluation.config import EvaluateConfig

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from data_prep.errors import UserError
-from data_prep.store.manifest import DamagedStore
+from data_prep.store.prepared_data import DamagedStore
 from search.quality.query_file import FEWEST, Judgements, QueryFile, checked_queries
 from search.quality.typed_queries import Answered, answered, as_record, stages
 from search.serve.live_index import Opened

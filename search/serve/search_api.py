@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from data_prep.store.manifest import DamagedStore
+from data_prep.store.prepared_data import DamagedStore
 from search.engine.show import LEAST_AGREEMENT, LEAST_WEIGHT, result
 from search.files.languages import language_name
 from search.index.code_index import Index

@@ -19,9 +19,9 @@ from data_prep.licences.licences import Licences
 from data_prep.pipeline.shard_folder import ShardFolder, TreeTask, make_shard
 from data_prep.pipeline.shards import TreeName
 from data_prep.sources.archives import read_java_files
-from data_prep.sources.debian_archives import _read_record
+from data_prep.sources.debian_sources import _read_record
 from data_prep.sources.download import Remote, download
-from data_prep.sources.own_git import _bounded
+from data_prep.sources.own_git import git_says
 from data_prep.sources.places import place_of
 from evaluation.saved_counts import SavedCounts
 from search.files.tree import found_files
@@ -230,5 +230,5 @@ def test_git_that_cannot_be_started_now_is_not_taken_for_no_git(tmp_path, monkey
         raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
 
     monkeypatch.setattr(subprocess, "Popen", fails)
-    with (tmp_path / "it").open("wb+") as file, pytest.raises(OSError, match="temporarily"):
-        _bounded(["git"], tmp_path, {}, file, file)
+    with pytest.raises(OSError, match="temporarily"):
+        git_says(tmp_path, "--version")

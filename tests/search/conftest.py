@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.files.user_folders import cache_folder, make_own_folder
+from data_prep.files.named_paths import cache_folder, make_own_folder
 from data_prep.store.ragged_lists import Ragged
 from galm.fast.kernel_functions import torch_kernels
 from galm.fast.kernels import one_thread_kernels

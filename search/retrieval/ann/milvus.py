@@ -22,8 +22,7 @@ import numpy as np
 from jaxtyping import Float, Float32, Int64
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
-from data_prep.files.user_folders import OWN
+from data_prep.files.named_paths import OWN, named_path
 from search.retrieval.ann.exact import SLACK, Settled, extra
 from search.retrieval.ann.faiss_index import WORTH_IT
 

@@ -9,7 +9,7 @@ import pytest
 from data_prep.config import DataConfig
 from data_prep.datasets.installed import LIST, Installed, read_packages
 from data_prep.pipeline.shards import read_head
-from data_prep.sources.package_tree import PackageTree
+from data_prep.sources.source_tree import PackageTree
 from tests.data_prep.datasets.corpus_trees import LICENCE, tarball, wheel
 
 DOC = (

@@ -19,7 +19,8 @@ from data_prep.pipeline.triples import triples
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS
 from data_prep.sources import git_repository
-from data_prep.sources.git_tree import GitTree, mirror_of
+from data_prep.sources.git_repository import mirror_of
+from data_prep.sources.source_tree import GitTree
 from data_prep.store.prepared_data import PreparedData
 from tests.data_prep.datasets.corpus_trees import LICENCE, clones, head_of, write_list
 from tests.search.repositories import commit, run_git

@@ -5,10 +5,10 @@ from dataclasses import replace
 from data_prep.config import DataConfig
 from data_prep.datasets import published_rows
 from data_prep.datasets.published_rows import PublishedRow, pairs_of_rows
-from data_prep.item_limits import TEXT
 from data_prep.pipeline import java_pairs
 from data_prep.pipeline.java_extraction import COSTLY
 from data_prep.records import SourceFile
+from data_prep.worker_process import TEXT
 
 KEPT = "class A { /** Reads all the lines of it. */ int readLines() {\n int all = next();\n return all;\n } }\n"
 HOSTILE = "class B {\n" + "a=>a=>a=>a=>a=>a=>a=>a=>a=>a=>\n" * 2_000

@@ -11,10 +11,10 @@ import torch
 
 from data_prep.config import WordsConfig
 from data_prep.datasets.repositories import LEAVE_OUT, LIST, read_repositories
+from data_prep.files.reading import file_sha256
 from data_prep.languages.identifiers import query_words
 from data_prep.pipeline.java_extraction import methods_of
 from data_prep.records import Pair, SourceFile
-from data_prep.store.manifest import file_sha256
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
 from data_prep.store.vocabulary import FIRST_UNKNOWN

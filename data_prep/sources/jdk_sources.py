@@ -1,4 +1,11 @@
-"""Debian's packages of the JDK's sources: downloaded by apt-get, unpacked by dpkg-deb, both without root."""
+"""The JDK's sources where none are installed: Debian's package of them, or OpenJDK 17's source archive.
+
+Debian's package is downloaded by apt-get and unpacked by dpkg-deb, both without root. The archive is a tag of
+github.com/openjdk/jdk17u as GitHub packs it, the same bytes on every machine, read without unpacking; its checksum is
+the one that Homebrew's formula openjdk@17 pins (docs/data.md). Of its files, those below
+``src/MODULE/{share,unix,linux}/classes`` are read under their names in a JDK's ``src.zip``, which also has what the
+JDK's build generates, such as ``java.nio.ByteBuffer``.
+"""
 
 import logging
 import os
@@ -15,8 +22,19 @@ from typing import IO, Final
 from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_folder
 from data_prep.files.reading import ABSENT, open_regular, raise_if_passing
-from data_prep.sources.external_programs import run_program
+from data_prep.sources.download import Remote, download
+from data_prep.sources.package_downloads import complaint, run_program
 
+RELEASE: Final = "17.0.19"
+TAG: Final = f"jdk-{RELEASE}-ga"
+NAME: Final = f"{TAG}.tar.gz"
+ARCHIVE: Final = Remote(
+    f"https://github.com/openjdk/jdk17u/archive/refs/tags/{NAME}",
+    sha256="b165f0dd120f4455904b76cf87dd9352fd23f88c2e9a33c2532fabacc3cca962",
+)
+_SOURCE: Final = re.compile(r"[^/]+/src/(?P<module>[^/]+)/(?:share|unix|linux)/classes/(?P<path>.+)")
+_RELEASE: Final = re.compile(r"jdk-(\d+(?:\.\d+)*)")
+_TRIES: Final = 4
 SOURCE_PACKAGES: Final = ("openjdk-17-source", "openjdk-21-source", "openjdk-25-source")
 """The first one that the machine's distribution has is used."""
 
@@ -26,6 +44,37 @@ HOW: Final = (
 )
 _MAX_BYTES: Final = 1 << 30  # maximum size of a src.zip
 _logger = logging.getLogger(__name__)
+
+
+def fetch_archive(kept: Path, mirror: str = "") -> Path:
+    """The archive in the folder ``kept``, downloaded if missing, from below the address ``mirror`` if it is given.
+
+    Raises:
+        DownloadError: it cannot be had, or has another checksum.
+    """
+    target = kept / NAME
+    if not target.is_file():
+        remote = Remote(f"{mirror.rstrip('/')}/{NAME}", sha256=ARCHIVE.sha256) if mirror else ARCHIVE
+        _logger.info("fetching the sources of OpenJDK %s from %s", RELEASE, remote.url)
+        download(remote, target, tries=_TRIES)
+    return target
+
+
+def is_archive(path: Path) -> bool:
+    """Whether ``path`` is named like a tag's archive, jdk-17.0.19-ga.tar.gz or jdk17u-jdk-17.0.19-ga.tar.gz."""
+    return path.name.endswith((".tar.gz", ".tgz")) and path.is_file()
+
+
+def release_in_name(path: Path) -> str:
+    """The release of a tag's archive by its name, "" if there is none."""
+    found = _RELEASE.search(path.name)
+    return found[1] if found else ""
+
+
+def place_in_src_zip(name: str) -> str | None:
+    """The name in a Linux JDK's ``src.zip`` of the archive's member ``name``; None if it is not part of it."""
+    found = _SOURCE.fullmatch(name)
+    return f"{found['module']}/{found['path']}" if found else None
 
 
 def is_zip(path: Path) -> bool:
@@ -78,7 +127,7 @@ def unpack_package(package: Path, kept: Path) -> Path:
         raise UserError(f"{package} is unpacked by dpkg-deb, which is not here; {HOW}")
     about = run_program(["dpkg-deb", "--field", str(package), "Package", "Version"])
     if about.returncode:
-        raise UserError(f"{package} is no Debian package: {_last_line(about)}; {HOW}")
+        raise UserError(f"{package} is no Debian package: {complaint(about)}; {HOW}")
     fields = dict(line.split(": ", 1) for line in about.stdout.splitlines() if ": " in line)
     name, version = fields.get("Package", package.stem), fields.get("Version", "")
     release = re.split(r"[^0-9.]", version.split(":")[-1])[0]  # 17.0.21+9-1~deb12u1 is of 17.0.21
@@ -93,13 +142,7 @@ def unpack_package(package: Path, kept: Path) -> Path:
 def _apt_get(folder: Path, *arguments: str) -> str:
     """Run apt-get in ``folder``; returns the last line of its error, "" on success."""
     options = ["-q", "-o", "Acquire::Retries=2", "-o", "Acquire::http::Timeout=30"]
-    done = run_program(["apt-get", *options, *arguments], folder)
-    return _last_line(done) if done.returncode else ""
-
-
-def _last_line(done: subprocess.CompletedProcess[str]) -> str:
-    lines = (done.stderr or done.stdout).strip().splitlines()
-    return lines[-1].strip() if lines else f"exit {done.returncode}"
+    return complaint(run_program(["apt-get", *options, *arguments], folder))
 
 
 def _copy_src_zip(package: Path, target: Path) -> None:
