@@ -11,8 +11,8 @@ from data_prep.errors import UserError
 from data_prep.item_limits import PAIRS, limited
 from data_prep.languages.fields import LONGEST
 from data_prep.languages.identifiers import query_words, split_identifier
-from data_prep.languages.java.code_fields import clean_fields
 from data_prep.languages.java.declarations import find_methods, parse_java
+from data_prep.languages.java.functions import clean_fields
 from data_prep.languages.java.jcg_fields import profile_fields
 from data_prep.pipeline.java_extraction import record, wrap
 from data_prep.pipeline.stages import chunked, mapped

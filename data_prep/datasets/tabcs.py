@@ -16,8 +16,7 @@ from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import read_whole
-from data_prep.languages.java.jcg_syntax import parse_published
-from data_prep.languages.java.statement_trees import statement_trees
+from data_prep.languages.java.javalang_trees import parse_published, statement_trees
 from data_prep.pipeline.stages import MadePairs, ready_made
 from data_prep.records import Pair, SplitName
 from data_prep.sources.tabcs_release import FILE_FIELDS, ReleasedPairs, ReleasedSplit

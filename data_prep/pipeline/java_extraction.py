@@ -9,11 +9,11 @@ from typing import Final
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.item_limits import limited
+from data_prep.languages.comments import javadoc_sentence
 from data_prep.languages.identifiers import query_words
-from data_prep.languages.java.code_fields import clean_fields
 from data_prep.languages.java.declarations import FoundMethod, LeftOut, find_methods, parse_java
-from data_prep.languages.java.javadoc import first_sentence
-from data_prep.languages.java.types import text
+from data_prep.languages.java.functions import clean_fields
+from data_prep.languages.language import node_text
 from data_prep.pipeline.filters import NOT_PARSED, Candidate, is_generated, reason_to_drop
 from data_prep.records import Excerpt, Method, Pair, SourceFile, SplitName
 
@@ -120,7 +120,7 @@ def _fields(method: FoundMethod, config: DataConfig) -> tuple[Mapping[str, tuple
 
 def candidate_of(path: str, found: FoundMethod, *, generated: bool) -> Candidate:
     """The properties of a declaration in the file ``path`` that the filters use."""
-    sentence = first_sentence(found.javadoc)
+    sentence = javadoc_sentence(found.javadoc)
     return Candidate(
         path=path,
         name=found.name,
@@ -155,7 +155,7 @@ def record(file: SourceFile, found: FoundMethod, fields: Mapping[str, tuple[str,
         type_name=found.type_name,
         name=found.name,
         kind=found.kind,
-        source=text(found.node),
+        source=node_text(found.node),
         documentation=found.javadoc,
         fields=fields,
         split=file.excerpt.split if file.excerpt is not None else None,

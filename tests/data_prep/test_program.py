@@ -48,7 +48,13 @@ def test_gencodesearchnet_has_no_part_in_the_jdk(package):
 
 @pytest.mark.parametrize(
     "ending",
-    ["/api_sequence.py", "/javadoc.py", "/pipeline/filters.py", "/pipeline/duplicates.py", "/pipeline/splits.py"],
+    [
+        "/java/scopes.py",
+        "/languages/comments.py",
+        "/pipeline/filters.py",
+        "/pipeline/duplicates.py",
+        "/pipeline/splits.py",
+    ],
 )
 def test_java_extraction_has_a_part_in_it(package, ending):
     before = {module: program_sha256(module) for module in MODULES}

@@ -9,7 +9,8 @@ import tree_sitter_java
 from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
 
 from data_prep.errors import UserError
-from data_prep.languages.java.types import JavaFileTypes, JavaType, erased, text
+from data_prep.languages.java.types import JavaFileTypes, JavaType, erased
+from data_prep.languages.language import name_of, node_text
 from data_prep.languages.parsing import LONGEST_NAME, MOST_DEEP, MOST_FUNCTIONS, MOST_READ, captures_of_broken
 
 LARGEST_FILE: Final = 4 << 20
@@ -90,9 +91,7 @@ class FoundMethod:
         """Names of the declaration's annotations, without ``@``, package and arguments."""
         modifiers = self.node.named_children[:1]
         marks = modifiers[0].named_children if modifiers and modifiers[0].type == "modifiers" else ()
-        return [
-            text(mark.child_by_field_name("name")).rsplit(".", 1)[-1] for mark in marks if "annotation" in mark.type
-        ]
+        return [name_of(mark).rsplit(".", 1)[-1] for mark in marks if "annotation" in mark.type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +165,7 @@ def find_declarations(parsed: ParsedFile, left_out: LeftOut | None = None) -> It
             types.enter(node, node.end_byte, enclosing)
             if not node.type.endswith("_declaration"):
                 continue  # a class body without a name
-        name, type_name = text(node.child_by_field_name("name")), enclosing.dotted if enclosing is not None else ""
+        name, type_name = name_of(node), enclosing.dotted if enclosing is not None else ""
         found = FoundMethod(node, kind, enclosing, docs.before(node.start_byte), name, type_name)
         size = 0 if too_deep or kind == "type" else node.end_byte - node.start_byte
         fits = count < MOST_FUNCTIONS and to_read + size <= MOST_READ * len(parsed.data)
@@ -211,7 +210,7 @@ class _Docs:
             comment = self.comments[place]
             if not _BLANK.fullmatch(self.data, comment.end_byte, start):
                 return ""
-            raw = text(comment)
+            raw = node_text(comment)
             if raw.startswith("/**") and len(raw) > len("/**/"):
                 return raw
             start = comment.start_byte
@@ -240,7 +239,7 @@ class _Types:
         elif node.type == "object_creation_expression":
             name = erased(node.child_by_field_name("type")) or ""
         else:
-            name = text(node.child_by_field_name("name"))
+            name = name_of(node)
         found = JavaType(node, name, enclosing, self.file)
         if node.type.endswith("_declaration"):
             self.file.types.setdefault(name, found)
