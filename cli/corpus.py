@@ -25,7 +25,7 @@ def corpus(arguments: Sequence[str]) -> None:
     from dataclasses import replace
 
     from data_prep.files.atomic import write_atomically
-    from data_prep.pipeline.corpus_statistics import measured_lengths, statistics
+    from data_prep.pipeline.triples import measured_lengths, statistics
     from data_prep.registry import data_set
     from data_prep.worker_pool import processors
     from experiments.corpus_statistics import corpus_picture, corpus_tables

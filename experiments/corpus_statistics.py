@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from data_prep.pipeline.corpus_statistics import Lengths
+from data_prep.pipeline.triples import Lengths
 from experiments.tables.comparison_pictures import as_png
 from experiments.tables.comparison_tables import markdown_table
 from training.drawing import Figure

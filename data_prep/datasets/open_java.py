@@ -26,14 +26,13 @@ from typing import Any, Final
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.files.json_lines import json_lines
-from data_prep.files.named_paths import named_path
 from data_prep.gencodesearchnet.records import encodable
 from data_prep.languages.fields import LONGEST
 from data_prep.languages.identifiers import query_words, split_identifier
 from data_prep.pipeline.duplicates import COMPARED_FIELDS
 from data_prep.pipeline.filters import Candidate, reason_to_drop
 from data_prep.pipeline.java_extraction import Chunk, extract, wrap
-from data_prep.pipeline.stages import MadePairs, ready_made
+from data_prep.pipeline.stages import MadePairs, raw_folder, ready_made
 from data_prep.records import Method, Pair, SplitName
 
 FILES: Final[dict[str, tuple[str, ...]]] = {
@@ -80,7 +79,7 @@ class OpenJava:
         if config.profile != "clean":
             raise UserError(f"open_java has no --data.profile={config.profile}: R252 has no code to parse")
         self._config = config
-        self._place = named_path(config.path) if config.path else Path(config.root) / "raw" / self.cache_name
+        self._place = raw_folder(config, self.cache_name)
         self.left_out: list[tuple[str, str]] = []  # file, why it is skipped
         self.counts: dict[str, int] = {}  # rows by folder, rows dropped by reason; filled by pairs()
 

@@ -14,10 +14,9 @@ import numpy as np
 
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
 from data_prep.files.reading import read_whole
 from data_prep.languages.java.javalang_trees import parse_published, statement_trees
-from data_prep.pipeline.stages import MadePairs, ready_made
+from data_prep.pipeline.stages import MadePairs, raw_folder, ready_made
 from data_prep.records import Pair, SplitName
 from data_prep.sources.tabcs_release import FILE_FIELDS, ReleasedPairs, ReleasedSplit
 
@@ -38,7 +37,7 @@ class Published:
 
     def __init__(self, config: DataConfig) -> None:
         self._config = config
-        self._place = named_path(config.path) if config.path else Path(config.root) / "raw" / self.cache_name
+        self._place = raw_folder(config, self.cache_name)
         self.left_out: list[tuple[str, str]] = []  # file, why it was skipped
         self.counts: dict[str, int] = {}  # filled by pairs()
 

@@ -1,9 +1,8 @@
 """Methods of Java files with their fields and queries, in one process. Light to import: no torch, no numpy."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from data_prep.config import DataConfig
@@ -15,6 +14,7 @@ from data_prep.languages.java.declarations import FoundMethod, LeftOut, find_met
 from data_prep.languages.java.functions import clean_fields
 from data_prep.languages.language import node_text
 from data_prep.pipeline.filters import NOT_PARSED, Candidate, is_generated, reason_to_drop
+from data_prep.pipeline.stages import Extracted
 from data_prep.records import Excerpt, Method, Pair, SourceFile, SplitName
 
 COSTLY: Final = "takes too much processor time or memory to parse"
@@ -32,38 +32,9 @@ class Chunk:
         """One chunk a file."""
         return [Chunk([file], self.config) for file in self.files]
 
-    def refused(self) -> "Extracted":
+    def refused(self) -> Extracted:
         """The result where the files cost too much to parse."""
         return Extracted(files=len(self.files), broken=[(file.path, COSTLY) for file in self.files])
-
-
-@dataclass(slots=True)
-class Extracted:
-    """The results of a chunk of files."""
-
-    pairs: list[Pair] = field(default_factory=list)
-    files: int = 0
-    methods: int = 0  # documented, before the filters
-    dropped: Counter[str] = field(default_factory=Counter)  # reason -> methods
-    broken: list[tuple[str, str]] = field(default_factory=list)  # path, error
-    not_parsed: list[tuple[str, str]] = field(default_factory=list)  # path:line of a method, javalang's error
-
-    def add(self, part: "Extracted") -> None:
-        """Append the results of another chunk."""
-        self.pairs += part.pairs
-        self.files += part.files
-        self.methods += part.methods
-        self.dropped.update(part.dropped)
-        self.broken += part.broken
-        self.not_parsed += part.not_parsed
-
-    @classmethod
-    def joined(cls, parts: "Sequence[Extracted]") -> "Extracted":
-        """The results of all parts, in order."""
-        whole = cls()
-        for part in parts:
-            whole.add(part)
-        return whole
 
 
 def extract(chunk: Chunk) -> Extracted:

@@ -1,21 +1,56 @@
-"""What the stages of preparation share: processes with a progress bar, seconds, and the pairs that come out."""
+"""What the stages of preparation share: processes with a progress bar, seconds, counts, and the pairs that come out."""
 
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, Protocol, TypeVar, runtime_checkable
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Final, Protocol, Self, TypeVar, runtime_checkable
 
 from tqdm import tqdm
 
 from data_prep.config import DataConfig
+from data_prep.files.named_paths import named_path
 from data_prep.records import Pair, SplitName
 from data_prep.worker_pool import Guard, map_ordered, processors
 
 _LISTED: Final = 1000
 """Most skipped files listed in a manifest; all are counted."""
 Item = TypeVar("Item")
+
+
+class Sums:
+    """A dataclass of numbers, counters and lists, which can be added up."""
+
+    def add(self, other: Self) -> None:
+        """Add each field of ``other`` to that of this one."""
+        for each in fields(self):  # type: ignore[arg-type]  # each subclass is a dataclass
+            total = getattr(self, each.name)
+            total += getattr(other, each.name)
+            setattr(self, each.name, total)
+
+    @classmethod
+    def joined(cls, parts: Iterable[Self]) -> Self:
+        """The sum of all parts, in order."""
+        whole = cls()
+        for part in parts:
+            whole.add(part)
+        return whole
+
+
+@dataclass(slots=True)
+class Extracted(Sums):
+    """What is extracted from some files or shards."""
+
+    pairs: list[Pair] = field(default_factory=list)
+    fingerprints: list[Any] = field(default_factory=list)  # of each pair of a shard
+    files: int = 0
+    methods: int = 0  # documented, before the filters
+    dropped: Counter[str] = field(default_factory=Counter)  # reason -> methods
+    broken: list[tuple[str, str]] = field(default_factory=list)  # path, error
+    not_parsed: list[tuple[str, str]] = field(default_factory=list)  # path:line of a method, javalang's error
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +110,25 @@ def mapped(
             bar.update(size(part))
 
 
+def collected(
+    function: str,
+    chunks: Iterable[Any],
+    config: DataConfig,
+    guard: Guard | None = None,
+    *,
+    unit: str,
+    size: Callable[[Extracted], int],
+    total: int | None = None,
+    progress: bool,
+) -> Extracted:
+    """The sum of what a function extracts from each chunk, as by :func:`mapped`, with interned words."""
+    whole = Extracted()
+    for part in mapped(function, chunks, config, guard, unit=unit, size=size, total=total, progress=progress):
+        part.pairs = [*map(interned, part.pairs)]
+        whole.add(part)
+    return whole
+
+
 def chunked(items: Iterable[Item], size: Callable[[Item], int], least: int) -> Iterator[list[Item]]:
     """Lists of ``items``, in order, each of ``least`` in size or, the last one, less."""
     chunk: list[Item] = []
@@ -87,6 +141,11 @@ def chunked(items: Iterable[Item], size: Callable[[Item], int], least: int) -> I
             chunk, total = [], 0
     if chunk:
         yield chunk
+
+
+def raw_folder(config: DataConfig, name: str) -> Path:
+    """Where the raw data of the data set ``name`` are: at ``--data.path``, else where they are put when fetched."""
+    return named_path(config.path) if config.path else Path(config.root) / "raw" / name
 
 
 def interned(pair: Pair) -> Pair:

@@ -6,7 +6,7 @@ from data_prep.config import DataConfig
 from data_prep.datasets import published_rows
 from data_prep.datasets.published_rows import PublishedRow, pairs_of_rows
 from data_prep.item_limits import TEXT
-from data_prep.pipeline import java_pairs
+from data_prep.pipeline import pairs
 from data_prep.pipeline.java_extraction import COSTLY
 from data_prep.records import SourceFile
 
@@ -21,9 +21,9 @@ def limited(monkeypatch, module):
 
 
 def test_of_java_files(monkeypatch):
-    limited(monkeypatch, java_pairs)
+    limited(monkeypatch, pairs)
     files = [SourceFile("o", name, text.encode()) for name, text in [("A.java", KEPT), ("B.java", HOSTILE)]]
-    found = java_pairs.extract_all(files, CONFIG, progress=False)
+    found = pairs.extract_all(files, CONFIG, progress=False)
     assert [pair.method.name for pair in found.pairs] == ["readLines"]
     assert (found.files, found.broken) == (2, [("B.java", COSTLY)])
 
