@@ -134,4 +134,4 @@ def _tokens(names: Iterable[bytes | None], language: Language) -> tuple[str, ...
 
 
 def _word(name: bytes | None) -> str:
-    return (name or b"")[:_LONGEST_WORD].decode(errors="replace").lstrip("#")
+    return (name or b"")[:_LONGEST_WORD].decode(errors="replace").lstrip("#@")

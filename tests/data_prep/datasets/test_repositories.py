@@ -231,7 +231,7 @@ def origin(tmp_path, monkeypatch) -> Path:
     """A list of two repositories that are fetched, in this process, by files in place of the network."""
     monkeypatch.setattr("data_prep.pipeline.corpus._GUARD", None)
     monkeypatch.setattr(git_repository, "_TRANSPORT", "file")
-    monkeypatch.setattr("data_prep.datasets.repositories._HOST", f"file://{tmp_path}/")
+    monkeypatch.setattr("data_prep.datasets.source_trees._HOST", f"file://{tmp_path}/")
     found = []
     for name in ("one", "two"):
         clone = commit(tmp_path / "o" / f"{name}.git", {"LICENSE": LICENCE, "a.py": KEPT.replace("reads", name)})
