@@ -22,10 +22,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from data_prep.config import DataConfig
-from data_prep.datasets.published_rows import PublishedRow, pairs_of_rows, placed
 from data_prep.errors import UserError
 from data_prep.files.reading import open_regular
-from data_prep.pipeline.java_extraction import wrap
+from data_prep.pipeline.java_extraction import PublishedRow, pairs_of_rows, placed, wrap
 from data_prep.pipeline.pairs import JavaSources
 from data_prep.pipeline.stages import MadePairs, Stopwatch, listed, raw_folder
 from data_prep.records import SPLITS, Pair, SourceFile, SplitName

@@ -2,8 +2,8 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 from data_prep.errors import UserError
 from data_prep.files.reading import raise_if_passing
 from data_prep.item_limits import FILE, limited
-from data_prep.languages.language import FoundFunction, Language, ParsedSource
+from data_prep.languages.language import FoundFunction, Function, Language, ParsedSource
 from data_prep.languages.registry import language as language_named
 from data_prep.languages.registry import language_of, languages
 from data_prep.licences.licences import TreeLicences, permitted, states_licence
@@ -211,11 +211,8 @@ def _functions(file: CorpusFile, parsed: ParsedSource, language: Language) -> li
 
 
 def _function(found: FoundFunction, reason: str) -> CorpusFunction:
-    fields: Mapping[str, Sequence[str]] = {} if reason else found.fields()
-    return CorpusFunction(
-        found.name, found.type_name, found.kind, found.start, found.end, found.start_line, found.end_line,
-        found.doc, found.query, found.docstring, tuple(found.annotations), reason, fields,
-    )  # fmt: skip
+    same = {each.name: getattr(found, each.name) for each in fields(Function)}
+    return CorpusFunction(**same, reason=reason, fields={} if reason else found.fields())
 
 
 def disjoint(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

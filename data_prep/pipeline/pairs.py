@@ -2,20 +2,19 @@
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
-from data_prep.item_limits import PAIRS
 from data_prep.languages.identifiers import query_words
 from data_prep.languages.language import Language
 from data_prep.languages.registry import LANGUAGES, language, language_of
 from data_prep.pipeline.duplicates import Distinct, Fingerprint, drop_duplicates, find_duplicates
 from data_prep.pipeline.filters import CORPUS_FILTERS, FILTERS, NOT_PARSED, Candidate, reason_to_drop
-from data_prep.pipeline.java_extraction import Chunk
+from data_prep.pipeline.java_extraction import extract_all
 from data_prep.pipeline.shards import CorpusFile, CorpusFunction, read_files, read_head
 from data_prep.pipeline.splits import (
     BY_FILE,
@@ -26,14 +25,9 @@ from data_prep.pipeline.splits import (
     split_pairs,
     splits_of_trees,
 )
-from data_prep.pipeline.stages import Extracted, MadePairs, Stopwatch, chunked, collected, listed
+from data_prep.pipeline.stages import Extracted, MadePairs, Stopwatch, collected, listed
 from data_prep.records import SPLITS, Method, Pair, SourceFile, SplitName
-from data_prep.worker_pool import Guard
 
-_EXTRACT: Final = "data_prep.pipeline.java_extraction:extract"
-_GUARD: Final = Guard(Chunk.divided, Extracted.joined, Chunk.refused, PAIRS)
-_CHUNK_BYTES: Final = 1 << 20
-"""Of files that a process reads at once, for balanced work."""
 _READ: Final = "data_prep.pipeline.pairs:pairs_of_shard"
 
 
@@ -103,12 +97,6 @@ def _by_origin(splits: Mapping[SplitName, Sequence[Pair]], name: Callable[[str],
     return {split: dict(each.most_common()) for split, each in counts.items()}
 
 
-def extract_all(files: Iterable[SourceFile], config: DataConfig, *, progress: bool) -> Extracted:
-    """The pairs of ``files`` that pass the filters, duplicates included."""
-    chunks = (Chunk(each, config) for each in chunked(files, lambda file: len(file.data), _CHUNK_BYTES))
-    return collected(_EXTRACT, chunks, config, _GUARD, unit="files", size=lambda part: part.files, progress=progress)
-
-
 def languages_of(name: str) -> tuple[str, ...]:
     """The languages of ``--data.language``."""
     return tuple(LANGUAGES) if name == "all" else (language(name).name,)
@@ -124,7 +112,7 @@ class ShardTask:
 
 def pairs_of_shard(task: ShardTask) -> Extracted:
     """The functions of a shard that have no reason to be left out and pass the filters of ``task.config``."""
-    found = Extracted()
+    found = Extracted(files=1)
     tree = read_head(task.path)["tree"]
     for file in read_files(task.path, languages_of(task.config.language)):
         for function in file.functions:
@@ -162,7 +150,7 @@ def pairs_of_corpus(shards: Sequence[Path], config: DataConfig, *, progress: boo
     watch = Stopwatch()
     heads = [read_head(path) for path in shards]
     tasks = [ShardTask(path, config) for path in shards]
-    found = collected(_READ, tasks, config, unit="shards", size=lambda _: 1, total=len(tasks), progress=progress)
+    found = collected(_READ, tasks, config, unit="shards", total=len(tasks), progress=progress)
     watch.stage("read")
     pairs, duplicates = _without_duplicates(found)
     watch.stage("duplicates")

@@ -2,12 +2,14 @@
 
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, fields, replace
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Final, Self, TypeVar
 
 from tqdm import tqdm
 
@@ -46,7 +48,7 @@ class Extracted(Sums):
 
     pairs: list[Pair] = field(default_factory=list)
     fingerprints: list[Any] = field(default_factory=list)  # of each pair of a shard
-    files: int = 0
+    files: int = 0  # or shards
     methods: int = 0  # documented, before the filters
     dropped: Counter[str] = field(default_factory=Counter)  # reason -> methods
     broken: list[tuple[str, str]] = field(default_factory=list)  # path, error
@@ -117,12 +119,11 @@ def collected(
     guard: Guard | None = None,
     *,
     unit: str,
-    size: Callable[[Extracted], int],
     total: int | None = None,
     progress: bool,
 ) -> Extracted:
     """The sum of what a function extracts from each chunk, as by :func:`mapped`, with interned words."""
-    whole = Extracted()
+    whole, size = Extracted(), attrgetter("files")
     for part in mapped(function, chunks, config, guard, unit=unit, size=size, total=total, progress=progress):
         part.pairs = [*map(interned, part.pairs)]
         whole.add(part)
@@ -154,30 +155,35 @@ def interned(pair: Pair) -> Pair:
     return Pair(replace(pair.method, fields=fields), pair.query_text, tuple(map(sys.intern, pair.query)))
 
 
-@runtime_checkable
-class ReadyMade(Protocol):
-    """A data set that provides pairs with splits."""
+class ReadyMade(ABC):
+    """A data set that comes with pairs and splits, which are not filtered and keep their duplicates."""
 
-    left_out: list[tuple[str, str]]  # file, why it is skipped
-    counts: dict[str, int]  # filled by pairs()
+    cache_name: ClassVar[str]
 
-    def pairs(self) -> Mapping[SplitName, Sequence[Pair]]: ...
+    def __init__(self, config: DataConfig) -> None:
+        self._config = config
+        self._place = raw_folder(config, self.cache_name)
+        self.left_out: list[tuple[str, str]] = []  # file, why it is skipped
+        self.counts: dict[str, int] = {}  # filled by pairs()
 
+    @abstractmethod
+    def pairs(self) -> Mapping[SplitName, Sequence[Pair]]:
+        """The pairs of each split."""
+
+    @abstractmethod
     def missing(self) -> list[str]:
         """Names of missing optional files."""
-        ...
 
-
-def ready_made(raw: ReadyMade) -> MadePairs:
-    """The pairs of ``raw``, without filtering or removal of duplicates."""
-    watch = Stopwatch()
-    splits = raw.pairs()
-    watch.stage("read")
-    counts = {**raw.counts, "pairs": sum(map(len, splits.values()))}
-    manifest = {"counts": counts, "broken_files": listed(raw.left_out), "missing_files": raw.missing()}
-    source = ", ".join(f"{count:,} {what.replace('_', ' ')}" for what, count in raw.counts.items())
-    unused = "".join(f"; {name} is not used: {reason}" for name, reason in raw.left_out)
-    return MadePairs(splits, manifest, source + unused, watch.seconds)
+    def make(self, progress: bool) -> MadePairs:  # noqa: ARG002 - there is no progress to show
+        """Return the pairs without further processing."""
+        watch = Stopwatch()
+        splits = self.pairs()
+        watch.stage("read")
+        counts = {**self.counts, "pairs": sum(map(len, splits.values()))}
+        manifest = {"counts": counts, "broken_files": listed(self.left_out), "missing_files": self.missing()}
+        source = ", ".join(f"{count:,} {what.replace('_', ' ')}" for what, count in self.counts.items())
+        unused = "".join(f"; {name} is not used: {reason}" for name, reason in self.left_out)
+        return MadePairs(splits, manifest, source + unused, watch.seconds)
 
 
 def listed(left_out: Sequence[tuple[str, str]]) -> list[dict[str, str]]:

@@ -52,41 +52,27 @@ def triples(data: PreparedData, split: SplitName, shards: Path, *, limit: int = 
     Raises:
         UserError: a shard is missing, or of another program than the pairs.
     """
-    pairs = data.splits[split]
-    reader = _Reader(shards)
-    for row in range(len(pairs)):
-        text = pairs.text(row)
-        file = reader.file(text.origin, text.path)
-        functions = [each for each in file.functions if each.start_line == text.start_line and not each.reason]
-        function = next((each for each in functions if each.name == text.method_name), None)
+    origin, tree, files = "", TreeName("", "", ""), dict[str, CorpusFile]()
+    for row in range(len(data.splits[split])):
+        text = data.splits[split].text(row)
+        if text.origin != origin:
+            origin = text.origin
+            tree, files = _shard_of(origin, shards)
+        functions = files[text.path].functions if text.path in files else ()
+        found = (each for each in functions if each.start_line == text.start_line and not each.reason)
+        function = next((each for each in found if each.name == text.method_name), None)
         if function is None:
-            raise UserError(f"{text.path} of {text.origin} has other functions than the pairs: prepare them again")
-        yield _triple(reader.tree, file, function, limit)
+            raise UserError(f"{text.path} of {origin} has other functions than the pairs: prepare them again")
+        yield _triple(tree, files[text.path], function, limit)
 
 
-class _Reader:
-    """The files of shards, which are asked for in the order in which they are there."""
-
-    def __init__(self, shards: Path) -> None:
-        self._shards = shards
-        self._origin = ""
-        self._files: Iterator[CorpusFile] = iter(())
-        self._last: CorpusFile | None = None
-        self.tree = TreeName("", "", "")
-
-    def file(self, origin: str, path: str) -> CorpusFile:
-        if origin != self._origin:
-            name, _, revision = origin.rpartition("@")
-            shard = self._shards / f"{TreeName(name, revision, '').slug}.jsonl.gz"
-            if not shard.is_file():
-                raise UserError(f"{shard} is missing: prepare the data set again")
-            self._origin, self._files, self._last = origin, read_files(shard), None
-            self.tree = TreeName(**read_head(shard)["tree"])
-        while self._last is None or self._last.path != path:
-            self._last = next(self._files, None)
-            if self._last is None:
-                raise UserError(f"the shard of {origin} lacks {path}: prepare the data set again")
-        return self._last
+def _shard_of(origin: str, shards: Path) -> tuple[TreeName, dict[str, CorpusFile]]:
+    """The source tree of an origin, NAME@REVISION, and its files by their paths."""
+    name, _, revision = origin.rpartition("@")
+    shard = shards / f"{TreeName(name, revision, '').slug}.jsonl.gz"
+    if not shard.is_file():
+        raise UserError(f"{shard} is missing: prepare the data set again")
+    return TreeName(**read_head(shard)["tree"]), {file.path: file for file in read_files(shard)}
 
 
 def _triple(tree: TreeName, file: CorpusFile, function: CorpusFunction, limit: int) -> Triple:

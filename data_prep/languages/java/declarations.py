@@ -19,19 +19,6 @@ LARGEST_FILE: Final = 4 << 20
 _BLANK: Final = re.compile(rb"(?:\s|//[^\r\n]*+[\r\n])*+")
 
 JAVA: Final = Language(tree_sitter_java.language())
-_QUERY: Final = Query(
-    JAVA,
-    """
-    (import_declaration) @import
-    [(class_declaration) (interface_declaration) (enum_declaration) (record_declaration)
-     (annotation_type_declaration) (object_creation_expression (class_body)) (enum_constant body: (class_body))] @type
-    (method_declaration body: (block)) @method
-    (method_declaration !body) @abstract
-    [(constructor_declaration) (compact_constructor_declaration)] @constructor
-    (block_comment) @comment
-    (line_comment) @line_comment
-    """,
-)
 _MARKS: Final = {
     "import_declaration": "import",
     **dict.fromkeys(("class_declaration", "interface_declaration", "enum_declaration"), "type"),
@@ -41,9 +28,9 @@ _MARKS: Final = {
     **dict.fromkeys(("constructor_declaration", "compact_constructor_declaration"), "constructor"),
     "block_comment": "comment",
     "line_comment": "line_comment",
-    "ERROR": "error",
 }
-"""The query's captures by kind, and errors."""
+"""What a node is captured as, by its kind."""
+_QUERY: Final = Query(JAVA, f"[{' '.join(f'({kind})' for kind in _MARKS)}] @node")
 
 
 Kind = Literal["method", "abstract", "constructor", "type"]
@@ -125,13 +112,18 @@ def parse_java(data: bytes) -> ParsedFile:
         raise UserError(f"longer than {LARGEST_FILE >> 20} MiB")
     tree = Parser(JAVA).parse(data)
     root = tree.root_node
-    captures = captures_of_broken(tree, _mark) if root.has_error else QueryCursor(_QUERY).captures(root)
+    if root.has_error:
+        return ParsedFile(data, tree, captures_of_broken(tree, _mark))
+    captures: dict[str, list[Node]] = {}
+    for node in QueryCursor(_QUERY).captures(root).get("node", ()):
+        if mark := _mark(node):
+            captures.setdefault(mark, []).append(node)
     return ParsedFile(data, tree, captures)
 
 
 def _mark(node: Node) -> str:
     kind = node.type
-    mark = "error" if node.is_missing else _MARKS.get(kind, "")
+    mark = "error" if node.is_missing or kind == "ERROR" else _MARKS.get(kind, "")
     if kind in ("object_creation_expression", "enum_constant"):
         return mark if any(child.type == "class_body" for child in node.named_children) else ""
     if kind == "method_declaration":
