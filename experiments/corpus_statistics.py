@@ -24,7 +24,7 @@ def corpus_tables(name: str, found: Mapping[str, Mapping[str, Any]], lengths: Ma
 
     Args:
         name: of the data set.
-        found: as in ``data_prep.pipeline.corpus_statistics.statistics``.
+        found: as in ``data_prep.pipeline.triples.statistics``.
         lengths: of the kept functions.
     """
     languages = [each for each, counts in found.items() if counts["trees"]]

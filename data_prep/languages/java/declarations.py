@@ -30,7 +30,7 @@ _MARKS: Final = {
     "line_comment": "line_comment",
 }
 """What a node is captured as, by its kind."""
-_QUERY: Final = Query(JAVA, f"[{' '.join(f'({kind})' for kind in _MARKS)}] @node")
+_QUERY: Final = Query(JAVA, "\n".join(f"({kind}) @{mark}" for kind, mark in _MARKS.items()))
 
 
 Kind = Literal["method", "abstract", "constructor", "type"]
@@ -114,8 +114,8 @@ def parse_java(data: bytes) -> ParsedFile:
     root = tree.root_node
     if root.has_error:
         return ParsedFile(data, tree, captures_of_broken(tree, _mark))
-    captures: dict[str, list[Node]] = {}
-    for node in QueryCursor(_QUERY).captures(root).get("node", ()):
+    captures = QueryCursor(_QUERY).captures(root)
+    for node in (*captures.pop("type", ()), *captures.pop("method", ())):  # those of which more than the kind counts
         if mark := _mark(node):
             captures.setdefault(mark, []).append(node)
     return ParsedFile(data, tree, captures)
