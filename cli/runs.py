@@ -79,7 +79,7 @@ def corpus(arguments: Sequence[str]) -> None:
         if not name.startswith("data."):
             raise UserError(f"bash run.sh corpus takes options of section data, such as --data.mirrors=, not --{name}")
     from data_prep.files.atomic import write_atomically
-    from data_prep.pipeline.corpus_statistics import measured_lengths, statistics
+    from data_prep.pipeline.triples import measured_lengths, statistics
     from data_prep.registry import data_set
     from data_prep.worker_pool import processors
     from experiments.corpus_statistics import corpus_picture, corpus_tables

@@ -19,9 +19,9 @@ from jaxtyping import Int64
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.files.reading import read_regular
+from data_prep.languages.comments import returned
 from data_prep.languages.identifiers import query_words
 from data_prep.languages.java.declarations import LARGEST_FILE, find_declarations, parse_java
-from data_prep.languages.java.javadoc import returned
 from search.cursor.above import nearest, words_above
 from search.files.languages import language_name
 from search.index.code_index import Index

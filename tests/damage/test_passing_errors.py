@@ -16,7 +16,8 @@ from data_prep.datasets.jdk import _release_of
 from data_prep.files.reading import reading
 from data_prep.gencodesearchnet.r_corpus import read_package
 from data_prep.licences.licences import Licences
-from data_prep.pipeline.shard_folder import ShardFolder, TreeTask, make_shard
+from data_prep.pipeline.corpus import ShardFolder
+from data_prep.pipeline.extraction import TreeTask, make_shard
 from data_prep.pipeline.shards import TreeName
 from data_prep.sources.archives import read_java_files
 from data_prep.sources.debian_sources import _read_record

@@ -24,7 +24,7 @@ from subjects import (
 )
 
 from data_prep.config import DataConfig
-from data_prep.pipeline.java_pairs import extract_all
+from data_prep.pipeline.java_extraction import extract_all
 from data_prep.records import SourceFile
 from data_prep.store.prepared_data import open_prepared, write_prepared
 from data_prep.store.tokenizing import WordTokenizer

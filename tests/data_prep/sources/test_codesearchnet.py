@@ -132,7 +132,7 @@ def test_the_first_place_is_enough(world: World, tmp_path: Path, caplog: pytest.
     assert "CodeSearchNet (Java): fetched from Zenodo to" in caplog.text
     source = Csn(DataConfig(root=str(tmp_path)))
     list(source.java_files())
-    assert source.raw.record()["fetched_from"] == "Zenodo"
+    assert source.record()["fetched_from"] == "Zenodo"
     record = json.loads((tmp_path / "raw" / "csn" / "fetched.json").read_text())
     assert record["files"][0]["sha256"] == hashlib.sha256(world.files[ARCHIVES[0]]).hexdigest()
     assert fetched(tmp_path) == ["java.zip"]  # not fetched again
@@ -156,8 +156,8 @@ def test_parquet_is_the_last_place(world: World, tmp_path: Path) -> None:
     assert fetched(tmp_path) == [path.removeprefix(f"{HUB}/main/") for path in TABLES]
     assert world.paths == [*ARCHIVES, *TABLES]
     source = Csn(DataConfig(root=str(tmp_path)))
-    assert len(list(source.java_files())) == sum(source.raw.record()["rows"].values()) > 100
-    assert source.raw.record()["fetched_from"] == "the Hugging Face Hub (Parquet)"
+    assert len(list(source.java_files())) == sum(source.record()["rows"].values()) > 100
+    assert source.record()["fetched_from"] == "the Hugging Face Hub (Parquet)"
 
 
 def test_parquet_goes_on_with_the_files_that_are_missing(world: World, tmp_path: Path) -> None:

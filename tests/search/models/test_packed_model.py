@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from data_prep.config import WordsConfig
-from data_prep.datasets.repositories import LEAVE_OUT, LIST, read_repositories
+from data_prep.datasets.source_trees import LEAVE_OUT, REPOSITORIES, read_repositories
 from data_prep.files.reading import file_sha256
 from data_prep.languages.identifiers import query_words
 from data_prep.pipeline.java_extraction import methods_of
@@ -481,7 +481,7 @@ def test_the_shipped_model_is_small_whole_and_of_no_machine(shipped):
 def test_the_shipped_models_learned_from_clear_licences_and_nothing_that_is_measured():
     head, *rows = (DEFAULT_MODEL / "sources.tsv").read_text(encoding="utf-8").splitlines()
     assert head.split("\t") == ["repository", "commit", "licence", "pairs"]
-    listed = {tree.name: tree.revision for tree, _ in read_repositories(LIST)}
+    listed = {tree.name: tree.revision for tree, _ in read_repositories(REPOSITORIES)}
     measured = {name.lower() for name in LEAVE_OUT.read_text(encoding="utf-8").split() if "/" in name}
     assert len(rows) > 200
     for name, commit, licence, pairs in (row.split("\t") for row in rows):

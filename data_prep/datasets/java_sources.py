@@ -1,9 +1,13 @@
-"""Java of six large libraries: the upstream sources of Debian's packages, split by whole projects.
+"""Java sources in folders and archives: any of the user's, and those of six of Debian's packages.
 
-``debian_sample.txt`` lists the packages and the project of each. ``--data.path=`` may name a folder of existing source
-archives (``NAME_VERSION.orig.tar.xz``); otherwise apt-get downloads them.
+- ``folder``: any directory, zip, jar or tar, at ``--data.path=``.
+- ``debian_sample``: the upstream sources of six large libraries, split by whole projects. ``debian_sample.txt`` lists
+  the packages and the project of each. ``--data.path=`` may name a folder of existing source archives
+  (``NAME_VERSION.orig.tar.xz``); otherwise apt-get downloads them.
 """
 
+import hashlib
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +16,7 @@ from typing import Any, Final
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
-from data_prep.pipeline.java_pairs import pairs_of_java
+from data_prep.pipeline.pairs import JavaSources
 from data_prep.pipeline.splits import SplitRule
 from data_prep.pipeline.stages import MadePairs
 from data_prep.records import SourceFile
@@ -29,18 +33,60 @@ from data_prep.sources.debian_sources import (
 SAMPLE: Final = Path(__file__).with_name("debian_sample.txt")
 
 
-class DebianSample:
+class Folder(JavaSources):
+    """Any directory, zip, jar or tar of Java under ``--data.path=``; each path has a separate prepared folder."""
+
+    def __init__(self, config: DataConfig) -> None:
+        """Resolve ``config.path``.
+
+        Raises:
+            UserError: it is empty or cannot be resolved.
+        """
+        super().__init__(config)
+        if not config.path:
+            raise UserError("data set folder needs --data.path=, a directory, zip, jar or tar of Java sources")
+        try:
+            self._path = named_path(config.path).resolve()
+        except RuntimeError as error:  # pathlib's error for a loop of links
+            raise UserError(
+                f"--data.path={config.path} is a loop of links: expected a directory, zip, jar or tar of Java sources"
+            ) from error
+        slug = re.sub(r"[^a-z0-9]+", "-", self._path.name.lower()).strip("-")[:40] or "root"
+        self.cache_name = f"folder-{slug}-{hashlib.sha256(bytes(self._path)).hexdigest()[:8]}"
+
+    def inputs(self) -> list[Path]:
+        """The directory or archive.
+
+        Raises:
+            UserError: the path does not exist, or is a pipe or device.
+        """
+        if not self._path.exists():
+            raise UserError(f"--data.path={self._path} does not exist: expected a directory, zip, jar or tar")
+        if not (self._path.is_dir() or self._path.is_file()):
+            raise UserError(f"--data.path={self._path} is no file: expected a directory, zip, jar or tar")
+        return [self._path]
+
+    def origin(self) -> str:
+        """The name of the directory or archive."""
+        return self._path.name or "root"
+
+    def java_files(self) -> Iterator[SourceFile]:
+        """Every ``*.java`` file, sorted by path."""
+        self.left_out.clear()
+        return read_java_files(self._path, self.origin(), lambda path, reason: self.left_out.append((path, reason)))
+
+
+class DebianSample(JavaSources):
     """Java of six of Debian's source packages, large and well documented libraries; 18 MB to fetch."""
 
     cache_name = "debian_sample"
     packages = SAMPLE
-    split_rule = SplitRule(by="project", test_pairs=10_000, valid_pairs=5_000)
+    rule = SplitRule(by="project", test_pairs=10_000, valid_pairs=5_000)
 
     def __init__(self, config: DataConfig) -> None:
-        self._config = config
+        super().__init__(config)
         self._found: FoundSources | None = None
         self._refused: dict[str, str] = {}  # archive -> why it is not read
-        self.left_out: list[tuple[str, str]] = []  # path, why it could not be read
 
     def inputs(self) -> list[Path]:
         """The list of packages and their archives, downloaded if missing.
@@ -72,7 +118,7 @@ class DebianSample:
 
     def make(self, progress: bool) -> MadePairs:
         """Build the pairs, with their sources in the manifest."""
-        made = pairs_of_java(self, self._config, rule=self.split_rule, progress=progress)
+        made = super().make(progress)
         return replace(made, manifest={**made.manifest, "about": self.about()})
 
     def about(self) -> dict[str, Any]:

@@ -6,8 +6,7 @@ from statistics import fmean, median
 import pytest
 from jcg_release import ROWS, parsed
 
-from data_prep.languages.java.jcg_syntax import parse_published
-from data_prep.languages.java.statement_trees import statement_trees
+from data_prep.languages.java.javalang_trees import parse_published, statement_trees
 
 
 def trees(source: str) -> list[str]:

@@ -1,8 +1,13 @@
-"""Functions of packages of PyPI, npm and Debian in Python, JavaScript, TypeScript, Java and Go.
+"""Functions of source trees in Python, JavaScript, TypeScript, Java and Go, with context and licence.
 
-``installed.txt`` lists at most a dozen packages a language: language, registry, package, version and sha256 of the
-archive, separated by tabs; of Debian the release's source packages, whose version the release decides. ``pip``, ``npm``
-and ``apt-get`` fetch them, from where they are set up to; a language whose client is missing is left out.
+- ``repositories``: hundreds of git repositories. ``repositories.txt`` lists them, pinned by commit: owner/name, commit,
+  SPDX licence and languages, separated by tabs. A commit is fetched alone from GitHub, read from its objects and
+  deleted; ``--data.mirrors=`` names a folder of clones to read in its place. The licence in the list is not believed:
+  that of each file is found in the commit.
+- ``installed``: packages of PyPI, npm and Debian. ``installed.txt`` lists at most a dozen packages a language:
+  language, registry, package, version and sha256 of the archive, separated by tabs; of Debian the release's source
+  packages, whose version the release decides. ``pip``, ``npm`` and ``apt-get`` fetch them, from where they are set up
+  to; a language whose client is missing is left out.
 """
 
 import logging
@@ -16,26 +21,82 @@ from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.languages.registry import LANGUAGES
 from data_prep.pipeline.corpus import Corpus, lines_of_list
-from data_prep.pipeline.shard_folder import TreeTask
+from data_prep.pipeline.extraction import TreeTask
 from data_prep.pipeline.shards import TreeName
 from data_prep.sources.debian_sources import fetched_archives
+from data_prep.sources.git_repository import mirror_of
 from data_prep.sources.package_downloads import REGISTRIES, Package, fetched_package
 
-LIST: Final = Path(__file__).with_name("installed.txt")
-_LINE: Final = re.compile(
+REPOSITORIES: Final = Path(__file__).with_name("repositories.txt")
+LEAVE_OUT: Final = Path(__file__).with_name("measured_repositories.txt")
+_HOST: Final = "https://github.com/"
+_REPOSITORY: Final = re.compile(
+    r"(?P<name>[\w.-]+/[\w.-]+)\t(?P<commit>[0-9a-f]{40})\t(?P<licence>[\w.+-]+(?: (?:AND|OR) [\w.+-]+)*)"
+    r"\t(?P<languages>[a-z,]+)"
+)
+PACKAGES: Final = Path(__file__).with_name("installed.txt")
+_PACKAGE: Final = re.compile(
     r"(?P<language>\w+)\t(?P<registry>\w+)\t(?P<name>(?:@[\w.-]+/)?[\w.+-]+)\t(?P<version>[\w.+-]*)\t(?P<sha256>(?:[0-9a-f]{64})?)"
 )
 _logger = logging.getLogger(__name__)
+
+
+class Repositories(Corpus):
+    """Pairs of hundreds of git repositories in five languages (--data.language), split by whole repositories."""
+
+    name = "repositories"
+    default_list = REPOSITORIES
+
+    def tasks(self, program: str) -> Sequence[TreeTask]:
+        """The repositories of the list; with ``--data.mirrors``, those that have a clone there.
+
+        Raises:
+            UserError: the list or the folder of mirrors is missing or wrong.
+        """
+        listed = read_repositories(self.listed())
+        if not self._config.mirrors:
+            return [TreeTask(tree, languages, "fetch", f"{tree.url}.git", program) for tree, languages in listed]
+        mirrors = named_path(self._config.mirrors)
+        if not mirrors.is_dir():
+            raise UserError(f"--data.mirrors={mirrors} is no folder: expected one of clones, OWNER+NAME or OWNER/NAME")
+        tasks = []
+        for tree, languages in listed:
+            found = mirror_of(mirrors, tree.name)
+            place = str(found.own) if found is not None else str(mirrors / tree.name)
+            tasks.append(TreeTask(tree, languages, "clone", place, program))
+        return tasks
+
+
+def read_repositories(path: Path) -> list[tuple[TreeName, tuple[str, ...]]]:
+    """The repositories of a list, and the languages of each.
+
+    Raises:
+        UserError: the list is missing, a line is wrong, or it names one twice or one that measures this project.
+    """
+    measured = {line.lower() for line in LEAVE_OUT.read_text(encoding="utf-8").split("\n") if not line.startswith("#")}
+    found: dict[str, tuple[TreeName, tuple[str, ...]]] = {}
+    for number, line in lines_of_list(path, "repositories"):
+        match = _REPOSITORY.fullmatch(line)
+        languages = tuple(match["languages"].split(",")) if match else ()
+        if match is None or not set(languages) <= set(LANGUAGES):
+            raise UserError(
+                f"{path}:{number}: expected owner/name, commit, licence and languages of {', '.join(LANGUAGES)}, "
+                f"separated by tabs: {line[:80]!r}"
+            )
+        name = match["name"]
+        if name.lower() in measured:
+            raise UserError(f"{path}:{number}: {name} measures this project ({LEAVE_OUT.name}): leave it out")
+        if name.lower() in found:
+            raise UserError(f"{path}:{number}: {name} is named twice")
+        found[name.lower()] = TreeName(name, match["commit"], f"{_HOST}{name}"), languages
+    return list(found.values())
 
 
 class Installed(Corpus):
     """Pairs of packages from PyPI, npm and Debian in five languages (--data.language), split by whole packages."""
 
     name = "installed"
-
-    def listed(self) -> Path:
-        """The list, or the file at ``--data.path``."""
-        return named_path(self._config.path) if self._config.path else LIST
+    default_list = PACKAGES
 
     def tasks(self, program: str) -> Sequence[TreeTask]:
         """The packages that can be had, downloaded if they are missing.
@@ -95,7 +156,7 @@ def read_packages(path: Path) -> list[Package]:
     """
     packages = []
     for number, line in lines_of_list(path, "packages"):
-        match = _LINE.fullmatch(line)
+        match = _PACKAGE.fullmatch(line)
         if match is None or match["language"] not in LANGUAGES or match["registry"] not in REGISTRIES:
             raise UserError(
                 f"{path}:{number}: expected a language, one of {', '.join(REGISTRIES)}, a package, its version and "
