@@ -16,7 +16,7 @@ from search.engine.show import aligned, explained, result
 from search.files.languages import chosen_languages
 from search.files.path_pattern import LONGEST_PATTERN
 from search.index.code_index import Index
-from search.serve.fresh_index import FreshIndex
+from search.serve.live_index import FreshIndex
 from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text
 from search.snippets.show import as_record
 

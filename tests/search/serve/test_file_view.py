@@ -8,9 +8,8 @@ from repositories import commit, run_git, write
 from serving import ask, index_of, running
 
 from search.index.index_file import open_index
-from search.serve.file_api import MOST_UNITS
+from search.serve.file_api import LONGEST_LINE, MOST_LINES, MOST_UNITS, ChangedFileError, around, read_indexed
 from search.serve.live_index import LiveIndex
-from search.serve.source_files import LONGEST_LINE, MOST_LINES, ChangedFileError, around, read_indexed
 
 LICENCE = "# SPDX-License-Identifier: MIT\n# Copyright A\n\n"
 FILES = {
@@ -123,5 +122,5 @@ def test_nothing_is_coloured_in_a_file_that_no_parser_has_read():
 
 def test_long_lines_are_cut_and_still_coloured():
     shown = around(f"x = '{'a' * 3000}'\n# c\n", "a.py", 1)
-    assert (shown.cut, len(shown.text.split("\n")[0])) == (True, LONGEST_LINE)
+    assert len(shown.text.split("\n")[0]) == LONGEST_LINE
     assert all(0 <= start < end <= len(shown.text) for start, end, _ in shown.kinds)

@@ -15,7 +15,7 @@ from cli.main import main
 from experiments.recipes.config import REPOSITORY
 from search.index.places import index_place
 from search.serve.agent_tools import AgentTools
-from search.serve.fresh_index import FreshIndex
+from search.serve.live_index import FreshIndex
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -171,7 +171,7 @@ def test_a_client_that_goes_away_while_it_asks_ends_the_server(tree, writes):
 
 
 def test_a_file_that_changed_is_found_at_the_next_question(tree, monkeypatch):
-    monkeypatch.setattr("search.serve.fresh_index.LOOKED", 0.0)
+    monkeypatch.setattr("search.serve.live_index.LOOKED", 0.0)
     tools = AgentTools(FreshIndex(tree, "none", lambda *_: None))
     assert tools.search("juggle the pineapples")["results"] == []
     (tree / "Circus.java").write_text("class Circus {\n  int jugglePineapples() {\n    return 3;\n  }\n}\n")
