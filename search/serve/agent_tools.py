@@ -17,8 +17,9 @@ from search.files.languages import chosen_languages
 from search.files.path_pattern import LONGEST_PATTERN
 from search.index.code_index import Index
 from search.serve.live_index import FreshIndex
-from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text
+from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text, file_of
 from search.snippets.show import as_record
+from search.traces.located import FrameLocator
 
 CHARACTERS: Final = 4
 """Characters that count as a token."""
@@ -109,7 +110,7 @@ class AgentTools:
         _check_length("question", question, LONGEST_QUERY)
         _check_place(path, line)
         engine = self._index.engine
-        row = row_at(engine.index, path, line)
+        row = _row_at(engine.index, path, line)
         hits = engine.search(question, top=len(engine.index))
         hit = next((each for each in hits if each.row == row), None)
         if hit is None:
@@ -130,40 +131,23 @@ class AgentTools:
         _check("budget", budget, _LEAST, _MOST)
         _check_place(path, line)
         engine = self._index.engine
-        row = row_at(engine.index, path, line)
+        row = _row_at(engine.index, path, line)
         hit = Hit(1, row, 0.0, 0.0, None, None, 0.0, "name")
         told = result(engine, "", hit, explain=False)
         entry = {name: told[name] for name in _FIELDS if name != "rank"}
         return entry | _cut(told["source"], budget * CHARACTERS)
 
 
-def file_number(index: Index, path: str) -> int:
-    """The number of the file with this path.
-
-    Raises:
-        UserError: there is none.
-    """
-    number = next((place for place, file in enumerate(index.files) if file.path == path), None)
-    if number is None:
-        raise UserError(f"there is no indexed file {shown(path)}: take a path as search gives it")
-    return number
-
-
-def row_at(index: Index, path: str, line: int) -> int:
+def _row_at(index: Index, path: str, line: int) -> int:
     """The innermost row of the index at a line.
 
     Raises:
         UserError: there is none.
     """
-    number = file_number(index, path)
-    rows = range(int(index.file_edges[number]), int(index.file_edges[number + 1]))
-    places = ((index.split.text(row), row) for row in rows)
-    around = [
-        (text.end_line - text.start_line, row) for text, row in places if text.start_line <= line <= text.end_line
-    ]
-    if not around:
+    row = FrameLocator(index).row_at(file_of(index, path), line)
+    if row is None:
         raise UserError(f"line {line} of {path} is in no function, method or type")
-    return min(around)[1]
+    return row
 
 
 def _of_code(engine: Engine, answer: CodeAnswer, budget: int) -> dict[str, Any]:

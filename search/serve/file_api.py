@@ -20,10 +20,11 @@ from search.files.languages import language_name
 from search.files.source import blob_names
 from search.index.code_index import Index, IndexedFile
 from search.joint.joint_index import JointIndex
-from search.serve.agent_tools import file_number, row_at
 from search.serve.highlighting import Span, highlighted
 from search.serve.requests import LAST_LINE, Turns, number, parameters
 from search.serve.search_api import coloured
+from search.snippets.answer import file_of
+from search.traces.located import FrameLocator
 
 MOST_UNITS: Final = 400
 """Functions and types of a file that are named at once."""
@@ -64,9 +65,9 @@ class FileApi:
         return await self._turns.answer(request, told, asked["index"])
 
     def _told(self, index: Index, path: str, line: int) -> dict[str, Any]:
-        place = file_number(index, path)
-        file, row = index.files[place], _row(index, path, line)
-        note = file.trouble
+        place = file_of(index, path)
+        file, row = index.files[place], FrameLocator(index).row_at(place, line)
+        path, note = file.path, file.trouble
         try:
             root, own = index.source(place) if isinstance(index, JointIndex) else (self._root, file)
             source = around(read_indexed(root, own), path, line, parsed=file.parsed)
@@ -86,13 +87,6 @@ class FileApi:
             "units": _units(index, rows, line),
             "unit_count": len(rows),
         }
-
-
-def _row(index: Index, path: str, line: int) -> int | None:
-    try:
-        return row_at(index, path, line)
-    except ValueError:  # a line between two methods
-        return None
 
 
 def _from_index(index: Index, row: int | None) -> Shown:
