@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from jaxtyping import Int, Int32, Int64
 
+from data_prep.array_types import Int, Int32, Int64
 from data_prep.errors import UserError
 from data_prep.files.reading import reading
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 import numpy as np
-from jaxtyping import Float, Int64
 from tqdm import tqdm
 
+from data_prep.array_types import Float, Int64
 from data_prep.languages.identifiers import query_words
 from evaluation.metrics import Measures, exact
 from evaluation.significance import Difference, compare

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final, Literal, TypeVar
 
 import numpy as np
-from jaxtyping import Int64
 
+from data_prep.array_types import Int64
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.files.reading import read_regular

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from jaxtyping import Float16
 
+from data_prep.array_types import Float16
 from data_prep.errors import UserError
 from data_prep.files.atomic import naming
 from data_prep.files.named_paths import named_path
