@@ -131,7 +131,7 @@ def _returns(data: bytes) -> Mapping[int, str]:
     return {line: sentence for line, sentence in found.items() if sentence}
 
 
-def asked(what: Asked, index: Index, root: Path, most: int, seed: int) -> Questions:
+def questions_of(what: Asked, index: Index, root: Path, most: int, seed: int) -> Questions:
     """The questions that ``--ask`` names, of the files under ``root``.
 
     Raises:
