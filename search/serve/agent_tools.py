@@ -24,12 +24,10 @@ from search.traces.located import FrameLocator
 CHARACTERS: Final = 4
 """Characters that count as a token."""
 BUDGET: Final = 4000
-_LEAST, _MOST = 100, 100_000
-_HITS: Final = 50
-_LAST_LINE: Final = 1 << 31
-_LONGEST_SNIPPET: Final = 2 << 20
-_LONGEST_PLACE: Final = 4096
-"""Characters of a file's path."""
+_LIMITS: Final = {"top": (1, 50), "line": (1, 1 << 31), "budget": (100, 100_000)}
+"""The least and the most that an argument may be."""
+_LENGTHS: Final = {"question": LONGEST_QUERY, "snippet": 2 << 20, "path": 4096, "language": LONGEST_PATTERN}
+"""The most characters that an argument may have; a pattern of paths may have fewer."""
 _HEAD: Final = 400
 """Characters that a hit takes without its source, about."""
 _FIELDS: Final = ("rank", "path", "start_line", "end_line", "name", "signature", "documentation", "license", "url")
@@ -65,11 +63,7 @@ class AgentTools:
             language: only these languages, such as python,go; empty: all.
             budget: tokens of the answer, about; longer sources are cut, and hits that do not fit are left out.
         """
-        _check("top", top, 1, _HITS)
-        _check("budget", budget, _LEAST, _MOST)
-        _check_length("question", question, LONGEST_QUERY)
-        _check_length("snippet", snippet, _LONGEST_SNIPPET)
-        _check_length("path", path, LONGEST_PATTERN)
+        _check(question=question, snippet=snippet, top=top, path=path, language=language, budget=budget)
         if by not in ("method", "file"):
             raise UserError(f"by takes method or file, not {shown(by)}")
         if bool(question.strip()) == bool(snippet.strip()):
@@ -92,9 +86,7 @@ class AgentTools:
             language: only these languages, such as python,go; empty: all.
             budget: tokens of the answer, about.
         """
-        _check("top", top, 1, _HITS)
-        _check("budget", budget, _LEAST, _MOST)
-        _check_place(path, line)
+        _check(path=path, line=line, top=top, language=language, budget=budget)
         engine = self._index.engine
         languages = _languages(engine, language)
         return _of_code(engine, answer_place(engine, path, line, Wanted(top, languages=languages)), budget)
@@ -107,8 +99,7 @@ class AgentTools:
             path: of the file, as search gives it.
             line: any line of the method, from 1.
         """
-        _check_length("question", question, LONGEST_QUERY)
-        _check_place(path, line)
+        _check(question=question, path=path, line=line)
         engine = self._index.engine
         row = _row_at(engine.index, path, line)
         hits = engine.search(question, top=len(engine.index))
@@ -128,8 +119,7 @@ class AgentTools:
             line: any line of it, from 1.
             budget: tokens of its source; a longer one is cut.
         """
-        _check("budget", budget, _LEAST, _MOST)
-        _check_place(path, line)
+        _check(path=path, line=line, budget=budget)
         engine = self._index.engine
         row = _row_at(engine.index, path, line)
         hit = Hit(1, row, 0.0, 0.0, None, None, 0.0, "name")
@@ -189,26 +179,21 @@ def _fitting(results: Sequence[dict[str, Any]], rest: int) -> dict[str, Any]:
 
 
 def _languages(engine: Engine, typed: str) -> frozenset[str]:
-    _check_length("language", typed, LONGEST_PATTERN)
     languages = chosen_languages(typed)
     if languages and languages.isdisjoint(engine.languages):
         raise UserError(f"no file is in {', '.join(sorted(languages))}, but in {', '.join(engine.languages)}")
     return languages
 
 
-def _check(name: str, value: int, least: int, most: int) -> None:
-    if not least <= value <= most:
-        raise UserError(f"{name} takes a whole number from {least} to {most:,}, not {shown(value)}")
-
-
-def _check_length(name: str, text: str, most: int) -> None:
-    if len(text) > most:
-        raise UserError(f"{name} has at most {most:,} characters, not {len(text):,}")
-
-
-def _check_place(path: str, line: int) -> None:
-    _check_length("path", path, _LONGEST_PLACE)
-    _check("line", line, 1, _LAST_LINE)
+def _check(**given: str | int) -> None:
+    """Refuse an argument that is too long, too small or too large."""
+    for name, value in given.items():
+        if isinstance(value, str):
+            if len(value) > _LENGTHS[name]:
+                raise UserError(f"{name} has at most {_LENGTHS[name]:,} characters, not {len(value):,}")
+        elif not _LIMITS[name][0] <= value <= _LIMITS[name][1]:
+            least, most = _LIMITS[name]
+            raise UserError(f"{name} takes a whole number from {least} to {most:,}, not {shown(value)}")
 
 
 def _cut(source: str, most: int) -> dict[str, Any]:

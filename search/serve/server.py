@@ -2,8 +2,7 @@
 
 import asyncio
 import socket
-import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -27,8 +26,6 @@ from search.serve.live_index import LiveIndex, OpeningIndex, reranker_maker
 from search.serve.web_app import Proxy, check_header, read_secret, web_app
 
 ADDRESS: Final = "127.0.0.1"
-_LOOK: Final = 0.2
-"""Seconds between looks whether the index could be opened."""
 _LONGEST_REQUEST: Final = 32 * 1024
 """Bytes of a request's first line and headers: enough for the longest query, fully percent-encoded."""
 
@@ -40,13 +37,24 @@ def serve(arguments: Sequence[str]) -> None:
         raise UserError(f"bash run.sh serve takes options only, not {' '.join(words)}")
     with listening(options.port, options.host) as listener:
         failures: list[Exception] = []
-        application = _of_list(options) if options.list else _of_index(options, failures)
+        servers: list[uvicorn.Server] = []
+
+        def failed(error: Exception) -> None:
+            failures.append(error)
+            for each in servers:
+                each.should_exit = True
+
+        server = server_of(_of_list(options) if options.list else _of_index(options, failed))
+        servers.append(server)
+        server.should_exit = bool(failures)
         say(f"search them at {_address(listener)}; stop with Ctrl-C")
-        run_until_failure(server_of(application), listener, failures)
+        server.run(sockets=[listener])
+        if failures:
+            raise failures[0]
 
 
-def _of_index(options: ServeOptions, failures: list[Exception]) -> ASGIApp:
-    """The application over one index, which is opened meanwhile; a failure of that is added to ``failures``."""
+def _of_index(options: ServeOptions, failed: Callable[[Exception], None]) -> ASGIApp:
+    """The application over one index, which is opened meanwhile; ``failed`` is called with an error of that."""
     folder = named_path(options.folder) if options.folder else None
     path = index_place(folder) if folder and not options.index else index_path(options.index)
     head = read_head(path)
@@ -55,7 +63,7 @@ def _of_index(options: ServeOptions, failures: list[Exception]) -> ASGIApp:
     reranker_of = reranker_maker(options.model)
     say(f"{rows_of_files(head.rows, head.files)} in {path}")
     return web_app(
-        OpeningIndex(lambda: LiveIndex(path, reranker_of), failures.append),
+        OpeningIndex(lambda: LiveIndex(path, reranker_of), failed),
         _name_of(options),
         judgements=Judgements(judgements_place(path)),
         root=folder or indexed_folder(path),
@@ -92,27 +100,6 @@ def _name_of(options: ServeOptions) -> str:
 def _address(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
-
-
-def run_until_failure(server: uvicorn.Server, listener: socket.socket, failures: Sequence[Exception]) -> None:
-    """Run a server until it is stopped, or until there is one of ``failures``, which is raised."""
-
-    def watch() -> None:
-        while not failures:
-            if ended.wait(_LOOK):
-                return
-        server.should_exit = True
-
-    ended = threading.Event()
-    watching = threading.Thread(target=watch, daemon=True, name="failures")
-    watching.start()
-    try:
-        server.run(sockets=[listener])
-    finally:
-        ended.set()
-        watching.join()
-    if failures:
-        raise failures[0]
 
 
 def _posts(typed: str) -> Path | None:
