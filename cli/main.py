@@ -73,6 +73,9 @@ def _told(error: BaseException) -> int:
     if _is_mistake(error):
         console.complain(f"galm: {_in_one_line(error)}")
         return MISTAKE
+    if isinstance(error, ModuleNotFoundError) and error.name in _OF_TRAINING:
+        console.complain(f"galm: this needs {error.name}, without which only searches run: install requirements.txt")
+        return MISTAKE
     for line in "".join(traceback.format_exception(error)).splitlines():
         console.complain(line)
     console.complain("galm: this is a fault of the program, or of a model of your own: its place is named above")
@@ -146,6 +149,7 @@ def _is_full_memory(error: BaseException | None) -> bool:
     return isinstance(error, MemoryError) or (error is not None and _is_full_memory(error.__cause__))
 
 
+_OF_TRAINING: Final = ("torch", "torch_geometric", "jaxtyping", "scipy", "matplotlib", "tensorboard")
 _FULL_MEMORY: Final = ("allocate memory", "out of memory", "failed to map segment", "can't start new thread")
 _LONGEST_LINE: Final = 380
 _LONGEST_WORD: Final = 120

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-from jaxtyping import Float32
 
+from data_prep.array_types import Float32
 from search.retrieval.bm25_index import Bm25Index, terms_of
 
 RAREST: Final = 10

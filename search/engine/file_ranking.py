@@ -21,9 +21,9 @@ from typing import Final
 
 import numpy as np
 import Stemmer
-from jaxtyping import Bool, Float, Float32
 
 from baselines.bm25.formula import gains, idf
+from data_prep.array_types import Bool, Float, Float32
 from data_prep.languages.registry import languages
 from search.files.file_words import path_stems
 from search.index.code_index import Index

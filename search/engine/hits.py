@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float, Float32, Int64
+
+from data_prep.array_types import Float, Float32, Int64
 
 Stage = Literal["name", "model", "words", "copy", "code"]
 """What determined a hit's rank: its name was asked for; the model scored it; BM25 alone, if there is no model. Where

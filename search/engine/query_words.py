@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 import numpy as np
-from jaxtyping import Int64
 
+from data_prep.array_types import Int64
 from data_prep.config import WordsConfig
 from data_prep.languages.identifiers import split_identifier
 from data_prep.pipeline.contexts import CONTEXT_FIELD

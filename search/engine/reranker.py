@@ -5,9 +5,9 @@ from itertools import chain
 
 import numpy as np
 import torch
-from jaxtyping import Float32, Int64
 from torch.nn.functional import cosine_similarity
 
+from data_prep.array_types import Float32, Int64
 from data_prep.store.batching import Batch
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import WordTokenizer

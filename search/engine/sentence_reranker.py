@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from jaxtyping import Float32, Int64
 
+from data_prep.array_types import Float32, Int64
 from data_prep.store.prepared_data import Split
 from modeling.transformers.pretrained import model_folder
 from modeling.transformers.sentence_encoder import load_sentence_model

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float, Float32, Int64
+
+from data_prep.array_types import Float, Float32, Int64
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Final, get_args
 
 import numpy as np
-from jaxtyping import Int64, UInt8
 
+from data_prep.array_types import Int64, UInt8
 from data_prep.records import UnitKind
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import edges

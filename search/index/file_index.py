@@ -10,8 +10,8 @@ from itertools import chain
 from typing import Final
 
 import numpy as np
-from jaxtyping import Int, Int32, Int64, UInt16
 
+from data_prep.array_types import Int, Int32, Int64, UInt16
 from data_prep.store.ragged_lists import edges
 from search.files.file_words import FileWords, path_stems
 from search.index.stored_arrays import StoredArrays

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from jaxtyping import Float16, Float32, Int64
 
+from data_prep.array_types import Float16, Float32, Int64
 from data_prep.errors import UserError
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged

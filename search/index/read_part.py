@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
-from jaxtyping import Int64, UInt8
 
+from data_prep.array_types import Int64, UInt8
 from data_prep.store.derived_splits import joined
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import edges

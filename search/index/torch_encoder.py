@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from jaxtyping import Float16, Float32, Int64
 from torch.nn.functional import pad
 
+from data_prep.array_types import Float16, Float32, Int64
 from data_prep.errors import UserError
 from data_prep.store.batching import Batch, Words
 from data_prep.store.prepared_data import Split

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float16, Float32, Int64, UInt8
 from tqdm import tqdm
 
+from data_prep.array_types import Float16, Float32, Int64, UInt8
 from data_prep.errors import UserError
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import TokenizedPairs

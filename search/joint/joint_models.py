@@ -6,8 +6,8 @@ The score of a row does not depend on other rows, so that these are the scores o
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Float32, Int64
 
+from data_prep.array_types import Float32, Int64
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import edges
 from search.engine.signals import Alignment, Reranker

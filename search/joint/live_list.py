@@ -18,8 +18,7 @@ from search.index.index_file import Head, UnusableIndexError
 from search.index.vector_file import vectors_path
 from search.joint.opening import OpenedMember, RerankerOf, joined, open_member
 from search.joint.repository_list import Repository, content_of, parsed_list
-from search.serve.answering import NothingVisibleError, OpeningError
-from search.serve.live_index import Opened, file_stamp
+from search.serve.live_index import NothingVisibleError, Opened, OpeningError, file_stamp
 
 _ENGINES: Final = 64
 """Sets of visible repositories that are held ready."""

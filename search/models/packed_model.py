@@ -18,9 +18,9 @@ from typing import Any, Final
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int8
 from torch import Tensor
 
+from data_prep.array_types import Bool, Float, Int8
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_file, write_atomically

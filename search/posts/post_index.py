@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from jaxtyping import Float32, Int64
 
 from baselines.bm25.token_bm25 import TokenBm25
 from baselines.snipper.encoder import encode_texts
 from baselines.snipper.texts import QueryText, code_words, document_text
+from data_prep.array_types import Float32, Int64
 from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_folder
 from data_prep.files.json_text import checked_words, parse_json

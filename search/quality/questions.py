@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final, Literal, TypeVar
 
 import numpy as np
-from jaxtyping import Int64
 
+from data_prep.array_types import Int64
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.files.reading import read_regular
@@ -131,7 +131,7 @@ def _returns(data: bytes) -> Mapping[int, str]:
     return {line: sentence for line, sentence in found.items() if sentence}
 
 
-def asked(what: Asked, index: Index, root: Path, most: int, seed: int) -> Questions:
+def questions_of(what: Asked, index: Index, root: Path, most: int, seed: int) -> Questions:
     """The questions that ``--ask`` names, of the files under ``root``.
 
     Raises:

@@ -42,7 +42,7 @@ from search.joint.joint_index import JointIndex
 from search.joint.opening import opened_list
 from search.opening import index_path
 from search.quality.questions import of_comments
-from search.serve.context_api import USUAL
+from search.serve.search_api import USUAL
 
 _OPENED: Final = 300.0
 """Seconds within which the server must have opened its index."""

@@ -13,8 +13,8 @@ from types import ModuleType
 from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float, Float32, Int64
 
+from data_prep.array_types import Float, Float32, Int64
 from data_prep.errors import UserError
 from search.retrieval.ann.rounded import LONGEST, RoundedVectors, blocks, can_round
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from jaxtyping import Float, Float32, Int64
 
+from data_prep.array_types import Float, Float32, Int64
 from data_prep.errors import UserError
 from data_prep.files.named_paths import OWN, named_path
 from search.retrieval.ann.exact import SLACK, Settled, extra

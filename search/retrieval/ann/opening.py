@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float
 
+from data_prep.array_types import Float
 from data_prep.errors import UserError
 from search.retrieval.ann.exact import ExactVectors, VectorIndex
 from search.retrieval.ann.faiss_index import WORTH_IT, clusters_path, installed, kept_faiss

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from jaxtyping import Float, Float32
 
+from data_prep.array_types import Float, Float32
 from modeling.c_library import load_c
 
 LONGEST: Final = 1.01

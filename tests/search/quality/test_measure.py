@@ -6,9 +6,8 @@ import pytest
 
 from data_prep.languages.identifiers import query_words
 from search.engine.settings import RankingSettings
-from search.quality.measure import measure_quality, with_comments
+from search.quality.measure import measure_quality, quality_lines, with_comments
 from search.quality.questions import FEWEST, of_comments, of_members, of_names, of_returns
-from search.quality.reports import quality_lines
 from search.retrieval.bm25_index import terms_of
 from tests.odd_files import KINDS, deadline, odd_thing
 

@@ -10,8 +10,8 @@ from serving import Answer, ask, index_of, running
 from search.cursor.above import LONGEST
 from search.files.languages import language_names
 from search.index.update import update_vectors
-from search.serve.context_api import LARGEST
 from search.serve.live_index import LiveIndex, reranker_maker
+from search.serve.search_api import LARGEST
 
 FILES = {
     "store/json_store.py": "import json\n\n\ndef load(path):\n"
