@@ -87,7 +87,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "index": Command(
         "DIR|--list=FILE [--out=FILE]",
         "index a folder's methods, types and files, or many's",
-        "search.cli:index",
+        "search.making:index",
         "search.options:IndexOptions",
     ),
     "search": Command(

@@ -10,13 +10,13 @@ from typing import Final
 from data_prep.errors import UserError
 from data_prep.files.named_paths import check_file_place, named_path
 from neural_code_search.scoring import CodeModel, check_top, load_model
-from search.engine.hits import Stage
-from search.engine.reranker import ModelReranker
 from search.engine.show import result
-from search.index.build import refresh
-from search.index.places import check_way, index_place
-from search.index.update import sole_maker, update_vectors
+from search.engine.signals import Stage
+from search.index.build import refresh, sole_maker
+from search.index.vector_encoding import update_vectors
 from search.index.vector_file import maker_of
+from search.models.torch_models import ModelReranker
+from search.opening import check_way, index_place
 from search.serve.live_index import LiveIndex
 
 _log = logging.getLogger(__name__)

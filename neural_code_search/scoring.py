@@ -17,9 +17,9 @@ from modeling.base import NeuralRanker
 from modeling.row_scores import AT_ONCE
 from neural_code_search.snippets import read_codes, read_pairs
 from search.engine.question import words_of
-from search.engine.reranker import ModelReranker
 from search.models.folder import DEFAULT_MODEL
 from search.models.packed_model import load_model as load_saved
+from search.models.torch_models import ModelReranker
 
 
 class RankedCodes(NamedTuple):

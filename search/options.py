@@ -114,7 +114,7 @@ class QualityOptions(RankingSettings):
     model: str = ""
     """Folder of a run or of a packed model; empty: the shipped model."""
     against: str = ""
-    """Another model to compare with; also a sentence-transformers model (search/engine/sentence_reranker.py)."""
+    """Another model to compare with; also a sentence-transformers model (search/models/torch_models.py)."""
     queries: str = "1000"
     """A file NAME.json of typed queries and the files that answer them (docs/search-quality.md); or the maximum number
     of queries made from comments, sampled at random; 0: all."""

@@ -2,29 +2,23 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
-import numpy as np
 from tqdm import tqdm
 
 from data_prep.errors import UserError
+from data_prep.files.folder_lock import sole_holder
 from data_prep.store.derived_splits import joined_texts
-from data_prep.store.prepared_data import Split
-from data_prep.store.ragged_lists import Ragged
 from data_prep.worker_pool import Guard, map_ordered
-from search.files.extract import Task
 from search.files.languages import indexed_suffixes
-from search.files.links import committed_blobs, origin_of
-from search.files.origin import Origin
-from search.files.source import Found
-from search.files.tree import checkout_of, found_files
-from search.index.code_index import Index, IndexedFile
+from search.files.origin import Origin, committed_blobs, origin_of
+from search.files.tree import Found, checkout_of, found_files
+from search.index.code_index import Index, with_own_words
 from search.index.index_file import (
-    Head,
     UnusableIndexError,
     open_index,
     read_head,
@@ -32,12 +26,22 @@ from search.index.index_file import (
     save_index,
     tree_sha256,
 )
-from search.index.read_part import Part, read_part
+from search.index.read_part import Part, Task, read_part
 from search.retrieval.bm25_index import Bm25Index
+
+Read = TypeVar("Read")
 
 _CHUNK: Final = 32
 """Files per task of a worker process."""
 _GUARD: Final = Guard(Task.divided, Part.joined, lambda task: read_part(replace(task, parsed=False)))
+
+
+@contextmanager
+def sole_maker(index: Path, say: Callable[[str], None]) -> Iterator[None]:
+    """Wait until no other process makes the file ``index``: else the vectors could be of the other index's rows."""
+    lock, waiting = index.with_name(f".{index.name}.lock"), f"waiting for another process that makes {index}"
+    with sole_holder(lock, lambda: say(waiting), private=True):
+        yield
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,24 +76,23 @@ def refresh(
     """
     if path.exists() and not path.is_file():
         raise UserError(f"an index cannot be written to {path}, which is no regular file: name another one by --out=")
-    documents = _has_documents(path) if documents is None else documents
+    if documents is None:
+        before = _usable(read_head, path, lambda *_: None)
+        documents = before is not None and before.documents
     checkout, suffixes = checkout_of(root, tell), indexed_suffixes(documents=documents)
     with ThreadPoolExecutor(2) as beside:  # one waits for git, the other computes a checksum, which releases the GIL
         asked = beside.submit(origin_of, checkout, tell) if checkout else None
-        summed = beside.submit(_head, path)
+        summed = beside.submit(_usable, read_whole_head, path, tell)
         found = found_files(root, suffixes, tell, checkout)
         origin, head = asked.result() if asked else None, summed.result()
     if not found:
         raise UserError(f"{root} has no source file ({', '.join(f'*{end}' for end in suffixes)}) to index")
-    if isinstance(head, UnusableIndexError):
-        tell(str(path), f"rebuilt: {head}")
-        head = None
     if head and (head.tree, head.documents) == (tree_sha256(origin, found), documents):
         return Refreshed(head.rows, head.files, 0, 0, written=False)
-    old = _old(path, tell) if head else None
+    old = _usable(open_index, path, tell) if head else None
     known = [each for each in enumerate(old.files) if each[1].blobs or each[1].trouble] if old else []
-    before = {(file.path, file.size, file.modified): number for number, file in known}
-    places = {each.path: before.get((each.path, each.size, each.modified)) for each in found}
+    numbers = {(file.path, file.size, file.modified): number for number, file in known}
+    places = {each.path: numbers.get(each) for each in found}
     kept = {name: number for name, number in places.items() if number is not None}
     changed = [each for each in found if each.path not in kept]
     fresh = list(_read(root, changed, processes))
@@ -99,28 +102,13 @@ def refresh(
     committed = committed_blobs(checkout, origin.commit, tell) if checkout and origin else {}
     index = replace(_together(old, sorted(kept.values()), fresh, origin, committed), documents=documents)
     save_index(index, path)
-    return Refreshed(len(index), len(index.files), len(changed), len(before) - len(kept), written=True)
+    return Refreshed(len(index), len(index.files), len(changed), len(numbers) - len(kept), written=True)
 
 
-def _has_documents(path: Path) -> bool:
-    """Whether there is an index that has documents."""
+def _usable(read: Callable[[Path], Read], path: Path, tell: Callable[[str, str], None]) -> Read | None:
+    """What ``read`` reads of an index; None if there is none, or it cannot be used, which is told."""
     try:
-        return path.exists() and read_head(path).documents
-    except UnusableIndexError:
-        return False
-
-
-def _head(path: Path) -> Head | UnusableIndexError | None:
-    """The first line of the existing index if it is intact; else why it cannot be used; None if there is none."""
-    try:
-        return read_whole_head(path) if path.exists() else None
-    except UnusableIndexError as error:
-        return error
-
-
-def _old(path: Path, tell: Callable[[str, str], None]) -> Index | None:
-    try:
-        return open_index(path)
+        return read(path) if path.exists() else None
     except UnusableIndexError as error:
         tell(str(path), f"rebuilt: {error}")
         return None
@@ -143,28 +131,15 @@ def _together(
     origin: Origin | None,
     committed: Mapping[str, str],
 ) -> Index:
-    """An index of the ``kept`` files of the old one and of those that were read, in the order of paths."""
+    """An index of the ``kept`` files of the old one and of those that were read, in the order of paths.
+
+    ``committed``: path -> hash of the content that the commit of ``origin`` has there.
+    """
     whole = Part.joined([*([Part.of_index(old, kept)] if old else []), *fresh])
     if old:
         whole = whole.taken(sorted(range(len(whole.files)), key=lambda place: whole.files[place].path))
-        whole = replace(whole, split=_with_own_words(whole.split))
-    files = [_seen(file, committed) for file in whole.files]
+        split = with_own_words(whole.split)
+        whole = replace(whole, split=replace(split, texts=joined_texts(split.texts)))
+    files = [replace(each, committed=committed.get(each.path, "-") in each.blobs.split()) for each in whole.files]
     rows = whole.split, whole.names, whole.asks, whole.kinds
     return Index(files, *rows, Bm25Index.of(whole.split), whole.whole, origin)
-
-
-def _seen(file: IndexedFile, committed: Mapping[str, str]) -> IndexedFile:
-    """``file``, updated with whether ``committed`` (path -> hash) has its present content."""
-    return replace(file, committed=committed.get(file.path, "no hash") in file.blobs.split())
-
-
-def _with_own_words(split: Split) -> Split:
-    """The same rows with a lexicon and texts of their own, without what only other rows used."""
-    used = np.unique(np.concatenate([lists.values for lists in split.words.values()]))
-    words = {
-        field: Ragged(np.searchsorted(used, lists.values).astype(np.int32), lists.offsets)
-        for field, lists in split.words.items()
-    }
-    return replace(
-        split, lexicon=[split.lexicon[number] for number in used.tolist()], words=words, texts=joined_texts(split.texts)
-    )

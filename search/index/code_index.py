@@ -1,8 +1,7 @@
 """An index: functions, methods, types and whole files of a folder with words, text and BM25 weights."""
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, get_args
 
@@ -11,7 +10,7 @@ from jaxtyping import Int64, UInt8
 
 from data_prep.records import UnitKind
 from data_prep.store.prepared_data import Split
-from data_prep.store.ragged_lists import edges
+from data_prep.store.ragged_lists import Ragged, edges
 from search.files.languages import WHOLE_ALONE
 from search.files.origin import Origin, link
 from search.index.file_index import FileIndex
@@ -20,9 +19,6 @@ from search.retrieval.bm25_index import Bm25Index
 UNIT_KINDS: Final[Sequence[UnitKind]] = get_args(UnitKind)
 WHOLE_FILE: Final = UNIT_KINDS.index("file")
 CONSTANT: Final = UNIT_KINDS.index("constant")
-
-_LINK: Final = re.compile(r"https://[\w.-]+(?::\d+)?/[\w./~%#:+-]*", re.ASCII)
-"""The only form of links that is shown, whatever the origin in an untrusted index is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +33,7 @@ class IndexedFile:
     committed: bool  # whether the commit of the index's origin has the same content
     units: int  # rows
     trouble: str  # why it could not be read, or what was left out of it; "" if it was read completely
-    blobs: str = ""  # hashes of its content (:func:`search.files.links.blob_names`), "" if it was not read
+    blobs: str = ""  # hashes of its content (:func:`search.files.origin.blob_names`), "" if it was not read
 
     @property
     def parsed(self) -> bool:
@@ -82,13 +78,19 @@ class Index:
     def url(self, row: int) -> str:
         """A permanent link to a row's lines; "" if its file is not as committed, or its repository has no web page."""
         file, text = self.file(row), self.split.text(row)
-        if self.origin is None or not file.committed or not _LINK.fullmatch(self.origin.url):
+        if self.origin is None or not file.committed:
             return ""
-        try:
-            found = link(self.origin, file.path, text.start_line, text.end_line)
-        except UnicodeEncodeError:  # half a surrogate pair in the path
-            return ""
-        return found if _LINK.fullmatch(found) else ""
+        return link(self.origin, file.path, text.start_line, text.end_line)
+
+
+def with_own_words(split: Split) -> Split:
+    """The same rows with a lexicon of their own, without what only other rows use."""
+    used = np.unique(np.concatenate([lists.values for lists in split.words.values()]))
+    words = {
+        field: Ragged(np.searchsorted(used, lists.values).astype(np.int32), lists.offsets)
+        for field, lists in split.words.items()
+    }
+    return replace(split, lexicon=[split.lexicon[number] for number in used.tolist()], words=words)
 
 
 def rows_of_files(rows: int, files: int) -> str:

@@ -14,7 +14,6 @@ from jaxtyping import Int, Int32, Int64, UInt16
 
 from data_prep.store.ragged_lists import edges
 from search.files.file_words import FileWords, path_stems
-from search.index.stored_arrays import StoredArrays
 
 KINDS: Final = ("text", "comments", "stem", "folders")
 """Where a stem can occur: outside of comments, in them, in the file's name, in its folders."""
@@ -83,29 +82,6 @@ class FileIndex:
         number = self._places.get(term)
         part = slice(0, 0) if number is None else slice(int(self.starts[number]), int(self.starts[number + 1]))
         return self.files[part], {kind: counts[part] for kind, counts in self.counts.items()}
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """The numbers to store."""
-        return {"files-starts": self.starts, "files-rows": self.files} | {
-            f"files-{kind}": self.counts[kind] for kind in KINDS
-        }
-
-    def texts(self) -> dict[str, list[str]]:
-        """The words to store."""
-        return {"files-terms": list(self.terms), "files-names": [" ".join(each) for each in self.names]}
-
-    @classmethod
-    def checked(cls, stored: StoredArrays, files: int) -> "FileIndex":
-        """What :meth:`arrays` and :meth:`texts` stored, of so many files.
-
-        Raises:
-            ValueError: it is damaged.
-        """
-        terms = stored.words("files-terms")
-        found = stored.ragged("files-rows", "files-starts", lists=len(terms), below=files)
-        counts = {kind: stored.array(f"files-{kind}", np.uint16, len(found.values)) for kind in KINDS}
-        names = [each.split() for each in stored.words("files-names", files)]
-        return cls(terms, found.offsets, found.values, counts, names)
 
     @cached_property
     def _places(self) -> dict[str, int]:

@@ -16,7 +16,8 @@ from typing import Final
 from data_prep.errors import UserError
 from search.index.index_file import Head, UnusableIndexError
 from search.index.vector_file import vectors_path
-from search.joint.opening import OpenedMember, RerankerOf, joined, open_member
+from search.joint.joint_index import Member
+from search.joint.opening import RerankerOf, joined, open_member
 from search.joint.repository_list import Repository, content_of, parsed_list
 from search.serve.answering import NothingVisibleError, OpeningError
 from search.serve.live_index import Opened, file_stamp
@@ -49,9 +50,9 @@ class LiveList:
         self._content, self._mistake = content_of(path), ""
         self.listed = parsed_list(self._content, path)
         self._looked_at: dict[str, tuple[Path, Stamp]] = {}
-        self._members: dict[str, OpenedMember] = {}
-        self._answered: tuple[OpenedMember, ...] | None = None
-        self._engines: OrderedDict[tuple[OpenedMember, ...], Opened] = OrderedDict()
+        self._members: dict[str, Member] = {}
+        self._answered: tuple[Member, ...] | None = None
+        self._engines: OrderedDict[tuple[Member, ...], Opened] = OrderedDict()
         self._joining, self._ended = threading.Lock(), threading.Event()
 
     def opened(self, groups: frozenset[str] | None = None) -> Opened:
@@ -147,7 +148,7 @@ class LiveList:
             self._tell(each.name, str(error))
 
 
-def _opened(members: Sequence[OpenedMember]) -> Opened:
+def _opened(members: Sequence[Member]) -> Opened:
     engine = joined(members)
     about = "\0".join(f"{each.repository.name}\0{each.content}" for each in members)
     name = hashlib.sha256(about.encode()).hexdigest()

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from data_prep.languages.registry import language_of
-from search.engine.signature import body
+from search.engine.show import body
 from search.files.languages import language_name
 from search.index.code_index import UNIT_KINDS, Index
 from search.quality.questions import drawn

@@ -22,7 +22,7 @@ from data_prep.files.reading import read_regular
 from data_prep.languages.identifiers import query_words
 from data_prep.languages.java.declarations import LARGEST_FILE, find_declarations, parse_java
 from data_prep.languages.java.javadoc import returned
-from search.cursor.above import nearest, words_above
+from search.cursor import nearest, words_above
 from search.files.languages import language_name
 from search.index.code_index import Index
 from search.retrieval.bm25_index import terms_of

@@ -18,7 +18,13 @@ from baselines.bm25.formula import counts_by_norm, gains, idf, length_norms
 from data_prep.languages.identifiers import split_identifier
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged, edges
-from search.retrieval.stop_words import STOP_WORDS
+
+_LIST: Final = """
+a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was
+will with
+"""
+STOP_WORDS: Final = frozenset(_LIST.split())
+
 
 K1: Final = 2.0
 """Term frequency saturation."""

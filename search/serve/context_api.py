@@ -11,9 +11,9 @@ from starlette.responses import Response
 
 from data_prep.bounds import shown
 from data_prep.files.printable import one_line
-from search.cursor.above import LONGEST, words_above
+from search.cursor import LONGEST, words_above
 from search.engine.engine import Engine
-from search.engine.hits import Hit
+from search.engine.signals import Hit
 from search.files.languages import language_names
 from search.serve.live_index import Opened
 from search.serve.requests import check_query, json_answer, parameters, posted_json

@@ -13,8 +13,7 @@ from starlette.responses import Response
 from data_prep.errors import UserError
 from data_prep.files.json_text import parse_json
 from search.engine.question import words_of
-from search.files.languages import chosen_languages
-from search.files.path_pattern import LONGEST_PATTERN
+from search.files.languages import LONGEST_PATTERN, chosen_languages
 
 GONE: Final = 499
 """The status of what nobody waits for any more."""

@@ -40,8 +40,7 @@ def _of_index(options: ServeOptions, failures: list[Exception]) -> "ASGIApp":
     """The application over one index, which is opened meanwhile; a failure of that is added to ``failures``."""
     from search.index.code_index import rows_of_files
     from search.index.index_file import read_head
-    from search.index.places import index_place, judgements_place
-    from search.opening import index_path, indexed_folder
+    from search.opening import index_path, index_place, indexed_folder, judgements_place
     from search.quality.query_file import Judgements
     from search.serve.answering import OpeningIndex
     from search.serve.live_index import LiveIndex, reranker_maker
@@ -66,8 +65,8 @@ def _of_index(options: ServeOptions, failures: list[Exception]) -> "ASGIApp":
 
 def _of_list(options: ServeOptions) -> "ASGIApp":
     """The application over the indexes of a list, which are opened meanwhile."""
-    from search.index.places import judgements_place
     from search.joint.live_list import LiveList
+    from search.opening import judgements_place
     from search.quality.query_file import Judgements
     from search.serve.live_index import reranker_maker
     from search.serve.shared import Proxy, check_header, read_secret

@@ -11,7 +11,7 @@ from typing import Final
 from data_prep.errors import UserError
 from data_prep.files.reading import read_regular, reason
 from data_prep.languages.java.declarations import LARGEST_FILE
-from search.files.source import blob_names
+from search.files.tree import blob_names
 from search.index.code_index import IndexedFile
 from search.serve.highlighting import Span, highlighted
 

@@ -30,8 +30,8 @@ from evaluation.speed import (
     timed,
 )
 from experiments.terminal.console import say
+from search.index.encoders import row_encoder
 from search.index.index_file import open_index
-from search.index.vector_encoding import row_encoder
 from search.index.vector_file import open_vectors, vectors_path
 from search.quality.questions import of_comments
 from search.retrieval.ann.exact import ExactVectors, VectorIndex

@@ -10,7 +10,8 @@ from data_prep.records import SourceFile
 from evaluation.speed import SpeedOptions
 from experiments.recipes.config import REPOSITORY
 from search.index.build import refresh
-from search.index.vector_encoding import refresh_vectors, row_encoder
+from search.index.encoders import row_encoder
+from search.index.vector_encoding import refresh_vectors
 
 
 def write_sources(options: SpeedOptions, folder: Path, is_wanted: Callable[[SourceFile], bool]) -> str:

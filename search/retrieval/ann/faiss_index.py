@@ -86,11 +86,6 @@ class Clusters:
     ranges: Float32[np.ndarray, " numbers"]  # minimum of each dimension, then the width of its range
     places: Int32[np.ndarray, " rows"]  # cluster of each row
 
-    @property
-    def parts(self) -> list[np.ndarray]:
-        """The arrays in the order of the file."""
-        return [self.centres, self.ranges, self.places]
-
     @classmethod
     def of(cls, index: Any, rows: int) -> "Clusters":
         """The clusters of the FAISS index ``index`` over ``rows`` rows."""
@@ -160,7 +155,7 @@ def kept_faiss(vectors: Float[np.ndarray, "rows dim"], name: str, path: Path) ->
     made = FaissVectors(vectors)
     found = Clusters.of(made.index, len(vectors))
     with suppress(OSError):  # a read-only folder: they are built each time
-        write_sealed(path, FORMAT, _about(name), found.parts)
+        write_sealed(path, FORMAT, _about(name), [found.centres, found.ranges, found.places])
     return made
 
 

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from repositories import commit, run_git, write
 
-from search.files.links import committed_blobs
-from search.files.links import origin_of as origin_of_checkout
-from search.files.origin import Origin, link
+from search.files.origin import Origin, committed_blobs, link
+from search.files.origin import origin_of as origin_of_checkout
 from search.files.tree import checkout_of
 from search.index.build import refresh
 from search.index.index_file import open_index

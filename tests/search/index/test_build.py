@@ -14,8 +14,8 @@ from experiments.recipes.config import REPOSITORY
 from search.engine.engine import Engine
 from search.index import build
 from search.index.build import refresh
-from search.index.contents import contents
 from search.index.index_file import FORMAT, UnusableIndexError, open_index, read_head
+from search.making import contents
 
 
 def made(root, path, processes=0):

@@ -11,7 +11,7 @@ from serving import index_of
 
 from cli.main import main
 from search.engine.engine import Engine
-from search.engine.signature import body
+from search.engine.show import body
 from search.index.index_file import open_index
 from search.quality.code_questions import of_halves, of_namesakes
 from search.quality.measure import frames_found, measure_pieces, measure_traces, rank_by, rank_of
