@@ -11,7 +11,7 @@ from jaxtyping import Float32, Int64
 from data_prep.errors import UserError
 from data_prep.store.prepared_data import Split
 from search.index.encoders import RowEncoder, row_encoder
-from search.index.vector_file import StoredVectors, open_vectors, vectors_of, vectors_path
+from search.index.vector_file import StoredVectors, vectors_of, vectors_path
 from search.models.folder import DEFAULT_BI_ENCODER, model_hash
 from search.retrieval.ann.exact import VectorIndex, vector_index
 
@@ -78,17 +78,6 @@ def near_rows(index: Path, content: str, rows: int, how: str) -> DenseRetriever:
     path, stored = vectors_path(index), vectors_of(index, content, rows)
     encoder = _encoder(path, stored)
     return DenseRetriever(encoder, vector_index(stored.vectors, stored.head.name, path, how))
-
-
-def lay_clusters(index: Path) -> None:
-    """Cache FAISS's clusters beside the file ``index``, if :func:`near_rows` would use them.
-
-    Raises:
-        UserError: there are no vectors, or they cannot be used.
-    """
-    path = vectors_path(index)
-    stored = open_vectors(path)
-    vector_index(stored.vectors, stored.head.name, path, "").close()
 
 
 def _encoder(path: Path, stored: StoredVectors) -> RowEncoder:

@@ -26,6 +26,7 @@ from search.index.vector_file import (
     up_to_date,
     vectors_path,
 )
+from search.retrieval.ann.exact import vector_index
 
 
 def update_vectors(run: str, index: Path, tell: Callable[[str, str], None]) -> str:
@@ -42,10 +43,9 @@ def update_vectors(run: str, index: Path, tell: Callable[[str, str], None]) -> s
     """
     if up_to_date(index, run):
         return ""
-    from search.index.dense_retriever import lay_clusters
-
     done = refresh_vectors(row_encoder(Path(run) if run else None), index, tell)
-    lay_clusters(index)
+    stored = open_vectors(path := vectors_path(index))
+    vector_index(stored.vectors, stored.head.name, path, "").close()  # makes the clusters of many rows, which it saves
     return f"read {done.read:,} of {done.rows:,} rows"
 
 

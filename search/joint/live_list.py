@@ -8,7 +8,7 @@ mistake in it.
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -73,7 +73,11 @@ class LiveList:
             raise NothingVisibleError
         with self._joining:
             if members not in self._engines:
-                self._engines[members] = _opened(members)
+                engine = joined(members)
+                about = "\0".join(f"{each.repository.name}\0{each.content}" for each in members)
+                name = hashlib.sha256(about.encode()).hexdigest()
+                head = Head(len(engine.index), len(engine.index.files), "", 1, name)
+                self._engines[members] = Opened(engine, head)
             self._engines.move_to_end(members)
             while len(self._engines) > _ENGINES:
                 self._engines.popitem(last=False)
@@ -146,10 +150,3 @@ class LiveList:
             self._members[each.name] = open_member(each, self._reranker_of)
         except (UnusableIndexError, OSError) as error:
             self._tell(each.name, str(error))
-
-
-def _opened(members: Sequence[Member]) -> Opened:
-    engine = joined(members)
-    about = "\0".join(f"{each.repository.name}\0{each.content}" for each in members)
-    name = hashlib.sha256(about.encode()).hexdigest()
-    return Opened(engine, Head(len(engine.index), len(engine.index.files), "", 1, name))

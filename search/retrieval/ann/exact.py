@@ -1,9 +1,9 @@
 """Nearest-neighbour search over the vectors of an index, by inner product.
 
-The protocol :class:`VectorIndex` has three implementations: :class:`ExactVectors` here, which scans every row, and
-the optional FAISS (``faiss_index.py``) and Milvus (``milvus.py``). They differ in how they
-find candidates; all of them rescore the candidates with the same sums over the same stored vectors
-(:class:`Settled`), so they return the same scores, and rows with equal vectors tie wherever they are.
+:class:`VectorIndex` has three implementations: :class:`ExactVectors` here, which scans every row, and the optional
+FAISS (``faiss_index.py``) and Milvus (``milvus.py``). They differ in how they find candidates; all of them rescore the
+candidates with the same sums over the same stored vectors, so they return the same scores, and rows with equal vectors
+tie wherever they are.
 """
 
 import ctypes
@@ -14,7 +14,7 @@ from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Final, Protocol, runtime_checkable
+from typing import Final
 
 import numpy as np
 from jaxtyping import Float, Float32, Int64
@@ -94,32 +94,8 @@ def _library() -> ctypes.CDLL | None:
     return load_c(Path(__file__).with_name("rounded.c"), "nearest vectors are found with numpy, several times slower")
 
 
-@runtime_checkable
-class VectorIndex(Protocol):
-    """Nearest-neighbour search over row vectors."""
-
-    def search(
-        self, queries: Float32[np.ndarray, "queries dim"], count: int
-    ) -> tuple[Float32[np.ndarray, "queries found"], Int64[np.ndarray, "queries found"]]:
-        """The scores and row numbers of the ``count`` best rows of each query (all, if there are fewer), best first.
-
-        A score is the inner product with the row's vector; of rows with equal scores the lower row number is first.
-
-        Raises:
-            UserError: the queries have another dimension or are not finite, or ``count`` is below 1.
-        """
-
-    def scores(
-        self, query: Float32[np.ndarray, " dim"], rows: Int64[np.ndarray, " some"]
-    ) -> Float32[np.ndarray, " some"]:
-        """The scores of ``rows`` for one query, equal to those of :meth:`search`."""
-
-    def close(self) -> None:
-        """Release all resources; the index cannot be used afterwards."""
-
-
-class Settled(ABC):
-    """Base class of a :class:`VectorIndex`; subclasses only have to find the candidates of a query."""
+class VectorIndex(ABC):
+    """Nearest-neighbour search over row vectors; subclasses only have to find the candidates of a query."""
 
     def __init__(self, vectors: Float[np.ndarray, "rows dim"]) -> None:
         """``vectors``: of length 1 or 0, float16 or float32, possibly memory-mapped.
@@ -139,13 +115,19 @@ class Settled(ABC):
         """At least ``count`` rows, ascending: the best and, if the search is exact, all that tie with the last."""
 
     def close(self) -> None:
-        """Release the vectors."""
+        """Release all resources; the index cannot be used afterwards."""
         self.vectors = self.vectors[:0]
 
     def search(
         self, queries: Float32[np.ndarray, "queries dim"], count: int
     ) -> tuple[Float32[np.ndarray, "queries found"], Int64[np.ndarray, "queries found"]]:
-        """See :meth:`VectorIndex.search`."""
+        """The scores and row numbers of the ``count`` best rows of each query (all, if there are fewer), best first.
+
+        A score is the inner product with the row's vector; of rows with equal scores the lower row number is first.
+
+        Raises:
+            UserError: the queries have another dimension or are not finite, or ``count`` is below 1.
+        """
         rows, dim = self.vectors.shape
         if queries.shape[1] != dim:
             raise UserError(f"expected queries of dimension {dim}, as the rows have, got {queries.shape[1]}")
@@ -179,7 +161,7 @@ class Settled(ABC):
         return (self.vectors[rows].astype(np.float32) * query).sum(axis=1)
 
 
-class ExactVectors(Settled):
+class ExactVectors(VectorIndex):
     """Exact search that scans every row; from the second query on rounded to 8 bits, with the same results.
 
     Rounding takes as long as several scans, which a single question does not need.

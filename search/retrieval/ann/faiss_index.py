@@ -20,7 +20,7 @@ from jaxtyping import Float, Float32, Int32, Int64, UInt8
 
 from data_prep.errors import UserError
 from data_prep.files.sealed import read_sealed, write_sealed
-from search.retrieval.ann.exact import SLACK, Settled, extra
+from search.retrieval.ann.exact import SLACK, VectorIndex, extra
 
 WORTH_IT: Final = 250_000
 """Minimum number of rows for clusters: below, scanning every row takes less time than the model that reranks."""
@@ -36,7 +36,7 @@ def installed() -> bool:
     return importlib.util.find_spec("faiss") is not None
 
 
-class FaissVectors(Settled):
+class FaissVectors(VectorIndex):
     """A FAISS index over the rows."""
 
     def __init__(
