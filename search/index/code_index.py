@@ -13,8 +13,7 @@ from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged, edges
 from search.files.languages import WHOLE_ALONE
 from search.files.origin import Origin, link
-from search.index.file_index import FileIndex
-from search.retrieval.bm25_index import Bm25Index
+from search.retrieval.bm25_index import Bm25Index, FileIndex
 
 UNIT_KINDS: Final[Sequence[UnitKind]] = get_args(UnitKind)
 WHOLE_FILE: Final = UNIT_KINDS.index("file")

@@ -22,7 +22,7 @@ from search.files.languages import Unit, Units, is_test, read_file
 from search.files.tree import Found, blob_names, read_source
 from search.files.units import unparsed
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile
-from search.index.file_index import FileIndex
+from search.retrieval.bm25_index import FileIndex
 
 _NOT_PARSED: Final = "takes more than {:.0f} s of processor time or too much memory to parse"
 

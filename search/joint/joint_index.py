@@ -27,9 +27,8 @@ from data_prep.store.ragged_lists import edges
 from search.engine.signals import Alignment, Reranker
 from search.index.code_index import Index, IndexedFile
 from search.index.dense_retriever import COUNT, DenseRetriever
-from search.index.file_index import KINDS, FileIndex
 from search.joint.repository_list import Repository
-from search.retrieval.bm25_index import Bm25Index
+from search.retrieval.bm25_index import KINDS, Bm25Index, FileIndex
 
 _NONE = np.empty(0, np.int32)
 

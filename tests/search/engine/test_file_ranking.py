@@ -14,8 +14,8 @@ from search.files.file_words import file_words, path_stems
 from search.files.java import read_java
 from search.files.languages import is_test
 from search.index.build import refresh
-from search.index.file_index import KINDS, FileIndex
 from search.index.index_file import open_index
+from search.retrieval.bm25_index import KINDS, FileIndex
 
 FILES = {
     "web/session_store.py": b"class SessionStore:\n    def save(self, session):\n        return session.write(store)\n",
