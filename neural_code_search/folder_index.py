@@ -13,8 +13,7 @@ from neural_code_search.scoring import CodeModel, check_top, load_model
 from search.engine.show import result
 from search.engine.signals import Stage
 from search.index.build import refresh, sole_maker
-from search.index.vector_encoding import update_vectors
-from search.index.vector_file import maker_of
+from search.index.vector_file import maker_of, update_vectors
 from search.models.torch_models import ModelReranker
 from search.opening import check_way, index_place
 from search.serve.live_index import LiveIndex

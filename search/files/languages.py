@@ -1,4 +1,4 @@
-"""The languages and documents that are indexed, by file suffix; tests, and patterns of paths. Light to import."""
+"""The languages and documents that are indexed, by file suffix, and patterns of paths. Light to import."""
 
 import fnmatch
 import re
@@ -38,11 +38,6 @@ DOCUMENTS: Final[Mapping[str, str]] = dict.fromkeys(
 _KIND: Final = {suffix: name for name, suffixes in _DOCUMENTS.items() for suffix in suffixes}
 LONGEST_PATTERN: Final = 500
 """Maximum number of characters."""
-_TEST: Final = re.compile(
-    r"(?:^|/)(?:test|tests|testing|androidtest|test-src|testsrc|__tests__|specs?|benchmarks?)/"
-    r"|(?:^|/)(?:test_[^/]*|[^/]*_test)\.\w+$|[.-](?:test|spec)s?\.\w+$",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +106,3 @@ def path_matcher(pattern: str) -> Callable[[str], bool]:
         raise UserError(f"path has at most {LONGEST_PATTERN} characters, this one has {len(pattern):,}")
     match = re.compile(fnmatch.translate(pattern)).match
     return lambda path: match(path) is not None
-
-
-def is_test(path: str) -> bool:
-    """Whether a file is a test, by its folder or its name."""
-    if _TEST.search(path):
-        return True
-    language = language_of(path)
-    return language is not None and re.search(rf"{language.test_files}\.\w+$", f"/{path}", re.IGNORECASE) is not None

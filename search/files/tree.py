@@ -8,6 +8,7 @@ is written, and nothing that the folder names is run (:mod:`data_prep.sources.gi
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
@@ -19,6 +20,7 @@ from data_prep.errors import UserError
 from data_prep.files.reading import raise_if_passing, read_regular, reason
 from data_prep.files.user_folders import home_of
 from data_prep.languages.java.declarations import LARGEST_FILE
+from data_prep.languages.registry import language_of
 from data_prep.sources.git_repository import GitRepository, repository_of
 from data_prep.sources.own_git import GitError
 from search.files.ignore_files import IgnoreFiles, Patterns, Tell, seen_from
@@ -27,6 +29,11 @@ _BINARY_WITHIN: Final = 8 << 10  # bytes
 IGNORE_FILE: Final = ".galmignore"
 """Excludes files even if git tracks them; written like a ``.gitignore``."""
 _WALK_IGNORE_FILES: Final = (".gitignore", ".ignore", IGNORE_FILE)  # later ones take precedence
+_TEST: Final = re.compile(
+    r"(?:^|/)(?:test|tests|testing|androidtest|test-src|testsrc|__tests__|specs?|benchmarks?)/"
+    r"|(?:^|/)(?:test_[^/]*|[^/]*_test)\.\w+$|[.-](?:test|spec)s?\.\w+$",
+    re.IGNORECASE,
+)
 
 
 class Found(NamedTuple):
@@ -241,3 +248,11 @@ def _is_folder(root: Path, folder: str, tell: Tell) -> bool:
         raise_if_passing(error)
         tell(folder, reason(error))
         return False
+
+
+def is_test(path: str) -> bool:
+    """Whether a file is a test, by its folder or its name."""
+    if _TEST.search(path):
+        return True
+    language = language_of(path)
+    return language is not None and re.search(rf"{language.test_files}\.\w+$", f"/{path}", re.IGNORECASE) is not None

@@ -17,7 +17,8 @@ from data_prep.languages.registry import language_of
 from data_prep.pipeline.filters import function_reason, is_generated, path_reason, text_reason
 from data_prep.records import Method, Pair, SourceFile, UnitKind
 from search.files.file_words import FileWords, file_words
-from search.files.languages import WHOLE_ALONE, Unit, Units, is_test
+from search.files.languages import WHOLE_ALONE, Unit, Units
+from search.files.tree import is_test
 
 _SHOWN: Final = 40
 """Lines of a file, type or constant that its unit shows."""

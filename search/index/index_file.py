@@ -25,8 +25,7 @@ from data_prep.files.user_folders import make_own_folder
 from data_prep.records import WORD_FIELDS
 from data_prep.store.prepared_data import Split, Texts
 from data_prep.store.ragged_lists import Ragged, checked_edges
-from search.files.origin import Origin
-from search.index.code_index import UNIT_KINDS, Index, IndexedFile
+from search.index.code_index import UNIT_KINDS, Index, IndexedFile, Origin
 from search.retrieval.bm25_index import KINDS, Bm25Index, FileIndex
 
 if TYPE_CHECKING:

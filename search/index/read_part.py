@@ -18,9 +18,8 @@ from data_prep.store.derived_splits import joined
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import edges
 from search.files.file_words import FileWords, file_words
-from search.files.languages import Unit, Units, is_test, read_file
-from search.files.tree import Found, blob_names, read_source
-from search.files.units import unparsed
+from search.files.languages import Unit, Units, read_file
+from search.files.tree import Found, blob_names, is_test, read_source
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile
 from search.retrieval.bm25_index import FileIndex
 
@@ -115,6 +114,8 @@ def _read(task: Task, found: Found, licences: Licences) -> tuple[IndexedFile, Se
             with limited(len(data)):
                 read = read_file(file)
         else:
+            from search.files.units import unparsed
+
             read = unparsed(file, _NOT_PARSED.format(FILE.allowed_seconds(len(data))))
         licence, blobs, words = licences.of(found.path, data), blob_names(data), read.words or file_words(data)
     except (OSError, UserError) as error:

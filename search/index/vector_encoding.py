@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from data_prep.errors import UserError
 from data_prep.store.tokenizing import TokenizedPairs
-from search.index.encoders import RowEncoder, row_encoder
+from search.index.encoders import RowEncoder
 from search.index.index_file import open_index, read_head
 from search.index.vector_file import (
     BATCH,
@@ -23,30 +23,8 @@ from search.index.vector_file import (
     VectorHead,
     open_vectors,
     save_vectors,
-    up_to_date,
     vectors_path,
 )
-from search.retrieval.ann.exact import vector_index
-
-
-def update_vectors(run: str, index: Path, tell: Callable[[str, str], None]) -> str:
-    """Make or update the vectors beside the file ``index``; returns what was done, "" for nothing.
-
-    Args:
-        run: folder of the bi-encoder; "": the shipped one.
-        index: the file.
-        tell: called with a path and what is wrong with it.
-
-    Raises:
-        ValueError: the model or the index cannot be used.
-        OSError: the vectors cannot be written; the older ones are left unchanged.
-    """
-    if up_to_date(index, run):
-        return ""
-    done = refresh_vectors(row_encoder(Path(run) if run else None), index, tell)
-    stored = open_vectors(path := vectors_path(index))
-    vector_index(stored.vectors, stored.head.name, path, "").close()  # makes the clusters of many rows, which it saves
-    return f"read {done.read:,} of {done.rows:,} rows"
 
 
 def row_keys(ids: TokenizedPairs, names: Sequence[str]) -> UInt8[np.ndarray, "rows bytes"]:

@@ -4,6 +4,7 @@ Vectors are float16. A key is a hash of the model's input for a row, by which th
 when the index is updated. A file that is damaged, or of another index or model than expected, is refused.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
@@ -146,6 +147,30 @@ def up_to_date(index: Path, run: str) -> bool:
         return False
     same = (head.index, head.run, head.model, head.rows) == (now.content, run, model, now.rows)
     return same and are_kept(head.rows, head.dim, head.name, clusters_path(path))
+
+
+def update_vectors(run: str, index: Path, tell: Callable[[str, str], None]) -> str:
+    """Make or update the vectors beside the file ``index``; returns what was done, "" for nothing.
+
+    Args:
+        run: folder of the bi-encoder; "": the shipped one.
+        index: the file.
+        tell: called with a path and what is wrong with it.
+
+    Raises:
+        ValueError: the model or the index cannot be used.
+        OSError: the vectors cannot be written; the older ones are left unchanged.
+    """
+    if up_to_date(index, run):
+        return ""
+    from search.index.encoders import row_encoder
+    from search.index.vector_encoding import refresh_vectors
+    from search.retrieval.ann.exact import vector_index
+
+    done = refresh_vectors(row_encoder(Path(run) if run else None), index, tell)
+    stored = open_vectors(path := vectors_path(index))
+    vector_index(stored.vectors, stored.head.name, path, "").close()  # makes the clusters of many rows, which it saves
+    return f"read {done.read:,} of {done.rows:,} rows"
 
 
 def remove_vectors(index: Path) -> None:

@@ -10,8 +10,7 @@ from typing import Final
 from data_prep.errors import UserError
 from search.engine.engine import Engine
 from search.index.build import refresh, sole_maker
-from search.index.vector_encoding import update_vectors
-from search.index.vector_file import maker_of
+from search.index.vector_file import maker_of, update_vectors
 from search.opening import check_way, index_place
 from search.serve.live_index import LiveIndex, Opened, reranker_maker
 

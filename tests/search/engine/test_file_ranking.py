@@ -12,7 +12,7 @@ from search.engine.file_ranking import FileRanking, FileWeights
 from search.engine.settings import RankingSettings
 from search.files.file_words import file_words, path_stems
 from search.files.java import read_java
-from search.files.languages import is_test
+from search.files.tree import is_test
 from search.index.build import refresh
 from search.index.index_file import open_index
 from search.retrieval.bm25_index import KINDS, FileIndex

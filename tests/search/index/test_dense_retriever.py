@@ -480,9 +480,7 @@ def test_vectors_come_by_themselves_stay_of_their_model_and_go(tree, run, capsys
     assert made_by(f"--vectors={run}") == (str(run), True)
     (tree / "A.java").write_text("class A { void added() { } }")
     assert made_by() == (str(run), True)
-    monkeypatch.setattr(
-        "search.index.vector_encoding.row_encoder", lambda _: pytest.fail("was loaded though nothing changed")
-    )
+    monkeypatch.setattr("search.index.encoders.row_encoder", lambda _: pytest.fail("was loaded though nothing changed"))
     assert made_by() == (str(run), True)
     monkeypatch.undo()
     capsys.readouterr()

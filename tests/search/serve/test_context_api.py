@@ -9,7 +9,7 @@ from serving import Answer, ask, index_of, running
 
 from search.cursor import LONGEST
 from search.files.languages import language_names
-from search.index.vector_encoding import update_vectors
+from search.index.vector_file import update_vectors
 from search.serve.context_api import LARGEST
 from search.serve.live_index import LiveIndex, reranker_maker
 
