@@ -99,7 +99,7 @@ def _model() -> str:
 
 def _index() -> str:
     from search.index.index_file import open_index
-    from search.index.places import indexed_above
+    from search.opening import indexed_above
 
     here = named_path(".")
     if (found := indexed_above(here)) is None:

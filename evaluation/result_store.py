@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from jaxtyping import Int64
 
-from data_prep.array_types import Int64
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.folder_lock import sole_holder

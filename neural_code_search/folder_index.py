@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import check_file_place, named_path
-from search.engine.hits import Stage
+from neural_code_search.scoring import CodeModel
 from search.engine.show import result
-from search.index.build import refresh
-from search.index.places import check_way, index_place
-from search.index.update import sole_maker, update_vectors
-from search.index.vector_file import maker_of
-from search.opening import reranker_maker
+from search.engine.signals import Stage
+from search.index.build import refresh, sole_maker
+from search.index.vector_file import maker_of, update_vectors
+from search.opening import check_way, index_place, reranker_maker
 from search.serve.live_index import LiveIndex
 
 if TYPE_CHECKING:

@@ -22,11 +22,11 @@ from experiments.recipes.config import add_own_model
 from modeling.base import NeuralRanker
 from modeling.pool_ranker import AT_ONCE
 from search.engine.question import words_of
-from search.engine.reranker import ModelReranker
 from search.files.java import read_java
 from search.index.code_index import Index
 from search.models.folder import DEFAULT_MODEL
 from search.models.packed_model import load_model as load_saved
+from search.models.torch_models import ModelReranker
 
 
 class RankedCodes(NamedTuple):

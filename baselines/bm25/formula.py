@@ -7,8 +7,7 @@ times among the length words of this one, contributes
 """
 
 import numpy as np
-
-from data_prep.array_types import Float, Int
+from jaxtyping import Float, Int
 
 
 def idf(holders: Int[np.ndarray, " terms"], documents: int) -> Float[np.ndarray, " terms"]:

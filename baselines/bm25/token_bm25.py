@@ -10,8 +10,8 @@ from typing import Final
 
 import bm25s
 import numpy as np
+from jaxtyping import Float32, Int64
 
-from data_prep.array_types import Float32, Int64
 from data_prep.errors import UserError
 from modeling.ranker import Scores
 

@@ -169,7 +169,7 @@ class Language:
     """Whether a path is that of a file that a program made shorter."""
 
     # what the search does with it
-    reader: str = "search.files.functions:read_functions"  # finds the units of a file
+    reader: str = "search.files.units:read_functions"  # finds the units of a file
     traces: str = ""  # reads the errors of a stack trace; "": nothing does
     colours: Mapping[str, str] = field(default_factory=dict)  # kind -> what it is coloured as, beside the usual ones
     capital_types: bool = True  # whether names in capitals are types, by custom

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final, Literal, get_args
 
 import numpy as np
+from jaxtyping import Int
 
-from data_prep.array_types import Int
 from data_prep.errors import UserError
 from data_prep.languages.identifiers import split_identifier
 from data_prep.pipeline.triples import CONTEXT, triples

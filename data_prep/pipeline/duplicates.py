@@ -14,8 +14,8 @@ from typing import Final
 from zlib import crc32
 
 import numpy as np
+from jaxtyping import Bool, Int, UInt
 
-from data_prep.array_types import Bool, Int, UInt
 from data_prep.pipeline.shards import alphanumeric_runs
 from data_prep.records import Pair
 

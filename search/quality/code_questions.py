@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from jaxtyping import Float
 
-from data_prep.array_types import Float
 from data_prep.languages.registry import language_of
 from search.engine.engine import Engine
-from search.engine.signature import body
+from search.engine.show import body
 from search.files.languages import language_name
 from search.index.code_index import UNIT_KINDS, Index
 from search.quality.measure import BASE, Measured, Ranks, measured

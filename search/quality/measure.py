@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, TypeVar
 
 import numpy as np
+from jaxtyping import Int64
 from tqdm import tqdm
 
-from data_prep.array_types import Int64
 from data_prep.files.printable import one_line
 from evaluation.metrics import Measures, exact, short_columns
 from evaluation.significance import Difference, compare

@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Final, Literal, TypeVar
 
 import numpy as np
+from jaxtyping import Int64
 
-from data_prep.array_types import Int64
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.files.reading import read_regular
 from data_prep.languages.comments import returned
 from data_prep.languages.identifiers import query_words
 from data_prep.languages.java.declarations import LARGEST_FILE, find_declarations, parse_java
-from search.cursor.above import nearest, words_above
+from search.cursor import nearest, words_above
 from search.files.languages import language_name
 from search.index.code_index import Index
 from search.retrieval.bm25_index import terms_of

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+from jaxtyping import Float
 
-from data_prep.array_types import Float
 from data_prep.files.reading import read_regular
 from data_prep.languages.identifiers import query_words
 from data_prep.languages.java.declarations import LARGEST_FILE

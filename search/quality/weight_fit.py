@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
+from jaxtyping import Float, Float32, Int64
 from tqdm import tqdm
 
-from data_prep.array_types import Float, Float32, Int64
 from search.engine.engine import Engine
 from search.engine.file_ranking import DEFAULT, FileWeights, file_ranking
 from search.engine.question import asks_for_tests, words_of

@@ -10,11 +10,10 @@ from typing import Any, Final, Literal
 from data_prep.bounds import shown
 from data_prep.errors import UserError
 from search.engine.engine import Engine
-from search.engine.hits import Hit
 from search.engine.question import LONGEST_QUERY
 from search.engine.show import aligned, explained, result
-from search.files.languages import chosen_languages
-from search.files.path_pattern import LONGEST_PATTERN
+from search.engine.signals import Hit
+from search.files.languages import LONGEST_PATTERN, chosen_languages
 from search.index.code_index import Index
 from search.serve.live_index import FreshIndex
 from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text, file_of

@@ -17,7 +17,7 @@ from data_prep.files.reading import read_regular, reason
 from data_prep.languages.java.declarations import LARGEST_FILE
 from search.engine.show import licence_of
 from search.files.languages import language_name
-from search.files.source import blob_names
+from search.files.tree import blob_names
 from search.index.code_index import Index, IndexedFile
 from search.joint.joint_index import JointIndex
 from search.serve.highlighting import Span, highlighted

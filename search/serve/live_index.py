@@ -12,13 +12,12 @@ from data_prep.errors import UserError
 from search import opening
 from search.engine.engine import Engine
 from search.engine.signals import Reranker
-from search.index.build import refresh
+from search.index.build import refresh, sole_maker
 from search.index.code_index import Index
 from search.index.dense_retriever import DenseRetriever, near_rows
 from search.index.index_file import Head, UnusableIndexError, open_index, read_head
-from search.index.places import check_way, index_place
-from search.index.update import sole_maker, update_vectors
-from search.index.vector_file import maker_of, vectors_path
+from search.index.vector_file import maker_of, update_vectors, vectors_path
+from search.opening import check_way, index_place
 
 _ATTEMPTS: Final = 5
 """Attempts to open an index that is replaced meanwhile."""

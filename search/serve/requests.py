@@ -16,8 +16,7 @@ from data_prep.errors import UserError
 from data_prep.files.json_text import parse_json
 from data_prep.store.prepared_data import DamagedStore
 from search.engine.question import words_of
-from search.files.languages import chosen_languages
-from search.files.path_pattern import LONGEST_PATTERN
+from search.files.languages import LONGEST_PATTERN, chosen_languages
 from search.serve.live_index import Answering, NothingVisibleError, Opened, OpeningError
 
 GONE: Final = 499

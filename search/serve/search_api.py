@@ -11,10 +11,10 @@ from starlette.responses import Response
 
 from data_prep.bounds import shown
 from data_prep.files.printable import one_line
-from search.cursor.above import LONGEST, words_above
+from search.cursor import LONGEST, words_above
 from search.engine.engine import Engine
-from search.engine.hits import Hit
 from search.engine.show import LEAST_AGREEMENT, LEAST_WEIGHT, result
+from search.engine.signals import Hit
 from search.files.languages import language_name, language_names
 from search.index.code_index import Index
 from search.serve.highlighting import Span, highlighted, word_spans

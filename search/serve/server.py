@@ -17,9 +17,8 @@ from experiments.terminal.console import say
 from experiments.terminal.options import parsed
 from search.index.code_index import rows_of_files
 from search.index.index_file import read_head
-from search.index.places import index_place, judgements_place
 from search.joint.live_list import LiveList
-from search.opening import index_path, indexed_folder
+from search.opening import index_path, index_place, indexed_folder, judgements_place
 from search.options import ServeOptions
 from search.quality.query_file import Judgements
 from search.serve.live_index import LiveIndex, OpeningIndex, reranker_maker

@@ -27,7 +27,6 @@ from jaxtyping import Float16
 from baselines.snipper.config import LightConfig
 from baselines.snipper.light import LightEncoder, LightTokenizer
 from baselines.snipper.texts import QueryText, document_text
-from data_prep.array_types import Float16
 from data_prep.errors import UserError
 from data_prep.files.atomic import naming
 from data_prep.files.named_paths import named_path
@@ -50,8 +49,8 @@ from evaluation.speed import (
 )
 from experiments.recipes.snippet_encoder import RECORD, TOKENIZER, WEIGHTS
 from experiments.terminal.console import say
+from search.index.encoders import row_encoder
 from search.index.index_file import open_index
-from search.index.vector_encoding import row_encoder
 from search.index.vector_file import open_vectors, vectors_path
 from search.posts.post_index import CANDIDATES, PostIndex, write_index
 from search.quality.questions import of_comments

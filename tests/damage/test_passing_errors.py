@@ -27,8 +27,8 @@ from data_prep.sources.places import place_of
 from evaluation.saved_counts import SavedCounts
 from search.files.tree import found_files
 from search.index.build import refresh
-from search.index.places import index_place
 from search.index.vector_file import maker_of, up_to_date, vectors_path
+from search.opening import index_place
 from search.retrieval.ann.faiss_index import _read
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -39,7 +39,7 @@ import json, os, signal, sys, threading, time, urllib.request
 
 class Blocked:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("torch", "torch_geometric", "matplotlib", "scipy", "tensorboard", "jaxtyping"):
+        if name.split(".")[0] in ("torch", "torch_geometric", "matplotlib", "scipy", "tensorboard"):
             raise ModuleNotFoundError(f"blocked: {name}", name=name)
 
 sys.meta_path.insert(0, Blocked())

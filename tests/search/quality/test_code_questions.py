@@ -11,7 +11,7 @@ from serving import index_of
 
 from cli.main import main
 from search.engine.engine import Engine
-from search.engine.signature import body
+from search.engine.show import body
 from search.index.index_file import open_index
 from search.quality.code_questions import measure_pieces, of_halves, of_namesakes, rank_by, rank_of
 from search.quality.questions import FEWEST

@@ -8,7 +8,7 @@ import pytest
 from repositories import write
 from serving import ask, index_of, post, running
 
-from search.index.places import index_place, judgements_place
+from search.opening import index_place, judgements_place
 from search.quality.query_file import Judgements, read_query_file
 from search.serve.live_index import LiveIndex
 

@@ -13,7 +13,7 @@ from mcp.client.stdio import stdio_client
 
 from cli.main import main
 from experiments.recipes.config import REPOSITORY
-from search.index.places import index_place
+from search.opening import index_place
 from search.serve.agent_tools import AgentTools
 from search.serve.live_index import FreshIndex
 

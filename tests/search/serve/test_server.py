@@ -27,12 +27,11 @@ from data_prep.store.tokenizing import WordTokenizer
 from experiments.recipes.config import resolve
 from experiments.run.training import build_model
 from search.engine.question import LONGEST_QUERY
-from search.engine.reranker import ModelReranker
 from search.engine.show import as_json
-from search.files.languages import language_names
-from search.files.path_pattern import LONGEST_PATTERN
+from search.files.languages import LONGEST_PATTERN, language_names
 from search.index.index_file import read_head
-from search.index.places import index_place
+from search.models.torch_models import ModelReranker
+from search.opening import index_place
 from search.serve.live_index import LiveIndex
 from search.serve.server import listening
 from tests.odd_files import KINDS, deadline, odd_thing

@@ -1,27 +1,88 @@
-"""A source file of a language that :mod:`data_prep.languages` reads: what it declares, and the file.
+"""The units of a file: the file itself, and what it declares in a language that :mod:`data_prep.languages` reads.
 
-The file itself is the first unit, so that its top-level code is found too; what cannot be parsed is found by it alone.
+The file itself is the first unit, so that its top-level code is found too; a document, and what cannot be parsed, is
+found by it alone.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from data_prep.errors import UserError
-from data_prep.languages.identifiers import query_words
+from data_prep.languages.fields import LONGEST
+from data_prep.languages.identifiers import LONGEST_WORD, query_words, split_identifier
 from data_prep.languages.language import FoundFunction, Language, ParsedSource
 from data_prep.languages.registry import language_of
 from data_prep.pipeline.filters import function_reason, is_generated, path_reason, text_reason
 from data_prep.records import Method, Pair, SourceFile, UnitKind
-from search.files.file_words import file_words
+from search.files.file_words import FileWords, file_words
 from search.files.languages import WHOLE_ALONE, Unit, Units
-from search.files.tests_by_path import is_test
-from search.files.text_file import whole_file
+from search.files.tree import is_test
 
 _SHOWN: Final = 40
-"""Lines of a type or constant that its unit shows."""
+"""Lines of a file, type or constant that its unit shows."""
+_IN_COMMENT: Final = re.compile(r"\s*(?:#|//|/?\*|$)")
+_STATES_LICENCE: Final = re.compile(r"copyright|licen[cs]e|spdx", re.IGNORECASE)
+LARGEST: Final = 128 << 10
+"""Bytes of the longest document: longer ones are data, such as lists of the versions of packages."""
 _BOM: Final = b"\xef\xbb\xbf"
 _KINDS: Final[Mapping[str, UnitKind]] = {"type": "type", "constructor": "constructor", "constant": "constant"}
+
+
+def whole_file(file: SourceFile, data: bytes, words: FileWords) -> list[Unit]:
+    """A file as one unit with the words of its name and of the names that it defines; nothing if it is empty.
+
+    Args:
+        file: its origin and path.
+        data: its content.
+        words: those of its content.
+    """
+    text = data.decode("utf-8", "replace")
+    lines = text.splitlines()
+    if not text.strip():
+        return []
+    name = file.path.rpartition("/")[2].split(".")[0]
+    defined = dict.fromkeys(word for each in words.defined for word in split_identifier(each))
+    fields = {
+        "name": split_identifier(name[:LONGEST_WORD])[:LONGEST],
+        "tokens": tuple(word for word in defined if len(word) > 1)[:LONGEST],
+        "api": (),
+    }
+    start = _after_licence(lines)
+    source = "\n".join(lines[start : start + _SHOWN]).strip()
+    method = Method(file.origin, file.path, 1, max(1, len(lines)), "", name, "file", source, "", fields)
+    return [Unit(Pair(method, "", ()), asks=False)]
+
+
+def unparsed(file: SourceFile, reason: str) -> Units:
+    """A file that is found as a whole alone, for a ``reason``."""
+    words = file_words(file.data)
+    return Units(whole_file(file, file.data, words), f"{reason}: {WHOLE_ALONE}", words)
+
+
+def _after_licence(lines: Sequence[str]) -> int:
+    """Where the file begins behind the comment that states its licence, up to its blank line; 0 if it has none."""
+    start = stated = 0
+    for place, line in enumerate(lines):
+        if not _IN_COMMENT.match(line):
+            break
+        stated |= bool(_STATES_LICENCE.search(line))
+        if not line.strip():
+            start, stated = (place + 1, 0) if stated else (start, 0)
+    return place if stated else start
+
+
+def read_document(file: SourceFile) -> Units:
+    """A document, which defines no names, whatever words are in its text.
+
+    Raises:
+        UserError: it is longer than ``LARGEST``.
+    """
+    if len(file.data) > LARGEST:
+        raise UserError(f"a document longer than {LARGEST >> 10} KiB")
+    words = replace(file_words(file.data), names=(), defined=())
+    return Units(whole_file(file, file.data, words), words=words)
 
 
 def read_functions(file: SourceFile) -> Units:

@@ -1,28 +1,94 @@
-"""A packed light pair of Scotch, without torch: its vectors and those of questions under a context.
+"""Bi-encoders of rows and queries: any trained one, and without torch a packed light pair, as the shipped one is.
 
 :mod:`baselines.scotch.light` has its equations; the sums are the same within rounding.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
+from jaxtyping import Float16, Float32, Int32, Int64
 
-from data_prep.array_types import Float16, Float32, Int32, Int64
 from data_prep.errors import UserError
 from data_prep.pipeline.contexts import CONTEXT_FIELD
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged
 from data_prep.store.tokenizing import TokenizedPairs
 from experiments.recipes.stored_options import is_packed, stored_configuration
-from search.index.packed_encoder import normalised
-from search.models.folder import CONFIG, DEFAULT_BI_ENCODER, model_hash
-from search.models.packed_arrays import read_packed
+from search.models.folder import CONFIG, DEFAULT_BI_ENCODER, model_hash, read_packed, unusable
 
 _NAMES: Final = ("scotch_light", "scotch_light_no_context")
 _CODE_FIELDS: Final = ("name", "tokens", "api")
 _SHARED: Final = "shared"
+
+
+@runtime_checkable
+class RowEncoder(Protocol):
+    """A bi-encoder for rows and queries."""
+
+    run: str
+    """Its folder; "": the shipped one."""
+    model: str
+    """A hash of the model."""
+    dim: int
+    fields: tuple[str, ...]
+    """The fields of a row that it reads."""
+
+    def query(self, words: Sequence[str], context: Sequence[str] = ()) -> Float32[np.ndarray, "1 dim"]:
+        """The vector of a query, with norm 1; ``context``: the words above the cursor, if the model reads them."""
+
+    def ids(self, rows: Split) -> TokenizedPairs:
+        """The rows as ids of the model."""
+
+    def vectors(self, ids: TokenizedPairs, rows: Int64[np.ndarray, " batch"]) -> Float16[np.ndarray, "batch dim"]:
+        """The vectors of at most BATCH ``rows``, with norm 1; 0 for rows without words.
+
+        Raises:
+            UserError: the model gives NaN.
+        """
+
+
+def row_encoder(run: Path | None = None) -> RowEncoder:
+    """The model of a finished run, or a packed one; None: the shipped one. A packed scotch_light needs no torch.
+
+    Raises:
+        UserError: there is no model, or it is not a bi-encoder.
+    """
+    folder = run or DEFAULT_BI_ENCODER
+    check_bi_encoder(folder)
+    if is_packed_light(folder):
+        return PackedLight(run)
+    from search.models.torch_models import TorchEncoder
+
+    return TorchEncoder(run)
+
+
+def check_bi_encoder(folder: Path) -> None:
+    """Check that a model is a bi-encoder over words, before it is loaded.
+
+    Raises:
+        UserError: there is no model in ``folder``, or it is not such a bi-encoder.
+    """
+    model_hash(folder)
+    if is_packed_light(folder):
+        return
+    from experiments.recipes.config import Configuration
+    from experiments.recipes.models import class_of
+    from modeling.bi_encoder import BiEncoder
+
+    name = Configuration.load(folder / CONFIG).model_name
+    kind = class_of(name)
+    if not issubclass(kind, BiEncoder):
+        why = "which makes no vector of a method: --vectors takes a run of a bi-encoder, such as unif or deepcs"
+    elif kind.reads != "words":
+        why = (
+            "which reads subwords, but an index holds words: --vectors takes a run of a bi-encoder over words, such as "
+            "unif or deepcs"
+        )
+    else:
+        return
+    raise UserError(f"the run in {folder} is of {name}, {why}")
 
 
 def is_packed_light(folder: Path) -> bool:
@@ -36,7 +102,7 @@ def is_packed_light(folder: Path) -> bool:
 
 
 class PackedLight:
-    """A :class:`search.index.vector_encoding.RowEncoder` by numpy."""
+    """The pair as a :class:`RowEncoder` by numpy."""
 
     fields: tuple[str, ...] = _CODE_FIELDS
 
@@ -48,12 +114,8 @@ class PackedLight:
         """
         folder = run or DEFAULT_BI_ENCODER
         packed = read_packed(folder)
-        known, dim = packed.tokenizer.vocabularies.code, packed.model.get("dim")
-        self._context_words = packed.model.get("context_words")
-        if type(dim) is not int or dim < 1 or type(self._context_words) is not int:
-            raise _unusable(
-                folder, f"its vectors have {dim!r:.40} numbers, its contexts {self._context_words!r:.40} words"
-            )
+        known, dim = packed.tokenizer.vocabularies.code, packed.model.get("dim", 0)
+        self._context_words = packed.model.get("context_words", 0)
         fields = ["query", *_CODE_FIELDS, *[CONTEXT_FIELD] * (self._context_words > 0)]
         tables = {_SHARED: (len(known), dim), **dict.fromkeys(fields, (len(known), 1))}
         gains: dict[str, tuple[int, ...]] = {"gains": (len(_CODE_FIELDS),)}
@@ -61,8 +123,8 @@ class PackedLight:
         try:
             packed.check_shapes({**gains, **{_name(name): shape for name, shape in tables.items()}})
             stored = {name: packed.table(_name(name), shape) for name, shape in tables.items()}
-        except ValueError as error:
-            raise _unusable(folder, str(error)) from error
+        except UserError as error:
+            raise unusable(folder, str(error)) from error
         self._states = stored.pop(_SHARED)
         self._weights = {name: table.rows(np.arange(len(known)))[:, 0] for name, table in stored.items()}
         self._gains, self._context_gain = packed.weights["gains"], packed.weights.get("context_gain", np.float32(0))
@@ -75,7 +137,7 @@ class PackedLight:
         if context and self._context_words:
             near = self._tokenizer.prose_ids(context[-self._context_words :])
             found = found + self._context_gain * self._sums(CONTEXT_FIELD, _one_list(near))
-        return normalised(found)
+        return _normalised(found)
 
     def ids(self, rows: Split) -> TokenizedPairs:
         """The rows as ids of the model."""
@@ -89,7 +151,7 @@ class PackedLight:
         found = np.zeros((len(rows), self.dim), np.float32)
         for gain, field in zip(self._gains, _CODE_FIELDS, strict=True):
             found += gain * self._sums(field, ids.fields[field].take(rows))
-        return normalised(found).astype(np.float16)
+        return _normalised(found).astype(np.float16)
 
     def _sums(self, field: str, lists: Ragged) -> Float32[np.ndarray, "rows dim"]:
         """The weighted sum of the word vectors of each list, of length 1; 0 for an empty one."""
@@ -98,7 +160,7 @@ class PackedLight:
             full = np.flatnonzero(lists.lengths)
             states = self._states.rows(lists.values.astype(np.int64)) * self._weights[field][lists.values][:, None]
             found[full] = np.add.reduceat(states, lists.offsets[:-1][full], axis=0)
-        return normalised(found)
+        return _normalised(found)
 
 
 def _one_list(ids: Int32[np.ndarray, " words"]) -> Ragged:
@@ -109,5 +171,7 @@ def _name(table: str) -> str:
     return f"words.tables.{table}.weight"
 
 
-def _unusable(folder: Path, why: str) -> ValueError:
-    return ValueError(f"the packed model in {folder} cannot be used: {why}")
+def _normalised(vectors: Float32[np.ndarray, "rows dim"]) -> Float32[np.ndarray, "rows dim"]:
+    """The vectors scaled to length 1; 0 stays 0, as in torch's normalize."""
+    lengths = np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
+    return np.asarray(vectors / np.maximum(lengths, 1e-12), np.float32)
