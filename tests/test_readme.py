@@ -33,6 +33,12 @@ def test_its_sentences_are_short():
     assert [each for each in sentences if len(each.split()) > MOST_WORDS] == []
 
 
+def test_its_results_are_the_saved_ones_alone():
+    """What ``table`` writes between the marks is compared with the saved results elsewhere."""
+    prose = re.sub(r"<!-- results:start -->.*?<!-- results:end -->|```.*?```", "", README, flags=re.DOTALL)
+    assert re.findall(r"(?<![\w.])0?\.\d{2,}", prose) == []
+
+
 def test_the_version_is_one():
     version = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["version"]
     assert f"\nversion: {version}\n" in (REPOSITORY / "CITATION.cff").read_text()
