@@ -111,7 +111,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "index": Command(
         "DIR|--list=FILE [--out=FILE]",
         "index the methods, types and files of one folder or many",
-        "search.cli:index",
+        "search.making:index",
         "search.options:IndexOptions",
     ),
     "search": Command(

@@ -11,8 +11,7 @@ from typing import Final
 
 from cli.packages import DISTRIBUTION, PARTS, versions
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
-from data_prep.files.user_folders import cache_folder
+from data_prep.files.named_paths import cache_folder, named_path
 from data_prep.installation import IMPORT_ROOT, INSTALLED, absolute_path, workspace
 from experiments.terminal import console
 
@@ -100,7 +99,7 @@ def _model() -> str:
 
 def _index() -> str:
     from search.index.index_file import open_index
-    from search.index.places import indexed_above
+    from search.opening import indexed_above
 
     here = named_path(".")
     if (found := indexed_above(here)) is None:

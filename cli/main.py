@@ -20,9 +20,8 @@ from pkgutil import resolve_name
 from typing import Final
 
 from cli.commands import COMMANDS, RENAMED, TRAIN
-from data_prep.files.named_paths import named_path
+from data_prep.files.named_paths import forget_relative_homes, named_path
 from data_prep.files.reading import FULL, MANY_OPEN
-from data_prep.files.user_folders import forget_relative_homes
 from data_prep.installation import IMPORT_ROOT
 from data_prep.registry import DATASETS
 from experiments.terminal import console
@@ -73,6 +72,9 @@ def _told(error: BaseException) -> int:
         return MISTAKE
     if _is_mistake(error):
         console.complain(f"galm: {_in_one_line(error)}")
+        return MISTAKE
+    if isinstance(error, ModuleNotFoundError) and error.name in _OF_TRAINING:
+        console.complain(f"galm: this needs {error.name}, without which only searches run: install requirements.txt")
         return MISTAKE
     for line in "".join(traceback.format_exception(error)).splitlines():
         console.complain(line)
@@ -147,6 +149,7 @@ def _is_full_memory(error: BaseException | None) -> bool:
     return isinstance(error, MemoryError) or (error is not None and _is_full_memory(error.__cause__))
 
 
+_OF_TRAINING: Final = ("torch", "torch_geometric", "jaxtyping", "scipy", "matplotlib", "tensorboard")
 _FULL_MEMORY: Final = ("allocate memory", "out of memory", "failed to map segment", "can't start new thread")
 _LONGEST_LINE: Final = 380
 _LONGEST_WORD: Final = 120

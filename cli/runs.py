@@ -1,7 +1,7 @@
 """The commands about runs and data: ``DATASET MODEL``, ``prepare``, ``corpus``, ``evaluate``, ``context``."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,9 +51,7 @@ def prepare(arguments: Sequence[str]) -> None:
         raise UserError("expected a data set: bash run.sh prepare DATASET")
     if words[0] not in DATASETS:
         raise unknown("data set", words[0], list(DATASETS))
-    for name in typed:
-        if not name.startswith("data."):
-            raise UserError(f"bash run.sh prepare takes options of section data, such as --data.path=, not --{name}")
+    _check_data_options("prepare", typed)
     plan = config.resolve(words[0], "galm", typed)
     from experiments.run.data import add_training_sets, drop_test_overlap, prepare_stage
     from experiments.run.testing import check_named
@@ -75,11 +73,9 @@ def corpus(arguments: Sequence[str]) -> None:
     words, typed = config.split_run_arguments(arguments)
     if len(words) != 1 or words[0] not in CORPORA:
         raise UserError(f"expected a corpus: bash run.sh corpus {'|'.join(CORPORA)}")
-    for name in typed:
-        if not name.startswith("data."):
-            raise UserError(f"bash run.sh corpus takes options of section data, such as --data.mirrors=, not --{name}")
+    _check_data_options("corpus", typed)
     from data_prep.files.atomic import write_atomically
-    from data_prep.pipeline.corpus_statistics import measured_lengths, statistics
+    from data_prep.pipeline.triples import measured_lengths, statistics
     from data_prep.registry import data_set
     from data_prep.worker_pool import processors
     from experiments.corpus_statistics import corpus_picture, corpus_tables
@@ -123,6 +119,12 @@ def context(arguments: Sequence[str]) -> None:
 
     for word in words:
         measure(Path(word), options)
+
+
+def _check_data_options(command: str, typed: Iterable[str]) -> None:
+    for name in typed:
+        if not name.startswith("data."):
+            raise UserError(f"bash run.sh {command} takes options of section data, such as --data.path=, not --{name}")
 
 
 def _split(arguments: Sequence[str]) -> tuple[list[str], dict[str, str], str]:

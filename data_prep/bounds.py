@@ -1,4 +1,9 @@
-"""Bounds of options; a value outside raises a one-line error that names the option and the accepted values."""
+"""Bounds of options, and the names that options had in earlier versions.
+
+A value outside its bounds raises a one-line error that names the option and the accepted values. Saved configurations
+are read by the earlier names; whoever types one is told the new. An option is renamed in one place beside its own: a
+line here.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -65,6 +70,30 @@ LENGTH: Final = whole(1, 1000)
 """Words of a field; at most this many are prepared (data_prep.languages.fields.LONGEST)."""
 SHARE: Final = real(0, 1, below=True)
 
+RENAMED: Final[Mapping[str, str]] = {
+    "data.apart": "data.exclude_overlap_with",
+    "data.drop_blank": "data.drop_empty",
+    "data.extra": "data.extra_train_sets",
+    "evaluate.also": "evaluate.extra_tests",
+    "evaluate.mix": "evaluate.fuse_with",
+    "evaluate.mix_on": "evaluate.fuse_tuned_on",
+    "evaluate.products": "evaluate.matmul_precision",
+    "evaluate.resamples": "evaluate.bootstrap_samples",
+    "model.blocks": "model.num_blocks",
+    "model.graph_width": "model.gcn_dim",
+    "model.parity": "model.release_compatible",
+    "model.start": "model.init",
+    "model.start_range": "model.init_range",
+    "train.late_rate": "train.final_learning_rate",
+    "train.lazy_rows": "train.lazy_embedding_updates",
+    "train.neighbours": "train.same_file_negatives",
+    "mentioned": "mention_boost",
+    "named": "exact_name_boost",
+    "near": "vector_weight",
+    "near_by_file": "vector_weight_by_file",
+}
+"""``section.old``, or ``old`` of a command without sections, -> today's name."""
+
 _SHOWN: Final = 60
 """Characters of a value that a message shows."""
 
@@ -91,3 +120,13 @@ def shown(value: object) -> str:
     """``value`` for a message; a long one is truncated."""
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def with_current_names(sections: Mapping[str, Any]) -> dict[str, Any]:
+    """The sections of a saved configuration, ``{"train": {"epochs": 6}}``, with the names that options have today."""
+    return {
+        name: {RENAMED.get(f"{name}.{field}", field).rpartition(".")[2]: value for field, value in part.items()}
+        if isinstance(part, Mapping)
+        else part
+        for name, part in sections.items()
+    }

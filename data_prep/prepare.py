@@ -12,14 +12,13 @@ from typing import Any, Final
 from data_prep.config import DataConfig
 from data_prep.files.folder_lock import sole_holder
 from data_prep.files.named_paths import check_folder_place
-from data_prep.files.reading import raise_if_passing, read_regular
+from data_prep.files.reading import file_sha256, raise_if_passing, read_regular
 from data_prep.program import program_sha256
 from data_prep.records import SPLITS
 from data_prep.registry import DataSet, OfLanguages, data_set
 from data_prep.sources.archives import MAX_FILE_BYTES
 from data_prep.store.derived_splits import limit_pairs
-from data_prep.store.manifest import MANIFEST, DamagedStore, file_sha256
-from data_prep.store.prepared_data import PreparedData, open_prepared, write_prepared
+from data_prep.store.prepared_data import MANIFEST, DamagedStore, PreparedData, open_prepared, write_prepared
 
 _ELSEWHERE: Final = frozenset((
     "path", "mirror", "release", "limit", "train_limit", "root", "processes",
@@ -107,20 +106,16 @@ class Sources:
         """A short description of the difference from the manifest's record; "" if there is none."""
         now, before = self.as_dict(), manifest.get("sources")
         if before == now:
-            stated = manifest.get("origin"), manifest.get("fingerprint"), _are_words(manifest.get("missing_files", []))
-            return "" if stated == (self.origin, self.fingerprint, True) else "its manifest contradicts itself"
-        if not isinstance(before, dict) or not isinstance(was := before.get("settings"), dict):
+            return ""
+        if not before:
             return "its manifest does not record its sources"
-        if before.get("inputs") != self.inputs or before.get("origin") != self.origin:
+        if before["inputs"] != self.inputs or before["origin"] != self.origin:
             return f"the raw data changed, now {self.origin}"
+        was = before["settings"]
         changed = [f"{key} {was.get(key)} -> {value}" for key, value in self.settings.items() if was.get(key) != value]
         if changed:
             return f"settings changed: {', '.join(changed)}"
         return "the program that prepares it changed"
-
-
-def _are_words(content: object) -> bool:
-    return isinstance(content, list) and all(isinstance(each, str) for each in content)
 
 
 def _input(path: Path) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 import ast
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
@@ -15,8 +16,8 @@ _PACKAGE: Final = f"{OUTER}data_prep"
 _NAMED: Final = re.compile(rf"{re.escape(_PACKAGE)}(?:\.\w+)+(?=:\w+$)")
 """The module of a "package.module:name" string."""
 _PARSERS: Final = ("javalang", "tree-sitter", "tree-sitter-java")
-_STORE: Final = ("data_prep.store.prepared_data", "data_prep.store.manifest")
-"""Modules that write pairs, for all data sets."""
+_STORE: Final = "data_prep.store.prepared_data"
+"""The module that writes pairs, for all data sets."""
 _WITHOUT_PART: Final = frozenset(
     (
         "data_prep.bounds",
@@ -24,8 +25,6 @@ _WITHOUT_PART: Final = frozenset(
         "data_prep.files.folder_lock",
         "data_prep.files.named_paths",
         "data_prep.installation",
-        "data_prep.sources.codesearchnet",
-        "data_prep.sources.debian_apt",
         "data_prep.sources.download",
         "data_prep.sources.places",
     )
@@ -42,7 +41,7 @@ def program_sha256(module: str) -> str:
         module: the dotted name of the module of the data set's class.
     """
     digest = hashlib.sha256(" ".join(version(parser) for parser in _PARSERS).encode())
-    for name in modules_behind((module, *_STORE)):
+    for name in modules_behind((module, _STORE)):
         source = name.encode() + b"\n" + _file_of(name).read_bytes()
         digest.update(source.replace(OUTER.encode(), b"") if OUTER else source)
     return digest.hexdigest()
@@ -56,21 +55,23 @@ def modules_behind(modules: Iterable[str]) -> list[str]:
         module = waiting.pop()
         if module not in found and module not in _WITHOUT_PART:
             found.add(module)
-            waiting += _imported(_file_of(module))
+            waiting += filter(_is_module, _named_in(_file_of(module).read_bytes()))
     return sorted(found)
 
 
-def _imported(file: Path) -> Iterator[str]:
-    """The modules of this package that the source in ``file`` imports, or names in a string."""
-    for node in ast.walk(ast.parse(file.read_bytes())):
+@lru_cache(maxsize=256)
+def _named_in(source: bytes) -> tuple[str, ...]:
+    """The names that a ``source`` imports, or has in a string; those of this package's modules among them."""
+    found: list[str] = []
+    for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Import(names=names):
-                yield from (each.name for each in names if _is_module(each.name))
+                found += [each.name for each in names]
             case ast.ImportFrom(module=str(module), names=names, level=0) if _is_inside(module):
-                below = [f"{module}.{each.name}" for each in names]
-                yield from (each for each in (module, *below) if _is_module(each))
+                found += [module, *(f"{module}.{each.name}" for each in names)]
             case ast.Constant(value=str(text)) if named := _NAMED.match(text):
-                yield named[0]
+                found.append(named[0])
+    return tuple(found)
 
 
 def _is_inside(name: str) -> bool:

@@ -10,16 +10,16 @@ from data_prep.pipeline.stages import MadePairs
 
 DATASETS: Final[dict[str, str]] = {
     "jdk": "data_prep.datasets.jdk:Jdk",
-    "folder": "data_prep.datasets.folder:Folder",
+    "folder": "data_prep.datasets.java_sources:Folder",
     "csn": "data_prep.datasets.csn:Csn",
-    "csn_filtered": "data_prep.datasets.csn_published:CsnFiltered",
-    "csn_1000": "data_prep.datasets.csn_published:Csn1000",
+    "csn_filtered": "data_prep.datasets.csn:CsnFiltered",
+    "csn_1000": "data_prep.datasets.csn:Csn1000",
     "csn_tabcs": "data_prep.datasets.tabcs:CsnTabcs",
     "jcg_tabcs": "data_prep.datasets.tabcs:JcgTabcs",
-    "debian_sample": "data_prep.datasets.debian:DebianSample",
+    "debian_sample": "data_prep.datasets.java_sources:DebianSample",
     "open_java": "data_prep.datasets.open_java:OpenJava",
-    "repositories": "data_prep.datasets.repositories:Repositories",
-    "installed": "data_prep.datasets.installed:Installed",
+    "repositories": "data_prep.datasets.source_trees:Repositories",
+    "installed": "data_prep.datasets.source_trees:Installed",
 }
 """Name -> class, constructed with a DataConfig."""
 

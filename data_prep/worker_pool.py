@@ -1,29 +1,26 @@
-"""Applies a function to many items in several processes, with results in the items' order.
+"""Applies a function to many items in several processes, with results in the items' order, or to a hostile one in one.
 
-The processes are those of :mod:`data_prep.worker_process`, which end with their parent.
-
-With a :class:`Guard` an item that ends its process, by what it costs (:mod:`data_prep.item_limits`) or by a fault of a
-parser, costs that item alone: another process takes the place of the ended one.
+The processes are those of :mod:`data_prep.worker_process`, which end with their parent. An item that ends its process,
+by what it costs or by a fault of a parser, costs that item alone: another process takes the place of the ended one.
 """
 
+import atexit
 import os
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from queue import SimpleQueue
 from typing import Any, Final
 
 from data_prep.files.reading import reason
-from data_prep.item_limits import FILE, Limits
-from data_prep.worker_process import EndedByItemError, WorkerProcess, resolve
+from data_prep.worker_process import FILE, TEXT, EndedByItemError, Limits, WorkerProcess, limited, resolve
 
 _AHEAD: Final = 2
 """Items in progress or waiting, per process."""
-_LOOK: Final = 0.2
-"""Seconds between checks that the main thread is alive."""
+CALLS_AT_A_TIME: Final = 2
+"""Most calls at a time of :class:`LimitedCalls`, if not said; others wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,131 +66,126 @@ def pushed(
     """:func:`map_ordered` for items that arrive by a callback: returns a function that takes the next item.
 
     Results go to ``take`` in the items' order while items are pushed, a bounded number of items behind, and the last
-    ones at the end; after an error none.
-
-    Raises:
-        ChildProcessError: a process was killed, or none could be started.
-        UserError: ``function`` raised one; other errors become a RuntimeError with their traceback.
+    ones at the end; after an error none. It raises what :func:`map_ordered` does.
     """
     if processes == 1 and guard is None:
         call = resolve(function)
         yield lambda item: take(call(item))
         return
-    pool, waiting = _Pool(function, processes, guard), deque[Future[Any]]()
+    pool, waiting = _Pool(function, processes, guard.limits if guard else None), deque[Future[Any]]()
 
     def push(item: Any) -> None:
-        waiting.append(pool.submit(item))
+        waiting.append(pool.threads.submit(_guarded, pool, guard, item))
         if len(waiting) >= _AHEAD * processes:
             take(waiting.popleft().result())
 
     try:
-        pool.start()
         yield push
         while waiting:
             take(waiting.popleft().result())
     finally:
-        pool.end()
+        ending = threading.Thread(target=pool.end)  # which receives no Ctrl-C, and which Python waits for
+        ending.start()
+        ending.join()
+
+
+def _guarded(pool: "_Pool", guard: Guard | None, item: Any) -> Any:
+    """The result of an item, or of its least parts if it ends its process."""
+    try:
+        return pool.result(item)
+    except EndedByItemError:
+        if guard is None:
+            raise
+    results = []
+    for part in guard.divided(item):
+        try:
+            results.append(pool.result(part))
+        except EndedByItemError:
+            results.append(guard.refused(part))
+    return guard.joined(results)
+
+
+class LimitedCalls:
+    """Calls with hostile input, which may cost this process neither its time nor its memory.
+
+    They are made in other processes, which are started by the first calls and end with this one or by :meth:`close`.
+    """
+
+    def __init__(self, limits: Limits = TEXT, processes: int = CALLS_AT_A_TIME) -> None:
+        """``limits``: of a call; ``processes``: the most at a time."""
+        self._pool = _Pool(f"{__name__}:_called", processes, limits)
+
+    def call(self, function: str, *arguments: Any) -> Any:
+        """The result of a function ("package.module:name") for arguments that may be hostile.
+
+        Raises:
+            EndedByItemError: it cost too much time or memory, or a parser failed on it.
+            ChildProcessError: no process could be started, or it was killed.
+            UserError: the function raised one; other errors become a RuntimeError with their traceback.
+        """
+        try:
+            return self._pool.threads.submit(self._pool.result, (function, arguments)).result()
+        except EndedByItemError as error:
+            raise EndedByItemError("it costs too much time or memory") from error
+
+    def close(self) -> None:
+        """End the processes."""
+        self._pool.end()
+
+
+def _called(item: tuple[str, tuple[Any, ...]]) -> Any:
+    function, arguments = item
+    with limited(sum(len(each) for each in arguments if isinstance(each, str | bytes))):
+        return resolve(function)(*arguments)
 
 
 class _Pool:
-    """Processes, with one thread per process that waits for it.
+    """Threads, each with a process of its own, which its first item starts."""
 
-    Ctrl-C can interrupt the main thread anywhere, also in a ``finally``, so the main thread neither starts nor ends
-    processes: another thread does, which receives no signals, and which ends all processes at the latest when the main
-    thread ends. Python waits for this thread before exiting.
-    """
-
-    def __init__(self, function: str, processes: int, guard: Guard | None) -> None:
-        self._function, self._processes, self._guard = function, processes, guard
-        self._threads = ThreadPoolExecutor(processes)
+    def __init__(self, function: str, processes: int, limits: Limits | None) -> None:
+        self.threads = ThreadPoolExecutor(processes)
+        self._function, self._limits = function, limits
+        self._own = threading.local()
         self._workers: list[WorkerProcess] = []
-        self._starting = threading.Lock()  # no process may start once they are being ended
+        self._lock = threading.Lock()  # no process may start once they are being ended
         self._closed = False
-        self._idle: SimpleQueue[WorkerProcess | None] = SimpleQueue()  # None: no process could be started
-        self._over = threading.Event()
-        self._trouble = "the work is over"
-        self._keeper = threading.Thread(target=self._keep)
 
-    def start(self) -> None:
-        self._keeper.start()
-
-    def submit(self, item: Any) -> Future[Any]:
-        return self._threads.submit(self._run, item)
+    def result(self, item: Any) -> Any:
+        """The result of an item, in one of the threads; a process that it ends is replaced by the next item."""
+        worker = self._worker()
+        try:
+            return worker.run(item)
+        except ChildProcessError:
+            del self._own.worker
+            worker.end()
+            raise
 
     def end(self) -> None:
         """End the processes, and wait until they have exited."""
-        self._over.set()
-        with suppress(RuntimeError):  # interrupted before it started, so there are no processes
-            self._keeper.join()
+        with self._lock:
+            self._closed = True
+        for worker in self._workers:
+            worker.child.kill()
+        self.threads.shutdown(cancel_futures=True)
+        for worker in self._workers:
+            worker.end()
 
-    def _run(self, item: Any) -> Any:
-        """The result of an item, or of its least parts if it ends its process."""
-        try:
-            return self._tried(item)
-        except EndedByItemError:
-            if self._guard is None:
-                raise
-            return self._guard.joined([self._least(part) for part in self._guard.divided(item)])
+    def _worker(self) -> WorkerProcess:
+        if not hasattr(self._own, "worker"):
+            with self._lock:
+                if self._closed:
+                    raise ChildProcessError("no process that prepares data is started: the work is over")
+                try:
+                    self._own.worker = WorkerProcess(self._function, self._limits)
+                except OSError as error:
+                    trouble = f"no process that prepares data could be started: {reason(error)}"
+                    raise ChildProcessError(trouble) from error
+                self._workers = [each for each in self._workers if each.child.returncode is None]
+                self._workers.append(self._own.worker)
+        worker: WorkerProcess = self._own.worker
+        return worker
 
-    def _least(self, item: Any) -> Any:
-        assert self._guard is not None
-        try:
-            return self._tried(item)
-        except EndedByItemError:
-            return self._guard.refused(item)
 
-    def _tried(self, item: Any) -> Any:
-        worker = self._idle.get()
-        try:
-            if worker is None:
-                raise ChildProcessError(f"no process that prepares data could be started: {self._trouble}")
-            return worker.run(item)
-        except EndedByItemError:
-            if self._guard is not None and worker is not None:
-                worker = self._in_place_of(worker)
-            raise
-        finally:
-            self._idle.put(worker)
-
-    def _started(self) -> WorkerProcess | None:
-        """Another process; None if the work is over, or none can be started."""
-        with self._starting:
-            if self._closed:
-                return None
-            try:
-                self._workers.append(WorkerProcess(self._function, self._guard.limits if self._guard else None))
-            except OSError as error:
-                self._trouble = reason(error)
-                return None
-            return self._workers[-1]
-
-    def _in_place_of(self, ended: WorkerProcess) -> WorkerProcess | None:
-        with self._starting:
-            if not self._closed:
-                self._workers.remove(ended)
-                ended.close()
-        return self._started()
-
-    def _keep(self) -> None:
-        """Start the processes, and end them when the work is over."""
-        try:
-            self._begin()
-            while not self._over.wait(_LOOK) and threading.main_thread().is_alive():
-                pass
-        finally:
-            self._threads.shutdown(wait=False, cancel_futures=True)
-            self._idle.put(None)
-            with self._starting:
-                self._closed = True
-            for worker in self._workers:
-                worker.child.kill()
-            self._threads.shutdown()
-            for worker in self._workers:
-                worker.close()
-
-    def _begin(self) -> None:
-        while len(self._workers) < self._processes and not self._over.is_set():
-            worker = self._started()
-            self._idle.put(worker)
-            if worker is None:
-                return
+CALLS: Final = LimitedCalls()
+"""For texts that anyone may send."""
+atexit.register(CALLS.close)

@@ -1,34 +1,62 @@
 """A fresh interpreter that applies one function to items, and the pipes to it.
 
 It imports only the function's module (never the program's main module, which may load torch). It reads from a pipe, so
-it exits silently and at once when its parent ends for any reason. With :class:`data_prep.item_limits.Limits` an item
-that costs more ends it.
+it exits silently and at once when its parent ends for any reason.
+
+With :class:`Limits` an item that costs more ends it: a parser's cost may grow with the square of a file's length, and
+for text that was written for that, 2 MiB take hours and all memory. The limits are the kernel's, which hold inside of a
+parser too, and so far from what any real file takes that no result depends on the machine.
 """
 
 import gc
 import os
 import pickle  # only between this program's processes: external data is never unpickled
 import pkgutil
+import resource
 import signal
 import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import astuple
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import astuple, dataclass, replace
+from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, Any, Final, NoReturn
 
-from data_prep import item_limits
 from data_prep.errors import UserError
 from data_prep.installation import IMPORT_ROOT
-from data_prep.item_limits import Limits
 
 _PROGRAM: Final = f"import sys; sys.path.insert(0, sys.argv[1]); from {__name__} import serve; serve(*sys.argv[2:])"
 _FAILED: Final = "a process that prepares data failed:"
 _BY_THE_ITEM: Final = (signal.SIGPROF, signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)
 """How a process ends if its item costs too much time or memory, or if a parser fails on it."""
+_STATUS: Final = Path("/proc/self/statm")
+_begun: "Limits | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What an item may cost."""
+
+    seconds: float  # of processor time
+    seconds_per_mib: float  # more of it for its length
+    memory: int  # bytes of a process beyond what it has before its first item, where the kernel counts them (Linux)
+
+    def allowed_seconds(self, size: int) -> float:
+        """Processor time for an item of ``size`` bytes."""
+        return self.seconds + self.seconds_per_mib * size / (1 << 20)
+
+
+FILE: Final = Limits(seconds=2.0, seconds_per_mib=20.0, memory=2 << 30)
+"""Of a source file; real files take .6 s for each MiB."""
+PAIRS: Final = Limits(seconds=20.0, seconds_per_mib=200.0, memory=4 << 30)
+"""Of a file whose pairs are extracted, which javalang reads too, ten times slower."""
+TREE: Final = replace(FILE, memory=8 << 30)
+"""Of each file of a source tree, whose functions stay in memory together."""
+TEXT: Final = Limits(seconds=1.0, seconds_per_mib=0.0, memory=1 << 29)
+"""Of a text that anyone may send, which has at most 65,536 characters; real ones take .05 s."""
 
 
 class EndedByItemError(ChildProcessError):
@@ -68,23 +96,17 @@ class WorkerProcess:
             self.child.stdin.flush()  # and after each this thread waits for Python's lock
             failure, result = pickle.load(self.child.stdout)
         except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:
-            ended = EndedByItemError if -self.child.wait() in _BY_THE_ITEM else ChildProcessError
-            raise ended(f"a process that prepares data ended {self._ending()}; run the same again") from error
+            code = self.child.wait()
+            ended = EndedByItemError if -code in _BY_THE_ITEM else ChildProcessError
+            how = f"by signal {-code} (killed, or memory is full)" if code < 0 else f"with exit code {code}"
+            raise ended(f"a process that prepares data ended {how}; run the same again") from error
         if failure:
             raise failure
         return result
 
-    def _ending(self) -> str:
-        code = self.child.wait()
-        return f"by signal {-code} (killed, or memory is full)" if code < 0 else f"with exit code {code}"
-
     def end(self) -> None:
         """End the process if it has not ended, and close the pipes to it."""
         self.child.kill()
-        self.close()
-
-    def close(self) -> None:
-        """Wait for the ended process and close the pipes to it."""
         self.child.wait()
         for pipe in (self.child.stdin, self.child.stdout):
             if pipe is not None:
@@ -103,13 +125,37 @@ def serve(function: str, *limits: str) -> NoReturn:
         call = resolve(function)
         if limits:
             seconds, seconds_per_mib, memory = limits
-            item_limits.begin(Limits(float(seconds), float(seconds_per_mib), int(memory)))
-        _answer(call, sys.stdin.buffer, sys.stdout.buffer, limited=bool(limits))
+            _begin(Limits(float(seconds), float(seconds_per_mib), int(memory)))
+        _answer(call, sys.stdin.buffer, sys.stdout.buffer)
     except BaseException:  # not Python's exit, which would wait for the reading thread
         _leave(1, traced=True)
 
 
-def _answer(call: Callable[[Any], Any], source: IO[bytes], results: IO[bytes], *, limited: bool) -> NoReturn:
+def _begin(limits: Limits) -> None:
+    """Limit the memory of this process from now on, and the time of each item."""
+    global _begun
+    _begun = limits
+    if _STATUS.exists():
+        wanted = int(_STATUS.read_text().split()[5]) * resource.getpagesize() + limits.memory
+        _, most = resource.getrlimit(resource.RLIMIT_DATA)
+        allowed = wanted if most == resource.RLIM_INFINITY else min(most, wanted)
+        resource.setrlimit(resource.RLIMIT_DATA, (allowed, most))
+
+
+@contextmanager
+def limited(size: int) -> Iterator[None]:
+    """End this process, if its time is limited, when what is inside takes longer than an item of ``size`` bytes may."""
+    if _begun is None:
+        yield
+        return
+    signal.setitimer(signal.ITIMER_PROF, _begun.allowed_seconds(size))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def _answer(call: Callable[[Any], Any], source: IO[bytes], results: IO[bytes]) -> NoReturn:
     gc.disable()  # collecting garbage within an item costs a tenth of the time
     gc.freeze()
     sys.stdout = sys.stderr  # a stray print must not end up among the results
@@ -117,7 +163,7 @@ def _answer(call: Callable[[Any], Any], source: IO[bytes], results: IO[bytes], *
     threading.Thread(target=_receive, args=(source, items), daemon=True).start()
     while True:
         item = items.get()
-        answer = pickle.dumps(_outcome(call, item, limited=limited), pickle.HIGHEST_PROTOCOL)
+        answer = pickle.dumps(_outcome(call, item), pickle.HIGHEST_PROTOCOL)
         try:
             results.write(answer)
             results.flush()
@@ -127,17 +173,15 @@ def _answer(call: Callable[[Any], Any], source: IO[bytes], results: IO[bytes], *
         gc.collect()
 
 
-def _outcome(call: Callable[[Any], Any], item: Any, *, limited: bool) -> tuple[Exception | None, Any]:
+def _outcome(call: Callable[[Any], Any], item: Any) -> tuple[Exception | None, Any]:
     """The error that the parent is to raise, or None, and the result."""
     try:
         return None, call(item)
-    except (MemoryError, RecursionError) as error:
-        if limited:
-            os.abort()  # as a parser does that gets no memory
-        return ChildProcessError(f"{_FAILED} {type(error).__name__}: {error}"), None
     except UserError as error:
         return UserError(str(error)), None
-    except OSError as error:
+    except (MemoryError, RecursionError, OSError) as error:
+        if _begun and not isinstance(error, OSError):
+            os.abort()  # as a parser does that gets no memory
         return ChildProcessError(f"{_FAILED} {type(error).__name__}: {error}"), None
     except Exception:
         return RuntimeError(f"{_FAILED}\n{traceback.format_exc()}"), None

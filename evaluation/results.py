@@ -10,9 +10,9 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
+from data_prep.bounds import with_current_names
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
-from data_prep.option_names import with_current_names
 from evaluation import metrics
 from evaluation.evaluator import Evaluation
 from evaluation.json_records import from_json, load_json, to_json

@@ -3,7 +3,6 @@
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from evaluation import metrics
@@ -27,23 +26,15 @@ Row = tuple[str, ...]
 DataKey = tuple[str, str, int]  # fingerprint, split, pool size
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
-    caption: str
-    header: (
-        Row  # "ranker", the exact columns, the published ones, and the lead over the first control where there is one
-    )
-    rows: list[Row]
-
-
 def render_table(results: Sequence[Result]) -> str:
     """Plain-text tables with captions, of runs on one or more data sets."""
     convention = " Left: exact, ties against the ranker. Right: as earlier papers count (rank <= K + 1, MRR@10)."
-    texts = (f"{_grid(table)}\n{textwrap.fill(table.caption + convention, _WIDTH)}" for table in _tables(results))
+    texts = (f"{grid}\n{textwrap.fill(caption + convention, _WIDTH)}" for grid, caption in _tables(results))
     return "\n\n".join(texts)
 
 
-def _tables(results: Sequence[Result]) -> Iterator[_Table]:
+def _tables(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
+    """Grid and caption of each: the exact columns, the published ones, and the lead over the first control if any."""
     groups: dict[tuple[str, DataKey], list[tuple[Result, Tested]]] = {}
     for result in results:
         for dataset, tested in ((result.dataset, result), *result.also.items()):
@@ -54,7 +45,7 @@ def _tables(results: Sequence[Result]) -> Iterator[_Table]:
         lead = (f"MRR - {against}", "95 % interval") if against else ()
         titles = [each.title for each in short_columns()] + [f"{each.title}*" for each in published_columns()]
         header = ("ranker", *titles, *lead)
-        yield _Table(_caption(dataset, runs), header, _rows(runs, against))
+        yield _grid(header, _rows(runs, against)), _caption(dataset, runs)
 
 
 def _rows(runs: Sequence[tuple[Result, Tested]], against: str) -> list[Row]:
@@ -119,8 +110,8 @@ def published_mrr(data: str, queries: int, candidates: int) -> str:
     return f" Published MRR, fine-tuned on its training split: {numbers}." if rows else ""
 
 
-def _grid(table: _Table) -> str:
-    lines = [tuple(cell.rstrip("*") for cell in table.header), *table.rows]
+def _grid(header: Row, rows: Sequence[Row]) -> str:
+    lines = [tuple(cell.rstrip("*") for cell in header), *rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     texts = ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip() for line in lines]
     exact = sum(width + 2 for width in widths[1 : 1 + len(short_columns())])

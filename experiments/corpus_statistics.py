@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from data_prep.pipeline.corpus_statistics import Lengths
+from data_prep.pipeline.triples import Lengths
 from experiments.tables.comparison_pictures import as_png
 from experiments.tables.comparison_tables import markdown_table
 from training.drawing import Figure
@@ -24,7 +24,7 @@ def corpus_tables(name: str, found: Mapping[str, Mapping[str, Any]], lengths: Ma
 
     Args:
         name: of the data set.
-        found: as in ``data_prep.pipeline.corpus_statistics.statistics``.
+        found: as in ``data_prep.pipeline.triples.statistics``.
         lengths: of the kept functions.
     """
     languages = [each for each, counts in found.items() if counts["trees"]]

@@ -19,8 +19,8 @@ from typing import Final
 
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
+from data_prep.files.named_paths import cache_folder, is_own_file, make_own_folder
 from data_prep.files.reading import read_regular
-from data_prep.files.user_folders import cache_folder, is_own_file, make_own_folder
 from data_prep.installation import absolute_path
 
 FLAGS: Final = ("-O3", "-march=native", "-std=gnu11", "-fPIC", "-Wno-psabi", "-Wno-unknown-pragmas")

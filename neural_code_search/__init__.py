@@ -7,8 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from evaluation.result_store import SavedRun
+    from experiments.recipes.results_folder import load_results
     from neural_code_search.folder_index import CodeIndex, SearchHit, index_folder, open_index
-    from neural_code_search.results import SavedRun, load_results
     from neural_code_search.scoring import CodeModel, CodePool, RankedCodes, load_model
 
 __all__ = [
@@ -25,8 +26,9 @@ __all__ = [
 ]
 
 _MODULES: Final = {
-    **dict.fromkeys(("CodeIndex", "SearchHit", "index_folder", "open_index"), "folder_index"),
-    **dict.fromkeys(("SavedRun", "load_results"), "results"),
+    **dict.fromkeys(("CodeIndex", "SearchHit", "index_folder", "open_index"), "neural_code_search.folder_index"),
+    "SavedRun": "evaluation.result_store",
+    "load_results": "experiments.recipes.results_folder",
 }
 """Name -> its module, if it is not scoring."""
 
@@ -34,7 +36,7 @@ _MODULES: Final = {
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES.get(name, 'scoring')}"), name)
+    return getattr(import_module(_MODULES.get(name, "neural_code_search.scoring")), name)
 
 
 def __dir__() -> list[str]:

@@ -5,19 +5,20 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import check_file_place, named_path
-from neural_code_search.scoring import CodeModel, check_top, load_model
-from search.engine.hits import Stage
-from search.engine.reranker import ModelReranker
+from neural_code_search.scoring import CodeModel
 from search.engine.show import result
-from search.index.build import refresh
-from search.index.places import check_way, index_place
-from search.index.update import sole_maker, update_vectors
-from search.index.vector_file import maker_of
+from search.engine.signals import Stage
+from search.index.build import refresh, sole_maker
+from search.index.vector_file import maker_of, update_vectors
+from search.opening import check_way, index_place, reranker_maker
 from search.serve.live_index import LiveIndex
+
+if TYPE_CHECKING:
+    from neural_code_search.scoring import CodeModel
 
 _log = logging.getLogger(__name__)
 
@@ -60,11 +61,14 @@ class CodeIndex:
     If any process replaces the file by a newer index, that one is used within a second.
     """
 
-    def __init__(self, path: Path, model: CodeModel) -> None:
-        """The index in the file ``path``, and the model that reranks what the first stage retrieves."""
+    def __init__(self, path: Path, model: "CodeModel | None" = None) -> None:
+        """The index in the file ``path``, and the model that reranks what the first stage retrieves; None: the shipped.
+
+        The shipped model needs no torch here.
+        """
         self.path: Final = path
         """File of the index."""
-        self._live = LiveIndex(path, lambda index: ModelReranker(model.model, model.tokenizer, index.split))
+        self._live = LiveIndex(path, model.reranker if model else reranker_maker(""))
 
     def __len__(self) -> int:
         """Methods and types."""
@@ -87,7 +91,8 @@ class CodeIndex:
         Raises:
             UserError: the question is empty, longer than 2,000 characters or without words, or ``top`` is below 1.
         """
-        check_top(top)
+        if top < 1:
+            raise UserError(f"expected top to be 1 or more, got {top}")
         engine = self._live.opened().engine
         found = engine.search(question, top=top, path=path, by_file=by_file)
         results = [result(engine, question, hit, explain=False) for hit in found]
@@ -95,7 +100,7 @@ class CodeIndex:
 
 
 def index_folder(
-    folder: _Path, *, out: _Path | None = None, model: CodeModel | None = None, processes: int = 0
+    folder: _Path, *, out: _Path | None = None, model: "CodeModel | None" = None, processes: int = 0
 ) -> CodeIndex:
     """Make the index of a folder of source files, or bring it up to date, and open it.
 
@@ -122,10 +127,10 @@ def index_folder(
     with sole_maker(path, _log.info):
         refresh(root, path, processes=processes or os.cpu_count() or 1, tell=_tell)
         update_vectors(maker_of(path) or "", path, _tell)
-    return CodeIndex(path, model or load_model())
+    return CodeIndex(path, model)
 
 
-def open_index(path: _Path, *, model: CodeModel | None = None) -> CodeIndex:
+def open_index(path: _Path, *, model: "CodeModel | None" = None) -> CodeIndex:
     """Open an index as it is.
 
     Args:
@@ -139,7 +144,7 @@ def open_index(path: _Path, *, model: CodeModel | None = None) -> CodeIndex:
     found = index_place(named) if named.is_dir() else named
     if not found.exists():
         raise UserError(f"there is no index of {named}: make one with index_folder")
-    return CodeIndex(found, model or load_model())
+    return CodeIndex(found, model)
 
 
 def _tell(path: str, trouble: str) -> None:

@@ -1,25 +1,32 @@
-"""A trained model applied to texts: it scores pairs of a query and a Java method, and ranks a pool for a query."""
+"""A trained model applied to texts: it scores pairs of a query and a Java method, and ranks a pool for a query.
+
+Methods are parsed as an index parses them.
+"""
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
 import torch
 from jaxtyping import Float32, Int64
 
+from data_prep.bounds import shown
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
+from data_prep.records import Pair, SourceFile
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import WordTokenizer
 from experiments.recipes.config import add_own_model
 from modeling.base import NeuralRanker
 from modeling.pool_ranker import AT_ONCE
-from neural_code_search.snippets import read_codes, read_pairs
 from search.engine.question import words_of
-from search.engine.reranker import ModelReranker
+from search.files.java import read_java
+from search.index.code_index import Index
 from search.models.folder import DEFAULT_MODEL
 from search.models.packed_model import load_model as load_saved
+from search.models.torch_models import ModelReranker
 
 
 class RankedCodes(NamedTuple):
@@ -65,7 +72,7 @@ class CodeModel:
         Raises:
             UserError: the lengths differ, a query has no words, or a code is not one Java method.
         """
-        ids = self.tokenizer.encode(Split.of("pairs", read_pairs(queries, codes)))
+        ids = self.tokenizer.encode(Split.of("pairs", _read_pairs(queries, codes)))
         order = np.argsort(ids.code_lengths, kind="stable")  # codes of similar length need little padding
         found = np.empty(len(order), dtype=np.float32)
         for start in range(0, len(order), AT_ONCE):
@@ -73,6 +80,10 @@ class CodeModel:
             asked, read = self.model.encode_query(ids.queries(rows)), self.model.encode_code(ids.codes(rows))
             found[rows] = self.model.score_pairs(asked, read).float().numpy()
         return found
+
+    def reranker(self, index: Index) -> ModelReranker:
+        """The model over the rows of an index."""
+        return ModelReranker(self.model, self.tokenizer, index.split)
 
     def pool(self, codes: Sequence[str]) -> "CodePool":
         """A pool to be ranked for several queries; its codes are parsed once.
@@ -95,7 +106,7 @@ class CodePool:
     """Codes that a model ranks for any query; :meth:`CodeModel.pool` returns one."""
 
     def __init__(self, model: CodeModel, codes: Sequence[str]) -> None:
-        self._rows = Split.of("pool", read_codes(codes))
+        self._rows = Split.of("pool", _read_codes(codes))
         self._reranker = ModelReranker(model.model, model.tokenizer, self._rows)
 
     def __len__(self) -> int:
@@ -115,17 +126,53 @@ class CodePool:
         Raises:
             UserError: the query has no words, or ``top`` is below 1.
         """
-        check_top(top)
+        if top is not None and top < 1:
+            raise UserError(f"expected top to be 1 or more, got {top}")
         scores = self.scores(query)
         order = np.argsort(-scores, kind="stable")[:top]
         return RankedCodes(order, scores[order])
 
 
-def check_top(top: int | None) -> None:
-    """Check a number of hits.
+def _read_pairs(queries: Sequence[str], codes: Sequence[str]) -> list[Pair]:
+    """Pair i of query i and code i."""
+    _check_texts("queries", queries)
+    _check_texts("codes", codes)
+    if len(queries) != len(codes):
+        raise UserError(f"expected as many codes as queries, got {len(queries):,} queries and {len(codes):,} codes")
+    asked = []
+    for place, query in enumerate(queries):
+        try:
+            asked.append(words_of(query))
+        except UserError as error:
+            raise UserError(f"queries[{place}]: {error}") from error
+    return [replace(pair, query=words) for pair, words in zip(_read_codes(codes), asked, strict=True)]
 
-    Raises:
-        UserError: it is below 1.
-    """
-    if top is not None and top < 1:
-        raise UserError(f"expected top to be 1 or more, got {top}")
+
+def _read_codes(codes: Sequence[str]) -> list[Pair]:
+    """Java methods or constructors, each with the first sentence of its comment, if any, as its query."""
+    _check_texts("codes", codes)
+    return [_read(code, f"codes[{place}]") for place, code in enumerate(codes)]
+
+
+def _check_texts(name: str, texts: Sequence[str]) -> None:
+    """Refuse what is no sequence of texts."""
+    if isinstance(texts, str | bytes):
+        raise UserError(f"expected a list of texts as {name}, got one text: {shown(texts)}")
+    for place, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise UserError(f"expected a text as {name}[{place}], got {type(text).__name__}")
+
+
+def _read(code: str, name: str) -> Pair:
+    data = f"class _ {{\n{code}\n}}\n".encode(errors="replace")  # a type around it, whose name has no words
+    try:
+        units = read_java(SourceFile("", "", data)).units
+    except UserError as error:
+        raise UserError(f"{name}: {error}") from error
+    methods = [unit.pair for unit in units if unit.pair.method.kind != "type"]
+    outermost = min((pair.method.type_name.count(".") for pair in methods), default=0)
+    found = [pair for pair in methods if pair.method.type_name.count(".") == outermost]
+    if len(found) != 1:
+        what = f"{len(found)} methods" if found else "none that can be read"
+        raise UserError(f"{name}: expected one Java method, got {what} in {shown(code)}")
+    return found[0]

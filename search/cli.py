@@ -1,4 +1,4 @@
-"""The commands ``bash run.sh index`` and ``search``."""
+"""The command ``bash run.sh search``."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -6,36 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import check_file_place, named_path
+from data_prep.files.named_paths import named_path
 from experiments.terminal import console
 from experiments.terminal.options import parsed
-from search.making import checked_run, complain_about, make_index
-from search.options import IndexOptions, SearchOptions
+from search.making import complain_about
+from search.options import SearchOptions
 
 if TYPE_CHECKING:
-    from search.cursor.place import Cursor
+    from search.cursor import Cursor
     from search.engine.engine import Engine
-
-
-def index(arguments: Sequence[str]) -> None:
-    """Make an index, or update one; with ``--list`` those of many repositories."""
-    words, options = parsed(arguments, IndexOptions)
-    if options.list:
-        from search.joint.command import index_listed
-
-        index_listed(words, options)
-        return
-    if len(words) != 1:
-        raise UserError("expected a folder: bash run.sh index DIR")
-    from search.index.places import former_index, index_place
-
-    root = named_path(words[0])
-    path = named_path(options.out) if options.out else index_place(root)
-    run = checked_run(options.vectors)  # a bad model is reported before anything is read
-    check_file_place(path, "--out")
-    make_index(root, path, run, options)
-    if not options.out and (former := former_index(root)):
-        console.complain(f"{former}: an index in the folder itself, as earlier versions made, is not used or changed")
 
 
 def search(arguments: Sequence[str]) -> bool:
@@ -92,6 +71,6 @@ def _engine(options: SearchOptions, folder: Path | None) -> "Engine":
 
 
 def _cursor(typed: str, query: str = "") -> "Cursor":
-    from search.cursor.place import cursor_at
+    from search.cursor import cursor_at
 
     return cursor_at(typed, query)

@@ -1,19 +1,75 @@
-"""An index as the commands open it: its place, the vectors beside it, and the model that an option names."""
+"""Where indexes are stored, and an index as the commands open it, with its vectors and the model that an option names.
 
+Indexes are in the user's cache folder, by the indexed folder, out of reach of what is indexed: a folder from elsewhere
+may contain links, or an index made by somebody else. So nothing is written into it, and no index in it is used, unless
+the user names a file there.
+"""
+
+import hashlib
 import os
+import re
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
+from data_prep.files.named_paths import cache_folder, named_path, own_folder
 from experiments.terminal import console
-from search.files.languages import language_name
-from search.files.path_pattern import path_matcher
+from search.files.languages import language_name, path_matcher
 
 if TYPE_CHECKING:
     from search.engine.signals import Reranker, Retriever
     from search.index.code_index import Index
+
+_INDEXES: Final = "indexes"
+_FILE: Final = "index"
+
+
+def index_place(folder: Path) -> Path:
+    """The file of the index of ``folder``, by its real path.
+
+    Raises:
+        UserError: as :func:`own_folder`.
+    """
+    return cache_folder() / _INDEXES / _name_of(os.path.realpath(folder)) / _FILE
+
+
+def _name_of(real: str) -> str:
+    name = re.sub(r"[^\w.-]+", "_", Path(real).name, flags=re.ASCII)[:40] or "root"
+    return f"{name}-{hashlib.sha256(os.fsencode(real)).hexdigest()[:16]}"
+
+
+def judgements_place(index: Path) -> Path:
+    """The file of the user's questions about what ``index`` has, in ``XDG_DATA_HOME``, by default ``~/.local/share``.
+
+    Raises:
+        UserError: as :func:`own_folder`.
+    """
+    real = Path(os.path.realpath(index))
+    in_cache = real.parent.parent == Path(os.path.realpath(cache_folder() / _INDEXES))
+    name = real.parent.name if in_cache else _name_of(str(real))
+    return own_folder("XDG_DATA_HOME") / "queries" / f"{name}.json"
+
+
+def indexed_above(folder: Path) -> tuple[Path, Path] | None:
+    """``folder`` or the nearest folder above it that has an index, and the index."""
+    for each in (folder, *folder.parents):
+        if (place := index_place(each)).is_file():
+            return each, place
+    return None
+
+
+def check_way(folder: Path, file: Path) -> None:
+    """Refuse to write ``file`` if its path is inside ``folder`` but goes through a link.
+
+    Raises:
+        UserError: a folder between ``folder`` and ``file`` is a link.
+    """
+    if not file.is_relative_to(folder):
+        return
+    for each in file.parents[: len(file.relative_to(folder).parts) - 1]:
+        if each.is_symlink():
+            raise UserError(f"{file} leads through the link {each}: name a file that no link leads to by --out=")
 
 
 def index_path(typed: str, folder: Path | None = None) -> Path:
@@ -26,25 +82,19 @@ def index_path(typed: str, folder: Path | None = None) -> Path:
     Raises:
         UserError: there is none.
     """
-    from search.index.places import former_index, index_above
-
     if typed:
         return named_path(typed)
     here = folder or named_path(".")
-    if found := index_above(here):
-        return found
-    former = former_index(here)
-    other = f" ({former} is used only where --index= names it)" if former else ""
+    if found := indexed_above(here):
+        return found[1]
     raise UserError(
         f"there is no index of {here} or of a folder above it: make one by `bash run.sh index DIR`, or name one by "
-        f"--index={other}"
+        "--index="
     )
 
 
 def indexed_folder(index: Path) -> Path | None:
     """The current folder or the nearest one above it whose index is ``index``; None: the index is of another one."""
-    from search.index.places import index_place
-
     here, real = named_path("."), os.path.realpath(index)  # which, unlike resolve, knows no error: links may be a loop
     return next((each for each in (here, *here.parents) if os.path.realpath(index_place(each)) == real), None)
 
@@ -100,13 +150,20 @@ def reranker_of(index: "Index", model: str) -> "Reranker | None":
     return None if model == "none" else reranker_maker(model, for_many=False)(index)
 
 
+def sentence_model(name: str) -> Path | None:
+    """The folder of the sentence-transformers model ``name``: a folder itself, or that in an installed package."""
+    from modeling.transformers.pretrained import model_folder
+
+    folder = model_folder(name)
+    return folder if folder and (folder / "modules.json").is_file() else None
+
+
 def check_model(name: str) -> None:
     """Check that a model exists, before anything is read.
 
     Raises:
         UserError: the message names what is missing.
     """
-    from search.engine.sentence_reranker import sentence_model
     from search.models.folder import model_hash
 
     if not sentence_model(name):
@@ -118,20 +175,19 @@ def reranker_maker(model: str, *, for_many: bool = True) -> "Callable[[Index], R
 
     ``for_many``: whether many queries will come, so that it is worth to prepare all rows for them.
     """
-    if model:
-        from search.engine.sentence_reranker import SentenceReranker, sentence_model
+    if model and (sentences := sentence_model(model)):
+        from search.models.torch_models import SentenceReranker
 
-        if sentences := sentence_model(model):
-            return lambda index: SentenceReranker(sentences, index.split)
+        return lambda index: SentenceReranker(sentences, index.split)
     from search.engine.packed_reranker import PackedModel, PackedReranker, scored_without_torch
     from search.models.folder import DEFAULT_MODEL
 
     folder = named_path(model) if model else DEFAULT_MODEL
     if scored_without_torch(folder):
-        packed = PackedModel.load(folder)
+        packed = PackedModel(folder)
         return lambda index: PackedReranker(packed, index.split, for_many=for_many)
-    from search.engine.reranker import ModelReranker
     from search.models.packed_model import load_model
+    from search.models.torch_models import ModelReranker
 
     ranker, tokenizer = load_model(folder)
     return lambda index: ModelReranker(ranker, tokenizer, index.split)

@@ -71,10 +71,7 @@ class SearchOptions:
             raise UserError(
                 "--list names the indexes, each searched with its own vectors: leave out --index, --nearest"
             )
-        if self.language:
-            from search.files.languages import chosen_languages
-
-            chosen_languages(self.language)
+        _check_languages(self.language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +98,7 @@ class RelatedOptions:
         check_bounds(self, {"top": whole(1, 100_000)})
         if self.model not in ("", "none"):
             raise UserError(f"--model takes none or nothing here, since no model scores code, not {self.model!r}")
-        if self.language:
-            from search.files.languages import chosen_languages
-
-            chosen_languages(self.language)
+        _check_languages(self.language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +108,7 @@ class QualityOptions(RankingSettings):
     model: str = ""
     """Folder of a run or of a packed model; empty: the shipped model."""
     against: str = ""
-    """Another model to compare with; also a sentence-transformers model (search/engine/sentence_reranker.py)."""
+    """Another model to compare with; also a sentence-transformers model (search/models/torch_models.py)."""
     queries: str = "1000"
     """A file NAME.json of typed queries and the files that answer them (docs/search-quality.md); or the maximum number
     of queries made from comments, sampled at random; 0: all."""
@@ -151,19 +145,12 @@ class QualityOptions(RankingSettings):
                 raise UserError(f"--{name} is for typed queries: --queries=FILE.json")
         if self.fit:
             self._check_fit()
-        self._check_typed()
+        if self.query_file and (self.ask != "comment" or self.under):
+            which = f"ask={self.ask}" if self.ask != "comment" else "under"
+            raise UserError(f"--{which} is for queries made from the code: leave out --queries=FILE.json")
         for name in ("model", "against", "under") if self.code_asked else ():
             if getattr(self, name):
                 raise UserError(f"--{name} has no part where code is the query: leave it out for --ask={self.ask}")
-
-    def _check_typed(self) -> None:
-        """Queries of a file are asked as they are."""
-        if not self.query_file:
-            return
-        if self.ask != "comment":
-            raise UserError(f"--ask={self.ask} is for queries made from the code: leave out --queries=FILE.json")
-        if self.under:
-            raise UserError("--under takes the contexts of queries made from the code: leave out --queries=FILE.json")
 
     def _check_fit(self) -> None:
         """Whatever else could be changed has no part in a fit."""
@@ -176,20 +163,12 @@ class QualityOptions(RankingSettings):
     @property
     def words_asked(self) -> Literal["comment", "return", "member", "name"]:
         """``ask``, where words are the query."""
-        match self.ask:
-            case "return" | "member" | "name":
-                return self.ask
-            case _:
-                return "comment"
+        return self.ask if self.ask in ("return", "member", "name") else "comment"
 
     @property
     def code_asked(self) -> Literal["", "snippet", "namesake", "trace"]:
         """``ask``, where code is the query; "": words are."""
-        match self.ask:
-            case "snippet" | "namesake" | "trace":
-                return self.ask
-            case _:
-                return ""
+        return self.ask if self.ask in ("snippet", "namesake", "trace") else ""
 
     @property
     def query_file(self) -> str:
@@ -289,3 +268,10 @@ class ServeOptions:
             )
         if self.posts not in ("", "none"):
             raise UserError("--posts is not for --shared: who may see posts is not known")
+
+
+def _check_languages(typed: str) -> None:
+    if typed:
+        from search.files.languages import chosen_languages
+
+        chosen_languages(typed)

@@ -17,13 +17,23 @@ from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import raise_if_passing, read_regular
-from data_prep.pipeline.java_pairs import pairs_of_java
-from data_prep.pipeline.stages import MadePairs
+from data_prep.pipeline.pairs import JavaSources
 from data_prep.records import SourceFile
 from data_prep.sources.archives import read_java_files
 from data_prep.sources.download import DownloadError
-from data_prep.sources.jdk_archive import NAME, RELEASE, fetch_archive, is_archive, place_in_src_zip, release_in_name
-from data_prep.sources.jdk_package import HOW, SOURCE_PACKAGES, fetch_package, is_zip, unpack_package
+from data_prep.sources.jdk_sources import (
+    HOW,
+    NAME,
+    RELEASE,
+    SOURCE_PACKAGES,
+    fetch_archive,
+    fetch_package,
+    is_archive,
+    is_zip,
+    place_in_src_zip,
+    release_in_name,
+    unpack_package,
+)
 
 REFERENCE_RELEASE: Final = 17
 """Preferred if several are installed, so that results are on the same methods on most machines."""
@@ -55,15 +65,14 @@ class JdkSources:
         return self.numbers[: len(wanted)] == wanted
 
 
-class Jdk:
+class Jdk(JavaSources):
     """The Java sources of a JDK: an installed one, else Debian's package, else OpenJDK 17's source archive."""
 
     cache_name = "jdk"
 
     def __init__(self, config: DataConfig) -> None:
-        self._config = config
+        super().__init__(config)
         self._found: JdkSources | None = None
-        self.left_out: list[tuple[str, str]] = []  # path, why it could not be read
 
     def inputs(self) -> list[Path]:
         """The ``src.zip`` or source archive, downloaded if none is installed.
@@ -84,10 +93,6 @@ class Jdk:
         self.left_out.clear()
         sources, skipped = self._sources(), lambda path, reason: self.left_out.append((path, reason))
         return read_java_files(sources.zip, self.origin(), skipped, place_in_src_zip if sources.is_archive else str)
-
-    def make(self, progress: bool) -> MadePairs:
-        """Build the pairs."""
-        return pairs_of_java(self, self._config, progress=progress)
 
     def _sources(self) -> JdkSources:
         if self._found is None:

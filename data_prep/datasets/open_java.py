@@ -25,15 +25,14 @@ from typing import Any, Final
 
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
-from data_prep.files.json_lines import json_lines
-from data_prep.files.named_paths import named_path
+from data_prep.files.json_text import json_lines
 from data_prep.gencodesearchnet.records import encodable
 from data_prep.languages.fields import LONGEST
 from data_prep.languages.identifiers import query_words, split_identifier
 from data_prep.pipeline.duplicates import COMPARED_FIELDS
 from data_prep.pipeline.filters import Candidate, reason_to_drop
 from data_prep.pipeline.java_extraction import Chunk, extract, wrap
-from data_prep.pipeline.stages import MadePairs, ready_made
+from data_prep.pipeline.stages import ReadyMade
 from data_prep.records import Method, Pair, SplitName
 
 FILES: Final[dict[str, tuple[str, ...]]] = {
@@ -66,7 +65,7 @@ _STANDS_FOR: Final = {"STR": '""', "NUM": "0", "BOOL": "true"}
 _INDENT: Final = "    "
 
 
-class OpenJava:
+class OpenJava(ReadyMade):
     """Training pairs of DeepCS's example data, TL-CodeSum and R252, for ``--data.extra_train_sets=``."""
 
     cache_name = "open_java"
@@ -79,10 +78,7 @@ class OpenJava:
         """
         if config.profile != "clean":
             raise UserError(f"open_java has no --data.profile={config.profile}: R252 has no code to parse")
-        self._config = config
-        self._place = named_path(config.path) if config.path else Path(config.root) / "raw" / self.cache_name
-        self.left_out: list[tuple[str, str]] = []  # file, why it is skipped
-        self.counts: dict[str, int] = {}  # rows by folder, rows dropped by reason; filled by pairs()
+        super().__init__(config)
 
     def inputs(self) -> list[Path]:
         """The existing files.
@@ -126,10 +122,6 @@ class OpenJava:
                     dropped["same query and code"] += 1
         self.counts = {**rows, **{f"left out ({reason})": count for reason, count in dropped.items()}}
         return {"train": list(kept.values())}
-
-    def make(self, progress: bool) -> MadePairs:  # noqa: ARG002 - there is no progress to show
-        """Return the pairs without further processing."""
-        return ready_made(self)
 
     def _pair(self, name: str, number: int, row: dict[str, Any]) -> Pair | str:
         """The pair of a row, or why it is dropped."""

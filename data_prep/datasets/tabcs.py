@@ -12,13 +12,10 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from data_prep.config import DataConfig
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
 from data_prep.files.reading import read_whole
-from data_prep.languages.java.jcg_syntax import parse_published
-from data_prep.languages.java.statement_trees import statement_trees
-from data_prep.pipeline.stages import MadePairs, ready_made
+from data_prep.languages.java.javalang_trees import parse_published, statement_trees
+from data_prep.pipeline.stages import ReadyMade
 from data_prep.records import Pair, SplitName
 from data_prep.sources.tabcs_release import FILE_FIELDS, ReleasedPairs, ReleasedSplit
 
@@ -30,18 +27,11 @@ _BLANK_FIELDS: Final = ("name", "tokens", "api", "query")
 _SOURCE_FILE: Final = "test_source.txt"
 
 
-class Published:
+class Published(ReadyMade):
     """The files ``{vocab,test,train}.{methodname,apiseq,tokens,sbt,desc}.pkl`` of a folder."""
 
-    cache_name: ClassVar[str]
     folder_in_release: ClassVar[str]
     has_sources: ClassVar[bool]  # whether line i of test_source.txt is the method of test pair i
-
-    def __init__(self, config: DataConfig) -> None:
-        self._config = config
-        self._place = named_path(config.path) if config.path else Path(config.root) / "raw" / self.cache_name
-        self.left_out: list[tuple[str, str]] = []  # file, why it was skipped
-        self.counts: dict[str, int] = {}  # filled by pairs()
 
     def inputs(self) -> list[Path]:
         """The existing files.
@@ -49,14 +39,13 @@ class Published:
         Raises:
             UserError: a vocabulary or test file is missing, or only some of the training files exist.
         """
-        needed = [f"{part}.{field}.pkl" for part in ("vocab", "test") for field in FILE_FIELDS.values()]
+        needed = [*_files_of("vocab"), *_files_of("test")]
         if lacking := [name for name in needed if not (self._place / name).is_file()]:
             raise UserError(
                 f"{self.cache_name} needs {', '.join(lacking)} in {self._place}: put them there from "
                 f"{self.folder_in_release} of github.com/cqu-isse/TabCS, or name their folder by --data.path="
             )
-        train = [f"train.{field}.pkl" for field in FILE_FIELDS.values()]
-        lacking = self.missing()
+        train, lacking = _files_of("train"), self.missing()
         if lacking and len(lacking) < len(train):
             raise UserError(f"{self._place} has training files, but not {', '.join(lacking)}: all five, or none")
         source = [_SOURCE_FILE] if self.has_sources and (self._place / _SOURCE_FILE).is_file() else []
@@ -64,8 +53,7 @@ class Published:
 
     def missing(self) -> list[str]:
         """The missing training files."""
-        train = [f"train.{field}.pkl" for field in FILE_FIELDS.values()]
-        return [name for name in train if not (self._place / name).is_file()]
+        return [name for name in _files_of("train") if not (self._place / name).is_file()]
 
     def origin(self) -> str:
         """The name of the data."""
@@ -89,10 +77,6 @@ class Published:
             splits["train"] = ReleasedPairs(self.origin(), "train", release, rest)
             splits["valid"] = ReleasedPairs(self.origin(), "valid", release, np.sort(drawn))
         return splits
-
-    def make(self, progress: bool) -> MadePairs:  # noqa: ARG002 - there is no progress to show
-        """Return the pairs without further processing."""
-        return ready_made(self)
 
     def _test(self, release: ReleasedSplit) -> ReleasedPairs:
         rule = self._config.drop_empty
@@ -124,6 +108,10 @@ class Published:
             self.left_out.append((_SOURCE_FILE, f"{len(lines):,} lines for {rows:,} test pairs"))
             return ()
         return lines
+
+
+def _files_of(part: str) -> list[str]:
+    return [f"{part}.{field}.pkl" for field in FILE_FIELDS.values()]
 
 
 def _trees_of(source: str) -> tuple[str, ...]:

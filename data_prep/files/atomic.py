@@ -142,27 +142,22 @@ def _swap(new: Path, path: Path) -> None:
     """Replace ``path`` by ``new``, while other processes may do the same."""
     old = _neighbour(path)
     try:
-        while not _moved(new, path):
+        while True:
+            try:
+                new.replace(path)
+                return
+            except OSError as error:
+                if error.errno not in _TAKEN:
+                    raise
             _remove(old)
             with suppress(FileNotFoundError):  # another process removed it
                 path.replace(old)
     except BaseException:
-        if old.exists():
-            _moved(old, path)
+        with suppress(OSError):  # there is none, or another process was quicker
+            old.replace(path)
         raise
     finally:
         _remove(old)
-
-
-def _moved(new: Path, path: Path) -> bool:
-    """Rename ``new`` to ``path``; returns False if ``path`` already exists."""
-    try:
-        new.replace(path)
-    except OSError as error:
-        if error.errno not in _TAKEN:
-            raise
-        return False
-    return True
 
 
 def _remove(path: Path) -> None:
@@ -195,5 +190,5 @@ def _lives(pid: int) -> bool:
     except ProcessLookupError:
         return False
     except (PermissionError, OverflowError):
-        return True
+        pass
     return True

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
-from data_prep.files.user_folders import make_own_folder
+from data_prep.files.named_paths import make_own_folder
 
 _HELD: Final = frozenset({errno.EAGAIN, errno.EACCES})
 _READ_ONLY: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
@@ -33,7 +33,11 @@ def sole_writer(folder: Path) -> Iterator[None]:
     made = _made(folder)
     handle = None
     try:
-        handle = _of_folder(folder)
+        handle = _locked(folder, folder, os.O_RDONLY | os.O_DIRECTORY, wait=False)
+        if handle is None:
+            raise UserError(
+                f"another process is writing {folder}: wait until it has ended, stop it, or name another folder"
+            )
         yield
     finally:
         if handle is not None:
@@ -58,10 +62,10 @@ def sole_holder(path: Path, waiting: Callable[[], object] | None = None, *, priv
     made, make = _made(path.parent), make_own_folder if private else _make
     handle, writable = None, True
     try:
-        handle = _of_file(path, make, wait=False)
+        handle = _locked(path.parent, path, os.O_RDWR | os.O_CREAT, make, wait=False)
         if handle is None and waiting:
             waiting()
-            handle = _of_file(path, make, wait=True)
+            handle = _locked(path.parent, path, os.O_RDWR | os.O_CREAT, make, wait=True)
     except OSError as error:
         if error.errno not in _READ_ONLY:
             raise
@@ -101,7 +105,7 @@ def _make(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
 
 
-def _opened(folder: Path, path: Path, flags: int, make: Callable[[Path], None] = _make) -> int:
+def _opened(folder: Path, path: Path, flags: int, make: Callable[[Path], None]) -> int:
     """``path`` opened, after its ``folder`` was created: the previous holder may remove that at any moment."""
     for _ in range(_TRIES):
         with suppress(FileNotFoundError):
@@ -111,22 +115,10 @@ def _opened(folder: Path, path: Path, flags: int, make: Callable[[Path], None] =
     return os.open(path, flags, 0o666)
 
 
-def _of_folder(folder: Path) -> int:
+def _locked(folder: Path, path: Path, flags: int, make: Callable[[Path], None] = _make, *, wait: bool) -> int | None:
+    """``path`` opened and locked; None if another process has locked it."""
     while True:
-        handle = _opened(folder, folder, os.O_RDONLY | os.O_DIRECTORY)
-        if not _lock(handle, wait=False):
-            os.close(handle)
-            raise UserError(
-                f"another process is writing {folder}: wait until it has ended, stop it, or name another folder"
-            )
-        if _is_at(handle, folder):
-            return handle
-        os.close(handle)
-
-
-def _of_file(path: Path, make: Callable[[Path], None], *, wait: bool) -> int | None:
-    while True:
-        handle = _opened(path.parent, path, os.O_RDWR | os.O_CREAT, make)
+        handle = _opened(folder, path, flags, make)
         if not _lock(handle, wait=wait):
             os.close(handle)
             return None

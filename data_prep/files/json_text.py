@@ -1,14 +1,27 @@
-"""Parsing and writing of JSON from untrusted files; all errors are UserErrors."""
+"""Parsing and writing of JSON and JSON Lines from untrusted files; all errors are UserErrors.
 
+Lines may be gzip-compressed; their errors name the line.
+"""
+
+import gzip
+import io
 import json
-from collections.abc import Mapping
+import os
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields
 from functools import lru_cache
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import IO, Any, Final, TypeVar
 
 from data_prep.errors import UserError
+from data_prep.files.reading import MAX_RATIO, RATIO_FROM, open_regular
 
 Record = TypeVar("Record")
+_LONGEST_LINE: Final = 64 << 20  # bytes
+_BUFFER: Final = 1 << 16
+_GZIP: Final = b"\x1f\x8b"  # JSON never begins with it
 
 
 def parse_json(text: bytes | str) -> Any:
@@ -69,3 +82,56 @@ def _kinds(record: Any) -> tuple[Mapping[str, Any], frozenset[str]]:
     """The types of a dataclass's fields, and the names of its fields without a default."""
     needed = (each.name for each in fields(record) if each.default is each.default_factory is MISSING)
     return {field.name: field.type for field in fields(record)}, frozenset(needed)
+
+
+def numbered_lines(name: str, file: io.BufferedIOBase | IO[bytes], packed: int) -> Iterator[tuple[int, bytes]]:
+    """Number, from 1, and bytes of each line of a gzip stream of ``packed`` bytes; errors call it ``name``.
+
+    Raises:
+        UserError: the stream is damaged or its decompressed size is suspicious.
+    """
+    number, unpacked, most = 0, 0, max(RATIO_FROM, MAX_RATIO * packed)
+    try:
+        with io.BufferedReader(gzip.GzipFile(fileobj=file), _BUFFER) as lines:  # GzipFile's own readline is slow
+            while line := lines.readline(_LONGEST_LINE):
+                number += 1
+                unpacked += len(line)
+                if len(line) == _LONGEST_LINE or unpacked > most:
+                    raise UserError(f"{name}:{number} is refused: such a file does not unpack to that much")
+                yield number, line
+    except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile) as error:
+        raise UserError(f"{name} is damaged after line {number} ({error}): get it again") from error
+
+
+def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Number, from 1, and object of each line of a file, which may be gzip-compressed, by its name or first bytes.
+
+    Raises:
+        UserError: the file is damaged or decompresses to far too much, or a line is too long or not a JSON object.
+        OSError: it cannot be read, or is not a regular file.
+    """
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        packed = path.suffix == ".gz" or file.peek(len(_GZIP)).startswith(_GZIP)
+        lines = numbered_lines(str(path), file, size) if packed else _plain_lines(str(path), file)
+        for number, line in lines:
+            yield number, _object(line, f"{path}:{number}")
+
+
+def _plain_lines(name: str, file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    number = 0
+    while line := file.readline(_LONGEST_LINE):
+        number += 1
+        if len(line) == _LONGEST_LINE:
+            raise UserError(f"{name}:{number} is refused: no line has {_LONGEST_LINE:,} bytes or more")
+        yield number, line
+
+
+def _object(line: bytes, where: str) -> dict[str, Any]:
+    try:
+        row = parse_json(line)
+    except UserError as error:
+        raise UserError(f"{where} is no JSON: {error}") from error
+    if not isinstance(row, dict):
+        raise UserError(f"{where} is no JSON object, but {line[:40]!r}")
+    return row

@@ -5,6 +5,7 @@ it, as too many open files do (:func:`raise_if_passing`). Only the first is a re
 """
 
 import errno
+import hashlib
 import os
 import stat
 from collections.abc import Iterator
@@ -19,6 +20,10 @@ FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """Errors for lack of space: on the disk, in the user's quota, in one file."""
 MANY_OPEN: Final = frozenset({errno.EMFILE, errno.ENFILE})
 """Errors for too many open files: of the process, of the machine."""
+MAX_RATIO: Final = 200
+"""Maximum compression ratio of a file or an archive's member; that of Java code is between 3 and 10."""
+RATIO_FROM: Final = 64 << 20
+"""Bytes of lines or rows; smaller outputs are never bombs."""
 _PASSING: Final = FULL | MANY_OPEN | {errno.ENOMEM, errno.ENOBUFS, errno.EAGAIN, errno.EIO}
 
 
@@ -115,6 +120,16 @@ def read_whole(path: Path | str) -> bytes:
     """
     with reading(path) as file:
         return file.read()
+
+
+def file_sha256(path: Path) -> str:
+    """The sha256 of a file's bytes, in hexadecimal.
+
+    Raises:
+        OSError: the file cannot be read, or is not a regular file.
+    """
+    with reading(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def reason(error: OSError) -> str:

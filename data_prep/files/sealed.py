@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,9 +16,9 @@ from jaxtyping import UInt8
 
 from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_file
-from data_prep.files.json_text import checked_record, parse_json
+from data_prep.files.json_text import parse_json
+from data_prep.files.named_paths import make_own_folder
 from data_prep.files.reading import ABSENT, reading, reason
-from data_prep.files.user_folders import make_own_folder
 
 _LONGEST_HEAD: Final = 4096
 _ALIGNED: Final = 64
@@ -27,12 +26,6 @@ _ALIGNED: Final = 64
 
 class UnusableFileError(UserError):
     """A file that cannot be used; the message states why."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Seal:
-    bytes: int  # of the content
-    sha256: str  # of metadata and content
 
 
 def write_sealed(path: Path, form: str, about: Mapping[str, Any], parts: Sequence[np.ndarray]) -> None:
@@ -101,11 +94,12 @@ def _head(path: Path, form: str, line: bytes) -> dict[str, Any]:
         raise UnusableFileError(f"{path} does not begin {form!r}, but {line[:20]!r}")
     try:
         head = parse_json(line.removeprefix(form.encode()))
-        checked_record(_Seal, {name: head[name] for name in ("bytes", "sha256")})
-        if any(isinstance(value, list | dict) for value in head.values()):
-            raise UserError("expected numbers and texts alone")
-        return dict(head)
-    except (UserError, TypeError, KeyError) as error:
+        if not isinstance(head, dict) or any(isinstance(value, list | dict) for value in head.values()):
+            raise UserError("expected an object of numbers and texts alone")
+        if not {"bytes", "sha256"} <= head.keys():
+            raise UserError("expected bytes and sha256")
+        return head
+    except UserError as error:
         raise UnusableFileError(f"the first line of {path} is damaged ({error})") from error
 
 

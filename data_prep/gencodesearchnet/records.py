@@ -18,7 +18,7 @@ from typing import IO, Any, Final
 
 from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_file
-from data_prep.files.json_lines import json_lines
+from data_prep.files.json_text import json_lines
 from data_prep.files.reading import open_regular, read_whole
 
 SEPARATOR: Final = "[CODESPLIT]"

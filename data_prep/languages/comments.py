@@ -1,14 +1,13 @@
-"""Documentation as plain text: comments without their marks, and the first sentence of it.
+"""Documentation as plain text: comments without their marks, and the first sentence of it, of Javadoc by its own rules.
 
 The marks are those that CodeSearchNet's function parser removes (``/**``, ``*``, ``*/``, ``//``), a docstring's quotes
 and its indentation; the summary is its rule too: the text before the first blank line, else before the first tag.
 """
 
+import html
 import inspect
 import re
 from typing import Final
-
-from data_prep.languages.java.javadoc import first_sentence as first_of_javadoc
 
 _STRING: Final = re.compile(r"(?s)[a-zA-Z]{0,2}(\"\"\"|'''|\"|')(.*)\1\s*")
 _MARGIN: Final = re.compile(r"(?m)^[ \t]*\*+ ?")
@@ -28,6 +27,40 @@ _MARK: Final = re.compile(r"\s*\|\w+\|\s*")
 """A paragraph that is replaced by another text, in Sphinx."""
 _CALL_LINE: Final = re.compile(r"[\w.]+\([^)]*\)(?: ?->.*)?$")
 """A first line that is the function's signature, as in numpy."""
+
+_JAVADOC_MARGIN: Final = re.compile(r"^[ \t\f]*\*+", re.MULTILINE)
+_BLOCK_TAG: Final = re.compile(r"(?m)^[ \t]*@[A-Za-z][\w.-]*(?=\s|$)")
+_RETURN: Final = re.compile(r"(?m)^[ \t]*@return(?=\s|$)")
+_INLINE_TAG: Final = re.compile(r"\{@([A-Za-z][\w.-]*)")
+_BRACE: Final = re.compile("[{}]")
+_NESTING: Final = 4
+"""Maximum nesting of inline tags."""
+
+_COMMENT: Final = re.compile(r"<!--.*?(?:-->|$)", re.DOTALL)
+_ATTRIBUTES: Final = r"(?:\s[^<>]*)?/?>"
+_PARAGRAPH: Final = re.compile(
+    r"</?(?:p|ul|ol|li|dl|dt|dd|table|tr|td|th|pre|div|blockquote|hr|h[1-6]|center|caption|thead|tbody|section)"
+    + _ATTRIBUTES,
+    re.IGNORECASE,
+)
+_SUPERSCRIPT: Final = re.compile(r"<sup" + _ATTRIBUTES, re.IGNORECASE)
+_BREAK: Final = re.compile(r"<(?:br|img|wbr)" + _ATTRIBUTES, re.IGNORECASE)
+_MARKUP: Final = re.compile(
+    r"</?(?:a|abbr|acronym|b|big|cite|code|del|dfn|em|font|i|ins|kbd|label|mark|nobr|q|s|samp|small|span|strike|strong"
+    r"|sub|sup|tt|u|var|html|body|head)" + _ATTRIBUTES,
+    re.IGNORECASE,
+)
+_BLANK_LINE: Final = re.compile(r"\n[ \t]*\n")
+
+_HELD_PERIOD: Final = "\ue000"
+"""Replaces a period inside code, which does not end a sentence."""
+_PERIOD: Final = re.compile(r"\.(?=\s|$)")
+_ABBREVIATION: Final = re.compile(
+    r"(?:^|[\s(\[\"'/,;])(?:e\.?\s?g|i\.?\s?e|vs|cf|resp|approx|incl|viz|et\s+al|a\.k\.a|w\.r\.t|dr|mr|mrs|ms)\.$",
+    re.IGNORECASE,
+)
+_BEFORE_NUMBER: Final = re.compile(r"(?:^|[\s(\[])(?:nos?|figs?|sec|ver|vol|pp?|ch)\.$", re.IGNORECASE)
+_LIST_MARK: Final = re.compile(r"\W*\d*\W*\.")
 
 
 def plain_comment(raw: str, line: str = "//", block: tuple[str, str] | None = ("/*", "*/")) -> str:
@@ -64,4 +97,125 @@ def first_sentence(doc: str) -> str:
     """The first sentence of documentation, without markup, on one line; "" if it has none before its tags."""
     text = _BANNER.sub("", summary(doc))
     text = _LITERAL.sub(r"{@code \1}", _LINK.sub(r"\1", _ROLE.sub(r"\1", text)))
-    return first_of_javadoc(text)
+    return javadoc_sentence(text)
+
+
+def javadoc_sentence(comment: str) -> str:
+    """The first sentence of a Javadoc comment, as plain text on one line; "" if it has no main description.
+
+    The comment may have its delimiters or not. The description ends at the first block tag, so a comment that is only
+    ``@return ...`` has none; the inline ``{@return the name}`` becomes "Returns the name." Inline tags, markup and
+    entities are rendered. A sentence ends at a period before white space that is not part of an abbreviation or code,
+    at an HTML paragraph or at a blank line.
+    """
+    body = _body(comment)
+    tag = _BLOCK_TAG.search(body)
+    body = body[: tag.start()] if tag else body
+    plain = html.unescape(_without_markup(_resolved(body.strip(), 0)))
+    return " ".join(_cut(plain).split()).replace(_HELD_PERIOD, ".").lstrip("*-;, ").rstrip(":,; ")
+
+
+def returned(comment: str) -> str:
+    """The first sentence of the ``@return`` tag of a Javadoc comment; "" if there is none."""
+    body = _body(comment)
+    tag = _RETURN.search(body)
+    return javadoc_sentence(body[tag.end() :]) if tag else ""
+
+
+def _body(comment: str) -> str:
+    """A comment without its delimiters and leading asterisks."""
+    body = comment.strip()
+    body = body.removeprefix("/**").removesuffix("*/") if body.startswith("/**") else body
+    return _JAVADOC_MARGIN.sub("", body.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _resolved(body: str, depth: int) -> str:
+    """``body`` with its inline tags rendered; their contents are protected from later steps."""
+    parts: list[str] = []
+    place = 0
+    while (tag := _INLINE_TAG.search(body, place)) is not None:
+        parts.append(body[place : tag.start()])
+        end = _closing_brace(body, tag.start())
+        parts.append(_reading(tag.group(1), body[tag.end() : end].strip(), depth))
+        place = end + 1
+    parts.append(body[place:])
+    return "".join(parts)
+
+
+def _closing_brace(body: str, start: int) -> int:
+    """Index of the brace that closes the one at ``start``; the length of ``body`` if there is none."""
+    depth = 0
+    for brace in _BRACE.finditer(body, start):
+        depth += 1 if brace.group() == "{" else -1
+        if depth == 0:
+            return brace.start()
+    return len(body)
+
+
+def _reading(tag: str, content: str, depth: int) -> str:
+    """An inline tag as rendered, in HTML."""
+    if tag in ("code", "literal", "systemProperty"):
+        return _held(html.escape(content))
+    if tag in ("inheritDoc", "docRoot", "snippet", "value") and not content.startswith("#"):
+        return ""
+    if tag in ("link", "linkplain", "value", "extLink", "index"):
+        target, label = _target_and_label(content)
+        if label and tag != "index":
+            return _resolved(label, depth + 1) if depth < _NESTING else label
+        return _held(html.escape(target.strip('"') if tag in ("index", "extLink") else reference_name(target)))
+    inner = _resolved(content, depth + 1) if depth < _NESTING else content
+    return f"Returns {inner.rstrip('.')}. " if tag == "return" else inner
+
+
+def _held(content: str) -> str:
+    return content.replace(".", _HELD_PERIOD)
+
+
+def _target_and_label(content: str) -> tuple[str, str]:
+    """A link's target and its label, split at the first white space outside parentheses and angle brackets."""
+    depth = 0
+    for place, character in enumerate(content):
+        depth += (character in "(<") - (character in ")>")
+        if character.isspace() and depth <= 0:
+            return content[:place], content[place:].strip()
+    return content, ""
+
+
+def reference_name(target: str) -> str:
+    """A link to a program element as rendered: ``java.util.Map#get(Object)`` -> ``Map.get``."""
+    path, _, member = target.partition("#")
+    path = path.rpartition("/")[2].partition("<")[0]
+    parts = path.split(".")
+    first_type = next((place for place, part in enumerate(parts) if part[:1].isupper()), 0)
+    return ".".join(part for part in (".".join(parts[first_type:]), member.partition("(")[0]) if part)
+
+
+def _without_markup(body: str) -> str:
+    """The first paragraph of ``body`` without HTML tags; entities remain, and unknown tags are text (``List<T>``)."""
+    if "<" not in body:
+        return body if body.strip() else ""
+    paragraphs = (part for part in _PARAGRAPH.split(_COMMENT.sub(" ", body)) if _MARKUP.sub("", part).strip())
+    first = next(paragraphs, "")
+    return _MARKUP.sub("", _SUPERSCRIPT.sub("^", _BREAK.sub(" ", first)))
+
+
+def _cut(plain: str) -> str:
+    """The first sentence of plain text."""
+    plain = _BLANK_LINE.split(plain.strip(), maxsplit=1)[0]
+    for period in _PERIOD.finditer(plain):
+        if _ends_sentence(plain[: period.end()], plain[period.end() :].lstrip()):
+            return plain[: period.end()]
+    return plain
+
+
+def _ends_sentence(before: str, after: str) -> bool:
+    """Whether the period that ``before`` ends with is a full stop."""
+    if not after:
+        return True
+    if _ABBREVIATION.search(before[-12:]) or _LIST_MARK.fullmatch(before):
+        return False
+    if after.startswith(("e.", "g.")) and before.endswith((" i.", " e.", "(i.", "(e.")):
+        return False
+    if (after[0].isdigit() or after[0].islower()) and _BEFORE_NUMBER.search(before[-6:]):
+        return False
+    return not (after[0].islower() and before.endswith(("..", "etc.")))

@@ -1,6 +1,6 @@
 """The code fields of a function by rules that no language has to itself: name, tokens, api and ast.
 
-They are those of ``data_prep.languages.java.code_fields``, with calls as they are written, since types are not known.
+They are those of ``data_prep.languages.java.functions``, with calls as they are written, since types are not known.
 """
 
 from collections.abc import Iterable, Iterator
@@ -48,7 +48,7 @@ def code_fields(name: str, type_name: str, parts: Parts, language: Language) -> 
             names[node.text] = None
     return {
         "name": split_identifier(name)[:LONGEST],
-        "tokens": _distinct_words(names, language),
+        "tokens": _tokens(names, language),
         "api": tuple(calls[:LONGEST]),
         "ast": tuple(shape[:LONGEST]),
     }
@@ -80,16 +80,15 @@ def type_fields(name: str, parts: Parts, language: Language) -> dict[str, tuple[
         if kind in language.identifiers:
             names[node.text] = None
         todo += node.named_children[::-1]
-    return {"name": split_identifier(name)[:LONGEST], "tokens": _distinct_words(names, language), "api": ()}
+    return {"name": split_identifier(name)[:LONGEST], "tokens": _tokens(names, language), "api": ()}
 
 
-def _distinct_words(names: Iterable[bytes | None], language: Language) -> tuple[str, ...]:
+def distinct_words(names: Iterable[str]) -> tuple[str, ...]:
     """The words of identifiers in order of first occurrence, without single characters."""
     words: dict[str, None] = {}
     for name in names:
-        if (word := _word(name)) not in language.self_names:
-            words.update(dict.fromkeys(split_identifier(word)))
-    return tuple(word for word in words if len(word) > 1)[:LONGEST]
+        words.update(dict.fromkeys(split_identifier(name)))
+    return tuple(word for word in words if len(word) > 1)
 
 
 def _walk(root: Node, docstring: Node | None, language: Language) -> Iterator[tuple[Node, bool]]:
@@ -130,5 +129,9 @@ def _names(node: Node, language: Language) -> list[str]:
     return [word for each in (*before, name) if each is not None and (word := _word(each.text))]
 
 
+def _tokens(names: Iterable[bytes | None], language: Language) -> tuple[str, ...]:
+    return distinct_words(word for name in names if (word := _word(name)) not in language.self_names)[:LONGEST]
+
+
 def _word(name: bytes | None) -> str:
-    return (name or b"")[:_LONGEST_WORD].decode(errors="replace").lstrip("#")
+    return (name or b"")[:_LONGEST_WORD].decode(errors="replace").lstrip("#@")

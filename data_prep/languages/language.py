@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundFunction:
-    """A function, method or constructor with a body in a parsed file; offsets are in bytes."""
+class Function:
+    """A function, method or constructor with a body in a file; offsets are in bytes."""
 
     name: str  # "" if it has none
     type_name: str  # enclosing types, dotted; "" if there is none
@@ -28,14 +28,20 @@ class FoundFunction:
     doc: str  # documentation as plain lines without comment marks, "" if there is none
     query: str  # its first sentence
     docstring: tuple[int, int] | None  # where the documentation is, if it is inside the function
-    is_stub: bool  # whether it only passes, raises or is otherwise empty by the language's rule
     annotations: Sequence[str]
-    fields: Callable[[], Mapping[str, tuple[str, ...]]]  # the code fields, taken when they are needed
 
     @property
     def dotted(self) -> str:
-        """The name qualified by the enclosing types."""
+        """The name qualified by the enclosing types; "" if it has none."""
         return f"{self.type_name}.{self.name}" if self.type_name and self.name else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFunction(Function):
+    """A function in a parsed file."""
+
+    is_stub: bool  # whether it only passes, raises or is otherwise empty by the language's rule
+    fields: Callable[[], Mapping[str, tuple[str, ...]]]  # the code fields, taken when they are needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +169,7 @@ class Language:
     """Whether a path is that of a file that a program made shorter."""
 
     # what the search does with it
-    reader: str = "search.files.functions:read_functions"  # finds the units of a file
+    reader: str = "search.files.units:read_functions"  # finds the units of a file
     traces: str = ""  # reads the errors of a stack trace; "": nothing does
     colours: Mapping[str, str] = field(default_factory=dict)  # kind -> what it is coloured as, beside the usual ones
     capital_types: bool = True  # whether names in capitals are types, by custom

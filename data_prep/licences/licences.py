@@ -15,6 +15,8 @@ from data_prep.files.json_text import parse_json
 from data_prep.files.reading import raise_if_passing, read_regular
 from data_prep.licences.licence_texts import of_comment, of_file, of_name, spdx_tag
 
+PERMITTED: Final = ("MIT", "Apache-2.0", "BSD-3-Clause", "BSD-2-Clause", "ISC")
+"""Those under which code is used for training and shown with attribution: the five of Scotch's data set."""
 _TAG_WITHIN: Final = 4 << 10  # bytes of a file
 _HEADER_WITHIN: Final = 16 << 10
 _LARGEST_TEXT: Final = 256 << 10  # bytes of a licence file or pom.xml that are read
@@ -140,6 +142,18 @@ def states_licence(path: str) -> bool:
     """Whether a file says by its name that it states the licence of others."""
     name = path.rpartition("/")[2]
     return _LICENCE_FILE.fullmatch(name) is not None or name in ("pom.xml", "package.json") or path == _DEBIAN
+
+
+def permitted(expression: str) -> str:
+    """The part of an SPDX expression that may be chosen and consists of :data:`PERMITTED`; "" if there is none.
+
+    ``GPL-2.0-only OR MIT`` gives MIT, ``MIT AND ISC`` itself, ``MIT AND GPL-2.0-only`` nothing. Parentheses and
+    exceptions are not interpreted.
+    """
+    choices = [
+        choice for choice in expression.split(" OR ") if all(each in PERMITTED for each in choice.split(" AND "))
+    ]
+    return " OR ".join(choices) if "(" not in expression else ""
 
 
 def _comments(text: str) -> Iterator[str]:

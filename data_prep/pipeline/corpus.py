@@ -1,38 +1,147 @@
 """What the data sets of several languages have in common: source trees -> shards -> pairs of ``--data.language``.
 
-Pairs are the functions of the shards that pass the filters, without duplicates, split.
+The shards are in a folder; what is missing or stale is extracted, one source tree at a time, by a pool of processes on
+this machine, or by Ray on one or several. A shard is written as soon as it is made, atomically, so that a run that was
+killed goes on with the next tree. A tree that cannot be read is left out and listed in ``left_out.json``; it is not
+tried again until that file is removed.
 """
 
+import json
 import logging
-import sys
+import os
 from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
+from tqdm import tqdm
+
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
-from data_prep.languages.identifiers import query_words
-from data_prep.languages.registry import LANGUAGES, language
-from data_prep.pipeline.corpus_statistics import statistics
-from data_prep.pipeline.duplicates import Fingerprint, find_duplicates
-from data_prep.pipeline.filters import CORPUS_FILTERS, Candidate, reason_to_drop
-from data_prep.pipeline.shard_folder import MadeShards, ShardFolder, TreeTask, extraction_program
-from data_prep.pipeline.shards import CorpusFile, CorpusFunction, read_files, read_head
-from data_prep.pipeline.splits import divided, random_splits, splits_of_trees
-from data_prep.pipeline.stages import MadePairs, Stopwatch, interned, mapped
-from data_prep.records import SPLITS, Method, Pair, SplitName
+from data_prep.files.atomic import write_atomically
+from data_prep.files.folder_lock import sole_holder
+from data_prep.files.json_text import parse_json
+from data_prep.files.named_paths import named_path
+from data_prep.files.reading import ABSENT, read_whole
+from data_prep.pipeline.extraction import MadeShard, TreeTask, extraction_program, make_shard
+from data_prep.pipeline.pairs import languages_of, pairs_of_corpus
+from data_prep.pipeline.shards import read_head
+from data_prep.pipeline.stages import MadePairs
+from data_prep.pipeline.triples import statistics
+from data_prep.worker_pool import Guard, map_ordered, processors
+from data_prep.worker_process import TREE
 
-_READ: Final = "data_prep.pipeline.corpus:pairs_of_shard"
+LEFT_OUT: Final = "left_out.json"
+_IN_VAIN: Final = 3
+"""Fetches in a row that fail before the network is given up."""
+_MAKE: Final = "data_prep.pipeline.extraction:make_shard"
+_AHEAD: Final = 4
+"""Trees in progress or waiting, per processor of a cluster."""
+_TRIES: Final = 3
+"""Times that a tree is extracted anew after the death of its worker."""
 _logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class MadeShards:
+    """The shards of a corpus, and what has none."""
+
+    paths: list[Path]
+    left_out: dict[str, str]  # name of a tree -> reason
+
+
+class ShardFolder:
+    """A folder with a shard per source tree."""
+
+    def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
+        self._folder = folder
+        self._say = say
+
+    def path(self, task: TreeTask) -> Path:
+        """Where the shard of a tree is."""
+        return self._folder / f"{task.tree.slug}.jsonl.gz"
+
+    def made(self, tasks: Sequence[TreeTask], *, processes: int, cluster: str) -> MadeShards:
+        """Extract the trees whose shard is missing or stale.
+
+        Raises:
+            UserError: no tree has a shard, or several fetches in a row failed.
+            OSError: a shard cannot be written, or a process was killed.
+        """
+        left_out = self._recorded()
+        if any(self._is_missing(task, left_out) for task in tasks):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with sole_holder(
+                self._folder / ".lock", lambda: self._say("waiting for another process that extracts the same")
+            ):
+                left_out = self._recorded()
+                missing = [task for task in tasks if self._is_missing(task, left_out)]
+                self._extract(missing, left_out, processes, cluster)
+        paths = [path for task in tasks if (path := self.path(task)).exists()]
+        if not paths:
+            name, reason = next(iter(left_out.items()), ("", "there are none"))
+            raise UserError(f"none of {len(tasks):,} source trees can be read, {name}: {reason}")
+        named = {task.tree.name for task in tasks}
+        return MadeShards(paths, {name: reason for name, reason in left_out.items() if name in named})
+
+    def _is_missing(self, task: TreeTask, left_out: Mapping[str, str]) -> bool:
+        if task.tree.name in left_out and task.kind != "clone":
+            return False
+        try:
+            head = read_head(self.path(task))
+        except (*ABSENT, UserError):
+            return True
+        return head.get("program") != task.program or sorted(head.get("languages", ())) != sorted(task.languages)
+
+    def _extract(self, tasks: Sequence[TreeTask], left_out: dict[str, str], processes: int, cluster: str) -> None:
+        results = map_trees(tasks, processes, cluster)
+        failed: dict[str, str] = {}  # fetches in a row
+        with closing(results), tqdm(desc="source trees", total=len(tasks), unit=" trees", disable=None) as bar:
+            for task, made in zip(tasks, results, strict=True):
+                bar.update()
+                if not made.trouble:
+                    self._keep(task, made, left_out, failed)
+                    failed.clear()
+                    continue
+                self._say(f"left out {task.tree.name}: {made.trouble}")
+                self.path(task).unlink(missing_ok=True)  # stale
+                failed[task.tree.name] = made.trouble
+                if task.kind == "fetch" and len(failed) == _IN_VAIN:
+                    raise UserError(
+                        f"{_IN_VAIN} repositories in a row cannot be fetched ({made.trouble}): run again to go on, or "
+                        "give clones by --data.mirrors="
+                    )
+                if task.kind != "fetch":
+                    self._keep(task, made, left_out, failed)
+        self._record(left_out, failed)
+
+    def _keep(self, task: TreeTask, made: MadeShard, left_out: dict[str, str], failed: dict[str, str]) -> None:
+        """Write a shard, and the trees that failed before it."""
+        if made.data:
+            write_atomically(self.path(task), made.data)
+            left_out.pop(task.tree.name, None)
+        if failed:
+            self._record(left_out, failed)
+
+    def _record(self, left_out: dict[str, str], failed: Mapping[str, str]) -> None:
+        left_out.update(failed)
+        write_atomically(self._folder / LEFT_OUT, json.dumps(dict(sorted(left_out.items())), indent=1) + "\n")
+
+    def _recorded(self) -> dict[str, str]:
+        try:
+            found: Any = parse_json(read_whole(self._folder / LEFT_OUT))
+        except (*ABSENT, UserError):
+            return {}
+        return {str(name): str(reason) for name, reason in found.items()} if isinstance(found, dict) else {}
 
 
 class Corpus(ABC):
     """A data set of source trees in several languages."""
 
     name: ClassVar[str]
+    default_list: ClassVar[Path]
 
     def __init__(self, config: DataConfig) -> None:
         """Check the language.
@@ -54,9 +163,9 @@ class Corpus(ABC):
     def tasks(self, program: str) -> Sequence[TreeTask]:
         """The source trees."""
 
-    @abstractmethod
     def listed(self) -> Path:
-        """The list of the source trees."""
+        """The list of the source trees, or the file at ``--data.path``."""
+        return named_path(self._config.path) if self._config.path else self.default_list
 
     @property
     def shard_folder(self) -> Path:
@@ -104,153 +213,48 @@ def lines_of_list(path: Path, what: str) -> Iterator[tuple[int, str]]:
     return ((number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("#"))
 
 
-def languages_of(name: str) -> tuple[str, ...]:
-    """The languages of ``--data.language``."""
-    return tuple(LANGUAGES) if name == "all" else (language(name).name,)
+_GUARD: Final[Guard | None] = Guard(
+    divided=lambda task: [replace(task, apart=True)],
+    joined=lambda made: made[0],
+    refused=lambda _: MadeShard(b"", {}, "it costs too much time or memory to extract"),
+    limits=TREE,
+)
 
 
-@dataclass(frozen=True, slots=True)
-class ShardTask:
-    """A shard to read pairs from."""
-
-    path: Path
-    config: DataConfig
-
-
-@dataclass(slots=True)
-class ShardPairs:
-    """The pairs of a shard."""
-
-    pairs: list[Pair] = field(default_factory=list)
-    languages: list[str] = field(default_factory=list)  # of each pair
-    fingerprints: list[Fingerprint] = field(default_factory=list)  # of each pair
-    dropped: Counter[str] = field(default_factory=Counter)  # reason -> functions
-
-
-def pairs_of_shard(task: ShardTask) -> ShardPairs:
-    """The functions of a shard that have no reason to be left out and pass the filters of ``task.config``."""
-    found = ShardPairs()
-    tree = read_head(task.path)["tree"]
-    for file in read_files(task.path, languages_of(task.config.language)):
-        for function in file.functions:
-            if not function.reason:
-                _add(found, f"{tree['name']}@{tree['revision']}", file, function, task.config)
-    return found
-
-
-def _add(found: ShardPairs, origin: str, file: CorpusFile, function: CorpusFunction, config: DataConfig) -> None:
-    code = file.stripped(function.start, function.end)
-    query = query_words(function.query)
-    candidate = Candidate(
-        file.path, function.name, "method", len(code.splitlines()), function.annotations, function.doc, function.query,
-        query, generated_file=False,
-    )  # fmt: skip
-    if reason := reason_to_drop(candidate, config, CORPUS_FILTERS):
-        found.dropped[reason] += 1
-        return
-    fields = {name: tuple(words) for name, words in function.fields.items()}
-    method = Method(
-        origin, file.path, function.start_line, function.end_line, function.type_name, function.name, "method",
-        file.source(function), function.doc, fields, licence=file.licence,
-    )  # fmt: skip
-    found.pairs.append(Pair(method, function.query, query))
-    found.languages.append(file.language)
-    found.fingerprints.append(Fingerprint.of(code, language(file.language).keywords))
-
-
-def pairs_of_corpus(shards: Sequence[Path], config: DataConfig, *, progress: bool) -> MadePairs:
-    """The pairs of ``--data.language`` in ``shards``, split by ``--data.split``.
+def map_trees(tasks: Sequence[TreeTask], processes: int, cluster: str) -> Generator[MadeShard, None, None]:
+    """The shard of each tree, in order; the same bytes wherever they are made.
 
     Raises:
-        UserError: a shard is damaged, or a split is empty.
-        OSError: a file cannot be read, or a process was killed.
+        UserError: ``cluster`` is not ``ray`` or ``ray://HOST:PORT``, or Ray is not installed.
+        OSError: a process was killed.
     """
-    watch = Stopwatch()
-    heads = [read_head(path) for path in shards]
-    found = _read_all(shards, config, progress)
-    watch.stage("read")
-    pairs, duplicates = _without_duplicates(found)
-    watch.stage("duplicates")
-    splits = _split(pairs, heads, config)
-    watch.stage("split")
-    reasons = _function_reasons(heads, config)
-    functions = reasons.total()
-    del reasons[""]
-    counts: dict[str, Any] = {
-        "trees": len(heads),
-        "functions": functions,
-        "dropped": {**reasons, **{f"pairs: {reason}": number for reason, number in found.dropped.items()}},
-        "duplicates": duplicates,
-        "pairs": len(pairs),
-        "licences": dict(Counter(pair.method.licence for pair in pairs).most_common()),
-    }
-    return MadePairs(
-        splits,
-        {"counts": counts, "broken_files": [], "missing_files": [], "pairs_of_trees": _of_trees(splits)},
-        f"{functions:,} functions of {len(heads):,} source trees",
-        watch.seconds,
-    )
+    if not cluster:
+        return map_ordered(_MAKE, tasks, min(processes or processors(), max(1, len(tasks))), _GUARD)
+    if cluster != "ray" and not cluster.startswith("ray://"):
+        raise UserError(f"--data.cluster takes ray or ray://HOST:PORT, not {cluster!r}")
+    return _map_by_ray(tasks, processes, cluster)
 
 
-def _function_reasons(heads: Sequence[Mapping[str, Any]], config: DataConfig) -> Counter[str]:
-    """Reason to leave out a function -> number over all shards and languages; "" of those that are kept."""
-    total: Counter[str] = Counter()
-    for head in heads:
-        for name in languages_of(config.language):
-            total.update(head["languages"].get(name, {}).get("functions", {}))
-    return total
-
-
-def _read_all(shards: Sequence[Path], config: DataConfig, progress: bool) -> ShardPairs:
-    whole = ShardPairs()
-    tasks = [ShardTask(path, config) for path in shards]
-    for part in mapped(_READ, tasks, config, unit="shards", total=len(tasks), progress=progress):
-        whole.pairs += map(interned, part.pairs)
-        whole.languages += map(sys.intern, part.languages)
-        whole.fingerprints += part.fingerprints
-        whole.dropped += part.dropped
-    return whole
-
-
-def _without_duplicates(found: ShardPairs) -> tuple[list[Pair], dict[str, int]]:
-    """The pairs that remain, in order, and the numbers of the others; languages are compared apart."""
-    left_out: set[int] = set()
-    dropped = {"exact": 0, "near": 0}
-    for name in sorted(set(found.languages)):
-        rows = [row for row, each in enumerate(found.languages) if each == name]
-        copies = find_duplicates([found.fingerprints[row] for row in rows])
-        dropped["exact"] += int(copies.exact.sum())
-        dropped["near"] += int(copies.near.sum())
-        left_out.update(row for row, is_copy in zip(rows, copies.exact | copies.near, strict=True) if is_copy)
-    return [pair for row, pair in enumerate(found.pairs) if row not in left_out], dropped
-
-
-def _split(
-    pairs: Sequence[Pair], heads: Sequence[Mapping[str, Any]], config: DataConfig
-) -> dict[SplitName, list[Pair]]:
-    if config.split == "random":
-        names = random_splits(len(pairs), config.split_seed)
-    else:
-        of_tree = splits_of_trees(_sizes(heads), config.split_seed)
-        names = [of_tree[pair.method.origin.rpartition("@")[0]] for pair in pairs]
-    splits = divided(pairs, names)
-    if empty := [name for name in SPLITS if not splits[name]]:
+def _map_by_ray(tasks: Sequence[TreeTask], processes: int, cluster: str) -> Generator[MadeShard, None, None]:
+    os.environ.setdefault("RAY_AUTH_MODE", "disabled")  # else it writes a token into the home folder
+    try:
+        import ray
+    except ModuleNotFoundError as error:
         raise UserError(
-            f"{len(pairs):,} pairs of {len(heads):,} source trees are too few for a split by {config.split} "
-            f"({', '.join(empty)} would be empty): give more of them, or --data.split=random"
-        )
-    return {name: [replace(pair, method=replace(pair.method, split=name)) for pair in splits[name]] for name in SPLITS}
+            "--data.cluster=ray needs Ray: .venv/bin/python -m pip install --no-deps -r locks/requirements-cluster.txt"
+        ) from error
 
-
-def _sizes(heads: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
-    """Language -> tree -> pairs, before filters of the configuration and duplicates, in all languages."""
-    sizes: dict[str, dict[str, int]] = {name: {} for name in LANGUAGES}
-    for head in heads:
-        for name, counts in head["languages"].items():
-            sizes[name][head["tree"]["name"]] = counts["functions"].get("", 0)
-    return sizes
-
-
-def _of_trees(splits: Mapping[SplitName, Sequence[Pair]]) -> dict[str, dict[str, int]]:
-    """Split -> source tree -> pairs, largest first."""
-    return {name: dict(Counter(pair.method.origin for pair in pairs).most_common()) for name, pairs in splits.items()}
+    address = None if cluster == "ray" else cluster
+    ray.init(address=address, num_cpus=(processes or processors()) if address is None else None, log_to_driver=False)
+    try:
+        remote = ray.remote(make_shard).options(max_retries=_TRIES)
+        ahead = _AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
+        waiting = []
+        for task in tasks:
+            waiting.append(remote.remote(replace(task, apart=True)))
+            if len(waiting) >= ahead:
+                yield ray.get(waiting.pop(0))
+        while waiting:
+            yield ray.get(waiting.pop(0))
+    finally:
+        ray.shutdown()

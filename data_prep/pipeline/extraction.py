@@ -1,22 +1,28 @@
-"""The functions of a source tree, file by file, with their licences and counts. Light to import: no torch, no numpy."""
+"""Source tree -> shard: its functions, file by file, with their licences and counts. Light to import: no numpy."""
 
+import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final, Literal
 
 from data_prep.errors import UserError
-from data_prep.item_limits import limited
-from data_prep.languages.language import FoundFunction, Language, ParsedSource
+from data_prep.files.reading import raise_if_passing
+from data_prep.languages.language import FoundFunction, Function, Language, ParsedSource
 from data_prep.languages.registry import language as language_named
-from data_prep.languages.registry import language_of
-from data_prep.licences.licences import TreeLicences, states_licence
-from data_prep.licences.permissive import permitted
-from data_prep.limited_calls import LimitedCalls
+from data_prep.languages.registry import language_of, languages
+from data_prep.licences.licences import TreeLicences, permitted, states_licence
 from data_prep.pipeline.filters import IDENTICAL, LARGEST_FILE, function_reason, is_generated, path_reason, text_reason
-from data_prep.pipeline.shards import CorpusFile, CorpusFunction, alphanumeric_runs
-from data_prep.sources.source_tree import Entry, SourceTree
-from data_prep.worker_process import EndedByItemError
+from data_prep.pipeline.shards import CorpusFile, CorpusFunction, TreeName, alphanumeric_runs, shard_bytes
+from data_prep.pipeline.stages import Sums
+from data_prep.program import program_sha256
+from data_prep.sources.git_repository import bare_repository, fetched_commit
+from data_prep.sources.own_git import GitError
+from data_prep.sources.source_tree import Entry, GitTree, PackageTree, SourceTree
+from data_prep.worker_pool import LimitedCalls
+from data_prep.worker_process import FILE, EndedByItemError, limited
 
 UNKNOWN_LICENCE: Final = "licence not recognised"
 OTHER_LICENCE: Final = "licence not permitted"
@@ -24,8 +30,29 @@ COSTLY: Final = "too costly to parse"
 _EXTRACT: Final = f"{__name__}:extract_file"
 
 
+@dataclass(frozen=True, slots=True)
+class TreeTask:
+    """A source tree to extract."""
+
+    tree: TreeName
+    languages: Sequence[str]
+    kind: Literal["clone", "fetch", "archive"]
+    place: str  # the folder of a clone, the address to fetch from, or an archive
+    program: str  # checksum of the program that extracts, for the shard
+    apart: bool = False  # whether each file is parsed in a process of its own, for a tree that has ended the common one
+
+
+@dataclass(frozen=True, slots=True)
+class MadeShard:
+    """The shard of a tree."""
+
+    data: bytes  # b"" with a trouble
+    head: dict[str, Any]
+    trouble: str = ""  # why there is none
+
+
 @dataclass(slots=True)
-class Counts:
+class Counts(Sums):
     """What a tree has of a language."""
 
     files: Counter[str] = field(default_factory=Counter)  # reason -> files; "": with functions that are kept or indexed
@@ -34,18 +61,55 @@ class Counts:
     bytes: int = 0  # of files that were parsed
     broken: int = 0  # functions left out with broken text
 
-    def add(self, other: "Counts") -> None:
-        """Count what the other has counted too."""
-        self.files.update(other.files)
-        self.functions.update(other.functions)
-        self.licences.update(other.licences)
-        self.bytes += other.bytes
-        self.broken += other.broken
-
     def as_dict(self) -> dict[str, Any]:
         """For a shard's first line."""
         counters = {name: dict(sorted(getattr(self, name).items())) for name in ("files", "functions", "licences")}
         return {**counters, "bytes": self.bytes, "broken": self.broken}
+
+
+def extraction_program() -> str:
+    """Checksum of the program that extracts functions, with the versions of the grammars."""
+    grammars = " ".join(f"{each.distribution}={version(each.distribution)}" for each in languages())
+    return hashlib.sha256(f"{program_sha256(__name__)} {grammars}".encode()).hexdigest()
+
+
+def make_shard(task: TreeTask) -> MadeShard:
+    """Extract a source tree; one that cannot be read has no shard, and the reason."""
+    try:
+        if task.kind == "fetch":
+            with fetched_commit(task.place, task.tree.revision) as repository:
+                return _made(task, GitTree(repository, task.tree.revision))
+        return _made(task, _tree(task))
+    except (GitError, UserError, OSError) as error:
+        raise_if_passing(error)
+        return MadeShard(b"", {}, " ".join(str(error).split()) or type(error).__name__)
+
+
+def _tree(task: TreeTask) -> SourceTree:
+    if task.kind == "archive":
+        suffixes = tuple(suffix for name in task.languages for suffix in language_named(name).suffixes)
+        return PackageTree(Path(task.place), lambda path: path.endswith(suffixes) or _may_state_licence(path))
+    repository = bare_repository(Path(task.place))
+    if repository is None:
+        raise GitError(f"{task.place} is no clone")
+    return GitTree(repository, task.tree.revision)
+
+
+def _may_state_licence(path: str) -> bool:
+    return states_licence(path) or path.endswith("debian/copyright")
+
+
+def _made(task: TreeTask, tree: SourceTree) -> MadeShard:
+    counts: dict[str, Counts] = {}
+    head: dict[str, Any] = {"tree": asdict(task.tree), "program": task.program}
+    apart = LimitedCalls(FILE, 1) if task.apart else None
+    try:
+        files = list(extract_tree(tree, task.languages, counts, apart))
+    finally:
+        if apart:
+            apart.close()
+    head["languages"] = {name: each.as_dict() for name, each in counts.items()}
+    return MadeShard(shard_bytes(head, files), head)
 
 
 def extract_tree(
@@ -144,11 +208,8 @@ def _functions(file: CorpusFile, parsed: ParsedSource, language: Language) -> li
 
 
 def _function(found: FoundFunction, reason: str) -> CorpusFunction:
-    fields: Mapping[str, Sequence[str]] = {} if reason else found.fields()
-    return CorpusFunction(
-        found.name, found.type_name, found.kind, found.start, found.end, found.start_line, found.end_line,
-        found.doc, found.query, found.docstring, tuple(found.annotations), reason, fields,
-    )  # fmt: skip
+    same = {each.name: getattr(found, each.name) for each in fields(Function)}
+    return CorpusFunction(**same, reason=reason, fields={} if reason else found.fields())
 
 
 def disjoint(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

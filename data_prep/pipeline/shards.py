@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from data_prep.errors import UserError
-from data_prep.files.json_lines import json_lines
+from data_prep.files.json_text import json_lines
+from data_prep.languages.language import Function
 
 FORMAT: Final = "corpus-shard-1"
 _LEVEL: Final = 4
@@ -42,27 +43,11 @@ class TreeName:
 
 
 @dataclass(frozen=True, slots=True)
-class CorpusFunction:
-    """A function of a file."""
+class CorpusFunction(Function):
+    """A function of a file, as a shard has it."""
 
-    name: str
-    type_name: str
-    kind: str
-    start: int
-    end: int
-    start_line: int  # 1-based
-    end_line: int  # 1-based, inclusive
-    doc: str  # without comment marks; "" if there is none
-    query: str  # first sentence of doc
-    docstring: tuple[int, int] | None
-    annotations: Sequence[str]
     reason: str  # why it is in no pair; "" if it is
     fields: Mapping[str, Sequence[str]] = field(default_factory=dict)  # CODE_FIELDS; empty with a reason
-
-    @property
-    def dotted(self) -> str:
-        """The name qualified by the enclosing types; "" if it has none."""
-        return f"{self.type_name}.{self.name}" if self.type_name and self.name else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,17 +163,8 @@ def _of_function(function: CorpusFunction) -> list[Any]:
     each = function
     fields = [" ".join(each.fields[name]) for name in CODE_FIELDS] if each.fields else []
     place = [each.start, each.end, each.start_line, each.end_line, *(each.docstring or ())]
-    return [
-        each.name,
-        each.type_name,
-        each.kind,
-        place,
-        each.doc,
-        each.query,
-        list(each.annotations),
-        each.reason,
-        fields,
-    ]
+    names = [each.name, each.type_name, each.kind]
+    return [*names, place, each.doc, each.query, list(each.annotations), each.reason, fields]
 
 
 def _file(row: Mapping[str, Any]) -> CorpusFile:

@@ -1,21 +1,58 @@
-"""What the stages of preparation share: processes with a progress bar, seconds, and the pairs that come out."""
+"""What the stages of preparation share: processes with a progress bar, seconds, counts, and the pairs that come out."""
 
 import sys
 import time
+from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, Protocol, TypeVar, runtime_checkable
+from dataclasses import dataclass, field, fields, replace
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, ClassVar, Final, Self, TypeVar
 
 from tqdm import tqdm
 
 from data_prep.config import DataConfig
+from data_prep.files.named_paths import named_path
 from data_prep.records import Pair, SplitName
 from data_prep.worker_pool import Guard, map_ordered, processors
 
 _LISTED: Final = 1000
 """Most skipped files listed in a manifest; all are counted."""
 Item = TypeVar("Item")
+
+
+class Sums:
+    """A dataclass of numbers, counters and lists, which can be added up."""
+
+    def add(self, other: Self) -> None:
+        """Add each field of ``other`` to that of this one."""
+        for each in fields(self):  # type: ignore[arg-type]  # each subclass is a dataclass
+            total = getattr(self, each.name)
+            total += getattr(other, each.name)
+            setattr(self, each.name, total)
+
+    @classmethod
+    def joined(cls, parts: Iterable[Self]) -> Self:
+        """The sum of all parts, in order."""
+        whole = cls()
+        for part in parts:
+            whole.add(part)
+        return whole
+
+
+@dataclass(slots=True)
+class Extracted(Sums):
+    """What is extracted from some files or shards."""
+
+    pairs: list[Pair] = field(default_factory=list)
+    fingerprints: list[Any] = field(default_factory=list)  # of each pair of a shard
+    files: int = 0  # or shards
+    methods: int = 0  # documented, before the filters
+    dropped: Counter[str] = field(default_factory=Counter)  # reason -> methods
+    broken: list[tuple[str, str]] = field(default_factory=list)  # path, error
+    not_parsed: list[tuple[str, str]] = field(default_factory=list)  # path:line of a method, javalang's error
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +112,24 @@ def mapped(
             bar.update(size(part))
 
 
+def collected(
+    function: str,
+    chunks: Iterable[Any],
+    config: DataConfig,
+    guard: Guard | None = None,
+    *,
+    unit: str,
+    total: int | None = None,
+    progress: bool,
+) -> Extracted:
+    """The sum of what a function extracts from each chunk, as by :func:`mapped`, with interned words."""
+    whole, size = Extracted(), attrgetter("files")
+    for part in mapped(function, chunks, config, guard, unit=unit, size=size, total=total, progress=progress):
+        part.pairs = [*map(interned, part.pairs)]
+        whole.add(part)
+    return whole
+
+
 def chunked(items: Iterable[Item], size: Callable[[Item], int], least: int) -> Iterator[list[Item]]:
     """Lists of ``items``, in order, each of ``least`` in size or, the last one, less."""
     chunk: list[Item] = []
@@ -89,36 +144,46 @@ def chunked(items: Iterable[Item], size: Callable[[Item], int], least: int) -> I
         yield chunk
 
 
+def raw_folder(config: DataConfig, name: str) -> Path:
+    """Where the raw data of the data set ``name`` are: at ``--data.path``, else where they are put when fetched."""
+    return named_path(config.path) if config.path else Path(config.root) / "raw" / name
+
+
 def interned(pair: Pair) -> Pair:
     """The pair with interned words, which otherwise take most of the memory."""
     fields = {name: tuple(map(sys.intern, words)) for name, words in pair.method.fields.items()}
     return Pair(replace(pair.method, fields=fields), pair.query_text, tuple(map(sys.intern, pair.query)))
 
 
-@runtime_checkable
-class ReadyMade(Protocol):
-    """A data set that provides pairs with splits."""
+class ReadyMade(ABC):
+    """A data set that comes with pairs and splits, which are not filtered and keep their duplicates."""
 
-    left_out: list[tuple[str, str]]  # file, why it is skipped
-    counts: dict[str, int]  # filled by pairs()
+    cache_name: ClassVar[str]
 
-    def pairs(self) -> Mapping[SplitName, Sequence[Pair]]: ...
+    def __init__(self, config: DataConfig) -> None:
+        self._config = config
+        self._place = raw_folder(config, self.cache_name)
+        self.left_out: list[tuple[str, str]] = []  # file, why it is skipped
+        self.counts: dict[str, int] = {}  # filled by pairs()
 
+    @abstractmethod
+    def pairs(self) -> Mapping[SplitName, Sequence[Pair]]:
+        """The pairs of each split."""
+
+    @abstractmethod
     def missing(self) -> list[str]:
         """Names of missing optional files."""
-        ...
 
-
-def ready_made(raw: ReadyMade) -> MadePairs:
-    """The pairs of ``raw``, without filtering or removal of duplicates."""
-    watch = Stopwatch()
-    splits = raw.pairs()
-    watch.stage("read")
-    counts = {**raw.counts, "pairs": sum(map(len, splits.values()))}
-    manifest = {"counts": counts, "broken_files": listed(raw.left_out), "missing_files": raw.missing()}
-    source = ", ".join(f"{count:,} {what.replace('_', ' ')}" for what, count in raw.counts.items())
-    unused = "".join(f"; {name} is not used: {reason}" for name, reason in raw.left_out)
-    return MadePairs(splits, manifest, source + unused, watch.seconds)
+    def make(self, progress: bool) -> MadePairs:  # noqa: ARG002 - there is no progress to show
+        """Return the pairs without further processing."""
+        watch = Stopwatch()
+        splits = self.pairs()
+        watch.stage("read")
+        counts = {**self.counts, "pairs": sum(map(len, splits.values()))}
+        manifest = {"counts": counts, "broken_files": listed(self.left_out), "missing_files": self.missing()}
+        source = ", ".join(f"{count:,} {what.replace('_', ' ')}" for what, count in self.counts.items())
+        unused = "".join(f"; {name} is not used: {reason}" for name, reason in self.left_out)
+        return MadePairs(splits, manifest, source + unused, watch.seconds)
 
 
 def listed(left_out: Sequence[tuple[str, str]]) -> list[dict[str, str]]:

@@ -13,8 +13,7 @@ from typing import Any, Final
 
 from data_prep.errors import UserError
 from data_prep.files.json_text import parse_json
-from data_prep.files.reading import open_regular, read_whole
-from data_prep.sources.archives import MAX_RATIO
+from data_prep.files.reading import MAX_RATIO, open_regular, read_whole
 
 Feed = Callable[[bytes], None]
 

@@ -15,8 +15,7 @@ from typing import IO, Any, Final
 from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_folder
 from data_prep.files.folder_lock import sole_holder
-from data_prep.files.json_lines import json_lines
-from data_prep.files.json_text import parse_json
+from data_prep.files.json_text import json_lines, parse_json
 from data_prep.files.named_paths import check_folder_place, named_path
 from data_prep.files.reading import read_whole
 from data_prep.posts.config import PostsConfig

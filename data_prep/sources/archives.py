@@ -8,7 +8,6 @@ link, an unreadable or too long file) are skipped and reported to ``skipped``.
 import bz2
 import errno
 import gzip
-import io
 import logging
 import lzma
 import os
@@ -18,14 +17,11 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Final
+from typing import Any, Final
 
 from data_prep.errors import UserError
-from data_prep.files.reading import open_regular, raise_if_passing, read_regular, reading, reason
+from data_prep.files.reading import MAX_RATIO, open_regular, raise_if_passing, read_regular, reading, reason
 from data_prep.records import SourceFile
-
-Unpacked = gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile | io.BufferedReader
-"""A decompressed stream of a tar."""
 
 Skipped = Callable[[str, str], None]
 """Called with the path of a skipped file, and the reason."""
@@ -36,8 +32,6 @@ MAX_TOTAL_BYTES: Final = 8 << 30
 """Maximum decompressed size of an archive."""
 MAX_MEMBERS: Final = 1_000_000
 """Maximum number of members of an archive."""
-MAX_RATIO: Final = 200
-"""Maximum compression ratio of an archive or member; that of Java code is between 3 and 10."""
 _RATIO_FROM: Final = 4 << 20  # bytes; smaller outputs are never bombs
 _MAX_HEADER: Final = 1 << 20  # bytes of one long name or pax header in a tar
 _LONG_HEADERS: Final = (
@@ -68,8 +62,6 @@ def read_java_files(
     Raises:
         UserError: ``path`` is missing, not a directory or archive, rejected as hostile, damaged, or without Java.
     """
-    if not path.exists():
-        raise UserError(f"{path} does not exist: expected a directory, zip, jar or tar of Java sources")
     found = False
     for file in _entries(path, skipped, lambda name: placed(name) if name.endswith(".java") else None):
         found = True
@@ -86,12 +78,12 @@ def read_archive(
     Raises:
         UserError: ``path`` is missing, not a directory or archive, rejected as hostile, or damaged.
     """
-    if not path.exists():
-        raise UserError(f"{path} does not exist: expected a directory, zip or tar of sources")
     return _entries(path, skipped, lambda name: name if wanted(name) else None)
 
 
 def _entries(path: Path, skipped: Skipped, placed: Placed) -> Iterator[tuple[str, bytes]]:
+    if not path.exists():
+        raise UserError(f"{path} does not exist: expected a directory, zip, jar or tar of sources")
     if path.is_dir():
         return _of_directory(path, skipped, placed)
     try:
@@ -108,7 +100,7 @@ def _entries(path: Path, skipped: Skipped, placed: Placed) -> Iterator[tuple[str
         if start.startswith(magic):
             return _refusing(path, _of_tar(path, _UNPACKERS[magic], skipped, placed))
     if start[257:262] == b"ustar":
-        return _refusing(path, _of_tar(path, _plain, skipped, placed))
+        return _refusing(path, _of_tar(path, lambda file: file, skipped, placed))
     raise UserError(f"{path} is neither a directory nor a zip, jar or tar archive")
 
 
@@ -123,26 +115,15 @@ def _of_directory(folder: Path, skipped: Skipped, placed: Placed) -> Iterator[tu
     places = ((placed(_readable(file.relative_to(folder).as_posix())), file) for file in files)
     for name, file in sorted((name, file) for name, file in places if name is not None):
         try:
-            data = _read_regular(file)
-        except _LeftOutError as error:
-            skipped(name, str(error))
+            data, _ = read_regular(file, MAX_FILE_BYTES + 1)
+        except OSError as error:
+            raise_if_passing(error)
+            skipped(name, _SKIPPED_LINK if error.errno == errno.ELOOP else reason(error))
+            continue
+        if len(data) > MAX_FILE_BYTES:
+            skipped(name, _TOO_LONG)
         else:
             yield name, data
-
-
-class _LeftOutError(Exception):
-    """A skipped file, with the reason."""
-
-
-def _read_regular(file: Path) -> bytes:
-    try:
-        data, _ = read_regular(file, MAX_FILE_BYTES + 1)
-    except OSError as error:
-        raise_if_passing(error)
-        raise _LeftOutError(_SKIPPED_LINK if error.errno == errno.ELOOP else reason(error)) from error
-    if len(data) > MAX_FILE_BYTES:
-        raise _LeftOutError(_TOO_LONG)
-    return data
 
 
 def _refusing(path: Path, entries: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
@@ -163,8 +144,8 @@ class _RefusedError(Exception):
 
 
 def _check_path(name: str) -> None:
-    parts = PurePosixPath(name.replace("\\", "/"))
-    if parts.is_absolute() or ".." in parts.parts or PureWindowsPath(name).drive:
+    path = PureWindowsPath(name)
+    if path.root or path.drive or ".." in path.parts:
         raise _RefusedError(f"its member {name!r} points outside the archive")
 
 
@@ -192,23 +173,17 @@ def _of_zip(path: Path, skipped: Skipped, placed: Placed) -> Iterator[tuple[str,
         for name, member in sorted(members.items()):
             if stat.S_ISLNK(member.external_attr >> 16):
                 skipped(name, _SKIPPED_LINK)
-            elif _may_be_read(member, skipped):
+                continue
+            if member.flag_bits & 1:
+                raise _RefusedError(f"its member {member.filename!r} is encrypted; unpack it first")
+            _check_ratio(f"its member {member.filename!r}", member.file_size, member.compress_size)
+            if member.file_size > MAX_FILE_BYTES:
+                skipped(member.filename, _TOO_LONG)
+            else:
                 yield name, archive.read(member)
 
 
-def _may_be_read(member: zipfile.ZipInfo, skipped: Skipped) -> bool:
-    if member.flag_bits & 1:
-        raise _RefusedError(f"its member {member.filename!r} is encrypted; unpack it first")
-    _check_ratio(f"its member {member.filename!r}", member.file_size, member.compress_size)
-    if member.file_size > MAX_FILE_BYTES:
-        skipped(member.filename, _TOO_LONG)
-        return False
-    return True
-
-
-def _of_tar(
-    path: Path, unpack: Callable[[io.BufferedReader], Unpacked], skipped: Skipped, placed: Placed
-) -> Iterator[tuple[str, bytes]]:
+def _of_tar(path: Path, unpack: Callable[[Any], Any], skipped: Skipped, placed: Placed) -> Iterator[tuple[str, bytes]]:
     """Read the stream once, hold the sources compressed in memory, and yield them sorted."""
     held: dict[str, bytes] = {}
     with open_regular(path) as packed, unpack(packed) as raw:
@@ -251,7 +226,7 @@ class _TarInfo(tarfile.TarInfo):
 class _Bounded:
     """A decompressed stream that rejects decompression bombs."""
 
-    def __init__(self, raw: Unpacked, packed: int) -> None:
+    def __init__(self, raw: Any, packed: int) -> None:
         self._raw, self._packed = raw, packed
         self._last = b""
         self.unpacked = 0  # bytes read so far
@@ -271,14 +246,10 @@ class _Bounded:
             pass
 
 
-def _plain(file: io.BufferedReader) -> io.BufferedReader:
-    return file
-
-
-_UNPACKERS: Final[dict[bytes, Callable[[io.BufferedReader], Unpacked]]] = {
-    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
-    b"BZh": bz2.BZ2File,
-    b"\xfd7zXZ\x00": lzma.LZMAFile,
+_UNPACKERS: Final[dict[bytes, Callable[[Any], Any]]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
 }
 
 

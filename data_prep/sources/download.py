@@ -23,8 +23,7 @@ from data_prep.errors import UserError
 from data_prep.files.atomic import naming, write_atomically
 from data_prep.files.folder_lock import sole_holder
 from data_prep.files.json_text import parse_json
-from data_prep.files.reading import ABSENT, open_regular, read_whole
-from data_prep.store.manifest import file_sha256
+from data_prep.files.reading import ABSENT, file_sha256, open_regular, read_whole
 
 _CHUNK: Final = 1 << 18  # bytes
 _TRY_AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -57,9 +56,7 @@ class _CutError(Exception):
         self.wait = wait
 
 
-def download(
-    remote: Remote, target: Path, *, tries: int = 5, timeout: float = 30.0, first_wait: float = 1.0, quiet: bool = False
-) -> str:
+def download(remote: Remote, target: Path, *, tries: int = 5, timeout: float = 30.0, first_wait: float = 1.0) -> str:
     """Fetch ``remote`` to ``target`` and return its sha256.
 
     Received data stays in ``<target>.part`` when the connection is lost, and the next try or run resumes from there if
@@ -83,10 +80,10 @@ def download(
     with sole_holder(target.with_name(f"{target.name}.part.lock"), report):
         if waited and target.exists():
             return file_sha256(target)
-        return _fetched(remote, _Part(remote, target), tries, timeout, first_wait, quiet=quiet)
+        return _fetched(remote, _Part(remote, target), tries, timeout, first_wait)
 
 
-def _fetched(remote: Remote, part: "_Part", tries: int, timeout: float, first_wait: float, *, quiet: bool) -> str:
+def _fetched(remote: Remote, part: "_Part", tries: int, timeout: float, first_wait: float) -> str:
     problem, asked = "", 0.0
     for number in range(tries):
         if number:
@@ -94,7 +91,7 @@ def _fetched(remote: Remote, part: "_Part", tries: int, timeout: float, first_wa
             _logger.info("%s: %s; trying again in %.0f s", remote.url, problem, wait)
             time.sleep(wait)
         try:
-            part.fetch(timeout, quiet)
+            part.fetch(timeout)
             return part.finish()
         except _CutError as error:
             problem, asked = str(error), error.wait
@@ -109,7 +106,7 @@ class _Part:
         self._file = target.with_name(f"{target.name}.part")
         self._note = target.with_name(f"{target.name}.part.json")  # the server's validator of the downloaded version
 
-    def fetch(self, timeout: float, quiet: bool) -> None:
+    def fetch(self, timeout: float) -> None:
         have, mark = self._have()
         if have and have == self._remote.size:
             return
@@ -121,7 +118,7 @@ class _Part:
             with urllib.request.build_opener().open(
                 urllib.request.Request(self._remote.url, headers=headers), timeout=timeout
             ) as response:
-                self._receive(response, have, quiet)
+                self._receive(response, have)
         except urllib.error.HTTPError as error:
             with error:
                 self._refused(error.code, error.reason, error.headers)
@@ -130,17 +127,15 @@ class _Part:
 
     def finish(self) -> str:
         """Verify the received file and move it into place."""
-        size, known = self._file.stat().st_size, self._remote
-        if known.size is not None and size != known.size:
-            self._discard()
-            raise DownloadError(f"{known.url} gave {size:,} bytes instead of {known.size:,}; nothing was saved")
-        sha256 = file_sha256(self._file)
-        if known.sha256 is not None and sha256 != known.sha256:
-            self._discard()
-            raise DownloadError(f"{known.url} gave sha256 {sha256} instead of {known.sha256}; nothing was saved")
-        if known.git_blob is not None and (blob := _git_blob(self._file)) != known.git_blob:
-            self._discard()
-            raise DownloadError(f"{known.url} gave the git blob {blob} instead of {known.git_blob}; nothing was saved")
+        known, sha256 = self._remote, file_sha256(self._file)
+        for what, found, expected in (
+            ("as size in bytes", self._file.stat().st_size, known.size),
+            ("sha256", sha256, known.sha256),
+            ("the git blob", _git_blob(self._file) if known.git_blob else "", known.git_blob),
+        ):
+            if expected is not None and found != expected:
+                self._discard()
+                raise DownloadError(f"{known.url} gave {what} {found} instead of {expected}; nothing was saved")
         self._file.replace(self._target)
         self._note.unlink(missing_ok=True)
         return sha256
@@ -159,25 +154,21 @@ class _Part:
         self._discard()
         return 0, ""
 
-    def _receive(self, response: Any, have: int, quiet: bool) -> None:
+    def _receive(self, response: Any, have: int) -> None:
         if response.headers.get_content_type() in _PAGES:
             raise DownloadError(f"{self._remote.url} answers with a web page in place of {self._target.name}")
-        if response.status != _PARTIAL or not str(response.headers.get("Content-Range", "")).startswith(
-            f"bytes {have}-"
-        ):
-            if response.status == _PARTIAL:
-                self._discard()
-                raise _CutError("the server sent another part than was asked for")
+        if response.status != _PARTIAL:
             have = 0  # the whole file from its start
+        elif not str(response.headers.get("Content-Range", "")).startswith(f"bytes {have}-"):
+            self._discard()
+            raise _CutError("the server sent another part than was asked for")
         total = self._total(response.headers, have)
         note = {"url": self._remote.url, "mark": _mark(response.headers), "sha256": self._remote.sha256}
         write_atomically(self._note, json.dumps(note))
         with (
             naming(self._file),
             self._file.open("ab" if have else "wb") as file,
-            tqdm(
-                initial=have, total=total, unit="B", unit_scale=True, desc=self._target.name, disable=quiet or None
-            ) as bar,
+            tqdm(initial=have, total=total, unit="B", unit_scale=True, desc=self._target.name, disable=None) as bar,
         ):
             while chunk := response.read(_CHUNK):
                 file.write(chunk)

@@ -9,7 +9,7 @@ size. Only :func:`fetched_commit` uses the network.
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.files.reading import raise_if_passing, read_regular
-from data_prep.sources.own_git import GitError, OwnGit
+from data_prep.sources.own_git import GitError, git_says, own_repository
 
 _TRANSPORT: Final = "https"
 """The only one that a fetch may use."""
@@ -87,8 +87,9 @@ class GitRepository:
         if not index or (whole and not any(place in index for place in wanted)):
             return []
         with self._git() as git:
-            git.put_index(index)
-            listed = dict.fromkeys(git.answer("ls-files", "--cached", "-z").split(b"\0")[:-1])  # in a conflict repeated
+            (git / "index").write_bytes(index)
+            said = git_says(git, "ls-files", "--cached", "-z")
+        listed = dict.fromkeys(said.split(b"\0")[:-1])  # in a conflict repeated
         folders = tuple(place for place in wanted if place.endswith(b"/"))
         return [path for path in listed if path in wanted or path.startswith(folders)]
 
@@ -98,38 +99,22 @@ class GitRepository:
         Raises:
             GitError: the commit, or a folder of it, is not there.
         """
-        with self._git() as git:
-            inside = [prefix] if prefix else []
-            listed = git.answer("ls-tree", "-r", "-z", commit, "--", *inside).split(b"\0")[:-1]
-        found, start = {}, len(os.fsencode(prefix))
-        for line in listed:
-            about, _, path = line.partition(b"\t")
-            mode, _, digest = about.split(b" ")
-            if mode != _SUBMODULE:
-                found[path[start:]] = digest.decode()
-        return found
+        start, inside = len(os.fsencode(prefix)), [prefix] if prefix else []
+        listed = self._listed(commit, "--", *inside)
+        return {path[start:]: digest.decode() for (mode, _, digest), path in listed if mode != _SUBMODULE}
 
-    def entries(self, commit: str) -> list[tuple[str, str, str]]:
-        """Mode, hash and path of every file, link and submodule of ``commit``, in order; paths as valid Unicode.
+    def entries(self, commit: str) -> list[tuple[str, str, str, int | None]]:
+        """Mode, path as valid Unicode, hash and size of every file, link and submodule of ``commit``, in order.
+
+        Those without an object here have no size.
 
         Raises:
             GitError: the commit, or a folder of it, is not there.
         """
-        with self._git() as git:
-            listed = git.answer("ls-tree", "-r", "-z", "--full-tree", f"{commit}^{{commit}}").split(b"\0")[:-1]
-        parts = (line.decode("utf-8", "replace").partition("\t") for line in listed)
-        return [(about.split(" ")[0], about.split(" ")[2], path) for about, _, path in parts]
-
-    def sizes(self, digests: Sequence[str]) -> Mapping[str, int]:
-        """The sizes in bytes of those objects that are there.
-
-        Raises:
-            GitError: they cannot be read.
-        """
-        with self._git() as git:
-            said = git.answer("cat-file", "--batch-check", given=_lines(digests)).split(b"\n")[:-1]
-        parts = (line.split(b" ") for line in said)
-        return {each[0].decode(): int(each[2]) for each in parts if len(each) == 3 and each[1] == b"blob"}
+        return [
+            (mode.decode(), path.decode("utf-8", "replace"), digest.decode(), int(size) if size.isdigit() else None)
+            for (mode, _, digest, size), path in self._listed("--long", "--full-tree", f"{commit}^{{commit}}")
+        ]
 
     def contents(self, sizes: Mapping[str, int]) -> Iterator[tuple[str, bytes]]:
         """The hash and content of each object of ``sizes``, which are its size, in that order.
@@ -139,7 +124,16 @@ class GitRepository:
         """
         with self._git() as git:
             for batch in _batches(sizes):
-                yield from _blobs(git.answer("cat-file", "--batch", given=_lines(batch)))
+                said = git_says(git, "cat-file", "--batch", given="".join(f"{each}\n" for each in batch).encode())
+                yield from _blobs(said)
+
+    def _listed(self, *arguments: str) -> Iterator[tuple[list[bytes], bytes]]:
+        """What ``git ls-tree`` says of each file, and its path."""
+        with self._git() as git:
+            said = git_says(git, "ls-tree", "-r", "-z", *arguments)
+        for line in said.split(b"\0")[:-1]:
+            about, _, path = line.partition(b"\t")
+            yield about.split(), path
 
     def _ref(self, name: bytes) -> bytes:
         """The content of a ref, b"" if there is none."""
@@ -159,17 +153,17 @@ class GitRepository:
             raise GitError("not a git repository: it has no config")
         if content is None:  # a bare copy of objects and refs
             return []
-        with OwnGit.made("sha1", None) as git:
-            said = git.answer("config", "--file", "-", "--null", "--list", given=content)
+        with own_repository("sha1", None) as git:
+            said = git_says(git, "config", "--file", "-", "--null", "--list", given=content)
         pairs = (entry.partition("\n") for entry in said.decode("utf-8", "replace").split("\0")[:-1])
         return [(key, value) for key, _, value in pairs]
 
     @contextmanager
-    def _git(self) -> "Iterator[OwnGit]":
+    def _git(self) -> Iterator[Path]:
         form = dict(self._configuration).get("extensions.objectformat", "sha1").lower()
         if form not in ("sha1", "sha256"):
             raise GitError(f"its objects are named in a form that is not known, {form[:20]!r}")
-        with OwnGit.made(form, self.shared / "objects") as git:
+        with own_repository(form, self.shared / "objects") as git:
             yield git
 
 
@@ -185,7 +179,12 @@ def repository_of(folder: Path) -> GitRepository | None:
         place = top / ".git"
         if not os.path.lexists(place):
             continue
-        own = place if place.is_dir() else _named(place, b"gitdir: ", top)
+        own = place
+        if not place.is_dir():
+            said = _small(place).strip()
+            if not said.startswith(b"gitdir: ") or b"\0" in said:
+                raise GitError(".git names no folder")
+            own = top / os.fsdecode(said.removeprefix(b"gitdir: "))
         common = _bytes(own / "commondir", _LARGEST_FILE)
         shared = own if common is None else own / os.fsdecode(common.strip())
         if not (shared / "objects").is_dir():
@@ -201,24 +200,32 @@ def bare_repository(folder: Path) -> GitRepository | None:
     return GitRepository(own, own, own) if is_one else None
 
 
+def mirror_of(folder: Path, name: str) -> GitRepository | None:
+    """The clone of ``owner/name`` among the mirrors of a folder; None if there is none.
+
+    It may be bare or plain, in ``OWNER+NAME``, ``OWNER/NAME`` or ``OWNER/NAME.git``, there or in a folder ``repo``.
+    """
+    places = (
+        folder / place / inside for place in (name.replace("/", "+"), name, f"{name}.git") for inside in ("", "repo")
+    )
+    return next((found for place in places if (found := bare_repository(place)) is not None), None)
+
+
 @contextmanager
-def fetched_commit(url: str, commit: str) -> "Iterator[GitRepository]":
+def fetched_commit(url: str, commit: str) -> Iterator[GitRepository]:
     """A temporary bare repository with only ``commit``, fetched from ``url``; deleted after the block.
 
     Raises:
         GitError: it cannot be fetched.
     """
-    with OwnGit.made("sha1", None) as git:
-        git.answer(
+    with own_repository("sha1", None) as git:
+        git_says(
+            git,
             *("-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=60", "-c", "http.followRedirects=initial"),
             *("fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", url, commit),
             transport=_TRANSPORT,
         )
-        yield GitRepository(git.folder, git.folder, git.folder)
-
-
-def _lines(digests: Iterable[str]) -> bytes:
-    return "".join(f"{digest}\n" for digest in digests).encode()
+        yield GitRepository(git, git, git)
 
 
 def _batches(sizes: Mapping[str, int]) -> Iterator[list[str]]:
@@ -245,14 +252,6 @@ def _blobs(said: bytes) -> Iterator[tuple[str, bytes]]:
         place = end + 1 + int(about[2])
         yield about[0].decode(), said[end + 1 : place]
         place += 1
-
-
-def _named(file: Path, start: bytes, folder: Path) -> Path:
-    """The path stored in a file."""
-    said = _small(file).strip()
-    if not said.startswith(start) or b"\0" in said:
-        raise GitError(f"{file.name} names no folder")
-    return folder / os.fsdecode(said.removeprefix(start))
 
 
 def _small(path: Path) -> bytes:

@@ -7,14 +7,15 @@ names is run, and the network is used only by a command that is given a transpor
 import json
 import os
 import re
+import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 from data_prep.files.reading import raise_if_passing
 from data_prep.installation import absolute_path
@@ -32,82 +33,59 @@ class GitError(Exception):
     """Why a repository could not be read."""
 
 
-class OwnGit:
-    """Git in a temporary repository, empty except for borrowed objects."""
+@contextmanager
+def own_repository(object_format: str, objects: Path | None) -> Iterator[Path]:
+    """A repository that exists for the block, in a temporary folder; ``objects``: the folder of borrowed objects.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    @classmethod
-    @contextmanager
-    def made(cls, object_format: str, objects: Path | None) -> Iterator["OwnGit"]:
-        """A repository that exists for the block; ``objects``: the folder of borrowed objects.
-
-        Raises:
-            GitError: git is missing or too old.
-        """
-        _check_version()
-        with tempfile.TemporaryDirectory(prefix="galm-git-", ignore_cleanup_errors=True) as name:
-            folder = Path(name)
-            (folder / "objects" / "info").mkdir(parents=True)
-            (folder / "refs").mkdir()
-            (folder / "HEAD").write_bytes(b"ref: refs/heads/none\n")
-            version, extension = (1, "[extensions]\nobjectformat = sha256\n") if object_format == "sha256" else (0, "")
-            (folder / "config").write_text(f"[core]\nrepositoryformatversion = {version}\nbare = true\n{extension}")
-            if objects is not None:
-                quoted = json.dumps(os.path.realpath(objects), ensure_ascii=False)  # a name may contain a newline
-                (folder / "objects" / "info" / "alternates").write_bytes(os.fsencode(f"{quoted}\n"))
-            yield cls(folder)
-
-    def put_index(self, content: bytes) -> None:
-        """Use a copy of an index."""
-        (self.folder / "index").write_bytes(content)
-
-    def answer(self, *arguments: str, given: bytes = b"", transport: str = "") -> bytes:
-        """The output of ``git ARGUMENTS``; only with a ``transport``, it may use the network by that.
-
-        Raises:
-            GitError: git fails, takes too long or prints too much.
-        """
-        environment, seconds = _environment(self.folder), _SECONDS
-        if transport:
-            environment |= {"GIT_ALLOW_PROTOCOL": transport, **_proxies()}
-            seconds = _SECONDS_OF_FETCH
-        with (self.folder / "input").open("w+b") as file, (self.folder / "errors").open("w+b") as errors:
-            file.write(given)
-            file.seek(0)
-            said, code = _bounded(["git", *arguments], self.folder, environment, file, errors, seconds)
-            if code:
-                errors.seek(0)
-                lines = errors.read(4096).decode("utf-8", "replace").strip().splitlines() or ["no reason given"]
-                raise GitError(lines[0])
-        return said
+    Raises:
+        GitError: git is missing or too old.
+    """
+    _check_version()
+    with tempfile.TemporaryDirectory(prefix="galm-git-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        (folder / "objects" / "info").mkdir(parents=True)
+        (folder / "refs").mkdir()
+        (folder / "HEAD").write_bytes(b"ref: refs/heads/none\n")
+        version, extension = (1, "[extensions]\nobjectformat = sha256\n") if object_format == "sha256" else (0, "")
+        (folder / "config").write_text(f"[core]\nrepositoryformatversion = {version}\nbare = true\n{extension}")
+        if objects is not None:
+            quoted = json.dumps(os.path.realpath(objects), ensure_ascii=False)  # a name may contain a newline
+            (folder / "objects" / "info" / "alternates").write_bytes(os.fsencode(f"{quoted}\n"))
+        yield folder
 
 
-def _bounded(
-    command: list[str],
-    folder: Path,
-    environment: Mapping[str, str],
-    given: IO[bytes],
-    errors: IO[bytes],
-    seconds: float | None = None,
-) -> tuple[bytes, int]:
-    """The output of a program and its exit code; it is killed if it takes too long or prints too much."""
-    try:
-        process = subprocess.Popen(
-            command, cwd=folder, env=environment, stdin=given, stdout=subprocess.PIPE, stderr=errors
-        )
-    except OSError as error:
-        raise_if_passing(error)
-        raise GitError("git is not installed" if isinstance(error, FileNotFoundError) else str(error)) from error
-    late = threading.Event()
+def git_says(folder: Path, *arguments: str, given: bytes = b"", transport: str = "") -> bytes:
+    """The output of ``git ARGUMENTS`` in our repository; only with a ``transport``, it may use the network by that.
 
-    def end() -> None:
-        late.set()
-        process.kill()
+    Raises:
+        GitError: git fails, takes too long or prints too much.
+    """
+    environment, seconds = _environment(folder), _SECONDS
+    if transport:
+        proxies = {key: value for key, value in os.environ.items() if key.lower() in ("https_proxy", "no_proxy")}
+        environment |= {"GIT_ALLOW_PROTOCOL": transport, **proxies}
+        seconds = _SECONDS_OF_FETCH
+    with (folder / "input").open("w+b") as file, (folder / "errors").open("w+b") as errors:
+        file.write(given)
+        file.seek(0)
+        try:
+            process = subprocess.Popen(
+                ["git", *arguments], cwd=folder, env=environment, stdin=file, stdout=subprocess.PIPE, stderr=errors
+            )
+        except OSError as error:
+            raise_if_passing(error)
+            raise GitError("git is not installed" if isinstance(error, FileNotFoundError) else str(error)) from error
+        said = _said(process, seconds)
+        if process.returncode:
+            errors.seek(0)
+            lines = errors.read(4096).decode("utf-8", "replace").strip().splitlines() or ["no reason given"]
+            raise GitError(lines[0])
+    return said
 
-    limit = _SECONDS if seconds is None else seconds
-    timer = threading.Timer(limit, end)
+
+def _said(process: subprocess.Popen[bytes], seconds: float) -> bytes:
+    """The output of a program until its end; it is killed if it takes too long or prints too much."""
+    timer = threading.Timer(seconds, process.kill)
     timer.start()
     with process:
         try:
@@ -115,17 +93,17 @@ def _bounded(
             said = process.stdout.read(_LARGEST_ANSWER + 1)
             if len(said) > _LARGEST_ANSWER:
                 process.kill()
-            code = process.wait()
+            process.wait()
         except BaseException:
             process.kill()
             raise
         finally:
             timer.cancel()
-    if late.is_set():
-        raise GitError(f"git gave no answer within {limit:.0f} seconds")
     if len(said) > _LARGEST_ANSWER:
         raise GitError(f"git answers more than {_LARGEST_ANSWER:,} bytes")
-    return said, code
+    if process.returncode == -signal.SIGKILL:
+        raise GitError(f"git gave no answer within {seconds:.0f} seconds")
+    return said
 
 
 def _environment(folder: Path) -> dict[str, str]:
@@ -149,16 +127,10 @@ def _environment(folder: Path) -> dict[str, str]:
     }
 
 
-def _proxies() -> dict[str, str]:
-    """The user's settings of proxies, which a fetch needs."""
-    return {name: value for name, value in os.environ.items() if name.lower() in ("https_proxy", "no_proxy")}
-
-
 @lru_cache(maxsize=4)
 def _version(search_path: str) -> tuple[int, ...]:  # noqa: ARG001 - another PATH may lead to another git
-    with tempfile.TemporaryDirectory(prefix="galm-git-") as name, (Path(name) / "none").open("w+b") as none:
-        said, _ = _bounded(["git", "--version"], Path(name), _environment(Path(name)), none, none)
-    match = re.match(rb"git version (\d+)\.(\d+)", said)
+    with tempfile.TemporaryDirectory(prefix="galm-git-") as name:
+        match = re.match(rb"git version (\d+)\.(\d+)", git_says(Path(name), "--version"))
     return tuple(int(number) for number in match.groups()) if match else (0,)
 
 

@@ -1,21 +1,27 @@
-"""Downloads pinned packages by the ordinary clients of their registries, pip and npm, without running their code."""
+"""Downloads pinned packages by the ordinary clients of their registries, pip and npm, without running their code.
 
+Such programs are run with English messages and no input, and without an exception if one is missing or hangs.
+"""
+
+import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
 from data_prep.files.folder_lock import sole_holder
-from data_prep.sources.external_programs import run_program
-from data_prep.store.manifest import file_sha256
+from data_prep.files.reading import file_sha256
 
 REGISTRIES: Final = ("pypi", "npm", "debian")
 _PLATFORMS: Final = ("manylinux_2_28_x86_64", "manylinux2014_x86_64", "any")
 """Wheels of one platform, so that the same files come on every machine."""
+_SECONDS: Final = 900  # timeout of a program
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +61,7 @@ def _download(package: Package, target: Path) -> None:
         files = [path for path in Path(name).iterdir() if path.suffix in (".whl", ".tgz")]
         what = f"{package.name} {package.version} of {package.registry}"
         if done.returncode or len(files) != 1:
-            lines = [line.strip() for line in done.stderr.splitlines() if re.search(r"ERROR|ERR!|error", line)]
-            raise UserError(f"{what} cannot be fetched: {next(iter(lines), 'no archive came')}")
+            raise UserError(f"{what} cannot be fetched: {complaint(done) or 'no archive came'}")
         if (sha256 := file_sha256(files[0])) != package.sha256:
             raise UserError(f"{what} has sha256 {sha256} instead of {package.sha256}")
         files[0].replace(target)
@@ -69,3 +74,28 @@ def _command(package: Package, folder: str) -> list[str]:
     platforms = (f"--platform={platform}" for platform in _PLATFORMS)
     options = ("--no-deps", "--only-binary=:all:", *platforms, "--python-version=3.11", "--implementation=cp")
     return [sys.executable, "-m", "pip", "--disable-pip-version-check", "download", *options, f"--dest={folder}", exact]
+
+
+def run_program(command: Sequence[str], folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run ``command`` in ``folder``; if it cannot be run, the exit code is 1 and stderr is the reason."""
+    try:
+        return subprocess.run(
+            command,
+            cwd=folder,
+            env={**os.environ, "LC_ALL": "C"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return subprocess.CompletedProcess(command, 1, "", str(error))
+
+
+def complaint(done: subprocess.CompletedProcess[str]) -> str:
+    """The line in which a program says why it failed; "" if it did not fail."""
+    lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+    errors = (line for line in lines if re.match(r"E:|Err\b|.*(?:ERROR|ERR!|error)", line))
+    return next(errors, lines[-1] if lines else f"exit {done.returncode}") if done.returncode else ""

@@ -1,9 +1,14 @@
-"""Fetches a data set from the first of several places that has it, and records which one that was."""
+"""Fetches a data set from the first of several places that has it, and records which one that was.
+
+Those of CodeSearchNet are listed here; docs/data.md has the evidence of each. The archives' own address,
+``s3.amazonaws.com/code-search-net``, has refused since April 2023. Zenodo and an early revision of the data set on the
+Hugging Face Hub have the same archives; the Hub's present revision has the same rows as Parquet files.
+"""
 
 import json
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +23,17 @@ from data_prep.sources.download import DownloadError, Remote, download
 RECORD: Final = "fetched.json"
 """The file beside the fetched ones that records their place."""
 _TRIES: Final = 4
+
+_ZENODO: Final = "https://zenodo.org/records/7857872/files"
+_HUB: Final = "https://huggingface.co/datasets/code-search-net/code_search_net/resolve"
+_REVISION_WITH_ARCHIVES: Final = "fdc6a9e39575768c27eb8a2a5f702bf846eb4759"
+_PARQUET: Final = "pyarrow"
+_PARQUET_SPLITS: Final = ("train", "validation", "test")
+JAVA_BYTES: Final = 1_060_569_153
+JAVA_SHA256: Final = "05f9204b1808413fab30f0e69229e298f6de4ad468279d53a2aa5797e3a78c17"
+"""Of the original java.zip, by the ``datasets`` library's loader (code_search_net/dataset_infos.json)."""
+JAVA_ROWS: Final = {"train": 454_451, "valid": 15_328, "test": 26_909}
+"""Rows of each split, from the same file."""
 _logger = logging.getLogger(__name__)
 
 
@@ -27,14 +43,7 @@ class Place:
 
     name: str
     files: Mapping[str, Remote]  # path below the folder that they are fetched to -> address
-    libraries: Mapping[str, str] = field(default_factory=dict)  # library that reads them -> its requirements file
-
-    def missing_library(self) -> str:
-        """What to install first, "" if nothing is missing."""
-        for library, requirements in self.libraries.items():
-            if find_spec(library) is None:
-                return f"its files need {library}: .venv/bin/python -m pip install --no-deps -r locks/{requirements}"
-        return ""
+    library: str = ""  # that reads them, if it is one that need not be installed
 
 
 def fetch_first(places: Sequence[Place], folder: Path, what: str) -> list[Path]:
@@ -61,8 +70,9 @@ def fetch_first(places: Sequence[Place], folder: Path, what: str) -> list[Path]:
 
 
 def _fetched(place: Place, folder: Path, what: str) -> list[Path]:
-    if lacking := place.missing_library():
-        raise DownloadError(lacking)
+    if place.library and find_spec(place.library) is None:
+        install = ".venv/bin/python -m pip install --no-deps -r locks/requirements-parquet.txt"
+        raise DownloadError(f"its files need {place.library}: {install}")
     _logger.info("fetching %s from %s", what, place.name)
     record: list[dict[str, Any]] = []
     for name, remote in place.files.items():
@@ -84,3 +94,24 @@ def place_of(folder: Path) -> str:
         return ""
     place = record.get("place") if isinstance(record, dict) else None
     return place if isinstance(place, str) else ""
+
+
+def places_of_codesearchnet(mirror: str = "") -> list[Place]:
+    """The places that have the Java part, in order; only ``mirror`` if it is given, an address with the same files."""
+    if mirror:
+        base = mirror.rstrip("/")
+        return [
+            Place(f"{base}/java.zip", {"java.zip": Remote(f"{base}/java.zip")}),
+            Place(f"{base}/java/*.parquet", _parquet_files(base), _PARQUET),
+        ]
+    archived = f"{_HUB}/{_REVISION_WITH_ARCHIVES}/data/java.zip"
+    return [
+        Place("Zenodo", {"java.zip": Remote(f"{_ZENODO}/java.zip", JAVA_BYTES, JAVA_SHA256)}),
+        Place("the Hugging Face Hub (java.zip)", {"java.zip": Remote(archived, JAVA_BYTES, JAVA_SHA256)}),
+        Place("the Hugging Face Hub (Parquet)", _parquet_files(f"{_HUB}/main"), _PARQUET),
+    ]
+
+
+def _parquet_files(base: str) -> dict[str, Remote]:
+    names = [f"java/{split}-00000-of-00001.parquet" for split in _PARQUET_SPLITS]
+    return {name: Remote(f"{base}/{name}") for name in names}

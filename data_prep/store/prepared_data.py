@@ -4,11 +4,12 @@ Layout of a folder: ``manifest.json`` (what the data are, with size and sha256 o
 (all distinct words of all splits, sorted: string interning, not a model's vocabulary), and for each split
 ``<split>-<field>-values.npy`` (int32 lexicon ids), ``<split>-<field>-offsets.npy`` (int64), ``<split>-texts.jsonl``
 (the display text of each pair) and ``<split>-texts-offsets.npy``. The same pairs give the same bytes.
+
+The manifest's checksums are the one check of a folder: content whose checksum is right is what this program wrote.
 """
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import chain
@@ -21,23 +22,21 @@ from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
 
 from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_folder
-from data_prep.files.json_text import checked_record, checked_words, parse_json
-from data_prep.files.reading import ABSENT, read_whole, reading
+from data_prep.files.json_text import checked_record, parse_json, sorted_json
+from data_prep.files.reading import ABSENT, file_sha256, read_whole, reason
 from data_prep.records import SPLITS, WORD_FIELDS, Pair, SplitName
-from data_prep.store.manifest import (
-    FORMAT_VERSION,
-    MANIFEST,
-    DamagedStore,
-    check_file,
-    manifest_sha256,
-    read_manifest,
-    sealed_file,
-)
-from data_prep.store.ragged_lists import Ragged, checked_edges, edges, mapped_row
+from data_prep.store.ragged_lists import Ragged, edges
 
+FORMAT_VERSION: Final = 1
+"""Incremented when the layout changes; a store of another version is rebuilt."""
+MANIFEST: Final = "manifest.json"
 _LEXICON: Final = "lexicon.json"
 _CHECKED_FIELDS: Final = ("query", "name", "tokens", "api", "ast")
 """Fields that always exist, so that a checksum of words is the same with and without statement trees."""
+
+
+class DamagedStore(UserError):  # noqa: N818 - names a state
+    """A prepared data set that cannot be used; the message states why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,24 +170,61 @@ def write_prepared(folder: Path, splits: Mapping[SplitName, Sequence[Pair]], man
         (new / MANIFEST).write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
 
 
+def sealed_file(path: Path) -> dict[str, str | int]:
+    """The seal of a file: its name, size and checksum."""
+    return {"name": path.name, "bytes": path.stat().st_size, "sha256": file_sha256(path)}
+
+
+def manifest_sha256(manifest: Mapping[str, Any]) -> str:
+    """The checksum of the rest of a manifest."""
+    return hashlib.sha256(
+        sorted_json({key: value for key, value in manifest.items() if key != "manifest_sha256"})
+    ).hexdigest()
+
+
 def open_prepared(folder: Path) -> PreparedData:
     """Open what :func:`write_prepared` wrote, after checking every file by size and sha256.
 
     Raises:
-        DamagedStore: a file is missing, truncated or changed, the format has another version, or the files are
-            inconsistent.
+        DamagedStore: a file is missing, truncated or changed, or the format has another version.
         OSError: a file cannot be read at this moment, which says nothing about it.
     """
-    manifest = read_manifest(folder, _file_names(), SPLITS)
-    for seal in manifest["files"]:
-        check_file(folder, seal)
+    path = folder / MANIFEST
     try:
-        lexicon = tuple(checked_words(parse_json(read_whole(folder / _LEXICON))))
-        sizes = manifest["split_sizes"]
-        splits = {name: _open_split(folder, name, lexicon, sizes[name]) for name in SPLITS}
-    except (*ABSENT, UserError) as error:
-        raise DamagedStore(f"{folder} cannot be read: {error}") from error
-    return PreparedData(folder, manifest, splits)
+        manifest = _read_manifest(path)
+        for seal in manifest["files"]:
+            path = folder / seal["name"]
+            _check_file(path, seal)
+        path = folder
+        lexicon = tuple(json.loads(read_whole(folder / _LEXICON)))
+        return PreparedData(folder, manifest, {name: _open_split(folder, name, lexicon) for name in SPLITS})
+    except FileNotFoundError as error:
+        raise DamagedStore(f"{error.filename or path} is missing") from error
+    except ABSENT as error:
+        raise DamagedStore(f"{path} cannot be read: {reason(error)}") from error
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, error.filename or str(path)) from error
+
+
+def _read_manifest(path: Path) -> dict[str, Any]:
+    try:
+        manifest = parse_json(read_whole(path))
+        version = manifest.get("format_version") if isinstance(manifest, dict) else None
+        whole = version == FORMAT_VERSION and manifest["manifest_sha256"] == manifest_sha256(manifest)
+    except (UserError, KeyError) as error:
+        raise DamagedStore(f"{path} cannot be read: {error}") from error
+    if version != FORMAT_VERSION:
+        raise DamagedStore(f"{path} is of format {version}, this program reads format {FORMAT_VERSION}")
+    if not whole:
+        raise DamagedStore(f"{path} was changed after it was written")
+    return dict(manifest)
+
+
+def _check_file(path: Path, seal: Mapping[str, Any]) -> None:
+    if (size := path.stat().st_size) != seal["bytes"]:
+        raise DamagedStore(f"{path} has {size} bytes instead of {seal['bytes']}")
+    if file_sha256(path) != seal["sha256"]:
+        raise DamagedStore(f"{path} was changed: its sha256 is not the manifest's")
 
 
 def words_sha256(split: Split) -> str:
@@ -234,13 +270,16 @@ def _save_array(path: Path, array: np.ndarray) -> None:
         file.write(array.data)
 
 
-def _open_split(folder: Path, name: str, lexicon: Sequence[str], size: int) -> Split:
-    words = {}
-    for field in WORD_FIELDS:
-        values, offsets = (mapped_row(folder / f"{name}-{field}-{part}.npy") for part in ("values", "offsets"))
-        words[field] = Ragged.checked(values, offsets, lists=size, below=len(lexicon))
-    with reading(folder / f"{name}-texts.jsonl") as file:
-        empty = not file.seek(0, os.SEEK_END)  # an empty file cannot be mapped
-        data = np.empty(0, np.uint8) if empty else np.asarray(np.memmap(file, dtype=np.uint8, mode="r"))
-    offsets = checked_edges(mapped_row(folder / f"{name}-texts-offsets.npy"), lists=size, total=len(data))
-    return Split(name, lexicon, words, Texts(data, offsets, np.arange(size)))
+def _open_split(folder: Path, name: str, lexicon: Sequence[str]) -> Split:
+    words = {
+        field: Ragged(_mapped(folder / f"{name}-{field}-values.npy"), _mapped(folder / f"{name}-{field}-offsets.npy"))
+        for field in WORD_FIELDS
+    }
+    texts, offsets = folder / f"{name}-texts.jsonl", _mapped(folder / f"{name}-texts-offsets.npy")
+    empty = not texts.stat().st_size  # an empty file cannot be mapped
+    data = np.empty(0, np.uint8) if empty else np.asarray(np.memmap(texts, dtype=np.uint8, mode="r"))
+    return Split(name, lexicon, words, Texts(data, offsets, np.arange(len(offsets) - 1)))
+
+
+def _mapped(path: Path) -> np.ndarray:
+    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))

@@ -1,23 +1,13 @@
 """Variable-length lists of ints as two arrays, for words in memory and, memory-mapped, on disk."""
 
-import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
-from typing import Final
 
 import numpy as np
 from jaxtyping import Int, Int32, Int64
 
 from data_prep.errors import UserError
-from data_prep.files.reading import reading
-
-_START: Final = re.compile(
-    rb"\x93NUMPY\x01\x00..\{'descr': '(<i[48])', 'fortran_order': False, 'shape': \((\d{1,18}),\), \} *\n", re.DOTALL
-)
-_LONGEST_START: Final = 4096
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -92,24 +82,3 @@ def checked_edges(offsets: np.ndarray, *, lists: int, total: int) -> Int64[np.nd
     if offsets[0] != 0 or offsets[-1] != total or not (offsets[1:] >= offsets[:-1]).all():
         raise UserError(f"offsets that do not rise from 0 to {total}")
     return offsets
-
-
-def mapped_row(path: Path) -> np.ndarray:
-    """The one-dimensional array of int32 or int64 in a file that ``numpy.save`` wrote, memory-mapped.
-
-    Numpy's own reader tries to repair damaged files, and raises many kinds of errors.
-
-    Raises:
-        UserError: the file contains something else.
-        OSError: it cannot be read, or is not a regular file.
-    """
-    with reading(path) as file:
-        start = _START.match(file.read(_LONGEST_START))
-        if not start:
-            raise UserError(f"{path} contains no row of whole numbers")
-        kind, count, size = np.dtype(start[1].decode()), int(start[2]), os.fstat(file.fileno()).st_size - start.end()
-        if count * kind.itemsize != size:
-            raise UserError(f"{path} contains no row of whole numbers, or not all of one")
-        if not size:  # which cannot be mapped
-            return np.empty(0, kind)
-        return np.asarray(np.memmap(file, kind, mode="r", offset=start.end(), shape=(count,)))

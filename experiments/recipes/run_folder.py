@@ -16,7 +16,7 @@ from data_prep.errors import UserError
 from data_prep.files.folder_lock import sole_writer
 from data_prep.files.json_text import sorted_json
 from data_prep.files.named_paths import check_folder_place
-from data_prep.store.manifest import file_sha256
+from data_prep.files.reading import file_sha256
 from experiments.recipes.config import FREE, REPOSITORY, Configuration
 from experiments.recipes.models import class_of
 from experiments.recipes.stored_options import check_is_run, stored_options

@@ -6,7 +6,7 @@ The other data sets and rankers that a run names are checked before anything is 
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -37,158 +37,6 @@ from training.trainer import TrainingReport
 
 CONTROLS: Final = ("bm25_tuned", "bm25", "bm25_no_stems")
 """The rankers that every model is compared with, strongest first; the last is the one that most papers mean."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """A tested data set: the metrics, and the evaluation of the model."""
-
-    tested: Tested
-    evaluation: Evaluation
-
-
-def mixed(
-    plan: Configuration, ranker: Ranker, data: PreparedData, command: str
-) -> tuple[Ranker, Fusion] | tuple[Ranker, None]:
-    """``ranker`` fused with that of ``--evaluate.fuse_with``, if any, by the weight that is best on validation.
-
-    Raises:
-        UserError: ``--evaluate.fuse_tuned_on`` has no validation pairs.
-    """
-    name = plan.evaluate.fuse_with
-    if not name:
-        return ranker, None
-    valid = _weighing_pairs(plan, data, command)
-    pool = valid.take(pool_rows(len(valid), EvaluateConfig(pool=min(plan.train.validate_pool, len(valid)))))
-    other = _control(name, plan.dataset)
-
-    def gain(scores: Float[np.ndarray, "block codes"], row: int) -> float:
-        better, tied = count_better_and_tied(scores, np.arange(row, row + len(scores)))
-        return float(np.sum(1 / (1 + better + tied)))
-
-    weight = best_weight(ranker, other, pool, gain)
-    say(
-        f"{weight:.2f} of {plan.model_name}, {1 - weight:.2f} of {name}: the best MRR on {len(pool):,} validation pairs"
-    )
-    tuned_on = plan.evaluate.fuse_tuned_on or plan.dataset
-    return FusedRanker(ranker, other, weight), Fusion(ranker=name, weight=weight, tuned_on=tuned_on, pairs=len(pool))
-
-
-def _weighing_pairs(plan: Configuration, data: PreparedData, command: str) -> Split:
-    """The pairs that the fusion weight is tuned on, none of which is in training or in a test split."""
-    valid = fusion_pairs(plan, data, command)
-    if not plan.evaluate.mix_sets:
-        return valid
-    ((name, _),) = plan.evaluate.mix_sets
-    tests = [asked(tests_beside(plan, *other, command)) for other in plan.evaluate.also_sets]
-    found = overlap(valid, [data.splits["train"], asked(data), *tests])
-    if len(found.rows) == len(valid):
-        raise UserError(
-            f"{name} has no validation pairs of its own for --evaluate.fuse_tuned_on={plan.evaluate.fuse_tuned_on}"
-        )
-    say(f"{name}: {len(valid) - len(found.rows):,} validation pairs, without {len(found.rows):,} that occur elsewhere")
-    return without(valid, found.rows)
-
-
-def test_stage(
-    plan: Configuration, ranker: Ranker, data: PreparedData, kept: SavedCounts | None, split_name: SplitName
-) -> Outcome:
-    """Rank the queries of a split, by the model and by the controls; continues from the saved counts ``kept``."""
-    split = data.splits[split_name]
-    reading = TestReading.of(data.manifest) if split_name == "test" else WHOLE
-    evaluation = evaluate(ranker, split, plan.evaluate, reading=reading, kept=kept)
-    controls: dict[str, Evaluation] = {}
-    if is_trained(plan.model_name):
-        others = {name: _control(name, plan.dataset) for name in CONTROLS}
-        controls = {name: evaluate(other, split, plan.evaluate, reading=reading) for name, other in others.items()}
-    source = DataSource(origin=data.manifest["origin"], fingerprint=words_sha256(split))
-    found = measure(
-        evaluation, data=source, split=split_name, controls=controls, resamples=plan.evaluate.bootstrap_samples
-    )
-    return Outcome(found, evaluation)
-
-
-def _control(name: str, dataset: str) -> Ranker:
-    plan = resolve(dataset, name, {})
-    ranker: Ranker = class_of(name)(plan.model)
-    return ranker
-
-
-def also_stage(plan: Configuration, ranker: Ranker, command: str) -> dict[str, Outcome]:
-    """Test the same ranker on the data sets of ``--evaluate.extra_tests``."""
-    outcomes = {}
-    for dataset, path in plan.evaluate.also_sets:
-        data = tests_beside(plan, dataset, path, command)
-        name = f"{dataset}:{path}" if path else dataset
-        say(f"also testing on {name}")
-        outcomes[name] = test_stage(plan, ranker, data, None, "test")
-    return outcomes
-
-
-@contextmanager
-def saved_counts(plan: Configuration, folder: RunFolder, data: PreparedData) -> Iterator[SavedCounts | None]:
-    """The store of a trained model's counts until its test is done, and removed then; None if it is not trained."""
-    if not is_trained(plan.model_name):
-        yield None
-        return
-    weights = read_whole(folder.weights) if folder.weights.exists() else b""
-    of = (
-        data.manifest["fingerprint"],
-        plan.data.limit,
-        plan.evaluate.pool,
-        plan.evaluate.pool_seed,
-        plan.evaluate.matmul_precision,
-        plan.evaluate.fuse_with,
-        plan.evaluate.fuse_tuned_on,
-        plan.evaluate.split,
-    )
-    stamp = hashlib.sha256(weights + repr((*of, plan.evaluate.run_depth)).encode()).hexdigest()
-    kept = SavedCounts(folder.path / "test-under-way", stamp)
-    yield kept
-    kept.remove()
-
-
-def evaluated(
-    plan: Configuration,
-    ranker: Ranker,
-    data: PreparedData,
-    command: str,
-    *,
-    kept: SavedCounts | None,
-    seconds: Seconds,
-    report: TrainingReport | None = None,
-    seen: PreparedData | None = None,
-) -> tuple[Evaluation, Result]:
-    """Test a ranker, fused with another if that is asked for, on all data sets of a run.
-
-    Args:
-        plan: the configuration of the run.
-        ranker: its model.
-        data: its data set.
-        command: as typed.
-        kept: counts of this test that are saved already.
-        seconds: of the run before its test.
-        report: what training reached, if it was now.
-        seen: the data as the model was trained on, by which a fusion is tuned; None: ``data``.
-    """
-    fused, fusion = mixed(plan, ranker, seen or data, command)
-    outcome = test_stage(plan, fused, data, kept, plan.evaluate.split)
-    also = also_stage(plan, fused, command)
-    return outcome.evaluation, result_of(
-        outcome.tested,
-        dataset=plan.dataset,
-        model=plan.model_name,
-        seed=plan.train.seed,
-        command=command,
-        code_version=code_version(REPOSITORY),
-        seconds=replace(seconds, evaluate=outcome.evaluation.seconds),
-        train_pairs_per_second=report.pairs_per_second if report else 0.0,
-        parameters=parameters_of(ranker),
-        also={name: each.tested for name, each in also.items()},
-        config={section: plan.section(section) for section in SECTIONS},
-        history=validations(report.history, report.pairs) if report else (),
-        fusion=fusion,
-    )
 
 
 def check_named(plan: Configuration, *, trains: bool) -> None:
@@ -244,3 +92,147 @@ def _named(plan: Configuration, *, trains: bool) -> Iterator[tuple[str, str, str
     for option, typed, sets in options:
         for name, path in sets:
             yield option, typed, name, path
+
+
+@contextmanager
+def saved_counts(plan: Configuration, folder: RunFolder, data: PreparedData) -> Iterator[SavedCounts | None]:
+    """The store of a trained model's counts until its test is done, and removed then; None if it is not trained."""
+    if not is_trained(plan.model_name):
+        yield None
+        return
+    weights = read_whole(folder.weights) if folder.weights.exists() else b""
+    of = (
+        data.manifest["fingerprint"],
+        plan.data.limit,
+        plan.evaluate.pool,
+        plan.evaluate.pool_seed,
+        plan.evaluate.matmul_precision,
+        plan.evaluate.fuse_with,
+        plan.evaluate.fuse_tuned_on,
+        plan.evaluate.split,
+    )
+    stamp = hashlib.sha256(weights + repr((*of, plan.evaluate.run_depth)).encode()).hexdigest()
+    kept = SavedCounts(folder.path / "test-under-way", stamp)
+    yield kept
+    kept.remove()
+
+
+def evaluated(
+    plan: Configuration,
+    ranker: Ranker,
+    data: PreparedData,
+    command: str,
+    *,
+    kept: SavedCounts | None,
+    seconds: Seconds,
+    report: TrainingReport | None = None,
+    seen: PreparedData | None = None,
+) -> tuple[Evaluation, Result]:
+    """Test a ranker, fused with another if that is asked for, on all data sets of a run.
+
+    Args:
+        plan: the configuration of the run.
+        ranker: its model.
+        data: its data set.
+        command: as typed.
+        kept: counts of this test that are saved already.
+        seconds: of the run before its test.
+        report: what training reached, if it was now.
+        seen: the data as the model was trained on, by which a fusion is tuned; None: ``data``.
+    """
+    fused, fusion = mixed(plan, ranker, seen or data, command)
+    tested, evaluation = test_stage(plan, fused, data, kept, plan.evaluate.split)
+    result = result_of(
+        tested,
+        dataset=plan.dataset,
+        model=plan.model_name,
+        seed=plan.train.seed,
+        command=command,
+        code_version=code_version(REPOSITORY),
+        seconds=replace(seconds, evaluate=evaluation.seconds),
+        train_pairs_per_second=report.pairs_per_second if report else 0.0,
+        parameters=parameters_of(ranker),
+        also=also_stage(plan, fused, command),
+        config={section: plan.section(section) for section in SECTIONS},
+        history=validations(report.history, report.pairs) if report else (),
+        fusion=fusion,
+    )
+    return evaluation, result
+
+
+def mixed(
+    plan: Configuration, ranker: Ranker, data: PreparedData, command: str
+) -> tuple[Ranker, Fusion] | tuple[Ranker, None]:
+    """``ranker`` fused with that of ``--evaluate.fuse_with``, if any, by the weight that is best on validation.
+
+    Raises:
+        UserError: ``--evaluate.fuse_tuned_on`` has no validation pairs.
+    """
+    name = plan.evaluate.fuse_with
+    if not name:
+        return ranker, None
+    valid = _weighing_pairs(plan, data, command)
+    pool = valid.take(pool_rows(len(valid), EvaluateConfig(pool=min(plan.train.validate_pool, len(valid)))))
+    other = _control(name, plan.dataset)
+
+    def gain(scores: Float[np.ndarray, "block codes"], row: int) -> float:
+        better, tied = count_better_and_tied(scores, np.arange(row, row + len(scores)))
+        return float(np.sum(1 / (1 + better + tied)))
+
+    weight = best_weight(ranker, other, pool, gain)
+    say(
+        f"{weight:.2f} of {plan.model_name}, {1 - weight:.2f} of {name}: the best MRR on {len(pool):,} validation pairs"
+    )
+    tuned_on = plan.evaluate.fuse_tuned_on or plan.dataset
+    return FusedRanker(ranker, other, weight), Fusion(ranker=name, weight=weight, tuned_on=tuned_on, pairs=len(pool))
+
+
+def _weighing_pairs(plan: Configuration, data: PreparedData, command: str) -> Split:
+    """The pairs that the fusion weight is tuned on, none of which is in training or in a test split."""
+    valid = fusion_pairs(plan, data, command)
+    if not plan.evaluate.mix_sets:
+        return valid
+    ((name, _),) = plan.evaluate.mix_sets
+    tests = [asked(tests_beside(plan, *other, command)) for other in plan.evaluate.also_sets]
+    found = overlap(valid, [data.splits["train"], asked(data), *tests])
+    if len(found.rows) == len(valid):
+        raise UserError(
+            f"{name} has no validation pairs of its own for --evaluate.fuse_tuned_on={plan.evaluate.fuse_tuned_on}"
+        )
+    say(f"{name}: {len(valid) - len(found.rows):,} validation pairs, without {len(found.rows):,} that occur elsewhere")
+    return without(valid, found.rows)
+
+
+def test_stage(
+    plan: Configuration, ranker: Ranker, data: PreparedData, kept: SavedCounts | None, split_name: SplitName
+) -> tuple[Tested, Evaluation]:
+    """Rank the queries of a split, by the model and by the controls; continues from the saved counts ``kept``."""
+    split = data.splits[split_name]
+    reading = TestReading.of(data.manifest) if split_name == "test" else WHOLE
+    evaluation = evaluate(ranker, split, plan.evaluate, reading=reading, kept=kept)
+    controls: dict[str, Evaluation] = {}
+    if is_trained(plan.model_name):
+        others = {name: _control(name, plan.dataset) for name in CONTROLS}
+        controls = {name: evaluate(other, split, plan.evaluate, reading=reading) for name, other in others.items()}
+    source = DataSource(origin=data.manifest["origin"], fingerprint=words_sha256(split))
+    found = measure(
+        evaluation, data=source, split=split_name, controls=controls, resamples=plan.evaluate.bootstrap_samples
+    )
+    return found, evaluation
+
+
+def _control(name: str, dataset: str) -> Ranker:
+    plan = resolve(dataset, name, {})
+    ranker: Ranker = class_of(name)(plan.model)
+    return ranker
+
+
+def also_stage(plan: Configuration, ranker: Ranker, command: str) -> dict[str, Tested]:
+    """Test the same ranker on the data sets of ``--evaluate.extra_tests``."""
+    found = {}
+    for dataset, path in plan.evaluate.also_sets:
+        data = tests_beside(plan, dataset, path, command)
+        name = f"{dataset}:{path}" if path else dataset
+        say(f"also testing on {name}")
+        found[name], _ = test_stage(plan, ranker, data, None, "test")
+    return found

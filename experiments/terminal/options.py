@@ -10,9 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from data_prep.bounds import shown
+from data_prep.bounds import RENAMED, shown
 from data_prep.errors import UserError
-from data_prep.option_names import RENAMED
 
 Options = TypeVar("Options")
 _CLOSE: Final = 0.65

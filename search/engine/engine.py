@@ -14,15 +14,11 @@ import numpy as np
 from jaxtyping import Bool, Float, Float32, Int64
 
 from evaluation.fusion import weighted, z_scores
-from search.engine.context_signal import context_scores
-from search.engine.file_ranking import FileRanking, file_ranking
-from search.engine.hits import Candidates, Hit, Stage, best_beside
-from search.engine.names import Names, Spelt
-from search.engine.question import asked_words, asks_for_tests, words_of
+from search.engine.file_ranking import file_ranking
+from search.engine.question import Names, Spelt, asked_words, asks_for_tests, words_of
 from search.engine.settings import RankingSettings
-from search.engine.signals import FileScorer, Reranker, Retriever
-from search.files.languages import language_name
-from search.files.path_pattern import path_matcher
+from search.engine.signals import Candidates, FileScorer, Hit, Reranker, Retriever, best_beside, context_scores
+from search.files.languages import language_name, path_matcher
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
 
 FILES: Final = 20
@@ -51,7 +47,7 @@ class Engine:
             files: scores of whole files; None: those of :func:`file_ranking` with the default weights.
         """
         self.index, self.reranker, self.retriever = index, reranker, retriever
-        self.ranking, self._files = ranking or RankingSettings(), files
+        self.ranking, self._files = ranking or RankingSettings(), files or file_ranking(index)
 
     def changed(self, ranking: RankingSettings, files: FileScorer) -> "Engine":
         """The same engine with other settings and scores of whole files; what is known of the index is shared."""
@@ -77,7 +73,7 @@ class Engine:
             path: a pattern such as ``src/*`` that the paths of hits must match; empty: all.
             by_file: only the best hit of each file.
             languages: names of languages, such as python, that hits must be in; empty: all.
-            context: the words above the cursor (:func:`search.cursor.above.words_above`), nearest last; empty: none.
+            context: the words above the cursor (:func:`search.cursor.words_above`), nearest last; empty: none.
 
         Raises:
             QueryError: the query is empty or too long.
@@ -98,7 +94,7 @@ class Engine:
                 neural=None if found.neural is None else float(found.neural[place]),
                 near=None if found.near is None else float(found.near[place]),
                 of_file=float(found.of_file[place]),
-                stage=_stage(int(found.rows[place]) in spelt.own, found.neural is not None),
+                stage="name" if found.rows[place] in spelt.own else "words" if found.neural is None else "model",
             )
             for rank, place in enumerate(order[:top].tolist(), start=1)
         ]
@@ -181,8 +177,7 @@ class Engine:
             return np.zeros(len(self.index.files))
         asked = asked_words(query) or words
         for_tests, comments = asks_for_tests(asked), self.ranking.comments > 0
-        files = self._files or self._default_files
-        return files.scores(asked, query, for_tests=for_tests, comments=comments)
+        return self._files.scores(asked, query, for_tests=for_tests, comments=comments)
 
     def _best_of_files(
         self,
@@ -240,10 +235,6 @@ class Engine:
         return Names(self.index.names)
 
     @cached_property
-    def _default_files(self) -> FileRanking:
-        return file_ranking(self.index)
-
-    @cached_property
     def _of_tests(self) -> Bool[np.ndarray, " rows"]:
         return self._spread([file.test for file in self.index.files])
 
@@ -252,7 +243,7 @@ class Engine:
         """The language of each file."""
         return [language_name(file.path) for file in self.index.files]
 
-    @cached_property
+    @property
     def languages(self) -> Mapping[str, int]:
         """The number of files of each language, by name."""
         return dict(sorted(Counter(self._languages).items()))
@@ -275,7 +266,3 @@ class Engine:
 
     def _file_of(self, rows: Int64[np.ndarray, " found"]) -> Int64[np.ndarray, " found"]:
         return np.searchsorted(self.index.file_edges, rows, side="right") - 1
-
-
-def _stage(named: bool, read: bool) -> Stage:
-    return "name" if named else "model" if read else "words"

@@ -27,8 +27,7 @@ from baselines.bm25.formula import gains, idf
 from data_prep.languages.registry import languages
 from search.files.file_words import path_stems
 from search.index.code_index import Index
-from search.index.file_index import FileIndex
-from search.retrieval.stop_words import STOP_WORDS
+from search.retrieval.bm25_index import STOP_WORDS, FileIndex
 
 _GATHERING: Final = frozenset(name for language in languages() for name in language.gathering_files)
 _ASKING: Final = frozenset(("how", "what", "where", "which", "when", "why", "does", "do"))

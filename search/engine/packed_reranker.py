@@ -2,25 +2,48 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 from jaxtyping import Float32, Int64
 
+from data_prep.config import WordsConfig
 from data_prep.errors import UserError
-from data_prep.store.prepared_data import Split
+from data_prep.languages.identifiers import split_identifier
+from data_prep.pipeline.contexts import CONTEXT_FIELD
+from data_prep.records import WORD_FIELDS
+from data_prep.store.prepared_data import Split, Texts
+from data_prep.store.ragged_lists import Ragged
 from experiments.recipes.stored_options import is_packed, stored_configuration
 from galm.config import GalmConfig
 from galm.fast.query_scorer import QueryScorer, WordLists, covers, shapes
-from search.engine.query_words import RowWords, read_words
 from search.engine.signals import Alignment
-from search.models.folder import CONFIG
-from search.models.packed_arrays import PackedArrays, read_packed, section_of
+from search.index.code_index import with_own_words
+from search.models.folder import CONFIG, read_packed, section_of
 
 _NAMES: Final = ("galm", "galm_plus")
 AT_ONCE: Final = 512
 """Rows scored at a time, so that memory does not grow with their number."""
+
+
+def query_split(words: Sequence[str], context: Sequence[str] = ()) -> Split:
+    """The words of one query, and those of its context if it has one, as a split of one row without a method."""
+    lexicon = sorted({*words, *context})
+    places = {word: number for number, word in enumerate(lexicon)}
+    lists = {field: Ragged.of([()]) for field in WORD_FIELDS}
+    lists["query"] = Ragged.of([[places[word] for word in words]])
+    if context:
+        lists[CONTEXT_FIELD] = Ragged.of([[places[word] for word in context]])
+    return Split("query", lexicon, lists, Texts.of(()))
+
+
+def read_words(words: Sequence[str], field: str, config: WordsConfig) -> list[str]:
+    """The words of a query or of a field of a row as a model reads them, but unstemmed."""
+    parted = field == "api" and config.api == "split"
+    read = chain.from_iterable(map(split_identifier, words)) if parted else words
+    return [*read][: getattr(config, f"{field}_length")]
 
 
 def scored_without_torch(folder: Path) -> bool:
@@ -37,12 +60,13 @@ def scored_without_torch(folder: Path) -> bool:
 class PackedModel:
     """A packed galm_plus."""
 
-    def __init__(self, packed: PackedArrays) -> None:
-        """Check its weights.
+    def __init__(self, folder: Path) -> None:
+        """The model in ``folder``.
 
         Raises:
-            ValueError: they are not those of such a model.
+            ValueError: a file is missing or damaged, or is not of such a model.
         """
+        packed = read_packed(folder)
         config = section_of({"model": packed.model}, "model", GalmConfig)
         wanted = shapes(config, len(packed.tokenizer.vocabularies.code))
         packed.check_shapes(wanted)
@@ -51,22 +75,14 @@ class PackedModel:
         self.config, self.tokenizer = config, packed.tokenizer
         self.scorer = QueryScorer(config, packed.weights, tables)
 
-    @classmethod
-    def load(cls, folder: Path) -> "PackedModel":
-        """The model in ``folder``.
-
-        Raises:
-            ValueError: a file is missing or damaged, or is not of such a model.
-        """
-        return cls(read_packed(folder))
-
 
 class PackedReranker:
     """A :class:`search.engine.signals.Reranker` by numpy and the kernels."""
 
     def __init__(self, model: PackedModel, rows: Split, *, for_many: bool = False) -> None:
         """``rows``: of the index; ``for_many``: their words are looked up at once, since many queries will come."""
-        self._model, self._rows = model, RowWords(model.tokenizer, rows, at_once=for_many)
+        self._model, self._rows = model, rows
+        self._all = model.tokenizer.encode(rows).fields if for_many else None
         self._query = lru_cache(maxsize=16)(self._asked)
 
     def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
@@ -85,7 +101,7 @@ class PackedReranker:
         config = self._model.tokenizer.config
         asked, code = self._query(tuple(query)), self._codes(np.array([row]))
         fields = self._model.config.code_fields
-        labels = {field: read_words(self._rows.split.word_list(field, row), field, config) for field in fields}
+        labels = {field: read_words(self._rows.word_list(field, row), field, config) for field in fields}
         words, names = read_words(query, "query", config), [word for each in labels.values() for word in each]
         if (len(asked.places), len(code.places)) != (len(words), len(names)):
             return None
@@ -96,7 +112,11 @@ class PackedReranker:
         return Alignment(words, names, [field for field, each in labels.items() for _ in each], weights, agreement)
 
     def _codes(self, rows: Int64[np.ndarray, " some"]) -> WordLists:
-        return self._model.scorer.codes(self._rows.taken(rows))
+        if self._all is None:
+            fields = self._model.tokenizer.encode(with_own_words(self._rows.take(rows))).fields
+        else:
+            fields = {field: each.take(rows) for field, each in self._all.items()}
+        return self._model.scorer.codes(fields)
 
     def _asked(self, query: tuple[str, ...]) -> WordLists:
-        return self._model.scorer.query(self._rows.query_ids(query))
+        return self._model.scorer.query(self._model.tokenizer.query_ids(query).tolist())

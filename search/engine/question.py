@@ -1,15 +1,22 @@
-"""The words of a question as it is typed."""
+"""The words of a question, and the rows that its names (``JsonReader.nextName``, ``Foo#bar()``) are of."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 from data_prep.errors import UserError
 from data_prep.languages.identifiers import LONGEST_WORD, query_words
+from search.engine.settings import RankingSettings
 
 LONGEST_QUERY: Final = 2000
 """Maximum number of characters of a query."""
 _TESTS: Final = frozenset(("test", "tests", "testing"))
 """Words by which a query asks for tests."""
+_SYMBOL: Final = re.compile(r"[A-Za-z_$][\w$]*(?:[.#][A-Za-z_$][\w$]*)*")
+_NAMED: Final = re.compile(r"[a-z\d][A-Z]|[A-Z][a-z\d]+[A-Z]|[\w$][._#$][\w$]")
+"""What distinguishes an identifier from a word: a capital inside, a dot, an underscore."""
 
 
 def asks_for_tests(words: Sequence[str]) -> bool:
@@ -38,3 +45,86 @@ def words_of(query: str) -> tuple[str, ...]:
     if not words:
         raise QueryError(f"expected a question in words or a name, got {query.strip()[:40]!r}")
     return words
+
+
+@dataclass(frozen=True, slots=True)
+class Spelt:
+    """The rows that a query names, and the rest of the query."""
+
+    own: Mapping[int, float] = field(default_factory=dict)  # rows that are named -> what that adds to their scores
+    inside: Mapping[int, float] = field(default_factory=dict)  # the same for the members of types that are named
+    rest: str = ""  # the query without the names of types among other words
+
+    def gain(self, row: int) -> float:
+        """What is added to the score of ``row``."""
+        return max(self.own.get(row, 0.0), self.inside.get(row, 0.0))
+
+
+class Names:
+    """The names of the rows of an index, by their last parts."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        """``names``: of each row, with the enclosing types, separated by dots."""
+        self._names = names
+        self._owners = [name.rpartition(".")[0] for name in names]
+
+    def spelt(self, query: str, ranking: RankingSettings) -> Spelt:
+        """What ``query`` names: by any identifier in it, or by the single word that it consists of."""
+        whole = query.strip().rstrip("()")
+        own: dict[int, float] = {}
+        inside: dict[int, float] = {}
+        rest = list(query)
+        for match in _SYMBOL.finditer(query):
+            symbol = match.group()
+            if symbol == whole or _NAMED.search(symbol):
+                dotted = symbol.replace("#", ".")
+                dotted = self._known(dotted)
+                members = [*_ending(dotted, self._by_owner, self._owners)]
+                inside |= dict.fromkeys(members, ranking.mention_boost)
+                if members and symbol != whole:
+                    rest[match.start() : match.end()] = " " * len(symbol)
+                    continue
+                gain = ranking.exact_name_boost if symbol == whole else ranking.mention_boost
+                for row in _ending(dotted, self._by_last, self._names):
+                    exact = f".{self._names[row]}".endswith(f".{dotted}")
+                    own[row] = max(own.get(row, 0.0), gain * (1.0 + 0.01 * exact))
+        return Spelt(own, inside, "".join(rest))
+
+    def _known(self, dotted: str) -> str:
+        """A name without the packages before it, if only so something has it: ``httpx.Client.send``, ``Client.send``.
+
+        Two parts remain at least: a last part alone could be anything's.
+        """
+        rest = dotted
+        while rest.count(".") >= 1:
+            tables = (self._by_last, self._names), (self._by_owner, self._owners)
+            if any(next(_ending(rest, *table), None) is not None for table in tables):
+                return rest
+            if rest.count(".") < 2:
+                break
+            rest = rest.partition(".")[2]
+        return dotted
+
+    @cached_property
+    def _by_last(self) -> Mapping[str, Sequence[int]]:
+        return _by_last(self._names)
+
+    @cached_property
+    def _by_owner(self) -> Mapping[str, Sequence[int]]:
+        return _by_last(self._owners)
+
+
+def _ending(symbol: str, by_last: Mapping[str, Sequence[int]], names: Sequence[str]) -> Iterator[int]:
+    """Rows whose dotted name ends with ``symbol``, ignoring case."""
+    lower = f".{symbol.lower()}"
+    for row in by_last.get(lower.rpartition(".")[2], ()):
+        if f".{names[row].lower()}".endswith(lower):
+            yield row
+
+
+def _by_last(names: Sequence[str]) -> Mapping[str, Sequence[int]]:
+    """The last part of each name, in lower case -> rows."""
+    found: dict[str, list[int]] = {}
+    for row, name in enumerate(names):
+        found.setdefault(name.lower().rpartition(".")[2], []).append(row)
+    return found

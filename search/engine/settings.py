@@ -5,6 +5,29 @@ from typing import Final
 
 from data_prep.bounds import check_bounds, real, whole
 
+_ADDED: Final = real(0, 1_000_000)
+_BOUNDS: Final = {
+    "shortlist": whole(1, 1_000_000),
+    "read_all_below": whole(0, 1_000_000_000),
+    "weight": real(0, 1),
+    **dict.fromkeys(
+        (
+            "vector_weight",
+            "vector_weight_by_file",
+            "test",
+            "constant",
+            "file",
+            "files",
+            "by_file",
+            "context",
+            "exact_name_boost",
+            "mention_boost",
+        ),
+        _ADDED,
+    ),
+    "comments": whole(0, 1000),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class RankingSettings:
@@ -41,27 +64,3 @@ class RankingSettings:
 
     def __post_init__(self) -> None:
         check_bounds(self, _BOUNDS)
-
-
-_ADDED: Final = real(0, 1_000_000)
-_BOUNDS: Final = {
-    "shortlist": whole(1, 1_000_000),
-    "read_all_below": whole(0, 1_000_000_000),
-    "weight": real(0, 1),
-    **dict.fromkeys(
-        (
-            "vector_weight",
-            "vector_weight_by_file",
-            "test",
-            "constant",
-            "file",
-            "files",
-            "by_file",
-            "context",
-            "exact_name_boost",
-            "mention_boost",
-        ),
-        _ADDED,
-    ),
-    "comments": whole(0, 1000),
-}

@@ -1,11 +1,19 @@
-"""What the engine fuses: the scores of a trained model, of vectors, and of whole files, by whoever computes them."""
+"""What the engine fuses, the scores of a trained model, of vectors, of whole files and of a context, and its hits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Final, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Float32, Int64
+
+from search.retrieval.bm25_index import Bm25Index, terms_of
+
+Stage = Literal["name", "model", "words", "copy", "code"]
+"""What determined a hit's rank: its name was asked for; the model scored it; BM25 alone, if there is no model. Where
+code is the question (search/snippets): it is a copy; it is like it."""
+RAREST: Final = 10
+"""Words of a context that count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +29,7 @@ class Alignment:
 
 @runtime_checkable
 class Reranker(Protocol):
-    """A trained model over the rows of an index: :class:`search.engine.reranker.ModelReranker`, which needs torch."""
+    """A trained model over the rows of an index: :class:`search.models.torch_models.ModelReranker`, by torch."""
 
     def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
         """The score of each of ``rows`` for the words of a query."""
@@ -51,3 +59,76 @@ class FileScorer(Protocol):
         self, words: Sequence[str], query: str, *, for_tests: bool, comments: bool = True
     ) -> Float[np.ndarray, " files"]:
         """The score of each file, 0 or more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A row that answers a query."""
+
+    rank: int  # 1-based
+    row: int
+    score: float  # higher is better, within this query only
+    lexical: float  # by BM25
+    neural: float | None  # by the model; None if it has not scored the row
+    near: float | None  # the cosine of its vector and the query's; None if there are no vectors
+    of_file: float  # the score of its whole file
+    stage: Stage
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Candidates:
+    """The candidates of a query, as ascending rows."""
+
+    rows: Int64[np.ndarray, " found"]
+    scores: Float[np.ndarray, " found"]
+    lexical: Float32[np.ndarray, " found"]
+    neural: Float32[np.ndarray, " found"] | None
+    near: Float32[np.ndarray, " found"] | None
+    of_file: Float[np.ndarray, " found"]
+
+    @property
+    def order(self) -> Int64[np.ndarray, " found"]:
+        """Positions of the rows, best first."""
+        return np.lexsort((self.rows, -self.scores))
+
+
+def best_beside(scores: Float[np.ndarray, " found"], files: Int64[np.ndarray, " found"]) -> Float[np.ndarray, " found"]:
+    """The best score of another row of the same file, for each row; 0 if none is above 0."""
+    order = np.lexsort((-scores, files))
+    ordered, of_file = scores[order], files[order]
+    starts = np.r_[True, of_file[1:] != of_file[:-1]] if len(order) else np.empty(0, np.bool_)
+    first = np.maximum.accumulate(np.where(starts, np.arange(len(order)), 0))
+    best = ordered[first]
+    alone = np.append(starts[1:], True) & starts
+    second = np.where(alone, 0.0, ordered[np.minimum(first + 1, max(len(order) - 1, 0))])
+    found = np.empty(len(order))
+    found[order] = np.maximum(np.where(starts, second, best), 0.0)
+    return found
+
+
+def rarest(context: Sequence[str], query: Sequence[str], lexical: Bm25Index, count: int = RAREST) -> list[str]:
+    """The terms of ``context`` that fewest rows have, and not the query; of equal ones those nearest to the cursor.
+
+    Args:
+        context: words, nearest last.
+        query: its words.
+        lexical: of the rows.
+        count: of terms.
+    """
+    asked = {*terms_of(query)}
+    found: dict[str, int] = {}
+    for term in terms_of(context[::-1]) if context else ():
+        if term not in asked and (holders := lexical.holders(term)):
+            found[term] = holders
+    return sorted(found, key=found.__getitem__)[:count]
+
+
+def context_scores(
+    context: Sequence[str], query: Sequence[str], lexical: Bm25Index, count: int = RAREST
+) -> Float32[np.ndarray, " rows"]:
+    """The score of each row for the rarest words of ``context``, from 0 to 1; 0 everywhere if it says nothing."""
+    found = np.zeros(lexical.size, np.float32)
+    for term in rarest(context, query, lexical, count):
+        rows, gains = lexical.postings(term)
+        found[rows] += gains
+    return found / (found.max(initial=0) or np.float32(1))

@@ -6,10 +6,11 @@ from typing import Final
 from tree_sitter import Node
 
 from data_prep.config import DataConfig
-from data_prep.languages.fields import LONGEST
+from data_prep.languages.fields import LONGEST, distinct_words
 from data_prep.languages.identifiers import split_identifier
-from data_prep.languages.java.code_fields import distinct_words, word_fields
 from data_prep.languages.java.declarations import FoundMethod, LeftOut, ParsedFile, find_declarations, parse_java
+from data_prep.languages.java.functions import word_fields
+from data_prep.languages.language import node_text
 from data_prep.pipeline.filters import is_generated, reason_to_drop
 from data_prep.pipeline.java_extraction import candidate_of, record
 from data_prep.records import Method, Pair, SourceFile
@@ -71,12 +72,12 @@ def _declared(file: SourceFile, found: FoundMethod) -> Method:
     return Method(*place, found.type_name, found.name, found.kind, source, found.javadoc, fields)
 
 
-def _names(node: Node) -> Iterator[bytes | None]:
+def _names(node: Node) -> Iterator[str]:
     """The identifiers of a declaration, except those inside bodies."""
     todo = [node]
     while todo:
         each = todo.pop()
         if each.type in _NAMED:
-            yield each.text
+            yield node_text(each)
         elif each.type not in _INSIDE:
             todo += reversed(each.named_children)

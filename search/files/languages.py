@@ -1,5 +1,7 @@
-"""The languages and documents that are indexed, by file suffix. Light to import."""
+"""The languages and documents that are indexed, by file suffix, and patterns of paths. Light to import."""
 
+import fnmatch
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -12,24 +14,6 @@ from data_prep.languages.registry import LANGUAGES as SOURCES
 from data_prep.languages.registry import language_of, languages
 from data_prep.records import Pair, SourceFile
 from search.files.file_words import FileWords
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """A method, function, type or constant, or a whole file, with the first sentence of its comment as its query."""
-
-    pair: Pair
-    asks: bool  # whether that sentence can serve as a question, by the rules of data_prep.pipeline.filters
-
-
-@dataclass(frozen=True, slots=True)
-class Units:
-    """The units of a file."""
-
-    units: Sequence[Unit]
-    left_out: str = ""  # which part of it was not read, in a sentence; "" if all was
-    words: FileWords | None = None  # of the whole file, if reading it has counted them
-
 
 WHOLE_ALONE: Final = "found as a whole file, its functions are not read"
 """The end of what is left out of a file that no parser has read, or may read again."""
@@ -48,10 +32,29 @@ _DOCUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
 LANGUAGES: Final[Mapping[str, str]] = {suffix: each.reader for each in languages() for suffix in each.suffixes}
 """Suffix of a file's name -> function that finds its units."""
 DOCUMENTS: Final[Mapping[str, str]] = dict.fromkeys(
-    chain.from_iterable(_DOCUMENTS.values()), "search.files.document:read_document"
+    chain.from_iterable(_DOCUMENTS.values()), "search.files.units:read_document"
 )
 """The same for texts and configuration."""
 _KIND: Final = {suffix: name for name, suffixes in _DOCUMENTS.items() for suffix in suffixes}
+LONGEST_PATTERN: Final = 500
+"""Maximum number of characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A method, function, type or constant, or a whole file, with the first sentence of its comment as its query."""
+
+    pair: Pair
+    asks: bool  # whether that sentence can serve as a question, by the rules of data_prep.pipeline.filters
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """The units of a file."""
+
+    units: Sequence[Unit]
+    left_out: str = ""  # which part of it was not read, in a sentence; "" if all was
+    words: FileWords | None = None  # of the whole file, if reading it has counted them
 
 
 def language_names() -> list[str]:
@@ -91,3 +94,15 @@ def read_file(file: SourceFile) -> Units:
     """
     read: Callable[[SourceFile], Units] = resolve_name({**LANGUAGES, **DOCUMENTS}[PurePosixPath(file.path).suffix])
     return read(file)
+
+
+def path_matcher(pattern: str) -> Callable[[str], bool]:
+    """What tells whether a path matches; fnmatch itself would keep every pattern that anyone has asked for.
+
+    Raises:
+        UserError: it is too long.
+    """
+    if len(pattern) > LONGEST_PATTERN:
+        raise UserError(f"path has at most {LONGEST_PATTERN} characters, this one has {len(pattern):,}")
+    match = re.compile(fnmatch.translate(pattern)).match
+    return lambda path: match(path) is not None

@@ -6,7 +6,9 @@ is found regardless of these. ``.galmignore`` files, of the same form, always ap
 is written, and nothing that the folder names is run (:mod:`data_prep.sources.git_repository`).
 """
 
+import hashlib
 import os
+import re
 import stat
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
@@ -15,16 +17,56 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from data_prep.errors import UserError
-from data_prep.files.reading import raise_if_passing, reason
-from data_prep.files.user_folders import home_of
+from data_prep.files.named_paths import home_of
+from data_prep.files.reading import raise_if_passing, read_regular, reason
+from data_prep.languages.java.declarations import LARGEST_FILE
+from data_prep.languages.registry import language_of
 from data_prep.sources.git_repository import GitRepository, repository_of
 from data_prep.sources.own_git import GitError
 from search.files.ignore_files import IgnoreFiles, Patterns, Tell, seen_from
-from search.files.source import Found
 
+_BINARY_WITHIN: Final = 8 << 10  # bytes
 IGNORE_FILE: Final = ".galmignore"
 """Excludes files even if git tracks them; written like a ``.gitignore``."""
 _WALK_IGNORE_FILES: Final = (".gitignore", ".ignore", IGNORE_FILE)  # later ones take precedence
+_TEST: Final = re.compile(
+    r"(?:^|/)(?:test|tests|testing|androidtest|test-src|testsrc|__tests__|specs?|benchmarks?)/"
+    r"|(?:^|/)(?:test_[^/]*|[^/]*_test)\.\w+$|[.-](?:test|spec)s?\.\w+$",
+    re.IGNORECASE,
+)
+
+
+class Found(NamedTuple):
+    """A source file, as it was when found."""
+
+    path: str  # "/"-separated, relative to the root
+    size: int  # bytes
+    modified: int  # nanoseconds, st_mtime_ns
+
+
+def read_source(root: Path, found: Found) -> bytes:
+    """The bytes of a found file, cut to one more than the parser's limit.
+
+    Raises:
+        OSError: the file cannot be read, or has become a link.
+        UserError: it has changed since it was found, or it is binary.
+    """
+    data, status = read_regular(root / found.path, LARGEST_FILE + 1)
+    if (status.st_size, status.st_mtime_ns) != (found.size, found.modified):
+        raise UserError("changed while it was read")
+    if b"\0" in data[:_BINARY_WITHIN]:
+        raise UserError(f"binary: a NUL byte in its first {_BINARY_WITHIN >> 10} KiB")
+    return data
+
+
+def blob_names(data: bytes) -> str:
+    """The git blob hashes of a file with these bytes, by SHA-1 and SHA-256, as it is and with normalised line ends."""
+    contents = [data, data.replace(b"\r\n", b"\n")] if b"\r\n" in data else [data]
+    return " ".join(_blob(name, content) for content in contents for name in ("sha1", "sha256"))
+
+
+def _blob(algorithm: str, content: bytes) -> str:
+    return hashlib.new(algorithm, b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 class Checkout(NamedTuple):
@@ -206,3 +248,11 @@ def _is_folder(root: Path, folder: str, tell: Tell) -> bool:
         raise_if_passing(error)
         tell(folder, reason(error))
         return False
+
+
+def is_test(path: str) -> bool:
+    """Whether a file is a test, by its folder or its name."""
+    if _TEST.search(path):
+        return True
+    language = language_of(path)
+    return language is not None and re.search(rf"{language.test_files}\.\w+$", f"/{path}", re.IGNORECASE) is not None

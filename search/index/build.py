@@ -1,30 +1,31 @@
-"""Making and updating an index: only files that changed are read."""
+"""Making and updating an index: only files that changed are read.
 
+Lines of files have permanent links, at the commit that the folder has checked out. Only the folder's own repository is
+read (:mod:`data_prep.sources.git_repository`); the network is never used. So a commit that is not pushed yet, or that
+is in a private repository, has a link too, which leads nowhere or to a login page.
+"""
+
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
-import numpy as np
 from tqdm import tqdm
 
 from data_prep.errors import UserError
+from data_prep.files.folder_lock import sole_holder
+from data_prep.sources.own_git import GitError
 from data_prep.store.derived_splits import joined_texts
-from data_prep.store.prepared_data import Split
-from data_prep.store.ragged_lists import Ragged
 from data_prep.worker_pool import Guard, map_ordered
-from search.files.extract import Task
+from search.files.ignore_files import Tell
 from search.files.languages import indexed_suffixes
-from search.files.links import committed_blobs, origin_of
-from search.files.origin import Origin
-from search.files.source import Found
-from search.files.tree import checkout_of, found_files
-from search.index.code_index import Index, IndexedFile
+from search.files.tree import Checkout, Found, checkout_of, found_files
+from search.index.code_index import Index, Origin, with_own_words
 from search.index.index_file import (
-    Head,
     UnusableIndexError,
     open_index,
     read_head,
@@ -32,12 +33,29 @@ from search.index.index_file import (
     save_index,
     tree_sha256,
 )
-from search.index.read_part import Part, read_part
+from search.index.read_part import Part, Task, read_part
 from search.retrieval.bm25_index import Bm25Index
+
+Read = TypeVar("Read")
 
 _CHUNK: Final = 32
 """Files per task of a worker process."""
 _GUARD: Final = Guard(Task.divided, Part.joined, lambda task: read_part(replace(task, parsed=False)))
+_HTTPS: Final = re.compile(r"https://(?:[^/@]*@)?([^/@]+)/(.+)", re.IGNORECASE)
+_SSH: Final = re.compile(r"ssh://(?:[^/@]*@)?([^/@:]+)(?::\d+)?/(.+)", re.IGNORECASE)
+_SCP: Final = re.compile(r"(?:[^/@:]*@)?([^/@:]+\.[^/@:]+):([^/].*)")
+"""``git@host:owner/name.git``; a host without a dot is taken for an alias in the user's ssh settings."""
+_HOST: Final = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+)?", re.IGNORECASE)
+_PLACE: Final = re.compile(r"[\w.+~-]+(?:/[\w.+~-]+)+", re.ASCII)
+"""``owner/name``, on some hosts with groups in between."""
+
+
+@contextmanager
+def sole_maker(index: Path, say: Callable[[str], None]) -> Iterator[None]:
+    """Wait until no other process makes the file ``index``: else the vectors could be of the other index's rows."""
+    lock, waiting = index.with_name(f".{index.name}.lock"), f"waiting for another process that makes {index}"
+    with sole_holder(lock, lambda: say(waiting), private=True):
+        yield
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,24 +90,23 @@ def refresh(
     """
     if path.exists() and not path.is_file():
         raise UserError(f"an index cannot be written to {path}, which is no regular file: name another one by --out=")
-    documents = _has_documents(path) if documents is None else documents
+    if documents is None:
+        before = _usable(read_head, path, lambda *_: None)
+        documents = before is not None and before.documents
     checkout, suffixes = checkout_of(root, tell), indexed_suffixes(documents=documents)
     with ThreadPoolExecutor(2) as beside:  # one waits for git, the other computes a checksum, which releases the GIL
         asked = beside.submit(origin_of, checkout, tell) if checkout else None
-        summed = beside.submit(_head, path)
+        summed = beside.submit(_usable, read_whole_head, path, tell)
         found = found_files(root, suffixes, tell, checkout)
         origin, head = asked.result() if asked else None, summed.result()
     if not found:
         raise UserError(f"{root} has no source file ({', '.join(f'*{end}' for end in suffixes)}) to index")
-    if isinstance(head, UnusableIndexError):
-        tell(str(path), f"rebuilt: {head}")
-        head = None
     if head and (head.tree, head.documents) == (tree_sha256(origin, found), documents):
         return Refreshed(head.rows, head.files, 0, 0, written=False)
-    old = _old(path, tell) if head else None
+    old = _usable(open_index, path, tell) if head else None
     known = [each for each in enumerate(old.files) if each[1].blobs or each[1].trouble] if old else []
-    before = {(file.path, file.size, file.modified): number for number, file in known}
-    places = {each.path: before.get((each.path, each.size, each.modified)) for each in found}
+    numbers = {(file.path, file.size, file.modified): number for number, file in known}
+    places = {each.path: numbers.get(each) for each in found}
     kept = {name: number for name, number in places.items() if number is not None}
     changed = [each for each in found if each.path not in kept]
     fresh = list(_read(root, changed, processes))
@@ -99,28 +116,13 @@ def refresh(
     committed = committed_blobs(checkout, origin.commit, tell) if checkout and origin else {}
     index = replace(_together(old, sorted(kept.values()), fresh, origin, committed), documents=documents)
     save_index(index, path)
-    return Refreshed(len(index), len(index.files), len(changed), len(before) - len(kept), written=True)
+    return Refreshed(len(index), len(index.files), len(changed), len(numbers) - len(kept), written=True)
 
 
-def _has_documents(path: Path) -> bool:
-    """Whether there is an index that has documents."""
+def _usable(read: Callable[[Path], Read], path: Path, tell: Callable[[str, str], None]) -> Read | None:
+    """What ``read`` reads of an index; None if there is none, or it cannot be used, which is told."""
     try:
-        return path.exists() and read_head(path).documents
-    except UnusableIndexError:
-        return False
-
-
-def _head(path: Path) -> Head | UnusableIndexError | None:
-    """The first line of the existing index if it is intact; else why it cannot be used; None if there is none."""
-    try:
-        return read_whole_head(path) if path.exists() else None
-    except UnusableIndexError as error:
-        return error
-
-
-def _old(path: Path, tell: Callable[[str, str], None]) -> Index | None:
-    try:
-        return open_index(path)
+        return read(path) if path.exists() else None
     except UnusableIndexError as error:
         tell(str(path), f"rebuilt: {error}")
         return None
@@ -143,28 +145,54 @@ def _together(
     origin: Origin | None,
     committed: Mapping[str, str],
 ) -> Index:
-    """An index of the ``kept`` files of the old one and of those that were read, in the order of paths."""
+    """An index of the ``kept`` files of the old one and of those that were read, in the order of paths.
+
+    ``committed``: path -> hash of the content that the commit of ``origin`` has there.
+    """
     whole = Part.joined([*([Part.of_index(old, kept)] if old else []), *fresh])
     if old:
         whole = whole.taken(sorted(range(len(whole.files)), key=lambda place: whole.files[place].path))
-        whole = replace(whole, split=_with_own_words(whole.split))
-    files = [_seen(file, committed) for file in whole.files]
+        split = with_own_words(whole.split)
+        whole = replace(whole, split=replace(split, texts=joined_texts(split.texts)))
+    files = [replace(each, committed=committed.get(each.path, "-") in each.blobs.split()) for each in whole.files]
     rows = whole.split, whole.names, whole.asks, whole.kinds
     return Index(files, *rows, Bm25Index.of(whole.split), whole.whole, origin)
 
 
-def _seen(file: IndexedFile, committed: Mapping[str, str]) -> IndexedFile:
-    """``file``, updated with whether ``committed`` (path -> hash) has its present content."""
-    return replace(file, committed=committed.get(file.path, "no hash") in file.blobs.split())
+def origin_of(checkout: Checkout, tell: Tell) -> Origin | None:
+    """The web page of a checkout, by its remote ``origin`` or else its first remote; None if it is not known.
+
+    It is not known without a commit or a remote, for a remote without a known web page, or if git fails.
+    """
+    try:
+        remotes = checkout.repository.remotes()
+        url = _web_page(remotes.get("origin") or next(iter(remotes.values()), ""))
+        commit = checkout.repository.head() if url else ""
+        checkout.prefix.encode()
+    except GitError as error:
+        tell(".", f"no links to its files ({error})")
+        return None
+    except UnicodeEncodeError:  # a folder whose name is not Unicode has no address
+        return None
+    return Origin(url, commit, checkout.prefix) if commit else None
 
 
-def _with_own_words(split: Split) -> Split:
-    """The same rows with a lexicon and texts of their own, without what only other rows used."""
-    used = np.unique(np.concatenate([lists.values for lists in split.words.values()]))
-    words = {
-        field: Ragged(np.searchsorted(used, lists.values).astype(np.int32), lists.offsets)
-        for field, lists in split.words.items()
-    }
-    return replace(
-        split, lexicon=[split.lexicon[number] for number in used.tolist()], words=words, texts=joined_texts(split.texts)
-    )
+def _web_page(remote: str) -> str:
+    """The https address of a remote, without user name and password; "" if it has none."""
+    match = _HTTPS.fullmatch(remote) or _SSH.fullmatch(remote) or _SCP.fullmatch(remote)
+    if match is None:
+        return ""
+    host, place = match[1].lower(), match[2].strip("/").removesuffix(".git")
+    is_plain = _HOST.fullmatch(host) and _PLACE.fullmatch(place) and not {".", ".."} & set(place.split("/"))
+    is_other = "bitbucket" in host and host != "bitbucket.org"  # a self-hosted Bitbucket has other addresses
+    return f"https://{host}/{place}" if is_plain and not is_other else ""
+
+
+def committed_blobs(checkout: Checkout, commit: str, tell: Tell) -> Mapping[str, str]:
+    """Path, relative to the folder of ``checkout``, -> hash of the content that ``commit`` has there."""
+    try:
+        found = checkout.repository.blobs(commit, checkout.prefix)
+    except GitError as error:
+        tell(".", f"no links to its files ({error})")
+        return {}
+    return {path.decode("utf-8", "surrogateescape"): digest for path, digest in found.items()}

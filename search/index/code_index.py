@@ -1,28 +1,54 @@
-"""An index: functions, methods, types and whole files of a folder with words, text and BM25 weights."""
+"""An index: functions, methods, types and files of a folder with words, text and BM25 weights, and permanent links."""
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, get_args
+from urllib.parse import quote
 
 import numpy as np
 from jaxtyping import Int64, UInt8
 
 from data_prep.records import UnitKind
 from data_prep.store.prepared_data import Split
-from data_prep.store.ragged_lists import edges
+from data_prep.store.ragged_lists import Ragged, edges
 from search.files.languages import WHOLE_ALONE
-from search.files.origin import Origin, link
-from search.index.file_index import FileIndex
-from search.retrieval.bm25_index import Bm25Index
+from search.retrieval.bm25_index import Bm25Index, FileIndex
 
 UNIT_KINDS: Final[Sequence[UnitKind]] = get_args(UnitKind)
 WHOLE_FILE: Final = UNIT_KINDS.index("file")
 CONSTANT: Final = UNIT_KINDS.index("constant")
+_URL: Final = re.compile(r"https://[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+)?(?:/[\w.+~%-]+)+", re.ASCII)
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
-_LINK: Final = re.compile(r"https://[\w.-]+(?::\d+)?/[\w./~%#:+-]*", re.ASCII)
-"""The only form of links that is shown, whatever the origin in an untrusted index is."""
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The web page of a folder's repository, and the folder's place in it."""
+
+    url: str  # https://host/owner/name
+    commit: str  # in full
+    prefix: str  # the folder inside the repository, "/" at its end; "" at the top
+
+
+def link(origin: Origin, path: str, start_line: int, end_line: int) -> str:
+    """The address of lines of a file, 1-based and inclusive; ``path`` is relative to the folder of ``origin``.
+
+    It is "" whatever the origin in an untrusted index is, unless that is an https address and a commit.
+    """
+    if not (_URL.fullmatch(origin.url) and _COMMIT.fullmatch(origin.commit)):
+        return ""
+    host = origin.url.split("/")[2]
+    try:
+        place = quote(origin.prefix + path, safe="/")
+    except UnicodeEncodeError:  # half a surrogate pair in the path
+        return ""
+    if host == "bitbucket.org":
+        return f"{origin.url}/src/{origin.commit}/{place}#lines-{start_line}:{end_line}"
+    if "gitlab" in host:
+        return f"{origin.url}/-/blob/{origin.commit}/{place}#L{start_line}-{end_line}"
+    return f"{origin.url}/blob/{origin.commit}/{place}#L{start_line}-L{end_line}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +63,7 @@ class IndexedFile:
     committed: bool  # whether the commit of the index's origin has the same content
     units: int  # rows
     trouble: str  # why it could not be read, or what was left out of it; "" if it was read completely
-    blobs: str = ""  # hashes of its content (:func:`search.files.links.blob_names`), "" if it was not read
+    blobs: str = ""  # hashes of its content (:func:`search.files.tree.blob_names`), "" if it was not read
 
     @property
     def parsed(self) -> bool:
@@ -82,13 +108,19 @@ class Index:
     def url(self, row: int) -> str:
         """A permanent link to a row's lines; "" if its file is not as committed, or its repository has no web page."""
         file, text = self.file(row), self.split.text(row)
-        if self.origin is None or not file.committed or not _LINK.fullmatch(self.origin.url):
+        if self.origin is None or not file.committed:
             return ""
-        try:
-            found = link(self.origin, file.path, text.start_line, text.end_line)
-        except UnicodeEncodeError:  # half a surrogate pair in the path
-            return ""
-        return found if _LINK.fullmatch(found) else ""
+        return link(self.origin, file.path, text.start_line, text.end_line)
+
+
+def with_own_words(split: Split) -> Split:
+    """The same rows with a lexicon of their own, without what only other rows use."""
+    used = np.unique(np.concatenate([lists.values for lists in split.words.values()]))
+    words = {
+        field: Ragged(np.searchsorted(used, lists.values).astype(np.int32), lists.offsets)
+        for field, lists in split.words.items()
+    }
+    return replace(split, lexicon=[split.lexicon[number] for number in used.tolist()], words=words)
 
 
 def rows_of_files(rows: int, files: int) -> str:

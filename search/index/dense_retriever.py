@@ -10,11 +10,10 @@ from jaxtyping import Float32, Int64
 
 from data_prep.errors import UserError
 from data_prep.store.prepared_data import Split
-from search.index.vector_encoding import RowEncoder, row_encoder
-from search.index.vector_file import StoredVectors, open_vectors, vectors_of, vectors_path
+from search.index.encoders import RowEncoder, row_encoder
+from search.index.vector_file import StoredVectors, vectors_of, vectors_path
 from search.models.folder import DEFAULT_BI_ENCODER, model_hash
-from search.retrieval.ann.exact import VectorIndex
-from search.retrieval.ann.opening import vector_index
+from search.retrieval.ann.exact import VectorIndex, vector_index
 
 COUNT: Final = 100
 """Maximum number of rows that vectors add to the shortlist of a query."""
@@ -28,6 +27,11 @@ class DenseRetriever:
         self._encoder, self._vectors, self._count = encoder, vectors, count
         self._vector = lru_cache(maxsize=16)(encoder.query)
 
+    @property
+    def model(self) -> str:
+        """A hash of the bi-encoder: vectors of equal ones can be compared."""
+        return self._encoder.model
+
     def nearest(self, query: Sequence[str], context: Sequence[str] = ()) -> Int64[np.ndarray, " found"]:
         """At most ``count`` rows, best first; only those with a score above 0."""
         return self.nearest_to(self._vector(tuple(query), tuple(context)))
@@ -37,15 +41,6 @@ class DenseRetriever:
     ) -> Float32[np.ndarray, " found"]:
         """The cosine of the query's vector, under its context, and that of each of ``rows``."""
         return self.similarity(self._vector(tuple(query), tuple(context)), rows)
-
-    @property
-    def model(self) -> str:
-        """A hash of the bi-encoder: vectors of equal ones can be compared."""
-        return self._encoder.model
-
-    def query_vector(self, query: Sequence[str], context: Sequence[str] = ()) -> Float32[np.ndarray, "1 dim"]:
-        """The vector of a query under its context."""
-        return self._vector(tuple(query), tuple(context))
 
     def code_vector(self, code: Split) -> Float32[np.ndarray, "1 dim"]:
         """The vector of a row of code that is not in the index, as one in it would have it."""
@@ -83,17 +78,6 @@ def near_rows(index: Path, content: str, rows: int, how: str) -> DenseRetriever:
     path, stored = vectors_path(index), vectors_of(index, content, rows)
     encoder = _encoder(path, stored)
     return DenseRetriever(encoder, vector_index(stored.vectors, stored.head.name, path, how))
-
-
-def lay_clusters(index: Path) -> None:
-    """Cache FAISS's clusters beside the file ``index``, if :func:`near_rows` would use them.
-
-    Raises:
-        UserError: there are no vectors, or they cannot be used.
-    """
-    path = vectors_path(index)
-    stored = open_vectors(path)
-    vector_index(stored.vectors, stored.head.name, path, "").close()
 
 
 def _encoder(path: Path, stored: StoredVectors) -> RowEncoder:

@@ -11,26 +11,25 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import BinaryIO, Final, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 import xxhash
-from safetensors import SafetensorError
 from safetensors.numpy import save
 
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
-from data_prep.files.json_text import checked_record, parse_json
+from data_prep.files.json_text import checked_record, checked_words, parse_json
+from data_prep.files.named_paths import make_own_folder
 from data_prep.files.reading import ABSENT, reading, reason
-from data_prep.files.user_folders import make_own_folder
 from data_prep.records import WORD_FIELDS
 from data_prep.store.prepared_data import Split, Texts
 from data_prep.store.ragged_lists import Ragged, checked_edges
-from search.files.origin import Origin
-from search.index.code_index import UNIT_KINDS, Index, IndexedFile
-from search.index.file_index import FileIndex
-from search.index.stored_arrays import StoredArrays, checked_origin, mapped_arrays
-from search.retrieval.bm25_index import Bm25Index
+from search.index.code_index import UNIT_KINDS, Index, IndexedFile, Origin
+from search.retrieval.bm25_index import KINDS, Bm25Index, FileIndex
+
+if TYPE_CHECKING:
+    from search.files.tree import Found
 
 FORMAT: Final = "galm index 6"
 """Incremented when the layout, or what is read of a file, changes."""
@@ -40,28 +39,13 @@ _FIELDS: Final = tuple(field for field in WORD_FIELDS if field != "statements")
 _LONGEST_HEAD: Final = 4096  # bytes
 _ALIGNED: Final = 64
 """What follows the first line begins at a multiple of this, so that its arrays can be mapped."""
+_LENGTH: Final = 8
+_TYPES: Final = {"U8": "u1", "U16": "<u2", "I32": "<i4", "I64": "<i8", "F32": "<f4"}
 _AGAIN: Final = "make it again by `bash run.sh index DIR`"
 
 
 class UnusableIndexError(UserError):
     """An index that cannot be used; the message says why, and what to do."""
-
-
-@runtime_checkable
-class SeenFile(Protocol):
-    """A source file, as it was when found."""
-
-    @property
-    def path(self) -> str:
-        """Inside the folder, "/"-separated."""
-
-    @property
-    def size(self) -> int:
-        """In bytes."""
-
-    @property
-    def modified(self) -> int:
-        """In nanoseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,20 +67,21 @@ def save_index(index: Index, path: Path) -> None:
     Raises:
         OSError: it cannot be written; the older one is left unchanged.
     """
-    words, lexical = index.split.words, index.lexical
-    manifest = {"origin": asdict(index.origin) if index.origin else None, "files": [asdict(f) for f in index.files]}
+    words, lexical, whole = index.split.words, index.lexical, index.whole
     arrays = {f"{field}-{part}": getattr(words[field], part) for field in _FIELDS for part in ("values", "offsets")}
     arrays |= {"asks": index.asks, "kinds": index.kinds}
     arrays |= {"texts-data": index.split.texts.data, "texts-offsets": index.split.texts.offsets}
     arrays |= {f"lexical-{part}": getattr(lexical, part) for part in ("starts", "rows", "gains")}
+    arrays |= {"files-starts": whole.starts, "files-rows": whole.files}
+    arrays |= {f"files-{kind}": whole.counts[kind] for kind in KINDS}
     texts: dict[str, object] = {
-        "manifest": manifest,
+        "manifest": {"origin": asdict(index.origin) if index.origin else None, "files": [*map(asdict, index.files)]},
         "lexicon": list(index.split.lexicon),
         "names": list(index.names),
         "terms": list(lexical.terms),
+        "files-terms": list(whole.terms),
+        "files-names": [" ".join(each) for each in whole.names],
     }
-    arrays |= index.whole.arrays()
-    texts |= index.whole.texts()
     arrays |= {name: np.frombuffer(json.dumps(each).encode(), np.uint8) for name, each in texts.items()}
     content = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
     head = Head(
@@ -113,7 +98,7 @@ def save_index(index: Index, path: Path) -> None:
     write_atomically(path, line + b" " * (-(len(line) + 1) % _ALIGNED) + b"\n" + content, private=True)
 
 
-def tree_sha256(origin: Origin | None, files: Iterable[SeenFile]) -> str:
+def tree_sha256(origin: Origin | None, files: "Iterable[Found | IndexedFile]") -> str:
     """A checksum of the files' paths, sizes and modification times, and of their origin."""
     parts = [json.dumps(asdict(origin) if origin else None)]
     for file in files:
@@ -140,23 +125,7 @@ def read_whole_head(path: Path) -> Head:
         UnusableIndexError: there is no index, it is damaged, or it is of another version.
         OSError: as :func:`read_head`.
     """
-    return _opened_whole(path, "mapped")[0]
-
-
-def _opened_whole(path: Path, how: Literal["mapped", "read"]) -> tuple[Head, memoryview]:
-    """The head of an index and what follows it, verified."""
-    head, content = _opened(path, how)
-    found = _sum(head, content) if head.sum else hashlib.sha256(content).hexdigest()
-    if found != (head.sum or head.content):
-        raise UnusableIndexError(f"the index {path} is damaged: {_AGAIN}")
-    return head, content
-
-
-def _sum(head: Head, content: bytes | memoryview) -> str:
-    about = json.dumps(asdict(replace(head, sum="")), sort_keys=True).encode()
-    summed = xxhash.xxh3_128(about)
-    summed.update(content)
-    return str(summed.hexdigest())
+    return _opened(path, "mapped")[0]
 
 
 def open_index(path: Path, *, mapped: bool = False) -> Index:
@@ -171,32 +140,32 @@ def open_index(path: Path, *, mapped: bool = False) -> Index:
         UnusableIndexError: there is no index, it is damaged, or it is of another version.
         OSError: as :func:`read_head`.
     """
-    head, content = _opened_whole(path, "mapped" if mapped else "read")
+    head, content = _opened(path, "mapped" if mapped else "read")
     try:
-        return _built(mapped_arrays(content), head)
-    except (SafetensorError, ValueError, KeyError, TypeError) as error:
+        return _built(_arrays(content), head)
+    except (ValueError, KeyError, TypeError) as error:
         raise UnusableIndexError(f"the index {path} cannot be read ({error}): remove it, and {_AGAIN}") from error
 
 
 def _opened(path: Path, how: Literal["head", "mapped", "read"]) -> tuple[Head, memoryview]:
-    """The head of an index and, unless ``how`` is ``head``, what follows it."""
+    """The head of an index and, unless ``how`` is ``head``, what follows it, verified."""
     try:
         with reading(path) as file:
-            line, size = file.readline(_LONGEST_HEAD), os.fstat(file.fileno()).st_size
-            head = _head(path, line, size)
+            line = file.readline(_LONGEST_HEAD)
+            head = _head(path, line, os.fstat(file.fileno()).st_size)
             if how == "head":
                 return head, memoryview(b"")
-            return head, _mapped(file, len(line)) if how == "mapped" else memoryview(file.read())
+            mapped = how == "mapped"
+            content = np.memmap(file, np.uint8, mode="r", offset=len(line)).data if mapped else memoryview(file.read())
     except ABSENT as error:
         raise UnusableIndexError(
             f"there is no index at {path} ({reason(error)}): make one by `bash run.sh index DIR`, or name one by "
             "--index="
         ) from error
-
-
-def _mapped(file: BinaryIO, start: int) -> memoryview:
-    """The bytes from ``start`` on, memory-mapped."""
-    return np.memmap(file, np.uint8, mode="r", offset=start).data
+    found = _sum(head, content) if head.sum else hashlib.sha256(content).hexdigest()
+    if found != (head.sum or head.content):
+        raise UnusableIndexError(f"the index {path} is damaged: {_AGAIN}")
+    return head, content
 
 
 def _head(path: Path, line: bytes, size: int) -> Head:
@@ -205,39 +174,70 @@ def _head(path: Path, line: bytes, size: int) -> Head:
         raise UnusableIndexError(f"{path} does not begin {FORMAT!r}, but {line[:20]!r}: {_AGAIN}")
     try:
         head = checked_record(Head, parse_json(line.removeprefix(FORMAT.encode())))
-        if head.bytes < 1:
-            raise UserError("nothing follows it")
     except UserError as error:
         raise UnusableIndexError(f"the first line of the index {path} is damaged ({error}): {_AGAIN}") from error
-    if size != len(line) + head.bytes:
+    if head.bytes < 1 or size != len(line) + head.bytes:
         raise UnusableIndexError(f"the index {path} has {size:,} bytes instead of {len(line) + head.bytes:,}: {_AGAIN}")
     return head
 
 
+def _sum(head: Head, content: bytes | memoryview) -> str:
+    about = json.dumps(asdict(replace(head, sum="")), sort_keys=True).encode()
+    summed = xxhash.xxh3_128(about)
+    summed.update(content)
+    return str(summed.hexdigest())
+
+
+def _arrays(content: memoryview) -> dict[str, np.ndarray]:
+    """The arrays of safetensors content, as read-only views of it, where :func:`safetensors.numpy.load` would copy.
+
+    The layout is 8 bytes with the length of a JSON header, the header with the type, shape and place of each array,
+    then the arrays, all of which have one dimension.
+
+    Raises:
+        ValueError, KeyError, TypeError: the content has another layout.
+    """
+    start = _LENGTH + int.from_bytes(content[:_LENGTH], "little")
+    found = {}
+    for name, entry in parse_json(bytes(content[_LENGTH:start])).items():
+        (count,), (place, _) = entry["shape"], entry["data_offsets"]
+        found[name] = np.frombuffer(content, _TYPES[entry["dtype"]], count, start + place)
+    return found
+
+
 def _built(arrays: Mapping[str, np.ndarray], head: Head) -> Index:
-    """The index in ``arrays``, in which every number is checked before it is used as a position or a size."""
-    stored = StoredArrays(arrays)
-    manifest = stored.json("manifest")
+    """The index in ``arrays``: whoever wrote the file also wrote its checksums, so that positions are checked."""
+
+    def words(name: str) -> list[str]:
+        return checked_words(parse_json(arrays[name].tobytes()))
+
+    def lists(values: str, offsets: str, count: int, below: int) -> Ragged:
+        return Ragged.checked(arrays[values], arrays[offsets], lists=count, below=below)
+
+    manifest = parse_json(arrays["manifest"].tobytes())
     files = [checked_record(IndexedFile, each) for each in manifest["files"]]
-    if (len(files), sum(file.units for file in files)) != (head.files, head.rows) or any(f.units < 0 for f in files):
-        raise UserError(f"its files do not have {head.rows:,} rows")
-    lexicon, terms, data = stored.words("lexicon"), stored.words("terms"), stored.array("texts-data", np.uint8)
-    words = {
-        field: stored.ragged(f"{field}-values", f"{field}-offsets", lists=head.rows, below=len(lexicon))
-        for field in _FIELDS
-    }
-    words["statements"] = Ragged(np.empty(0, np.int32), np.zeros(head.rows + 1, np.int64))
-    offsets = checked_edges(stored.array("texts-offsets", np.int64), lists=head.rows, total=len(data))
-    split = Split("index", lexicon, words, Texts(data, offsets, np.arange(head.rows)))
-    found = stored.ragged("lexical-rows", "lexical-starts", lists=len(terms), below=head.rows)
-    gains = stored.array("lexical-gains", np.float32, len(found.values))
-    if not np.isfinite(gains).all():
-        raise UserError("what terms add to scores is not finite")
+    lexicon, terms, file_terms, names = words("lexicon"), words("terms"), words("files-terms"), words("names")
+    fields = {field: lists(f"{field}-values", f"{field}-offsets", head.rows, len(lexicon)) for field in _FIELDS}
+    fields["statements"] = Ragged(np.empty(0, np.int32), np.zeros(head.rows + 1, np.int64))
+    data, asks, kinds, gains = (arrays[name] for name in ("texts-data", "asks", "kinds", "lexical-gains"))
+    offsets = checked_edges(arrays["texts-offsets"], lists=head.rows, total=len(data))
+    found = lists("lexical-rows", "lexical-starts", len(terms), head.rows)
+    whole = lists("files-rows", "files-starts", len(file_terms), len(files))
+    counts = {kind: arrays[f"files-{kind}"] for kind in KINDS}
+    defined = [each.split() for each in words("files-names")]
+    fits = (
+        (len(files), sum(file.units for file in files), len(defined)) == (head.files, head.rows, head.files)
+        and min((file.units for file in files), default=0) >= 0
+        and {len(names), len(asks), len(kinds)} == {head.rows}
+        and {len(found.values)} == {len(gains)}
+        and {len(each) for each in counts.values()} == {len(whole.values)}
+        and kinds.max(initial=0) < len(UNIT_KINDS)
+        and bool(np.isfinite(gains).all())
+    )
+    origin = checked_record(Origin, manifest["origin"]) if manifest["origin"] else None
+    if not fits:
+        raise UserError(f"its parts do not fit together, or are not of {head.rows:,} rows")
+    split = Split("index", lexicon, fields, Texts(data, offsets, np.arange(head.rows)))
     lexical = Bm25Index(terms, found.offsets, found.values, gains, head.rows)
-    whole = FileIndex.checked(stored, len(files))
-    origin = checked_origin(manifest["origin"]) if manifest["origin"] else None
-    names, asks = stored.words("names", head.rows), stored.array("asks", np.uint8, head.rows)
-    kinds = stored.array("kinds", np.uint8, head.rows)
-    if kinds.max(initial=0) >= len(UNIT_KINDS):
-        raise UserError(f"it has a row of kind {kinds.max()}, but there are {len(UNIT_KINDS)}")
-    return Index(files, split, names, asks, kinds, lexical, whole, origin, head.documents)
+    file_index = FileIndex(file_terms, whole.offsets, whole.values, counts, defined)
+    return Index(files, split, names, asks, kinds, lexical, file_index, origin, head.documents)

@@ -1,19 +1,42 @@
 """Files of a tree as rows of an index: what one process makes of a part of them, and how parts are joined."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
+from pathlib import Path
+from typing import Final
 
 import numpy as np
 from jaxtyping import Int64, UInt8
 
+from data_prep.errors import UserError
+from data_prep.files.reading import raise_if_passing
+from data_prep.licences.licences import Licences
+from data_prep.records import SourceFile
 from data_prep.store.derived_splits import joined
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import edges
-from search.files.extract import ReadFile, Task, read_files
-from search.files.tests_by_path import is_test
+from data_prep.worker_process import FILE, limited
+from search.files.file_words import FileWords, file_words
+from search.files.languages import Unit, Units, read_file
+from search.files.tree import Found, blob_names, is_test, read_source
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile
-from search.index.file_index import FileIndex
+from search.retrieval.bm25_index import FileIndex
+
+_NOT_PARSED: Final = "takes more than {:.0f} s of processor time or too much memory to parse"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Files of a tree to be read together."""
+
+    root: Path
+    files: Sequence[Found]
+    parsed: bool = True  # else each is found as a whole file
+
+    def divided(self) -> "list[Task]":
+        """One task a file."""
+        return [replace(self, files=[each]) for each in self.files]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -28,16 +51,16 @@ class Part:
     whole: FileIndex
 
     @classmethod
-    def of(cls, read: Sequence[ReadFile]) -> "Part":
-        """Files that were just read."""
-        units = [unit for each in read for unit in each.units]
+    def of(cls, read: Sequence[tuple[IndexedFile, Sequence[Unit], FileWords]]) -> "Part":
+        """Files that were just read, with their units and words."""
+        units = [unit for _, found, _ in read for unit in found]
         return cls(
-            files=[_file(each) for each in read],
+            files=[file for file, _, _ in read],
             split=Split.of("index", [unit.pair for unit in units]),
             names=[unit.pair.method.dotted for unit in units],
             asks=np.array([unit.asks for unit in units], np.uint8),
             kinds=np.array([UNIT_KINDS.index(unit.pair.method.kind) for unit in units], np.uint8),
-            whole=FileIndex.of([each.found.path for each in read], [each.words for each in read]),
+            whole=FileIndex.of([file.path for file, _, _ in read], [words for _, _, words in read]),
         )
 
     @classmethod
@@ -78,12 +101,25 @@ class Part:
 
 def read_part(task: Task) -> Part:
     """Read files; one that cannot be read has no rows, and the reason as its trouble."""
-    return Part.of(read_files(task))
+    licences = Licences(task.root, [each.path for each in task.files])
+    return Part.of([_read(task, found, licences) for found in task.files])
 
 
-def _file(read: ReadFile) -> IndexedFile:
-    found, test = read.found, is_test(read.found.path)
-    place = found.path, found.size, found.modified
-    return IndexedFile(
-        *place, read.licence, test, committed=False, units=len(read.units), trouble=read.trouble, blobs=read.blobs
-    )
+def _read(task: Task, found: Found, licences: Licences) -> tuple[IndexedFile, Sequence[Unit], FileWords]:
+    licence, blobs, read = "", "", Units(())
+    try:
+        data = read_source(task.root, found)
+        file = SourceFile("", found.path, data)
+        if task.parsed:
+            with limited(len(data)):
+                read = read_file(file)
+        else:
+            from search.files.units import unparsed
+
+            read = unparsed(file, _NOT_PARSED.format(FILE.allowed_seconds(len(data))))
+        licence, blobs, words = licences.of(found.path, data), blob_names(data), read.words or file_words(data)
+    except (OSError, UserError) as error:
+        raise_if_passing(error)
+        read, words = Units((), getattr(error, "strerror", None) or str(error)), FileWords()
+    test, rows = is_test(found.path), len(read.units)
+    return IndexedFile(*found, licence, test, False, rows, read.left_out, blobs), read.units, words

@@ -1,4 +1,4 @@
-"""Vectors of the rows of an index, and of queries, by a trained bi-encoder; vectors of unchanged rows are reused.
+"""Making and updating the vectors of an index by a trained bi-encoder; those of unchanged rows are reused.
 
 The vector of a row does not depend on the other rows of its batch. Equal rows are encoded once.
 """
@@ -7,18 +7,15 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float16, Float32, Int64, UInt8
+from jaxtyping import Float16, UInt8
 from tqdm import tqdm
 
 from data_prep.errors import UserError
-from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import TokenizedPairs
+from search.index.encoders import RowEncoder
 from search.index.index_file import open_index, read_head
-from search.index.packed_encoder import PackedEncoder, is_packed_unif
-from search.index.packed_light import PackedLight, is_packed_light
 from search.index.vector_file import (
     BATCH,
     KEY,
@@ -28,77 +25,6 @@ from search.index.vector_file import (
     save_vectors,
     vectors_path,
 )
-from search.models.folder import CONFIG, DEFAULT_BI_ENCODER, model_hash
-
-
-@runtime_checkable
-class RowEncoder(Protocol):
-    """A bi-encoder for rows and queries."""
-
-    run: str
-    """Its folder; "": the shipped one."""
-    model: str
-    """A hash of the model."""
-    dim: int
-    fields: tuple[str, ...]
-    """The fields of a row that it reads."""
-
-    def query(self, words: Sequence[str], context: Sequence[str] = ()) -> Float32[np.ndarray, "1 dim"]:
-        """The vector of a query, with norm 1; ``context``: the words above the cursor, if the model reads them."""
-
-    def ids(self, rows: Split) -> TokenizedPairs:
-        """The rows as ids of the model."""
-
-    def vectors(self, ids: TokenizedPairs, rows: Int64[np.ndarray, " batch"]) -> Float16[np.ndarray, "batch dim"]:
-        """The vectors of at most BATCH ``rows``, with norm 1; 0 for rows without words.
-
-        Raises:
-            UserError: the model gives NaN.
-        """
-
-
-def row_encoder(run: Path | None = None) -> RowEncoder:
-    """The model of a finished run, or a packed one; None: the shipped one. Packed unif and scotch_light need no torch.
-
-    Raises:
-        UserError: there is no model, or it is not a bi-encoder.
-    """
-    folder = run or DEFAULT_BI_ENCODER
-    check_bi_encoder(folder)
-    if is_packed_unif(folder):
-        return PackedEncoder(folder)
-    if is_packed_light(folder):
-        return PackedLight(run)
-    from search.index.torch_encoder import TorchEncoder
-
-    return TorchEncoder(run)
-
-
-def check_bi_encoder(folder: Path) -> None:
-    """Check that a model is a bi-encoder over words, before it is loaded.
-
-    Raises:
-        UserError: there is no model in ``folder``, or it is not such a bi-encoder.
-    """
-    model_hash(folder)
-    if is_packed_unif(folder) or is_packed_light(folder):
-        return
-    from experiments.recipes.config import Configuration
-    from experiments.recipes.models import class_of
-    from modeling.bi_encoder import BiEncoder
-
-    name = Configuration.load(folder / CONFIG).model_name
-    kind = class_of(name)
-    if issubclass(kind, BiEncoder) and kind.reads != "words":
-        raise UserError(
-            f"the run in {folder} is of {name}, which reads subwords, but an index holds words: --vectors takes a run "
-            "of a bi-encoder over words, such as unif or deepcs"
-        )
-    if not issubclass(kind, BiEncoder):
-        raise UserError(
-            f"the run in {folder} is of {name}, which makes no vector of a method: --vectors takes a run of a "
-            "bi-encoder, such as unif or deepcs"
-        )
 
 
 def row_keys(ids: TokenizedPairs, names: Sequence[str]) -> UInt8[np.ndarray, "rows bytes"]:

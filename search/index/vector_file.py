@@ -4,9 +4,10 @@ Vectors are float16. A key is a hash of the model's input for a row, by which th
 when the index is updated. A file that is damaged, or of another index or model than expected, is refused.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from jaxtyping import Float16, UInt8
@@ -26,8 +27,6 @@ KEY: Final = 16
 """Bytes of a key."""
 _FLOAT: Final = 2
 """Bytes per number."""
-_WIDEST: Final = 1 << 20
-"""Maximum dimension."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +77,9 @@ def open_vectors(path: Path) -> StoredVectors:
     """
     try:
         about, content = read_sealed(path, FORMAT)
-        head = _checked(about)
+        head = checked_record(VectorHead, about)
         split = head.rows * head.dim * _FLOAT
-        if split + head.rows * KEY != len(content):
+        if head.rows < 0 or split + head.rows * KEY != len(content):
             raise UserError(f"{path} does not contain {head.rows:,} vectors of {head.dim:,} numbers")
         vectors = content[:split].view(np.float16).reshape(head.rows, head.dim)
         return StoredVectors(head, vectors, content[split:].reshape(head.rows, KEY))
@@ -95,21 +94,9 @@ def read_vector_head(path: Path) -> VectorHead:
         UserError: there is no such file, it is truncated, or of another version.
     """
     try:
-        return _checked(read_sealed_head(path, FORMAT))
+        return checked_record(VectorHead, read_sealed_head(path, FORMAT))
     except UserError as error:
         raise _unusable(path, str(error)) from error
-
-
-def _checked(about: dict[str, Any]) -> VectorHead:
-    """The head in the first line of a file.
-
-    Raises:
-        UserError: there is none.
-    """
-    head = checked_record(VectorHead, about)
-    if head.rows < 0 or not 1 <= head.dim <= _WIDEST:
-        raise UserError(f"there are no {head.rows:,} vectors of {head.dim:,} numbers")
-    return head
 
 
 def vectors_of(index: Path, content: str, rows: int) -> StoredVectors:
@@ -118,25 +105,14 @@ def vectors_of(index: Path, content: str, rows: int) -> StoredVectors:
     Raises:
         UserError: they are of another index, there are none, or they cannot be used.
     """
-    fitting(index, content)
-    stored = open_vectors(vectors_path(index))
-    if (stored.head.index, stored.head.rows) != (content, rows):  # replaced meanwhile
-        raise _unusable(vectors_path(index), f"they are of {stored.head.rows:,} rows instead of {rows:,}")
-    return stored
-
-
-def fitting(index: Path, content: str) -> None:
-    """Refuse the vectors beside the file ``index`` unless they are of its ``content``; they are not read.
-
-    Raises:
-        UserError: they are of another index, there are none, or they cannot be used.
-    """
-    path = vectors_path(index)
-    head = read_vector_head(path)
-    if head.index != content:
+    stored = open_vectors(path := vectors_path(index))
+    if stored.head.index != content:
         raise UserError(
             f"the vectors in {path} are of another state of the index: update them by `bash run.sh index DIR`"
         )
+    if stored.head.rows != rows:
+        raise _unusable(path, f"they are of {stored.head.rows:,} rows instead of {rows:,}")
+    return stored
 
 
 def maker_of(index: Path) -> str | None:
@@ -171,6 +147,30 @@ def up_to_date(index: Path, run: str) -> bool:
         return False
     same = (head.index, head.run, head.model, head.rows) == (now.content, run, model, now.rows)
     return same and are_kept(head.rows, head.dim, head.name, clusters_path(path))
+
+
+def update_vectors(run: str, index: Path, tell: Callable[[str, str], None]) -> str:
+    """Make or update the vectors beside the file ``index``; returns what was done, "" for nothing.
+
+    Args:
+        run: folder of the bi-encoder; "": the shipped one.
+        index: the file.
+        tell: called with a path and what is wrong with it.
+
+    Raises:
+        ValueError: the model or the index cannot be used.
+        OSError: the vectors cannot be written; the older ones are left unchanged.
+    """
+    if up_to_date(index, run):
+        return ""
+    from search.index.encoders import row_encoder
+    from search.index.vector_encoding import refresh_vectors
+    from search.retrieval.ann.exact import vector_index
+
+    done = refresh_vectors(row_encoder(Path(run) if run else None), index, tell)
+    stored = open_vectors(path := vectors_path(index))
+    vector_index(stored.vectors, stored.head.name, path, "").close()  # makes the clusters of many rows, which it saves
+    return f"read {done.read:,} of {done.rows:,} rows"
 
 
 def remove_vectors(index: Path) -> None:

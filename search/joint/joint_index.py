@@ -8,10 +8,10 @@ mean length of its own rows in what it stores; both are replaced by those of all
   (B is 1), so that another mean multiplies c / norm by the quotient of the means
   (:attr:`search.retrieval.bm25_index.Bm25Index.average_length`).
 
-Counts in whole files are stored as they are. So nothing of an index that takes no part influences an answer.
+Counts in whole files are stored as they are. So nothing of an index that takes no part influences an answer. The score
+of a row by a model does not depend on other rows, so that each is scored over its own index.
 """
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,31 +19,48 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float32, Int, Int32, Int64, UInt16
+from jaxtyping import Float32, Int32, Int64, UInt16
 
 from baselines.bm25.formula import counts_by_norm, idf
 from data_prep.store.prepared_data import PairText, Split, Texts
 from data_prep.store.ragged_lists import edges
+from search.engine.signals import Alignment, Reranker
 from search.index.code_index import Index, IndexedFile
-from search.index.file_index import KINDS, FileIndex
+from search.index.dense_retriever import COUNT, DenseRetriever
 from search.joint.repository_list import Repository
-from search.retrieval.bm25_index import Bm25Index
+from search.retrieval.bm25_index import KINDS, Bm25Index, FileIndex
 
 _NONE = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """The index of a repository as a part of a joint one."""
+    """The opened index of a repository as a part of a joint one, and the models over its rows."""
 
     repository: Repository
     index: Index
     content: str  # checksum of the index
+    reranker: Reranker | None = None
+    retriever: DenseRetriever | None = None
 
-    @cached_property
-    def files(self) -> Sequence[IndexedFile]:
-        """Its files, whose paths begin with its name."""
-        return [replace(file, path=f"{self.repository.name}/{file.path}") for file in self.index.files]
+
+class Numbering:
+    """Which rows, or files, are whose."""
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        """``sizes``: the number of rows of each part."""
+        self.edges = edges(np.array(sizes, np.int64))
+        self.starts: list[int] = self.edges[:-1].tolist()
+
+    def place(self, row: int) -> tuple[int, int]:
+        """The part that has a row, and its number there."""
+        number = int(np.searchsorted(self.edges, row, side="right")) - 1
+        return number, row - self.starts[number]
+
+    def parted(self, rows: Int64[np.ndarray, " found"]) -> list[tuple[int, Int64[np.ndarray, " some"]]]:
+        """Of each part with some of ``rows`` its number, and their places in ``rows``."""
+        owners = np.searchsorted(self.edges, rows, side="right") - 1
+        return [(int(number), np.flatnonzero(owners == number)) for number in np.unique(owners)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +101,7 @@ class JointBm25(Bm25Index):
 
     @cached_property
     def _starts(self) -> list[int]:
-        return _starts([part.size for part in self.parts])
+        return Numbering([part.size for part in self.parts]).starts
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,12 +109,6 @@ class JointFiles(FileIndex):
     """The words of the files of all ``parts``; its own postings are empty."""
 
     parts: Sequence[FileIndex] = ()
-
-    @classmethod
-    def over(cls, parts: Sequence[FileIndex]) -> "JointFiles":
-        """All files of ``parts``, in their order."""
-        names = [*chain.from_iterable(part.names for part in parts)]
-        return cls((), np.zeros(1, np.int64), _NONE, {}, names, parts)
 
     def postings(self, term: str) -> tuple[Int32[np.ndarray, " found"], dict[str, UInt16[np.ndarray, " found"]]]:
         """The files of all parts that have ``term``, and its counts in them."""
@@ -110,46 +121,33 @@ class JointFiles(FileIndex):
 
     @cached_property
     def _starts(self) -> list[int]:
-        return _starts([len(part) for part in self.parts])
+        return Numbering([len(part) for part in self.parts]).starts
 
 
 @dataclass(frozen=True, eq=False)
 class JointSplit(Split):
-    """The words and texts of the rows of all ``members``; its own are empty."""
+    """The words and texts of the rows of all ``members``, whose words have numbers of their own; its own are empty."""
 
     members: Sequence[Member] = ()
 
-    @classmethod
-    def over(cls, members: Sequence[Member]) -> "JointSplit":
-        """All rows of ``members``, in their order."""
-        return cls("joint", (), {}, Texts.of(()), members)
-
     def __len__(self) -> int:
-        return int(self._edges[-1])
-
-    def take(self, rows: Int[np.ndarray, " rows"]) -> Split:
-        """Not possible: the members' words have numbers of their own."""
-        raise NotImplementedError
+        return int(self.numbering.edges[-1])
 
     def text(self, row: int) -> PairText:
         """The display text of a row, whose path begins with the repository's name."""
-        member, own = self.place(row)
-        text = member.index.split.text(own)
-        return replace(text, path=f"{member.repository.name}/{text.path}")
+        number, own = self.numbering.place(row)
+        text = self.members[number].index.split.text(own)
+        return replace(text, path=f"{self.members[number].repository.name}/{text.path}")
 
     def word_list(self, field: str, row: int) -> list[str]:
         """The words of ``field`` of a row."""
-        member, own = self.place(row)
-        return member.index.split.word_list(field, own)
-
-    def place(self, row: int) -> tuple[Member, int]:
-        """The member that has a row, and its number there."""
-        number = int(np.searchsorted(self._edges, row, side="right")) - 1
-        return self.members[number], row - int(self._edges[number])
+        number, own = self.numbering.place(row)
+        return self.members[number].index.split.word_list(field, own)
 
     @cached_property
-    def _edges(self) -> Int64[np.ndarray, " edges"]:
-        return edges(np.array([len(member.index) for member in self.members], np.int64))
+    def numbering(self) -> Numbering:
+        """Of the rows."""
+        return Numbering([len(member.index) for member in self.members])
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,39 +158,90 @@ class JointIndex(Index):
 
     @classmethod
     def over(cls, members: Sequence[Member]) -> "JointIndex":
-        """One index of all ``members``."""
+        """One index of all ``members``; the paths of their files begin with their names."""
+        parts = [each.index for each in members]
+        defined = [*chain.from_iterable(each.whole.names for each in parts)]
         return cls(
-            files=[*chain.from_iterable(each.files for each in members)],
-            split=JointSplit.over(members),
-            names=[*chain.from_iterable(each.index.names for each in members)],
-            asks=np.concatenate([np.empty(0, np.uint8), *(each.index.asks for each in members)]),
-            kinds=np.concatenate([np.empty(0, np.uint8), *(each.index.kinds for each in members)]),
-            lexical=JointBm25.over([each.index.lexical for each in members]),
-            whole=JointFiles.over([each.index.whole for each in members]),
+            files=[
+                replace(file, path=f"{each.repository.name}/{file.path}")
+                for each in members
+                for file in each.index.files
+            ],
+            split=JointSplit("joint", (), {}, Texts.of(()), members),
+            names=[*chain.from_iterable(each.names for each in parts)],
+            asks=np.concatenate([np.empty(0, np.uint8), *(each.asks for each in parts)]),
+            kinds=np.concatenate([np.empty(0, np.uint8), *(each.kinds for each in parts)]),
+            lexical=JointBm25.over([each.lexical for each in parts]),
+            whole=JointFiles((), np.zeros(1, np.int64), _NONE, {}, defined, [each.whole for each in parts]),
             origin=None,
             members=members,
         )
 
     def repository(self, row: int) -> str:
         """The name of a row's repository."""
-        return self._place(row)[0].repository.name
+        return self.members[self._place(row)[0]].repository.name
 
     def url(self, row: int) -> str:
         """As the row's own index has it."""
-        member, own = self._place(row)
-        return member.index.url(own)
+        number, own = self._place(row)
+        return self.members[number].index.url(own)
 
     def source(self, place: int) -> tuple[Path, IndexedFile]:
         """The folder of the repository of a file, and the file as its own index has it; ``place``: in ``files``."""
-        starts = _starts([len(member.files) for member in self.members])
-        number = bisect_right(starts, place) - 1
-        member = self.members[number]
-        return member.repository.folder, member.index.files[place - starts[number]]
+        number, own = Numbering([len(member.index.files) for member in self.members]).place(place)
+        return self.members[number].repository.folder, self.members[number].index.files[own]
 
-    def _place(self, row: int) -> tuple[Member, int]:
+    def _place(self, row: int) -> tuple[int, int]:
         assert isinstance(self.split, JointSplit)
-        return self.split.place(row)
+        return self.split.numbering.place(row)
 
 
-def _starts(sizes: Sequence[int]) -> list[int]:
-    return edges(np.array(sizes, np.int64))[:-1].tolist()
+class JointReranker:
+    """A :class:`search.engine.signals.Reranker` over the rows of several."""
+
+    def __init__(self, rerankers: Sequence[Reranker], numbering: Numbering) -> None:
+        """``numbering``: of the rows of each."""
+        self._rerankers, self._rows = rerankers, numbering
+
+    def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
+        """The score of each of ``rows`` for the words of a query."""
+        found = np.empty(len(rows), np.float32)
+        for number, places in self._rows.parted(rows):
+            found[places] = self._rerankers[number].scores(query, rows[places] - self._rows.starts[number])
+        return found
+
+    def alignment(self, query: Sequence[str], row: int) -> Alignment | None:
+        """What each word of a query attended to in a row."""
+        number, own = self._rows.place(row)
+        return self._rerankers[number].alignment(query, own)
+
+
+class JointRetriever(DenseRetriever):
+    """The rows of several, whose vectors are by one bi-encoder."""
+
+    def __init__(self, retrievers: Sequence[DenseRetriever], numbering: Numbering, count: int = COUNT) -> None:
+        """``numbering``: of the rows of each; ``count``: rows per query."""
+        assert len({each.model for each in retrievers}) == 1
+        self._retrievers, self._rows, self._count = retrievers, numbering, count
+        self._encoder, self._vector = retrievers[0]._encoder, retrievers[0]._vector
+
+    def nearest_to(self, vector: Float32[np.ndarray, "1 dim"]) -> Int64[np.ndarray, " found"]:
+        """The best of what each retriever finds."""
+        found = [each.nearest_to(vector) for each in self._retrievers]
+        scores = [each.similarity(vector, rows) for each, rows in zip(self._retrievers, found, strict=True)]
+        rows = np.concatenate([own + start for own, start in zip(found, self._rows.starts, strict=True)])
+        return rows[np.argsort(-np.concatenate(scores), kind="stable")[: self._count]]
+
+    def similarity(
+        self, vector: Float32[np.ndarray, "1 dim"], rows: Int64[np.ndarray, " found"]
+    ) -> Float32[np.ndarray, " found"]:
+        """The cosine of a vector and that of each of ``rows``."""
+        found = np.empty(len(rows), np.float32)
+        for number, places in self._rows.parted(rows):
+            found[places] = self._retrievers[number].similarity(vector, rows[places] - self._rows.starts[number])
+        return found
+
+    def close(self) -> None:
+        """Release what each has open."""
+        for each in self._retrievers:
+            each.close()

@@ -8,7 +8,7 @@ mistake in it.
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -16,10 +16,10 @@ from typing import Final
 from data_prep.errors import UserError
 from search.index.index_file import Head, UnusableIndexError
 from search.index.vector_file import vectors_path
-from search.joint.opening import OpenedMember, RerankerOf, joined, open_member
+from search.joint.joint_index import Member
+from search.joint.opening import RerankerOf, joined, open_member
 from search.joint.repository_list import Repository, content_of, parsed_list
-from search.serve.answering import NothingVisibleError, OpeningError
-from search.serve.live_index import Opened, file_stamp
+from search.serve.live_index import NothingVisibleError, Opened, OpeningError, file_stamp
 
 _ENGINES: Final = 64
 """Sets of visible repositories that are held ready."""
@@ -49,9 +49,9 @@ class LiveList:
         self._content, self._mistake = content_of(path), ""
         self.listed = parsed_list(self._content, path)
         self._looked_at: dict[str, tuple[Path, Stamp]] = {}
-        self._members: dict[str, OpenedMember] = {}
-        self._answered: tuple[OpenedMember, ...] | None = None
-        self._engines: OrderedDict[tuple[OpenedMember, ...], Opened] = OrderedDict()
+        self._members: dict[str, Member] = {}
+        self._answered: tuple[Member, ...] | None = None
+        self._engines: OrderedDict[tuple[Member, ...], Opened] = OrderedDict()
         self._joining, self._ended = threading.Lock(), threading.Event()
 
     def opened(self, groups: frozenset[str] | None = None) -> Opened:
@@ -72,7 +72,11 @@ class LiveList:
             raise NothingVisibleError
         with self._joining:
             if members not in self._engines:
-                self._engines[members] = _opened(members)
+                engine = joined(members)
+                about = "\0".join(f"{each.repository.name}\0{each.content}" for each in members)
+                name = hashlib.sha256(about.encode()).hexdigest()
+                head = Head(len(engine.index), len(engine.index.files), "", 1, name)
+                self._engines[members] = Opened(engine, head)
             self._engines.move_to_end(members)
             while len(self._engines) > _ENGINES:
                 self._engines.popitem(last=False)
@@ -145,10 +149,3 @@ class LiveList:
             self._members[each.name] = open_member(each, self._reranker_of)
         except (UnusableIndexError, OSError) as error:
             self._tell(each.name, str(error))
-
-
-def _opened(members: Sequence[OpenedMember]) -> Opened:
-    engine = joined(members)
-    about = "\0".join(f"{each.repository.name}\0{each.content}" for each in members)
-    name = hashlib.sha256(about.encode()).hexdigest()
-    return Opened(engine, Head(len(engine.index), len(engine.index.files), "", 1, name))

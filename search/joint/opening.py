@@ -1,35 +1,24 @@
 """The indexes of a list, opened and joined: what a search of all of them needs."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 
 from data_prep.errors import UserError
 from search.engine.engine import Engine
 from search.engine.signals import Reranker
 from search.index.code_index import Index
-from search.index.dense_retriever import DenseRetriever, near_rows
+from search.index.dense_retriever import near_rows
 from search.index.index_file import UnusableIndexError, open_index, read_head
 from search.index.vector_file import vectors_path
-from search.joint.joint_index import JointIndex, Member
-from search.joint.joint_models import JointReranker, JointRetriever
+from search.joint.joint_index import JointIndex, JointReranker, JointRetriever, Member, Numbering
 from search.joint.repository_list import Repository, read_list
 from search.opening import reranker_maker
 
 RerankerOf = Callable[[Index], Reranker | None]
 
 
-@dataclass(frozen=True, eq=False)
-class OpenedMember(Member):
-    """An opened index of a repository, with the models over its rows."""
-
-    reranker: Reranker | None
-    retriever: DenseRetriever | None
-
-
-def open_member(
-    repository: Repository, reranker_of: RerankerOf, *, mapped: bool = False, near: bool = True
-) -> OpenedMember:
+def open_member(repository: Repository, reranker_of: RerankerOf, *, mapped: bool = False, near: bool = True) -> Member:
     """Open the index of a repository.
 
     Args:
@@ -46,33 +35,25 @@ def open_member(
     index = open_index(path, mapped=mapped)
     if read_head(path) != head:
         raise UnusableIndexError(f"the index {path} was replaced while it was opened: ask again")
-    reranker = reranker_of(index)
-    retriever = _retriever(path, head.content, len(index)) if near else None
-    return OpenedMember(repository, index, head.content, reranker, retriever)
+    retriever = None
+    if near and vectors_path(path).exists():
+        with suppress(UserError, OSError):  # stale or damaged: index --list mends it
+            retriever = near_rows(path, head.content, len(index), "")
+    return Member(repository, index, head.content, reranker_of(index), retriever)
 
 
-def _retriever(path: Path, content: str, rows: int) -> DenseRetriever | None:
-    """The retriever over the vectors beside an index; None if there are none that fit it."""
-    if not vectors_path(path).exists():
-        return None
-    try:
-        return near_rows(path, content, rows, "")
-    except (UserError, OSError):  # stale or damaged: index --list mends it
-        return None
-
-
-def joined(members: Sequence[OpenedMember]) -> Engine:
+def joined(members: Sequence[Member]) -> Engine:
     """An engine over all ``members``.
 
     Vectors are used if all members with rows have some by the same bi-encoder: cosines of others cannot be compared.
     """
     full = [each for each in members if len(each.index)]
-    index, sizes = JointIndex.over(full), [len(each.index) for each in full]
+    index, numbering = JointIndex.over(full), Numbering([len(each.index) for each in full])
     rerankers = [each.reranker for each in full if each.reranker]
-    reranker = JointReranker(rerankers, sizes) if full and len(rerankers) == len(full) else None
+    reranker = JointReranker(rerankers, numbering) if full and len(rerankers) == len(full) else None
     retrievers = [each.retriever for each in full if each.retriever]
     comparable = len(retrievers) == len(full) and len({each.model for each in retrievers}) == 1
-    return Engine(index, reranker, retriever=JointRetriever(retrievers, sizes) if comparable else None)
+    return Engine(index, reranker, retriever=JointRetriever(retrievers, numbering) if comparable else None)
 
 
 def opened_list(path: Path, model: str, *, near: bool, tell: Callable[[str, str], None]) -> Engine:

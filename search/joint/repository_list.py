@@ -21,7 +21,7 @@ from data_prep.bounds import shown
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import open_regular, reason
-from search.index.places import index_place
+from search.opening import index_place
 
 EVERYBODY: Final = "*"
 """In place of a group: every user."""

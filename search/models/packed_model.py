@@ -11,76 +11,43 @@ A packed folder contains ``config.json`` as a run does, ``words.json`` (the word
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int8
 from torch import Tensor
 
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_file, write_atomically
-from data_prep.files.json_text import parse_json
-from data_prep.files.reading import ABSENT, read_whole
+from data_prep.files.reading import file_sha256
 from data_prep.records import STRUCTURE_FIELDS
-from data_prep.store.manifest import file_sha256
 from data_prep.store.tokenizing import WordTokenizer
-from data_prep.store.vocabulary import Vocabularies, Vocabulary
+from data_prep.store.vocabulary import Vocabulary
 from evaluation.config import EvaluateConfig
 from experiments.recipes.config import Configuration
 from experiments.recipes.models import class_of
 from experiments.recipes.run_folder import load_run, weights_of, without_weights
 from experiments.recipes.stored_options import PACKED, is_packed
 from modeling.base import NeuralRanker
-from search.models.folder import CONFIG, no_model
-from search.models.packed_arrays import ABOUT, FORMAT_VERSION, LARGEST
-from training.checkpoint import check_finite, check_weights, is_sealed, read_weights, sealed_weights, weights_copy
+from search.models.folder import (
+    ABOUT,
+    CONFIG,
+    FORMAT_VERSION,
+    PARTS,
+    StoredTable,
+    no_model,
+    read_packed,
+    unusable,
+)
+from training.checkpoint import sealed_weights, weights_copy
 
 _WORDS, _WEIGHTS = PACKED
 _TABLES: Final = "words.tables."
 _SHARED: Final = f"{_TABLES}shared.weight"
-
-
-@dataclass(frozen=True, slots=True)
-class PackedTable:
-    """A table of vectors in 8 bits, without its rows of zeros."""
-
-    kept: Bool[Tensor, " words"]  # rows that are not all zeros
-    values: Int8[Tensor, "rows dim"]  # of these rows, in order
-    scales: Float[Tensor, " rows"]
-
-    @classmethod
-    def of(cls, table: Float[Tensor, "words dim"]) -> "PackedTable":
-        """``table`` with each row quantised symmetrically, rounding to nearest."""
-        largest = table.abs().amax(1)
-        kept = largest > 0
-        scales = largest[kept] / LARGEST
-        quotients = table[kept].double() / scales.double()[:, None]
-        return cls(kept, quotients.round().clamp(-LARGEST, LARGEST).to(torch.int8), scales)
-
-    @classmethod
-    def checked(cls, kept: Tensor, values: Tensor, scales: Tensor, shape: torch.Size) -> "PackedTable":
-        """The parts of a table of that ``shape``, as read from a file.
-
-        Raises:
-            UserError: they do not fit together.
-        """
-        types = (kept.dtype, values.dtype, scales.dtype)
-        rows = int(kept.sum()) if (types, kept.shape) == ((torch.bool, torch.int8, torch.float32), shape[:1]) else -1
-        if (values.shape, scales.shape) != ((rows, *shape[1:]), (rows,)) or (scales * LARGEST).isinf().any():
-            raise UserError(f"the parts of a table of {list(shape)} do not fit together")
-        return cls(kept, values, scales)
-
-    def unpacked(self) -> Float[Tensor, "words dim"]:
-        """The table in float32."""
-        shape = len(self.kept), self.values.shape[1]
-        table = torch.from_numpy(np.zeros(shape, np.float32))  # unlike torch's zeros, takes no memory until used
-        table[self.kept] = self.values.float().mul_(self.scales[:, None])
-        return table
 
 
 def load_model(path: Path) -> tuple[NeuralRanker, WordTokenizer]:
@@ -136,37 +103,21 @@ def load_packed(folder: Path) -> tuple[NeuralRanker, WordTokenizer]:
     Raises:
         UserError: a file is missing, damaged or of another version.
     """
-    weights, about = _read(folder)
-    for name in (CONFIG, _WORDS):
-        if file_sha256(folder / name) != about["files"].get(name):
-            raise _unusable(folder, f"{name} is not the one that {_WEIGHTS} was written with")
+    packed = read_packed(folder)
     try:
-        few = Vocabulary.checked(parse_json(read_whole(folder / _WORDS)))
         plan = Configuration.load(folder / CONFIG)
-        known = Vocabularies(few, few, ast=Vocabulary(()))
-        tokenizer = class_of(plan.model_name).word_tokenizer(known, plan.words)
-        own = weights_of(plan, tokenizer)
-        check_finite({name: weight for name, weight in weights.items() if weight.is_floating_point()}, _WEIGHTS)
-        for table in about["tables"]:
-            weights[table] = _unpacked(weights, table, own)
-        check_weights(weights, own, str(folder / _WEIGHTS))
+        tokenizer = class_of(plan.model_name).word_tokenizer(packed.tokenizer.vocabularies, plan.words)
+        shapes = {name: tuple(weight.shape) for name, weight in weights_of(plan, tokenizer).items()}
+        packed.check_shapes(shapes)
+        arrays = {**packed.weights}
+        for name in packed.tables:
+            arrays[name] = packed.table(name, shapes[name]).rows(np.arange(shapes[name][0]))
     except UserError as error:
-        raise _unusable(folder, str(error)) from error
+        raise unusable(folder, str(error)) from error
     model = without_weights(plan, tokenizer)
+    weights = {name: torch.from_numpy(array) for name, array in arrays.items()}
     model.load_state_dict(weights, assign=True)  # replaces the model's own tensors, which are never allocated
     return model.eval(), tokenizer
-
-
-def _unpacked(weights: dict[str, Tensor], table: str, own: Mapping[str, Tensor]) -> Float[Tensor, "words dim"]:
-    """Unpack a table of ``weights``, from which its parts are removed.
-
-    Raises:
-        UserError: a part is missing, or the table does not fit the model's weights ``own``.
-    """
-    kept, values, scales = (weights.pop(f"{table}.{part}", None) for part in ("kept", "values", "scales"))
-    if table not in own or kept is None or values is None or scales is None:
-        raise UserError(f"{table!r:.60} is no table, or not all of one")
-    return PackedTable.checked(kept, values, scales, own[table].shape).unpacked()
 
 
 def _shareable(plan: Configuration) -> Configuration:
@@ -186,39 +137,36 @@ def _as_bytes(folder: Path, weights: dict[str, Tensor], words: int, offset_words
         table = weights.pop(name)[:words].clone()
         if name != _SHARED and table.shape[1] == width:  # offsets from the shared one
             table[offset_words:] = 0.0
-        packed = PackedTable.of(table)
-        weights |= {f"{name}.kept": packed.kept, f"{name}.values": packed.values, f"{name}.scales": packed.scales}
+        packed = StoredTable.of(table.numpy())
+        weights |= {f"{name}.{part}": torch.from_numpy(getattr(packed, part)) for part in PARTS}
     files = {name: file_sha256(folder / name) for name in (CONFIG, _WORDS)}
     about = {"format": FORMAT_VERSION, "tables": tables, "files": files}
     return sealed_weights(weights, ABOUT, about)
 
 
-def _read(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The weights as stored, and their metadata."""
-    missing = [name for name in (CONFIG, _WORDS, _WEIGHTS) if not (folder / name).is_file()]
-    if missing:
-        raise _unusable(folder, f"{', '.join(missing)} is missing")
-    try:
-        weights, told = read_weights(folder / _WEIGHTS, ABOUT)
-        about = told or {}
-        whole = is_sealed(weights, about)
-    except (*ABSENT, UserError) as error:
-        raise _unusable(folder, f"{_WEIGHTS} cannot be read ({error})") from error
-    if about.get("format") != FORMAT_VERSION:
-        raise UserError(
-            f"the packed model in {folder} is of format {about.get('format')}, this program reads format "
-            f"{FORMAT_VERSION}: pack the run again, or use the shipped model"
-        )
-    if not whole:
-        raise _unusable(folder, f"{_WEIGHTS} was changed after it was written")
-    files, tables = about.get("files"), about.get("tables")
-    if not isinstance(files, dict) or not isinstance(tables, list) or not all(isinstance(name, str) for name in tables):
-        raise _unusable(folder, f"{_WEIGHTS} lacks its metadata")
-    return weights, about
+_HEAD = "repository\tcommit\tlicence\tpairs\n"
 
 
-def _unusable(folder: Path, why: str) -> UserError:
-    return UserError(
-        f"the packed model in {folder} cannot be used: {why}; restore the folder (by git checkout, if it is the "
-        "shipped model) or pack the run again"
-    )
+def write_sources(texts: Path, target: Path) -> None:
+    """Write the sources of prepared pairs as a table separated by tabs, ordered by name.
+
+    Args:
+        texts: ``train-texts.jsonl`` of a prepared data set of source trees.
+        target: file to write.
+
+    Raises:
+        UserError: a pair has no repository, commit or licence.
+        OSError: a file cannot be read or written.
+    """
+    found = Counter[tuple[str, str, str]]()
+    with texts.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            pair = json.loads(line)
+            name, _, commit = pair["origin"].partition("@")
+            if not (name and commit and pair["licence"]):
+                raise UserError(
+                    f"{texts}, line {number}: expected origin NAME@COMMIT and a licence, not {pair['origin']!r}"
+                )
+            found[name, commit, pair["licence"]] += 1
+    rows = (f"{name}\t{commit}\t{licence}\t{pairs}\n" for (name, commit, licence), pairs in sorted(found.items()))
+    write_atomically(target, _HEAD + "".join(rows))

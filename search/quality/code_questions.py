@@ -1,4 +1,4 @@
-"""Code as questions, made from the functions of a code base; traces are in trace_questions.py.
+"""The search for code measured by code as questions, from the functions of a code base; trace_questions.py has traces.
 
 - ``snippet``: the first half of the lines of a function's body, which its function is to answer.
 - ``namesake``: a function's body, which functions of the same name in other files are to answer, without itself and
@@ -9,19 +9,23 @@ Neither has the function's name, parameters or documentation. Tests are left out
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from jaxtyping import Float
 
 from data_prep.languages.registry import language_of
-from search.engine.signature import body
+from search.engine.engine import Engine
+from search.engine.show import body
 from search.files.languages import language_name
 from search.index.code_index import UNIT_KINDS, Index
+from search.quality.measure import BASE, Measured, Ranks, measured
 from search.quality.questions import drawn
-from search.snippets.answer import around
-from search.snippets.code_text import Tokens
+from search.snippets.answer import around, query_of_code
+from search.snippets.code_search import CodeHit, CodeSearch, CodeWeights
+from search.snippets.code_text import Tokens, read_code
 
 LEAST_LINES: Final = 6
 """Lines of a body that is asked by its half."""
@@ -29,6 +33,12 @@ LEAST_TOKENS: Final = 24
 """Tokens of a question."""
 MOST_NAMESAKES: Final = 5
 """Functions that have a name in other files: what more have, such as ``close``, is not one thing."""
+_CODE_STAGES: Final[Mapping[str, CodeWeights]] = {
+    "all": CodeWeights(),
+    "without copies first": CodeWeights(copies=False),
+    "without overlap, copies": CodeWeights(copies=False, overlap=0.0),
+    "without vectors, copies": CodeWeights(copies=False, vector_weight=0.0),
+}
 _DOCSTRING: Final = re.compile(r"\A\s*[rRuU]?(\"\"\"|''').*?\1[^\n]*\n?", re.DOTALL)
 
 
@@ -109,3 +119,40 @@ def _long(text: str, index: Index, row: int) -> bool:
 def _name(index: Index, row: int) -> tuple[str, str]:
     """The last part of a function's name, and its language."""
     return index.names[row].rpartition(".")[2], language_name(index.file(row).path)
+
+
+def measure_pieces(engine: Engine, questions: Sequence[CodeQuestion]) -> list[Measured]:
+    """BM25 alone, then the search for code with and without its stages, over pieces of code."""
+    search = CodeSearch(engine)
+    stages = {name: search.changed(weights) for name, weights in _CODE_STAGES.items()}
+
+    def ranks(question: CodeQuestion) -> Ranks:
+        code = query_of_code(read_code(question.text))
+        lexical = engine.index.lexical.scores(code.words)
+        lexical[[*question.without]] = -1.0
+        found = {BASE: (rank_by(lexical, question.rows), True)}
+        for name, each in stages.items():
+            hits = each.like(code, top=len(engine.index), without=question.without)
+            found[name] = rank_of(hits, lexical, question.rows), any(hit.row in question.rows for hit in hits)
+        return found
+
+    return measured(questions, ranks, "code")
+
+
+def rank_by(scores: Float[np.ndarray, " rows"], rows: Collection[int]) -> int:
+    """The rank of the best of ``rows``; ties with others count against it."""
+    best = max(scores[row] for row in rows)
+    return 1 + int(np.count_nonzero(scores >= best)) - sum(bool(scores[row] == best) for row in rows)
+
+
+def rank_of(hits: Sequence[CodeHit], lexical: Float[np.ndarray, " rows"], rows: Collection[int]) -> int:
+    """The same among hits; rows that are none follow, in BM25's order."""
+    first = next((hit for hit in hits if hit.row in rows), None)
+    if first is None:
+        rest = lexical.copy()
+        rest[[hit.row for hit in hits]] = np.inf
+        return rank_by(rest, rows)
+    same = first.score, first.overlap
+    return first.rank + sum(
+        hit.rank > first.rank and hit.row not in rows and (hit.score, hit.overlap) == same for hit in hits
+    )

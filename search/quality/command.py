@@ -7,22 +7,35 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.files.printable import one_line
 from experiments.terminal import console
 from experiments.terminal.options import parsed
+from search.engine.engine import Engine
+from search.engine.signals import Retriever
+from search.index.build import refresh
+from search.index.code_index import Index
+from search.index.index_file import open_index
 from search.making import build_vectors, checked_run, complain_about
 from search.opening import check_model, opened, reranker_maker
 from search.options import QualityOptions
-
-if TYPE_CHECKING:
-    from search.engine.signals import Retriever
-    from search.index.code_index import Index
-    from search.quality.query_file import QueryFile
-    from search.quality.weight_fit import FitPlan, Project
+from search.quality.code_questions import measure_pieces, of_halves, of_namesakes
+from search.quality.measure import (
+    fit_lines,
+    measure_contexts,
+    measure_quality,
+    quality_lines,
+    query_lines,
+    with_comments,
+)
+from search.quality.query_file import QueryFile, read_query_file, read_query_files
+from search.quality.questions import questions_of, with_contexts
+from search.quality.trace_questions import frame_lines, measure_traces, of_traces
+from search.quality.typed_queries import measure_queries, seen, stages, unmatched
+from search.quality.weight_fit import FILES, SEARCH, FileProject, FitPlan, Project, SearchProject, measure_weights
 
 
 def quality(arguments: Sequence[str]) -> None:
@@ -50,15 +63,13 @@ def _labels(names: Sequence[str]) -> dict[str, str]:
 @contextmanager
 def _new_index(root: Path) -> Iterator[Path]:
     """The file of an index of a folder, which is removed afterwards."""
-    from search.index.build import refresh
-
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "index"
         refresh(root, path, processes=os.cpu_count() or 1, tell=complain_about)
         yield path
 
 
-def _indexed(root: Path, run: str, tell: Callable[[str], None] = console.say) -> "tuple[Index, Retriever | None]":
+def _indexed(root: Path, run: str, tell: Callable[[str], None] = console.say) -> tuple[Index, Retriever | None]:
     """An index of a folder and its vectors; ``run`` is the value of ``--vectors``, ``tell`` hears what was done."""
     with _new_index(root) as path:
         build_vectors(run, path, tell)
@@ -66,14 +77,8 @@ def _indexed(root: Path, run: str, tell: Callable[[str], None] = console.say) ->
 
 
 def _by_comments(root: Path, run: str, options: QualityOptions, models: Mapping[str, str]) -> None:
-    from search.engine.engine import Engine
-    from search.index.index_file import open_index
-    from search.quality.measure import measure_contexts, measure_quality, with_comments
-    from search.quality.questions import asked, with_contexts
-    from search.quality.reports import quality_lines
-
     with _new_index(root) as path:
-        questions = asked(options.words_asked, open_index(path), root, options.most, options.seed)
+        questions = questions_of(options.words_asked, open_index(path), root, options.most, options.seed)
         build_vectors(run, path)
         index, retriever = opened(path, "")
     rerankers = {label: reranker_maker(name)(index) for label, name in models.items()}
@@ -92,12 +97,6 @@ def _by_comments(root: Path, run: str, options: QualityOptions, models: Mapping[
 
 
 def _by_code(root: Path, run: str, options: QualityOptions, _: Mapping[str, str]) -> None:
-    from search.engine.engine import Engine
-    from search.quality.code_questions import of_halves, of_namesakes
-    from search.quality.measure import measure_pieces, measure_traces
-    from search.quality.reports import frame_lines, quality_lines
-    from search.quality.trace_questions import of_traces
-
     index, retriever = _indexed(root, run)
     engine = Engine(index, None, retriever=retriever)
     if options.ask == "trace":
@@ -110,11 +109,6 @@ def _by_code(root: Path, run: str, options: QualityOptions, _: Mapping[str, str]
 
 
 def _by_typed_queries(root: Path, run: str, options: QualityOptions, models: Mapping[str, str]) -> None:
-    from search.engine.engine import Engine
-    from search.quality.query_file import read_query_file
-    from search.quality.reports import query_lines
-    from search.quality.typed_queries import measure_queries, stages
-
     asked = read_query_file(named_path(options.query_file), options.project)
     _ = options.changed  # a bad setting is reported before anything is read
     index, retriever = _indexed(root / asked.root, run, (lambda _: None) if options.json else console.say)
@@ -128,8 +122,6 @@ def _by_typed_queries(root: Path, run: str, options: QualityOptions, models: Map
 
 
 def _by_fit(root: Path, options: QualityOptions) -> None:
-    from search.quality.weight_fit import FILES, SEARCH, FileProject, SearchProject
-
     asked = _asked_projects(root, named_path(options.query_file))
     if options.fit == "files":
         files = {name: FileProject(each, _indexed(root / name / each.root, "none")[0]) for name, each in asked.items()}
@@ -146,10 +138,8 @@ def _by_fit(root: Path, options: QualityOptions) -> None:
     _show_fit(searched, SEARCH, options)
 
 
-def _asked_projects(root: Path, path: Path) -> "dict[str, QueryFile]":
+def _asked_projects(root: Path, path: Path) -> dict[str, QueryFile]:
     """The projects of a file that are folders of ``root``."""
-    from search.quality.query_file import read_query_files
-
     files = read_query_files(path)
     inside = [name for name in files if name not in ("", "..") and Path(name).name == name]
     there = {name: files[name] for name in inside if (root / name).is_dir()}
@@ -160,18 +150,13 @@ def _asked_projects(root: Path, path: Path) -> "dict[str, QueryFile]":
     return there
 
 
-def _show_fit(projects: "Mapping[str, Project[Any]]", plan: "FitPlan[Any]", options: QualityOptions) -> None:
-    from search.quality.reports import fit_lines
-    from search.quality.weight_fit import measure_weights
-
+def _show_fit(projects: Mapping[str, Project[Any]], plan: FitPlan[Any], options: QualityOptions) -> None:
     for each in projects.values():
         _complain_of_unmatched(each.asked, each.index)
     record = measure_weights(projects, plan)
     console.show(json.dumps(record, indent=1) if options.json else "\n".join(fit_lines(record)))
 
 
-def _complain_of_unmatched(asked: "QueryFile", index: "Index") -> None:
-    from search.quality.typed_queries import seen, unmatched
-
+def _complain_of_unmatched(asked: QueryFile, index: Index) -> None:
     for missing in unmatched(asked.queries, [seen(asked.root, file.path) for file in index.files]):
         complain_about(missing, "a relevant file that is not indexed, and so counts as not found")

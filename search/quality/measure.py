@@ -1,43 +1,44 @@
-"""The search measured on a folder of code by questions that are made from it: ranks of what answers them.
+"""The search measured by questions: the loop over those made from the code of a folder, and all results as text.
 
 Every method and type of the folder is ranked. Queries from first sentences of comments are asked with all comments
-hidden; queries from ``@return`` are asked with first sentences searchable. Where code is the question, the ranks are
-those of what answers pieces of code, and of the innermost function of stack traces.
+hidden; queries from ``@return`` are asked with first sentences searchable.
 """
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final, TypeVar
 
 import numpy as np
-from jaxtyping import Float, Int64
+from jaxtyping import Int64
 from tqdm import tqdm
 
-from data_prep.languages.identifiers import query_words
-from evaluation.metrics import Measures, exact
+from data_prep.files.printable import one_line
+from evaluation.metrics import Measures, exact, short_columns
 from evaluation.significance import Difference, compare
 from search.engine.engine import Engine
 from search.engine.settings import RankingSettings
 from search.engine.signals import Reranker, Retriever
 from search.index.code_index import Index
-from search.quality.code_questions import CodeQuestion
 from search.quality.questions import Questions, exchanged
-from search.quality.trace_questions import TraceQuestion
+from search.quality.typed_queries import ALL
 from search.retrieval.bm25_index import WEIGHTS, Bm25Index
-from search.snippets.answer import Wanted, answer_text, query_of_code
-from search.snippets.code_search import CodeHit, CodeSearch, CodeWeights
-from search.snippets.code_text import read_code
 
 BASE: Final = "bm25"
-_CODE_STAGES: Final[Mapping[str, CodeWeights]] = {
-    "all": CodeWeights(),
-    "without copies first": CodeWeights(copies=False),
-    "without overlap, copies": CodeWeights(copies=False, overlap=0.0),
-    "without vectors, copies": CodeWeights(copies=False, vector_weight=0.0),
+FAILED: Final = 0.5
+"""NDCG@10 below which a query is listed as failed."""
+_ASKED: Final[Mapping[str, str]] = {
+    "comment": "methods whose comment became a query",
+    "return": "methods whose @return became a query",
+    "member": "methods whose type's name and comment became a query",
+    "name": "methods and types whose name became a query",
+    "file": "functions whose comment became a query under the text above it in its file",
+    "call": "functions whose comment became a query under the text above its first call in another file",
+    "snippet": "first halves of functions' bodies",
+    "namesake": "functions' bodies that functions of the same name in other files answer",
+    "trace": "stack traces whose innermost function answers",
 }
-_TRACES: Final = {"lines as in the index": "text", "lines moved": "moved"}
-"""How the traces are asked -> the field of the question."""
+"""The values of ``--ask`` and ``--under`` in words."""
 
 Question = TypeVar("Question")
 Ranks = Mapping[str, tuple[int, bool | float]]
@@ -131,83 +132,86 @@ def measure_contexts(engines: Mapping[str, Engine], questions: Questions, seed: 
     return measured(range(len(questions.rows)), ranks, questions.source, base)
 
 
-@dataclass(frozen=True, slots=True)
-class FramesFound:
-    """The frames of traces: the share of each trace's that is placed right, and what the others are."""
+def quality_lines(found: Sequence[Measured], asked: str, pool: int, base: str = "bm25") -> list[str]:
+    """The results of questions made from code.
 
-    right: Float[np.ndarray, " traces"]  # share of the frames in the index that are placed in their function
-    elsewhere: float  # share of all these frames that are placed in another one
-    outside: float  # share of the library's frames that are placed in the index
-    frames: int
-
-
-def measure_pieces(engine: Engine, questions: Sequence[CodeQuestion]) -> list[Measured]:
-    """BM25 alone, then the search for code with and without its stages, over pieces of code."""
-    search = CodeSearch(engine)
-    stages = {name: search.changed(weights) for name, weights in _CODE_STAGES.items()}
-
-    def ranks(question: CodeQuestion) -> Ranks:
-        code = query_of_code(read_code(question.text))
-        lexical = engine.index.lexical.scores(code.words)
-        lexical[[*question.without]] = -1.0
-        found = {BASE: (rank_by(lexical, question.rows), True)}
-        for name, each in stages.items():
-            hits = each.like(code, top=len(engine.index), without=question.without)
-            found[name] = rank_of(hits, lexical, question.rows), any(hit.row in question.rows for hit in hits)
-        return found
-
-    return measured(questions, ranks, "code")
-
-
-def measure_traces(engine: Engine, questions: Sequence[TraceQuestion]) -> tuple[list[Measured], dict[str, FramesFound]]:
-    """BM25 alone, then stack traces as they are read, and their frames, by how the traces are asked."""
-    placed: dict[str, list[list[int | None]]] = {name: [] for name in _TRACES}
-
-    def ranks(question: TraceQuestion) -> Ranks:
-        lexical, own = engine.index.lexical.scores(query_words(question.moved)), {question.innermost}
-        found = {BASE: (rank_by(lexical, own), True)}
-        for name, way in _TRACES.items():
-            answer = answer_text(engine, getattr(question, way), Wanted(top=len(engine.index)))
-            rows = [each.row for each in answer.frames]
-            placed[name].append(rows)
-            last = answer.trace is not None and answer.trace.innermost_last
-            inside = [*dict.fromkeys(row for row in (rows[::-1] if last else rows) if row is not None)]
-            first = inside.index(question.innermost) + 1 if question.innermost in inside else 0
-            found[name] = first or len(inside) + rank_of(answer.hits, lexical, own), True
-        return found
-
-    found = measured(questions, ranks, "trace")
-    return found, {name: frames_found(questions, rows) for name, rows in placed.items()}
+    Args:
+        found: the results.
+        asked: the value of ``--ask``, or of ``--under``.
+        pool: number of rows that are ranked.
+        base: what differences are from.
+    """
+    wide = max(28, *(len(each.name) + 2 for each in found))
+    titles = "".join(f"{metric.title:>8}" for metric in short_columns())
+    lines = [
+        f"{len(found[0].ranks):,} {_ASKED[asked]}, each ranked among {pool:,} functions, types and files",
+        f"{'':<{wide}}{'listed':>8}{titles}   MRR - {base} (95 % interval)",
+    ]
+    for each in found:
+        listed = f"{'-':>8}" if math.isnan(each.listed) else f"{each.listed:>8.3f}"
+        cells = "".join(f"{metric.text(each.measures):>8}" for metric in short_columns())
+        lines.append(f"{each.name:<{wide}}{listed}{cells}{_lead(asdict(each.lead) if each.lead else None)}")
+    noise = max(((each.lead.high - each.lead.low) / 2 for each in found if each.lead), default=0.0)
+    return [
+        *lines,
+        f"With so many queries, differences of about {noise:.3f} in MRR are significant; queries made from code differ "
+        "from typed questions. listed: share of queries whose answer is among the candidates",
+    ]
 
 
-def frames_found(questions: Sequence[TraceQuestion], placed: Sequence[Sequence[int | None]]) -> FramesFound:
-    """What the rows ``placed``, which frames of each trace got, are beside those that they should have got."""
-    right, wrong, outside, inside, strange = [], 0, 0, 0, 0
-    for question, rows in zip(questions, placed, strict=True):
-        found = [*rows, *[None] * len(question.rows)][: len(question.rows)]
-        pairs = [*zip(question.rows, found, strict=True)]
-        own = [(wanted, got) for wanted, got in pairs if wanted is not None]
-        right.append(sum(wanted == got for wanted, got in own) / len(own))
-        wrong += sum(got is not None and wanted != got for wanted, got in own)
-        outside += sum(got is not None for wanted, got in pairs if wanted is None)
-        inside, strange = inside + len(own), strange + len(pairs) - len(own)
-    return FramesFound(np.array(right), wrong / inside, outside / strange, inside)
+def _lead(lead: Mapping[str, float] | None) -> str:
+    return "   {mean:+.3f} ({low:+.3f} to {high:+.3f}), p = {p_value:.4f}".format(**lead) if lead else ""
 
 
-def rank_by(scores: Float[np.ndarray, " rows"], rows: Collection[int]) -> int:
-    """The rank of the best of ``rows``; ties with others count against it."""
-    best = max(scores[row] for row in rows)
-    return 1 + int(np.count_nonzero(scores >= best)) - sum(bool(scores[row] == best) for row in rows)
-
-
-def rank_of(hits: Sequence[CodeHit], lexical: Float[np.ndarray, " rows"], rows: Collection[int]) -> int:
-    """The same among hits; rows that are none follow, in BM25's order."""
-    first = next((hit for hit in hits if hit.row in rows), None)
-    if first is None:
-        rest = lexical.copy()
-        rest[[hit.row for hit in hits]] = np.inf
-        return rank_by(rest, rows)
-    same = first.score, first.overlap
-    return first.rank + sum(
-        hit.rank > first.rank and hit.row not in rows and (hit.score, hit.overlap) == same for hit in hits
+def query_lines(record: Mapping[str, Any]) -> list[str]:
+    """The results of typed queries: by category, differences from the whole search, seconds, and what failed."""
+    stages = record["stages"]
+    whole, wide = stages[0], max(20, *(len(each["name"]) + 2 for each in stages))
+    what = f"NDCG@10 by file (95 % interval) and the difference from {whole['name']}"
+    lines = [f"{len(whole['queries']):,} queries over {record['files']:,} files; {what}", ""]
+    for name, of_whole in whole["categories"].items():
+        lines.append(f"{name}, {of_whole['queries']} {'queries' if of_whole['queries'] > 1 else 'query'}")
+        for each in stages:
+            own, lead = each["categories"][name], _lead(each["difference"] if name == ALL else None)
+            lines.append(f"  {each['name']:<{wide}}{own['ndcg']:.3f} ({own['low']:.3f} to {own['high']:.3f}){lead}")
+    lines.append(
+        "seconds: of a question asked again (median); of all, the first time, with the encoding of rows as needed"
     )
+    for each in stages:
+        lines.append(f"  {each['name']:<{wide}}{each['seconds']['again']:.4f}{each['seconds']['first']:>10.2f}")
+    failed = [place for place, each in enumerate(record["why"]) if each["ndcg"] < FAILED]
+    if failed:
+        lines.append(f"below {FAILED} with {whole['name']}: {len(failed)}")
+    for place in sorted(failed, key=lambda place: record["why"][place]["ndcg"]):
+        lines.append(_failure(record["why"][place], whole["queries"][place]["found"], whole["name"]))
+    return lines
+
+
+def _failure(why: Mapping[str, Any], found: Sequence[str], whole: str) -> str:
+    first = ", ".join(map(one_line, found[:3])) or "nothing"
+    ranks = {one_line(each["path"]): each["ranks"][whole] for each in why["relevant"][:3]}
+    wanted = ", ".join(f"{path} ({f'rank {rank}' if rank else 'not found'})" for path, rank in ranks.items())
+    return f"  {why['ndcg']:.2f}  {one_line(why['query'])}: expected {wanted}; found {first}"
+
+
+def fit_lines(record: Mapping[str, Any]) -> list[str]:
+    """The results of fits: a line per setting, a column per project."""
+    projects, settings = record["projects"], record["settings"]
+    shown, first = [one_line(name) for name in projects], max(len(each["name"]) for each in settings)
+    wide = [max(8, len(name) + 2) for name in shown]
+
+    def line(name: str, cells: Iterable[str], mean: str) -> str:
+        return f"{name:<{first}}{''.join(f'{cell:>{w}}' for cell, w in zip(cells, wide, strict=True))}{mean:>9}"
+
+    asked = sum(each["queries"] for each in projects.values())
+    lines = [
+        f"{asked:,} queries about {len(projects)} projects; {record['measure']}, and the projects' mean",
+        line("", shown, "mean"),
+        *(line(what, (f"{each[what]:,}" for each in projects.values()), "") for what in ("queries", "files")),
+    ]
+    for each in settings:
+        lines.append(line(each["name"], (f"{value:.3f}" for value in each["ndcg"].values()), f"{each['mean']:.4f}"))
+    lines.append("the weights that were fitted on the others:")
+    for name, weights in settings[-1]["weights"].items():
+        lines.append(f"  {one_line(name)}: {', '.join(f'{field} {value:g}' for field, value in weights.items())}")
+    return lines

@@ -19,10 +19,10 @@ from jaxtyping import Int64
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.files.reading import read_regular
+from data_prep.languages.comments import returned
 from data_prep.languages.identifiers import query_words
 from data_prep.languages.java.declarations import LARGEST_FILE, find_declarations, parse_java
-from data_prep.languages.java.javadoc import returned
-from search.cursor.above import nearest, words_above
+from search.cursor import nearest, words_above
 from search.files.languages import language_name
 from search.index.code_index import Index
 from search.retrieval.bm25_index import terms_of
@@ -131,7 +131,7 @@ def _returns(data: bytes) -> Mapping[int, str]:
     return {line: sentence for line, sentence in found.items() if sentence}
 
 
-def asked(what: Asked, index: Index, root: Path, most: int, seed: int) -> Questions:
+def questions_of(what: Asked, index: Index, root: Path, most: int, seed: int) -> Questions:
     """The questions that ``--ask`` names, of the files under ``root``.
 
     Raises:

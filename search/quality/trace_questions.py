@@ -14,19 +14,27 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+from jaxtyping import Float
 
 from data_prep.files.reading import read_regular
+from data_prep.languages.identifiers import query_words
 from data_prep.languages.java.declarations import LARGEST_FILE
+from evaluation.significance import bootstrap_interval
+from search.engine.engine import Engine
 from search.files.languages import language_name
 from search.index.code_index import Index
-from search.quality.code_questions import functions
+from search.quality.code_questions import functions, rank_by, rank_of
+from search.quality.measure import BASE, Measured, Ranks, measured
 from search.quality.questions import drawn
+from search.snippets.answer import Wanted, answer_text
 from search.traces.trace import FrameLocator
 
 DEEPEST: Final = 6
 """Frames of a trace at most."""
 FARTHEST: Final = 60
 """Lines by which a file's lines have moved at most."""
+_TRACES: Final = {"lines as in the index": "text", "lines moved": "moved"}
+"""How the traces are asked -> the field of the question."""
 _FOLDER: Final = "/srv/app"
 _INNERMOST_LAST: Final = ("python",)
 _COMMENT: Final = ("#", "//", "/*", "*")
@@ -202,3 +210,61 @@ _FORMS: Final[Mapping[str, tuple[str, Callable[[Call], str], str]]] = {
     ),
 }
 """Language -> text of a trace around its frames, a frame, and one of the library."""
+
+
+@dataclass(frozen=True, slots=True)
+class FramesFound:
+    """The frames of traces: the share of each trace's that is placed right, and what the others are."""
+
+    right: Float[np.ndarray, " traces"]  # share of the frames in the index that are placed in their function
+    elsewhere: float  # share of all these frames that are placed in another one
+    outside: float  # share of the library's frames that are placed in the index
+    frames: int
+
+
+def measure_traces(engine: Engine, questions: Sequence[TraceQuestion]) -> tuple[list[Measured], dict[str, FramesFound]]:
+    """BM25 alone, then stack traces as they are read, and their frames, by how the traces are asked."""
+    placed: dict[str, list[list[int | None]]] = {name: [] for name in _TRACES}
+
+    def ranks(question: TraceQuestion) -> Ranks:
+        lexical, own = engine.index.lexical.scores(query_words(question.moved)), {question.innermost}
+        found = {BASE: (rank_by(lexical, own), True)}
+        for name, way in _TRACES.items():
+            answer = answer_text(engine, getattr(question, way), Wanted(top=len(engine.index)))
+            rows = [each.row for each in answer.frames]
+            placed[name].append(rows)
+            last = answer.trace is not None and answer.trace.innermost_last
+            inside = [*dict.fromkeys(row for row in (rows[::-1] if last else rows) if row is not None)]
+            first = inside.index(question.innermost) + 1 if question.innermost in inside else 0
+            found[name] = first or len(inside) + rank_of(answer.hits, lexical, own), True
+        return found
+
+    found = measured(questions, ranks, "trace")
+    return found, {name: frames_found(questions, rows) for name, rows in placed.items()}
+
+
+def frames_found(questions: Sequence[TraceQuestion], placed: Sequence[Sequence[int | None]]) -> FramesFound:
+    """What the rows ``placed``, which frames of each trace got, are beside those that they should have got."""
+    right, wrong, outside, inside, strange = [], 0, 0, 0, 0
+    for question, rows in zip(questions, placed, strict=True):
+        found = [*rows, *[None] * len(question.rows)][: len(question.rows)]
+        pairs = [*zip(question.rows, found, strict=True)]
+        own = [(wanted, got) for wanted, got in pairs if wanted is not None]
+        right.append(sum(wanted == got for wanted, got in own) / len(own))
+        wrong += sum(got is not None and wanted != got for wanted, got in own)
+        outside += sum(got is not None for wanted, got in pairs if wanted is None)
+        inside, strange = inside + len(own), strange + len(pairs) - len(own)
+    return FramesFound(np.array(right), wrong / inside, outside / strange, inside)
+
+
+def frame_lines(found: Mapping[str, FramesFound]) -> list[str]:
+    """How the frames of traces are placed, by how the traces were asked."""
+    lines = []
+    for name, each in found.items():
+        low, high = bootstrap_interval(each.right, np.zeros_like(each.right))
+        lines.append(
+            f"{name}: {each.frames:,} frames, of a trace's {each.right.mean():.3f} ({low:.3f} to {high:.3f}) are "
+            f"placed in their function; {each.elsewhere:.3f} of all in another one; all of the trace's in "
+            f"{np.mean(each.right == 1):.3f} of the traces; of frames of a library {each.outside:.3f} are placed at all"
+        )
+    return lines

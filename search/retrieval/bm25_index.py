@@ -1,7 +1,9 @@
-"""BM25 over the fields of an index, with precomputed weights: a query only sums a few postings lists.
+"""What an index knows of words: BM25 over the fields of its rows, and how often each word occurs in whole files.
 
-Formula and tokenization are those of :mod:`baselines.bm25.ranker` with the settings of ``bm25_tuned``, which were
-best on validation; an additional field is the first sentence of a method's comment, if it has one.
+BM25's weights are precomputed, so that a query only sums a few postings lists. Formula and tokenization are those of
+:mod:`baselines.bm25.ranker` with the settings of ``bm25_tuned``, which were best on validation; an additional field is
+the first sentence of a method's comment, if it has one. Of files the counts are stored, not weights made from them, so
+that an update needs to read only files that changed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,13 +14,21 @@ from typing import Final
 
 import numpy as np
 import Stemmer
-from jaxtyping import Float32, Int, Int32, Int64
+from jaxtyping import Float32, Int, Int32, Int64, UInt16
 
 from baselines.bm25.formula import counts_by_norm, gains, idf, length_norms
 from data_prep.languages.identifiers import split_identifier
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged, edges
-from search.retrieval.stop_words import STOP_WORDS
+from search.files.file_words import FileWords, path_stems
+
+_LIST: Final = """
+a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was
+will with
+"""
+STOP_WORDS: Final = frozenset(_LIST.split())
+"""Common English words that BM25 leaves out of queries: Lucene's list, as bm25s has it, whose import takes long."""
+
 
 K1: Final = 2.0
 """Term frequency saturation."""
@@ -28,6 +38,9 @@ WEIGHTS: Final[Mapping[str, int]] = {"name": 10, "tokens": 1, "api": 1, "query":
 """Field -> number of times that each of its words counts; ``query`` is the comment's first sentence."""
 _REPEATED: Final = ("name",)
 """Fields whose repeated words count each time, not once per field."""
+KINDS: Final = ("text", "comments", "stem", "folders")
+"""Where a stem can occur: outside of comments, in them, in the file's name, in its folders."""
+_MOST: Final = np.iinfo(np.uint16).max
 
 
 def terms_of(words: Sequence[str]) -> list[str]:
@@ -37,12 +50,27 @@ def terms_of(words: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(stem(word) for word in wanted))
 
 
-@dataclass(frozen=True, eq=False, slots=False)
-class Bm25Index:
-    """For each term, the rows that contain it and its contributions to their scores."""
+@dataclass(frozen=True, eq=False)
+class Postings:
+    """Where the postings of each term are."""
 
     terms: Sequence[str]  # sorted
     starts: Int64[np.ndarray, " edges"]  # start of each term's postings; terms + 1
+
+    def part(self, term: str) -> slice:
+        """The place of the postings of ``term``; an empty one if it is unknown."""
+        number = self._places.get(term)
+        return slice(0, 0) if number is None else slice(int(self.starts[number]), int(self.starts[number + 1]))
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {term: number for number, term in enumerate(self.terms)}
+
+
+@dataclass(frozen=True, eq=False)
+class Bm25Index(Postings):
+    """For each term, the rows that contain it and its contributions to their scores."""
+
     rows: Int32[np.ndarray, " postings"]
     gains: Float32[np.ndarray, " postings"]
     size: int  # rows of the index
@@ -68,14 +96,13 @@ class Bm25Index:
 
     def postings(self, term: str) -> tuple[Int32[np.ndarray, " found"], Float32[np.ndarray, " found"]]:
         """The rows that contain ``term``, and its contributions to their scores."""
-        number = self._places.get(term)
-        part = slice(0, 0) if number is None else slice(self.starts[number], self.starts[number + 1])
+        part = self.part(term)
         return self.rows[part], self.gains[part]
 
     def holders(self, term: str) -> int:
         """The number of rows that contain ``term``, without its postings."""
-        number = self._places.get(term)
-        return 0 if number is None else int(self.starts[number + 1] - self.starts[number])
+        part = self.part(term)
+        return int(part.stop - part.start)
 
     @cached_property
     def average_length(self) -> float:
@@ -89,10 +116,6 @@ class Bm25Index:
         sums = np.bincount(self.rows, counts_by_norm(self.gains.astype(np.float64), weights), self.size)
         known = sums[sums > 0]
         return K1 * float(np.median(known)) if len(known) else 0.0
-
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        return {term: number for number, term in enumerate(self.terms)}
 
 
 def _as_terms(split: Split, fields: Sequence[str]) -> tuple[list[str], dict[str, Ragged]]:
@@ -129,3 +152,82 @@ def _counted(
     size = max(1, len(next(iter(fields.values()))))
     total = np.bincount(places, weights=np.concatenate(counts), minlength=len(found)).astype(np.int64)
     return (found % size).astype(np.int32), found // size, total
+
+
+@dataclass(frozen=True, eq=False)
+class FileIndex(Postings):
+    """Postings of stems, and the names that each file defines."""
+
+    files: Int32[np.ndarray, " postings"]  # ascending within a term
+    counts: Mapping[str, UInt16[np.ndarray, " postings"]]  # by KINDS
+    names: Sequence[Sequence[str]]  # of each file, as FileWords has them
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @classmethod
+    def of(cls, paths: Sequence[str], words: Sequence[FileWords]) -> "FileIndex":
+        """The index of files by their paths and words."""
+        counted: list[dict[str, list[int]]] = []
+        for path, each in zip(paths, words, strict=True):
+            stem, folders = path_stems(path)
+            found: dict[str, list[int]] = {}
+            for kind, counts in enumerate((each.text, each.comments, _times(stem), _times(folders))):
+                for term, count in counts.items():
+                    found.setdefault(term, [0] * len(KINDS))[kind] = min(count, _MOST)
+            counted.append(found)
+        terms = sorted(set(chain.from_iterable(counted)))
+        places = {term: number for number, term in enumerate(terms)}
+        numbers = np.fromiter((places[term] for each in counted for term in each), np.int64)
+        table = np.array([row for each in counted for row in each.values()], np.uint16).reshape(-1, len(KINDS))
+        files = np.repeat(np.arange(len(counted)), [len(each) for each in counted])
+        return _by_term(terms, numbers, files, table, [each.names for each in words])
+
+    def taken(self, files: Int[np.ndarray, " some"]) -> "FileIndex":
+        """Some of the files, in the given order, each at most once."""
+        place = np.full(len(self), -1)
+        place[files] = np.arange(len(files))
+        kept = place[self.files] >= 0
+        numbers = np.repeat(np.arange(len(self.terms)), np.diff(self.starts))[kept]
+        table = np.stack([self.counts[kind][kept] for kind in KINDS], axis=1)
+        used, renumbered = np.unique(numbers, return_inverse=True)
+        terms = [self.terms[number] for number in used.tolist()]
+        names = [self.names[file] for file in files.tolist()]
+        return _by_term(terms, renumbered, place[self.files[kept]], table, names)
+
+    def joined(self, *others: "FileIndex") -> "FileIndex":
+        """These files, then those of the others."""
+        parts = (self, *others)
+        terms = sorted(set(chain.from_iterable(each.terms for each in parts)))
+        places = {term: number for number, term in enumerate(terms)}
+        numbers, files, tables = [], [], []
+        for each, first in zip(parts, edges(np.array([len(part) for part in parts])).tolist(), strict=False):
+            renumbered = np.array([places[term] for term in each.terms], np.int64)
+            numbers.append(np.repeat(renumbered, np.diff(each.starts)))
+            files.append(each.files + first)
+            tables.append(np.stack([each.counts[kind] for kind in KINDS], axis=1))
+        names = [*chain.from_iterable(each.names for each in parts)]
+        return _by_term(terms, np.concatenate(numbers), np.concatenate(files), np.concatenate(tables), names)
+
+    def postings(self, term: str) -> tuple[Int32[np.ndarray, " found"], dict[str, UInt16[np.ndarray, " found"]]]:
+        """The files that have ``term``, and its counts in them by KINDS."""
+        part = self.part(term)
+        return self.files[part], {kind: counts[part] for kind, counts in self.counts.items()}
+
+
+def _times(stems: Sequence[str]) -> dict[str, int]:
+    return {stem: stems.count(stem) for stem in stems}
+
+
+def _by_term(
+    terms: Sequence[str],
+    numbers: Int[np.ndarray, " postings"],
+    files: Int[np.ndarray, " postings"],
+    table: UInt16[np.ndarray, "postings kinds"],
+    names: Sequence[Sequence[str]],
+) -> FileIndex:
+    """Postings in any order, sorted."""
+    order = np.lexsort((files, numbers))
+    starts = edges(np.bincount(numbers, minlength=len(terms)).astype(np.int64))
+    counts = {kind: np.ascontiguousarray(table[order, place]) for place, kind in enumerate(KINDS)}
+    return FileIndex(terms, starts, files[order].astype(np.int32), counts, names)

@@ -10,25 +10,23 @@ from typing import Any, Final, Literal
 from data_prep.bounds import shown
 from data_prep.errors import UserError
 from search.engine.engine import Engine
-from search.engine.hits import Hit
 from search.engine.question import LONGEST_QUERY
 from search.engine.show import aligned, explained, result
-from search.files.languages import chosen_languages
-from search.files.path_pattern import LONGEST_PATTERN
+from search.engine.signals import Hit
+from search.files.languages import LONGEST_PATTERN, chosen_languages
 from search.index.code_index import Index
-from search.serve.fresh_index import FreshIndex
-from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text
+from search.serve.live_index import FreshIndex
+from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text, file_of
 from search.snippets.show import as_record
+from search.traces.trace import FrameLocator
 
 CHARACTERS: Final = 4
 """Characters that count as a token."""
 BUDGET: Final = 4000
-_LEAST, _MOST = 100, 100_000
-_HITS: Final = 50
-_LAST_LINE: Final = 1 << 31
-_LONGEST_SNIPPET: Final = 2 << 20
-_LONGEST_PLACE: Final = 4096
-"""Characters of a file's path."""
+_LIMITS: Final = {"top": (1, 50), "line": (1, 1 << 31), "budget": (100, 100_000)}
+"""The least and the most that an argument may be."""
+_LENGTHS: Final = {"question": LONGEST_QUERY, "snippet": 2 << 20, "path": 4096, "language": LONGEST_PATTERN}
+"""The most characters that an argument may have; a pattern of paths may have fewer."""
 _HEAD: Final = 400
 """Characters that a hit takes without its source, about."""
 _FIELDS: Final = ("rank", "path", "start_line", "end_line", "name", "signature", "documentation", "license", "url")
@@ -64,11 +62,7 @@ class AgentTools:
             language: only these languages, such as python,go; empty: all.
             budget: tokens of the answer, about; longer sources are cut, and hits that do not fit are left out.
         """
-        _check("top", top, 1, _HITS)
-        _check("budget", budget, _LEAST, _MOST)
-        _check_length("question", question, LONGEST_QUERY)
-        _check_length("snippet", snippet, _LONGEST_SNIPPET)
-        _check_length("path", path, LONGEST_PATTERN)
+        _check(question=question, snippet=snippet, top=top, path=path, language=language, budget=budget)
         if by not in ("method", "file"):
             raise UserError(f"by takes method or file, not {shown(by)}")
         if bool(question.strip()) == bool(snippet.strip()):
@@ -91,9 +85,7 @@ class AgentTools:
             language: only these languages, such as python,go; empty: all.
             budget: tokens of the answer, about.
         """
-        _check("top", top, 1, _HITS)
-        _check("budget", budget, _LEAST, _MOST)
-        _check_place(path, line)
+        _check(path=path, line=line, top=top, language=language, budget=budget)
         engine = self._index.engine
         languages = _languages(engine, language)
         return _of_code(engine, answer_place(engine, path, line, Wanted(top, languages=languages)), budget)
@@ -106,10 +98,9 @@ class AgentTools:
             path: of the file, as search gives it.
             line: any line of the method, from 1.
         """
-        _check_length("question", question, LONGEST_QUERY)
-        _check_place(path, line)
+        _check(question=question, path=path, line=line)
         engine = self._index.engine
-        row = row_at(engine.index, path, line)
+        row = _row_at(engine.index, path, line)
         hits = engine.search(question, top=len(engine.index))
         hit = next((each for each in hits if each.row == row), None)
         if hit is None:
@@ -127,43 +118,25 @@ class AgentTools:
             line: any line of it, from 1.
             budget: tokens of its source; a longer one is cut.
         """
-        _check("budget", budget, _LEAST, _MOST)
-        _check_place(path, line)
+        _check(path=path, line=line, budget=budget)
         engine = self._index.engine
-        row = row_at(engine.index, path, line)
+        row = _row_at(engine.index, path, line)
         hit = Hit(1, row, 0.0, 0.0, None, None, 0.0, "name")
         told = result(engine, "", hit, explain=False)
         entry = {name: told[name] for name in _FIELDS if name != "rank"}
         return entry | _cut(told["source"], budget * CHARACTERS)
 
 
-def file_number(index: Index, path: str) -> int:
-    """The number of the file with this path.
-
-    Raises:
-        UserError: there is none.
-    """
-    number = next((place for place, file in enumerate(index.files) if file.path == path), None)
-    if number is None:
-        raise UserError(f"there is no indexed file {shown(path)}: take a path as search gives it")
-    return number
-
-
-def row_at(index: Index, path: str, line: int) -> int:
+def _row_at(index: Index, path: str, line: int) -> int:
     """The innermost row of the index at a line.
 
     Raises:
         UserError: there is none.
     """
-    number = file_number(index, path)
-    rows = range(int(index.file_edges[number]), int(index.file_edges[number + 1]))
-    places = ((index.split.text(row), row) for row in rows)
-    around = [
-        (text.end_line - text.start_line, row) for text, row in places if text.start_line <= line <= text.end_line
-    ]
-    if not around:
+    row = FrameLocator(index).row_at(file_of(index, path), line)
+    if row is None:
         raise UserError(f"line {line} of {path} is in no function, method or type")
-    return min(around)[1]
+    return row
 
 
 def _of_code(engine: Engine, answer: CodeAnswer, budget: int) -> dict[str, Any]:
@@ -205,26 +178,21 @@ def _fitting(results: Sequence[dict[str, Any]], rest: int) -> dict[str, Any]:
 
 
 def _languages(engine: Engine, typed: str) -> frozenset[str]:
-    _check_length("language", typed, LONGEST_PATTERN)
     languages = chosen_languages(typed)
     if languages and languages.isdisjoint(engine.languages):
         raise UserError(f"no file is in {', '.join(sorted(languages))}, but in {', '.join(engine.languages)}")
     return languages
 
 
-def _check(name: str, value: int, least: int, most: int) -> None:
-    if not least <= value <= most:
-        raise UserError(f"{name} takes a whole number from {least} to {most:,}, not {shown(value)}")
-
-
-def _check_length(name: str, text: str, most: int) -> None:
-    if len(text) > most:
-        raise UserError(f"{name} has at most {most:,} characters, not {len(text):,}")
-
-
-def _check_place(path: str, line: int) -> None:
-    _check_length("path", path, _LONGEST_PLACE)
-    _check("line", line, 1, _LAST_LINE)
+def _check(**given: str | int) -> None:
+    """Refuse an argument that is too long, too small or too large."""
+    for name, value in given.items():
+        if isinstance(value, str):
+            if len(value) > _LENGTHS[name]:
+                raise UserError(f"{name} has at most {_LENGTHS[name]:,} characters, not {len(value):,}")
+        elif not _LIMITS[name][0] <= value <= _LIMITS[name][1]:
+            least, most = _LIMITS[name]
+            raise UserError(f"{name} takes a whole number from {least} to {most:,}, not {shown(value)}")
 
 
 def _cut(source: str, most: int) -> dict[str, Any]:

@@ -1,24 +1,37 @@
-"""The part of the JSON API that looks for code: like a pasted text, or like that at a place (docs/search-api.md)."""
+"""The part of the JSON API that is asked by code: code like it, or like that at a place, and posts about it.
 
+docs/search-api.md describes it.
+"""
+
+import threading
 import time
 from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any, Final
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from data_prep.errors import UserError
 from search.engine.engine import Engine
-from search.serve.live_index import Opened
-from search.serve.posts_api import text_and_top
-from search.serve.requests import languages, number, parameters, pattern, posted_json
-from search.serve.search_api import MOST_HITS, Turns, check_index
+from search.serve.requests import (
+    LAST_LINE,
+    MOST_HITS,
+    Turns,
+    json_answer,
+    languages,
+    number,
+    parameters,
+    posted_fields,
+    short,
+)
 from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text
 from search.snippets.show import as_record
 
 LARGEST: Final = 2 << 20
 """Maximum number of bytes of a request."""
+_TEXT: Final = {"text": "", "top": 10}
 
 
 class CodeApi:
@@ -29,32 +42,57 @@ class CodeApi:
 
     async def code(self, request: Request) -> Response:
         """The frames of a trace that lie in the index, and code like a text."""
-        parameters(request, {})
-        body = await posted_json(request, LARGEST)
-        text, top = text_and_top(body, "path", "language")
-        assert isinstance(body, dict)
-        limits = {name: body.get(name, "") for name in ("path", "language")}
-        if not all(isinstance(each, str) for each in limits.values()):
-            raise HTTPException(400, "path and language are texts")
-        wanted = Wanted(top, pattern(limits), languages(limits))
-        return await self._answer(request, "", lambda engine: answer_text(engine, text, wanted))
+        asked = await posted_fields(request, LARGEST, {**_TEXT, "path": "", "language": ""}, ("text",))
+        wanted = Wanted(number(asked, "top", 1, MOST_HITS), short(asked, "path"), languages(asked))
+        return await self._answer(request, lambda engine: answer_text(engine, asked["text"], wanted))
 
     async def related(self, request: Request) -> Response:
         """Code like that at a place."""
         asked = parameters(request, {"path": "", "line": "1", "top": "10", "language": "", "index": ""})
-        line, top = number(asked, "line", 1, 1 << 31), number(asked, "top", 1, MOST_HITS)
+        line, top = number(asked, "line", 1, LAST_LINE), number(asked, "top", 1, MOST_HITS)
         wanted = Wanted(top, languages=languages(asked))
         find = lambda engine: answer_place(engine, asked["path"], line, wanted)  # noqa: E731
-        return await self._answer(request, asked["index"], find)
+        return await self._answer(request, find, asked["index"])
 
-    async def _answer(self, request: Request, index: str, find: Callable[[Engine], CodeAnswer]) -> Response:
-        def answer(now: Opened) -> dict[str, Any]:
-            check_index(now, index)
+    async def _answer(self, request: Request, find: Callable[[Engine], CodeAnswer], index: str = "") -> Response:
+        def found(engine: Engine) -> dict[str, Any]:
             started = time.perf_counter()
-            try:
-                found = find(now.engine)
-            except UserError as error:
-                raise HTTPException(400, str(error)) from error
-            return {"index": now.name, **as_record(now.engine, found, time.perf_counter() - started)}
+            answer = find(engine)
+            return as_record(engine, answer, time.perf_counter() - started)
 
-        return await self._turns.answer(request, answer)
+        return await self._turns.answer(request, lambda now: found(now.engine), index)
+
+
+class PostsApi:
+    """Posts for code and its error, of an index that is opened now, so that what is wrong with it is known at once."""
+
+    def __init__(self, turns: Turns, folder: Path) -> None:
+        """``folder``: of the index.
+
+        Raises:
+            UserError: there is none, or it is damaged.
+        """
+        from search.posts.post_index import PostIndex  # which needs torch, unlike the rest of a server
+
+        self._turns, self._index = turns, PostIndex(folder)
+        self._alone = threading.Lock()
+        self.size: Final = self._index.size
+        """The number of posts."""
+
+    async def posts(self, request: Request) -> Response:
+        """The best posts for a text."""
+        asked = await posted_fields(request, LARGEST, _TEXT, ("text",))
+        text, top = asked["text"], number(asked, "top", 1, MOST_HITS)
+        if not text.strip():
+            raise HTTPException(400, "expected code or an error, got nothing")
+        return json_answer(await self._turns.turn(request, lambda: self._answer(text, top)))
+
+    def _answer(self, text: str, top: int) -> dict[str, Any]:
+        from search.posts.post_index import keyword_of, read_snippet
+
+        query, started = read_snippet(text), time.perf_counter()
+        with self._alone:
+            hits = self._index.search(query, top)
+        milliseconds = round(1000 * (time.perf_counter() - started), 2)
+        told = {"error": keyword_of(query), "milliseconds": milliseconds, "posts": self.size}
+        return told | {"results": [asdict(hit) for hit in hits]}

@@ -1,26 +1,53 @@
-"""The part of the JSON API that shows a file: its text in surroundings, and what it declares (docs/search-api.md)."""
+"""The part of the JSON API that shows a file: its text in surroundings, and what it declares (docs/search-api.md).
+
+An index from elsewhere cannot show files of this machine: a file is read only inside of the indexed folder, and only
+one whose bytes have the hash that the index has is shown.
+"""
 
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
 from data_prep.errors import UserError
+from data_prep.files.reading import read_regular, reason
+from data_prep.languages.java.declarations import LARGEST_FILE
 from search.engine.show import licence_of
 from search.files.languages import language_name
-from search.index.code_index import Index
+from search.files.tree import blob_names
+from search.index.code_index import Index, IndexedFile
 from search.joint.joint_index import JointIndex
-from search.serve.agent_tools import file_number, row_at
-from search.serve.live_index import Opened
-from search.serve.requests import number, parameters
-from search.serve.search_api import Turns, check_index, coloured
-from search.serve.source_files import ChangedFileError, Shown, around, read_indexed
+from search.serve.highlighting import Span, highlighted
+from search.serve.requests import LAST_LINE, Turns, number, parameters
+from search.serve.search_api import coloured
+from search.snippets.answer import file_of
+from search.traces.trace import FrameLocator
 
 MOST_UNITS: Final = 400
 """Functions and types of a file that are named at once."""
+MOST_LINES: Final = 2000
+"""Lines of a file that are shown at once."""
+LONGEST_LINE: Final = 2000
+"""Characters of a line that are shown."""
+_PARSED: Final = 1 << 20
+"""Characters of a file up to which all of it is parsed, so that a comment which began above is known as such."""
+
+
+class ChangedFileError(UserError):
+    """A file that cannot be shown as it was indexed; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Some lines of a file."""
+
+    first_line: int  # from 1
+    lines: int  # of the whole file
+    text: str
+    kinds: list[Span]  # positions in ``text``
 
 
 class FileApi:
@@ -33,23 +60,14 @@ class FileApi:
     async def file(self, request: Request) -> Response:
         """A file around a line."""
         asked = parameters(request, {"path": "", "line": "1", "index": ""})
-        line = number(asked, "line", 1, 1 << 31)
-
-        def answer(now: Opened) -> dict[str, Any]:
-            check_index(now, asked["index"])
-            try:
-                return {"index": now.name, **self._told(now.engine.index, asked["path"], line)}
-            except ChangedFileError:
-                raise
-            except UserError as error:
-                raise HTTPException(400, str(error)) from error
-
-        return await self._turns.answer(request, answer)
+        line = number(asked, "line", 1, LAST_LINE)
+        told = lambda now: self._told(now.engine.index, asked["path"], line)  # noqa: E731
+        return await self._turns.answer(request, told, asked["index"])
 
     def _told(self, index: Index, path: str, line: int) -> dict[str, Any]:
-        place = file_number(index, path)
-        file, row = index.files[place], _row(index, path, line)
-        note = file.trouble
+        place = file_of(index, path)
+        file, row = index.files[place], FrameLocator(index).row_at(place, line)
+        path, note = file.path, file.trouble
         try:
             root, own = index.source(place) if isinstance(index, JointIndex) else (self._root, file)
             source = around(read_indexed(root, own), path, line, parsed=file.parsed)
@@ -71,20 +89,13 @@ class FileApi:
         }
 
 
-def _row(index: Index, path: str, line: int) -> int | None:
-    try:
-        return row_at(index, path, line)
-    except ValueError:  # a line between two methods
-        return None
-
-
 def _from_index(index: Index, row: int | None) -> Shown:
     """What the index itself has of a file: the unit at a line; of a whole file its first lines, of unknown number."""
     if row is None:
-        return Shown(0, 0, "", False, [])
+        return Shown(0, 0, "", [])
     text = index.split.text(row)
     first = 0 if index.is_whole_file(row) else text.start_line
-    return Shown(first, 0, text.source, False, coloured(index, row))
+    return Shown(first, 0, text.source, coloured(index, row))
 
 
 def _units(index: Index, rows: Sequence[int], line: int) -> list[dict[str, Any]]:
@@ -97,3 +108,47 @@ def _units(index: Index, rows: Sequence[int], line: int) -> list[dict[str, Any]]
         {"row": row, "name": index.names[row], "start_line": start, "end_line": -end}
         for start, end, row in found[first : first + MOST_UNITS]
     ]
+
+
+def read_indexed(root: Path | None, file: IndexedFile) -> str:
+    """The text of a file as it was indexed.
+
+    Args:
+        root: the indexed folder; None: not known.
+        file: as the index has it, which is not trusted.
+
+    Raises:
+        ChangedFileError: it cannot be read, or is another one by now.
+    """
+    if root is None:
+        raise ChangedFileError("the indexed folder is not known: start the server in it, or name it by --folder=DIR")
+    path = PurePosixPath(file.path)
+    if path.is_absolute() or ".." in path.parts or "\0" in file.path:
+        raise ChangedFileError("its path does not lead into the indexed folder")
+    try:
+        data, _ = read_regular(root / path, LARGEST_FILE + 1)
+    except OSError as error:
+        raise ChangedFileError(f"it cannot be read: {reason(error)}") from error
+    if not file.blobs or blob_names(data) != file.blobs:
+        raise ChangedFileError("it has changed since it was indexed: bash run.sh index DIR")
+    return data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
+
+
+def around(source: str, path: str, line: int, *, parsed: bool = True) -> Shown:
+    """At most ``MOST_LINES`` lines of a file with ``line`` in their middle, or near it where the file ends.
+
+    ``parsed``: whether a parser has read the file; of another one nothing is coloured.
+    """
+    lines = source.removesuffix("\n").split("\n")
+    first = max(0, min(line - 1 - MOST_LINES // 2, len(lines) - MOST_LINES))
+    own = lines[first : first + MOST_LINES]
+    text = "\n".join(each if len(each) <= LONGEST_LINE else f"{each[: LONGEST_LINE - 1]}…" for each in own)
+    cut = any(len(each) > LONGEST_LINE for each in own)
+    if not parsed:
+        return Shown(first + 1, len(lines), text, [])
+    if cut or len(source) > _PARSED:
+        return Shown(first + 1, len(lines), text, highlighted(text, path))
+    before = sum(len(each) + 1 for each in lines[:first])
+    kinds = highlighted(source, path, before, before + len(text))
+    moved = [(max(0, start - before), min(end - before, len(text)), kind) for start, end, kind in kinds]
+    return Shown(first + 1, len(lines), text, moved)

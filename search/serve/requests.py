@@ -1,24 +1,34 @@
-"""Requests of the JSON API: parameters and bodies, checked, and answers as JSON."""
+"""Requests of the JSON API: their parameters and bodies, checked, and answers from the index, in turn, as JSON."""
 
+import asyncio
 import json
 import re
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Final, TypeVar
 
-from starlette.datastructures import Headers
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from data_prep.bounds import shown
 from data_prep.errors import UserError
 from data_prep.files.json_text import parse_json
+from data_prep.store.prepared_data import DamagedStore
 from search.engine.question import words_of
-from search.files.languages import chosen_languages
-from search.files.path_pattern import LONGEST_PATTERN
+from search.files.languages import LONGEST_PATTERN, chosen_languages
+from search.serve.live_index import Answering, NothingVisibleError, Opened, OpeningError
 
 GONE: Final = 499
 """The status of what nobody waits for any more."""
-_SAME: Final = ("same-origin", "none")
+MOST_HITS: Final = 100
+"""Maximum number of hits in one answer."""
+LAST_LINE: Final = 1 << 31
+"""More lines than a file has."""
+GROUPS: Final = "visible.groups"
+"""In a request's scope: what its user is in, if users are told apart."""
+
+Done = TypeVar("Done")
 
 
 def parameters(request: Request, known: Mapping[str, str]) -> dict[str, str]:
@@ -32,64 +42,8 @@ def parameters(request: Request, known: Mapping[str, str]) -> dict[str, str]:
     return {**known, **dict(given)}
 
 
-def number(asked: Mapping[str, str], name: str, least: int, most: int) -> int:
-    """A parameter that is a whole number."""
-    text = asked[name]
-    if not re.fullmatch(r"\d{1,15}", text, re.ASCII) or not least <= int(text) <= most:
-        raise HTTPException(400, f"{name} takes a whole number from {least} to {most}, not {text[:40]!r}")
-    return int(text)
-
-
-def choice(asked: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:
-    """A parameter that is one of a few words."""
-    if asked[name] not in choices:
-        raise HTTPException(400, f"{name} takes {' or '.join(choices)}, not {asked[name][:40]!r}")
-    return asked[name]
-
-
-def languages(asked: Mapping[str, str]) -> frozenset[str]:
-    """The parameter ``language``, such as ``python,go``; none for ""."""
-    try:
-        return chosen_languages(_short(asked, "language"))
-    except UserError as error:
-        raise HTTPException(400, f"language: {error}") from error
-
-
-def pattern(asked: Mapping[str, str]) -> str:
-    """The parameter ``path``."""
-    return _short(asked, "path")
-
-
-def _short(asked: Mapping[str, str], name: str) -> str:
-    if len(asked[name]) > LONGEST_PATTERN:
-        raise HTTPException(400, f"{name} has at most {LONGEST_PATTERN} characters")
-    return asked[name]
-
-
-def check_query(query: str) -> None:
-    """Answer a bad query with status 400."""
-    try:
-        words_of(query)
-    except ValueError as error:
-        raise HTTPException(400, str(error)) from error
-
-
-def check_site(headers: Headers) -> None:
-    """Refuse what a page of another site has a browser ask: how long an answer takes says what the index has.
-
-    Programs send neither of the two headers, and neither does a browser of before 2023 for a link or a picture.
-
-    Args:
-        headers: of a request, with one ``host``.
-    """
-    sites, origins = headers.getlist("sec-fetch-site"), headers.getlist("origin")
-    own = [f"{scheme}://{headers['host']}".lower() for scheme in ("http", "https")]  # a proxy may speak https
-    if not {*sites} <= {*_SAME} or not {each.lower() for each in origins} <= {*own}:
-        raise HTTPException(403, "expected a request of this server's own page, or of a program")
-
-
 async def posted_json(request: Request, most: int) -> Any:
-    """The body of a request.
+    """The body of a request without parameters.
 
     A browser sends a body of this type to another site only if that site allows it, which this server never does.
 
@@ -97,6 +51,7 @@ async def posted_json(request: Request, most: int) -> Any:
         request: the request.
         most: maximum number of bytes of its body.
     """
+    parameters(request, {})
     if request.headers.get("content-type", "").partition(";")[0].strip(" \t").lower() != "application/json":
         raise HTTPException(415, "expected a body of the type application/json")
     body = bytearray()
@@ -110,26 +65,124 @@ async def posted_json(request: Request, most: int) -> Any:
         raise HTTPException(400, f"the body is not JSON: {error}") from error
 
 
+async def posted_fields(
+    request: Request, most: int, known: Mapping[str, Any], needed: Collection[str]
+) -> dict[str, Any]:
+    """The fields of a request's body, with the defaults in ``known``; those whose default is a text are texts.
+
+    Args:
+        request: the request.
+        most: maximum number of bytes of its body.
+        known: the allowed names and their defaults.
+        needed: those that may not be left out.
+    """
+    body = await posted_json(request, most)
+    if not isinstance(body, dict) or not {*needed} <= body.keys() <= {*known}:
+        raise HTTPException(400, f"expected an object with {', '.join(known)}, got {shown(body)}")
+    for name, value in body.items():
+        if isinstance(known[name], str) and not isinstance(value, str):
+            raise HTTPException(400, f"{name} is a text, not {shown(value)}")
+    return {**known, **body}
+
+
+def number(asked: Mapping[str, Any], name: str, least: int, most: int) -> int:
+    """A parameter or field that is a whole number."""
+    text = str(asked[name])
+    if not re.fullmatch(r"\d{1,15}", text, re.ASCII) or not least <= int(text) <= most:
+        raise HTTPException(400, f"{name} takes a whole number from {least} to {most}, not {shown(asked[name])}")
+    return int(text)
+
+
+def choice(asked: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:
+    """A parameter that is one of a few words."""
+    if asked[name] not in choices:
+        raise HTTPException(400, f"{name} takes {' or '.join(choices)}, not {shown(asked[name])}")
+    return asked[name]
+
+
+def languages(asked: Mapping[str, str]) -> frozenset[str]:
+    """The parameter or field ``language``, such as ``python,go``; none for ""."""
+    try:
+        return chosen_languages(short(asked, "language"))
+    except UserError as error:
+        raise HTTPException(400, f"language: {error}") from error
+
+
+def short(asked: Mapping[str, str], name: str) -> str:
+    """A parameter or field that is as short as a pattern of paths."""
+    if len(asked[name]) > LONGEST_PATTERN:
+        raise HTTPException(400, f"{name} has at most {LONGEST_PATTERN} characters")
+    return asked[name]
+
+
+def check_query(query: str) -> None:
+    """Answer a bad query with status 400."""
+    try:
+        words_of(query)
+    except ValueError as error:
+        raise HTTPException(400, str(error)) from error
+
+
+def check_index(now: Opened, name: str, row: int = -1) -> None:
+    """Refuse what is about another index, or a row that this one has not; ``name``: of the one meant, "" for any."""
+    if name not in ("", now.name):
+        raise HTTPException(409, "the index was replaced since: search again")
+    if row >= now.head.rows:
+        raise HTTPException(400, f"row takes a whole number below {now.head.rows}, not {row}")
+
+
 def json_answer(told: Mapping[str, Any], status: int = 200) -> Response:
     """An answer with one JSON object."""
     # ASCII only: paths may contain what UTF-8 cannot encode.
     return Response(json.dumps(told), status, media_type="application/json")
 
 
-def error_answer(status: int, line: str) -> Response:
-    """An answer that says what was wrong."""
-    return json_answer({"error": line}, status)
-
-
 def refused(request: Request, error: Exception) -> Response:  # noqa: ARG001 - starlette calls it so
-    """What an :class:`HTTPException` is answered with."""
+    """What is answered to a refused request, or to a client that went away while it sent one."""
+    if isinstance(error, ClientDisconnect):
+        return Response(status_code=GONE)
     assert isinstance(error, HTTPException)
-    told = error_answer(error.status_code, error.detail)
+    told = json_answer({"error": error.detail}, error.status_code)
     told.headers.update(error.headers or {})
     return told
 
 
-def left(request: Request, error: Exception) -> Response:  # noqa: ARG001 - starlette calls it so
-    """What a client that went away while it sent its request is answered with."""
-    assert isinstance(error, ClientDisconnect)
-    return Response(status_code=GONE)
+class Turns:
+    """The index that is asked, by one question at a time."""
+
+    def __init__(self, live: Answering) -> None:
+        self.live = live
+        self._turn = asyncio.Lock()  # one question at a time uses the CPU
+
+    async def opened(self, request: Request) -> Opened:
+        """The current index, or what of it the user of a request may see."""
+        try:
+            return await run_in_threadpool(self.live.opened, request.scope.get(GROUPS))
+        except OpeningError as error:
+            line = "the index is being opened: ask again in a moment"
+            raise HTTPException(503, str(error) or line, {"retry-after": "1"}) from error
+        except NothingVisibleError as error:
+            raise HTTPException(403, "no repository is visible to you: ask whoever runs this server") from error
+
+    async def answer(
+        self, request: Request, answer: Callable[[Opened], dict[str, Any]], index: str = "", row: int = -1
+    ) -> Response:
+        """The answer that ``answer`` gives from the current index, in turn; a UserError of it is a bad request.
+
+        ``index`` and ``row``: as :func:`check_index` takes them.
+        """
+        now = await self.opened(request)
+        check_index(now, index, row)
+        return json_answer({"index": now.name, **await self.turn(request, lambda: answer(now))})
+
+    async def turn(self, request: Request, work: Callable[[], Done]) -> Done:
+        """Run ``work`` in a thread, one at a time, unless the client has disconnected."""
+        async with self._turn:
+            if await request.is_disconnected():
+                raise HTTPException(GONE, "nobody waits for the answer")
+            try:
+                return await run_in_threadpool(work)
+            except DamagedStore as damage:
+                raise HTTPException(500, str(damage)) from damage
+            except UserError as error:
+                raise HTTPException(400, str(error)) from error

@@ -1,83 +1,59 @@
 """The part of the JSON API that searches: questions, explanations, and what there is (docs/search-api.md)."""
 
-import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeVar
+from collections.abc import Mapping
+from typing import Any, Final
 
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from data_prep.store.manifest import DamagedStore
+from data_prep.bounds import shown
+from data_prep.files.printable import one_line
+from search.cursor import LONGEST, words_above
+from search.engine.engine import Engine
 from search.engine.show import LEAST_AGREEMENT, LEAST_WEIGHT, result
-from search.files.languages import language_name
+from search.engine.signals import Hit
+from search.files.languages import language_name, language_names
 from search.index.code_index import Index
-from search.serve.answering import Answering, NothingVisibleError, OpeningError
 from search.serve.highlighting import Span, highlighted, word_spans
 from search.serve.live_index import Opened
 from search.serve.requests import (
-    GONE,
+    MOST_HITS,
+    Turns,
     check_query,
     choice,
-    error_answer,
     json_answer,
     languages,
     number,
     parameters,
-    pattern,
+    posted_fields,
+    short,
 )
 
-MOST_HITS: Final = 100
-"""Maximum number of hits in one answer."""
-
-GROUPS: Final = "visible.groups"
-"""In a request's scope: what its user is in, if users are told apart."""
-
-Done = TypeVar("Done")
-
-
-class Turns:
-    """The index that is asked, by one question at a time."""
-
-    def __init__(self, live: Answering) -> None:
-        self.live = live
-        self._turn = asyncio.Lock()  # one question at a time uses the CPU
-
-    async def opened(self, request: Request) -> Opened:
-        """The current index, or what of it the user of a request may see."""
-        try:
-            return await run_in_threadpool(self.live.opened, request.scope.get(GROUPS))
-        except OpeningError as error:
-            line = "the index is being opened: ask again in a moment"
-            raise HTTPException(503, str(error) or line, {"retry-after": "1"}) from error
-        except NothingVisibleError as error:
-            raise HTTPException(403, "no repository is visible to you: ask whoever runs this server") from error
-
-    async def answer(self, request: Request, answer: Callable[[Opened], dict[str, Any]]) -> Response:
-        """The answer that ``answer`` gives from the current index, in turn."""
-        now = await self.opened(request)
-        try:
-            return json_answer(await self.turn(request, lambda: answer(now)))
-        except DamagedStore as damage:
-            return error_answer(500, str(damage))
-
-    async def turn(self, request: Request, work: Callable[[], Done]) -> Done:
-        """Run ``work`` in a thread, one at a time, unless the client has disconnected."""
-        async with self._turn:
-            if await request.is_disconnected():
-                raise HTTPException(GONE, "nobody waits for the answer")
-            return await run_in_threadpool(work)
+LARGEST: Final = 1 << 20
+"""Maximum bytes of a question with a context: the longest of both, even if all is escaped, but not much more."""
+USUAL: Final = 15
+"""Hits of a question with a context, if the request does not say how many (Scotch)."""
+_IN_CONTEXT: Final = {"query": "", "context": "", "language": "", "top": USUAL}
 
 
 class SearchApi:
     """Questions, explanations, and what there is."""
 
-    def __init__(self, turns: Turns, model: str, about: Mapping[str, Any]) -> None:
-        """``model``: the name that is reported for the model; ``about``: what else is reported of the server."""
+    def __init__(self, turns: Turns, model: str, about: Mapping[str, Any], feedback: str) -> None:
+        """The API.
+
+        Args:
+            turns: the index.
+            model: the name that is reported for the model.
+            about: what else is reported of the server.
+            feedback: address of a form for what users think of answers; "": there is none.
+        """
         self._turns, self._model, self._about = turns, model, about
+        self._told_to_editors = {name: about[name] for name in about if name != "posts"}
+        self._told_to_editors |= {"feedback_url": feedback} if feedback else {}
 
     async def health(self, request: Request) -> Response:
         """What is served."""
@@ -95,6 +71,11 @@ class SearchApi:
         }
         return json_answer(told)
 
+    async def languages(self, request: Request) -> Response:
+        """How many files of each language there are."""
+        parameters(request, {})
+        return json_answer({"languages": (await self._turns.opened(request)).engine.languages})
+
     async def search(self, request: Request) -> Response:
         """The best hits for a question."""
         known = {"q": "", "top": "10", "path": "", "language": "", "by": "method", "explain": "false"}
@@ -102,52 +83,48 @@ class SearchApi:
         check_query(asked["q"])
         top, explain = number(asked, "top", 1, MOST_HITS), choice(asked, "explain", ("true", "false")) == "true"
         by_file = choice(asked, "by", ("method", "file")) == "file"
-        path, chosen = pattern(asked), languages(asked)
+        path, chosen = short(asked, "path"), languages(asked)
 
         def answer(now: Opened) -> dict[str, Any]:
             started = time.perf_counter()
             hits = now.engine.search(asked["q"], top=top, path=path, languages=chosen, by_file=by_file)
             milliseconds = round(1000 * (time.perf_counter() - started), 2)
             results = [result(now.engine, asked["q"], hit, explain=explain) for hit in hits]
-            return {"query": asked["q"], "milliseconds": milliseconds, "index": now.name, "results": results}
+            return {"query": asked["q"], "milliseconds": milliseconds, "results": results}
 
+        return await self._turns.answer(request, answer)
+
+    async def search_in_context(self, request: Request) -> Response:
+        """The best functions for a question together with the text above a cursor, as an editor asks, of its language.
+
+        A context that is too long is answered with status 413.
+        """
+        asked = await posted_fields(request, LARGEST, _IN_CONTEXT, ("query",))
+        top, language = number(asked, "top", 1, MOST_HITS), asked["language"]
+        if len(asked["context"]) > LONGEST:
+            raise HTTPException(413, f"context has at most {LONGEST:,} characters, those nearest to the cursor")
+        if language and language not in language_names():
+            raise HTTPException(400, f"language takes one of {', '.join(language_names())}, not {shown(language)}")
+        if asked["context"] and not language:
+            raise HTTPException(400, "a context needs its language")
+        check_query(asked["query"])
+        answer = lambda now: _in_context(now.engine, **{**asked, "top": top}) | self._told_to_editors  # noqa: E731
         return await self._turns.answer(request, answer)
 
     async def unit(self, request: Request) -> Response:
         """What is coloured in the source of a row."""
         asked = parameters(request, {"row": "", "index": ""})
         row = number(asked, "row", 0, 1 << 40)
-
-        def answer(now: Opened) -> dict[str, Any]:
-            check_row(now, asked["index"], row)
-            return {"index": now.name, "row": row, "kinds": coloured(now.engine.index, row)}
-
-        return await self._turns.answer(request, answer)
+        answer = lambda now: {"row": row, "kinds": coloured(now.engine.index, row)}  # noqa: E731
+        return await self._turns.answer(request, answer, asked["index"], row)
 
     async def explain(self, request: Request) -> Response:
         """The alignment of a question with a row."""
         asked = parameters(request, {"q": "", "row": "", "index": ""})
         check_query(asked["q"])
         row = number(asked, "row", 0, 1 << 40)
-
-        def answer(now: Opened) -> dict[str, Any]:
-            check_row(now, asked["index"], row)
-            return {"index": now.name, "row": row, **explanation(now, now.engine.asked(asked["q"])[0], row)}
-
-        return await self._turns.answer(request, answer)
-
-
-def check_index(now: Opened, name: str) -> None:
-    """Refuse what is about another index; ``name``: of that which is meant, "" for any."""
-    if name not in ("", now.name):
-        raise HTTPException(409, "the index was replaced since: search again")
-
-
-def check_row(now: Opened, index: str, row: int) -> None:
-    """Refuse a row that is not of this index; ``index``: as :func:`check_index` takes it."""
-    check_index(now, index)
-    if row >= now.head.rows:
-        raise HTTPException(400, f"row takes a whole number below {now.head.rows}, not {row}")
+        answer = lambda now: {"row": row, **_explanation(now.engine, now.engine.asked(asked["q"])[0], row)}  # noqa: E731
+        return await self._turns.answer(request, answer, asked["index"], row)
 
 
 def coloured(index: Index, row: int) -> list[Span]:
@@ -156,9 +133,8 @@ def coloured(index: Index, row: int) -> list[Span]:
     return highlighted(text.source, text.path) if index.file(row).parsed else []
 
 
-def explanation(now: Opened, words: tuple[str, ...], row: int) -> dict[str, Any]:
+def _explanation(engine: Engine, words: tuple[str, ...], row: int) -> dict[str, Any]:
     """The full alignment of each query word with a row; without a model that aligns, the positions of equal words."""
-    engine = now.engine
     alignment = engine.reranker.alignment(words, row) if engine.reranker else None
     code = list(alignment.code) if alignment else []
     text = engine.index.split.text(row)
@@ -172,4 +148,40 @@ def explanation(now: Opened, words: tuple[str, ...], row: int) -> dict[str, Any]
         "least_agreement": LEAST_AGREEMENT,
         "spans": word_spans(text.source, text.path, {*words, *code}) if engine.index.file(row).parsed else [],
         "kinds": coloured(engine.index, row),
+    }
+
+
+def _in_context(engine: Engine, query: str, context: str, language: str, top: int) -> dict[str, Any]:
+    """The answer to a question with a context."""
+    started = time.perf_counter()
+    if language and language not in engine.languages:
+        raise HTTPException(400, f"the index has no {language}, but {', '.join(engine.languages)}")
+    words = words_above(context, language) if context else ()
+    chosen = frozenset((language,)) if language else frozenset()
+    hits = engine.search(query, top=top, languages=chosen, context=words)
+    return {
+        "language": language,
+        "model": "context" if words else "base",
+        "took_ms": round(1000 * (time.perf_counter() - started), 2),
+        "results": [_attributed(engine, hit) for hit in hits],
+    }
+
+
+def _attributed(engine: Engine, hit: Hit) -> dict[str, Any]:
+    """A hit with what an editor needs to show and to attribute it."""
+    index, text = engine.index, engine.index.split.text(hit.row)
+    repository = index.repository(hit.row)
+    return {
+        "rank": hit.rank,
+        "row": hit.row,
+        **({"repository": repository} if repository else {}),
+        "identifier": index.names[hit.row],
+        "code": text.source,
+        "path": text.path,
+        "start_line": text.start_line,
+        "end_line": text.end_line,
+        "url": index.url(hit.row),
+        "license": one_line(index.file(hit.row).licence),
+        "score": None if hit.near is None else round(min(1.0, max(0.0, hit.near)), 8),
+        "ranking": round(hit.score, 6),
     }

@@ -1,25 +1,30 @@
 """``bash run.sh serve``: the search as a web page, on this machine only, or behind a proxy for several users."""
 
+import asyncio
 import socket
-import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from experiments.terminal import console
 from experiments.terminal.console import say
 from experiments.terminal.options import parsed
+from search.index.code_index import rows_of_files
+from search.index.index_file import read_head
+from search.joint.live_list import LiveList
+from search.opening import index_path, index_place, indexed_folder, judgements_place
 from search.options import ServeOptions
-
-if TYPE_CHECKING:
-    import uvicorn
-    from starlette.types import ASGIApp
+from search.quality.query_file import Judgements
+from search.serve.live_index import LiveIndex, OpeningIndex, reranker_maker
+from search.serve.web_app import Proxy, check_header, read_secret, web_app
 
 ADDRESS: Final = "127.0.0.1"
-_LOOK: Final = 0.2
-"""Seconds between looks whether the index could be opened."""
 _LONGEST_REQUEST: Final = 32 * 1024
 """Bytes of a request's first line and headers: enough for the longest query, fully percent-encoded."""
 
@@ -31,22 +36,24 @@ def serve(arguments: Sequence[str]) -> None:
         raise UserError(f"bash run.sh serve takes options only, not {' '.join(words)}")
     with listening(options.port, options.host) as listener:
         failures: list[Exception] = []
-        application = _of_list(options) if options.list else _of_index(options, failures)
+        servers: list[uvicorn.Server] = []
+
+        def failed(error: Exception) -> None:
+            failures.append(error)
+            for each in servers:
+                each.should_exit = True
+
+        server = server_of(_of_list(options) if options.list else _of_index(options, failed))
+        servers.append(server)
+        server.should_exit = bool(failures)
         say(f"search them at {_address(listener)}; stop with Ctrl-C")
-        run_until_failure(server_of(application), listener, failures)
+        server.run(sockets=[listener])
+        if failures:
+            raise failures[0]
 
 
-def _of_index(options: ServeOptions, failures: list[Exception]) -> "ASGIApp":
-    """The application over one index, which is opened meanwhile; a failure of that is added to ``failures``."""
-    from search.index.code_index import rows_of_files
-    from search.index.index_file import read_head
-    from search.index.places import index_place, judgements_place
-    from search.opening import index_path, indexed_folder
-    from search.quality.query_file import Judgements
-    from search.serve.answering import OpeningIndex
-    from search.serve.live_index import LiveIndex, reranker_maker
-    from search.serve.web_app import web_app
-
+def _of_index(options: ServeOptions, failed: Callable[[Exception], None]) -> ASGIApp:
+    """The application over one index, which is opened meanwhile; ``failed`` is called with an error of that."""
     folder = named_path(options.folder) if options.folder else None
     path = index_place(folder) if folder and not options.index else index_path(options.index)
     head = read_head(path)
@@ -55,7 +62,7 @@ def _of_index(options: ServeOptions, failures: list[Exception]) -> "ASGIApp":
     reranker_of = reranker_maker(options.model)
     say(f"{rows_of_files(head.rows, head.files)} in {path}")
     return web_app(
-        OpeningIndex(lambda: LiveIndex(path, reranker_of), failures.append),
+        OpeningIndex(lambda: LiveIndex(path, reranker_of), failed),
         _name_of(options),
         judgements=Judgements(judgements_place(path)),
         root=folder or indexed_folder(path),
@@ -64,15 +71,8 @@ def _of_index(options: ServeOptions, failures: list[Exception]) -> "ASGIApp":
     )
 
 
-def _of_list(options: ServeOptions) -> "ASGIApp":
+def _of_list(options: ServeOptions) -> ASGIApp:
     """The application over the indexes of a list, which are opened meanwhile."""
-    from search.index.places import judgements_place
-    from search.joint.live_list import LiveList
-    from search.quality.query_file import Judgements
-    from search.serve.live_index import reranker_maker
-    from search.serve.shared import Proxy, check_header, read_secret
-    from search.serve.web_app import web_app
-
     path, proxy = named_path(options.list), None
     if options.shared:
         check_header(options.user_header, "user_header")
@@ -99,27 +99,6 @@ def _name_of(options: ServeOptions) -> str:
 def _address(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
-
-
-def run_until_failure(server: "uvicorn.Server", listener: socket.socket, failures: Sequence[Exception]) -> None:
-    """Run a server until it is stopped, or until there is one of ``failures``, which is raised."""
-
-    def watch() -> None:
-        while not failures:
-            if ended.wait(_LOOK):
-                return
-        server.should_exit = True
-
-    ended = threading.Event()
-    watching = threading.Thread(target=watch, daemon=True, name="failures")
-    watching.start()
-    try:
-        server.run(sockets=[listener])
-    finally:
-        ended.set()
-        watching.join()
-    if failures:
-        raise failures[0]
 
 
 def _posts(typed: str) -> Path | None:
@@ -152,12 +131,8 @@ def listening(port: int, host: str = ADDRESS) -> socket.socket:
     return listener
 
 
-def server_of(app: "ASGIApp") -> "uvicorn.Server":
+def server_of(app: ASGIApp) -> uvicorn.Server:
     """A server of ``app``. A signal stops it within 2 seconds, after which it sends itself that signal again."""
-    import uvicorn
-
-    from search.serve.connections import Connection
-
     config = uvicorn.Config(
         app,
         http=Connection,
@@ -171,3 +146,89 @@ def server_of(app: "ASGIApp") -> "uvicorn.Server":
         timeout_graceful_shutdown=2,
     )
     return uvicorn.Server(config)
+
+
+class Connection(H11Protocol):
+    """A connection that is closed if the client keeps the server waiting, but not while a request is being answered.
+
+    Uvicorn closes one that is idle after an answer, but waits forever in all other cases: for the first byte, for the
+    rest of a request, for an announced body, and for the client to read the answer.
+    """
+
+    patience = 10.0
+    """Seconds within which a request must be complete, and within which some of a pending answer must be read."""
+    most = 100
+    """Maximum number of open connections; for one more, the one that has kept the server waiting longest is closed."""
+
+    _timer: asyncio.TimerHandle | None = None
+    _unread = 0
+    """Unread bytes of the answer when the server began to wait."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Wait for a request; make room for it."""
+        super().connection_made(transport)
+        self._wait()
+        if len(self.connections) > self.most:
+            self._longest_waiting()._close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop waiting."""
+        self._wait_no_more()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take a part of a request; stop waiting once it is complete."""
+        super().data_received(data)
+        self._settle()
+
+    def on_response_complete(self) -> None:
+        """Wait for the answer to be read, and for another request."""
+        self._wait()
+        super().on_response_complete()
+        self._settle()
+
+    def pause_writing(self) -> None:
+        """Wait for what was sent to be read."""
+        super().pause_writing()
+        self._wait()
+
+    def resume_writing(self) -> None:
+        """Continue with an answer, or wait for another request."""
+        super().resume_writing()
+        self._wait()
+        self._settle()
+
+    def _settle(self) -> None:
+        """Stop waiting while a complete request is being answered."""
+        cycle = self.cycle
+        if cycle is not None and not (cycle.response_complete or cycle.more_body or self.flow.write_paused):
+            self._wait_no_more()
+
+    def _wait(self) -> None:
+        self._wait_no_more()
+        self._unread = self.transport.get_write_buffer_size()
+        self._timer = self.loop.call_later(self.patience, self._waited)
+
+    def _wait_no_more(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _waited(self) -> None:
+        if 0 < self.transport.get_write_buffer_size() < self._unread:  # it is being read, if slowly
+            self._wait()
+        else:
+            self._close()
+
+    def _close(self) -> None:
+        """Close at once, whatever is unread."""
+        self.connections.discard(self)  # now rather than in connection_lost, since others may connect meanwhile
+        self._wait_no_more()
+        self.transport.abort()
+
+    def _longest_waiting(self) -> "Connection":
+        """The connection to close; this one if all others are being answered."""
+        waiting = {
+            each: each._timer.when() for each in self.connections if isinstance(each, Connection) and each._timer
+        }
+        return min(waiting, key=waiting.__getitem__)

@@ -1,12 +1,21 @@
-"""The search as a web application: the page and its JSON API (docs/search-api.md).
+"""The search as a web application: the page and its JSON API (docs/search-api.md), and whom it answers.
 
-It answers only requests to a local host name, or only those of an authenticating proxy (:mod:`search.serve.shared`);
-of what another site has a user's browser ask, only a link to the page. The page may load from and send to this server
-only.
+It answers only requests to a local host name, or only those of an authenticating proxy, for several users, of whom each
+sees the repositories that are permitted; of what another site has a user's browser ask, only a link to the page. The
+page may load from and send to this server only.
+
+A proxy sends a secret that it shares with this server, the user's name, and the user's groups, each as one header.
+Whatever comes without the secret is refused before anything of it is read, and so is a user without a name. The proxy
+must remove these headers from what it receives (docs/company.md).
 """
 
+import hashlib
+import hmac
 import json
+import os
 import re
+import stat
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,24 +27,24 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from data_prep.errors import UserError
+from data_prep.files.reading import open_regular, reason
 from data_prep.languages.registry import languages
+from search.joint.repository_list import USER
 from search.quality.query_file import Judgements
-from search.serve.answering import Answering
-from search.serve.code_api import CodeApi
-from search.serve.context_api import ContextApi
+from search.serve.code_api import CodeApi, PostsApi
 from search.serve.file_api import FileApi
-from search.serve.judgement_api import JudgementApi
-from search.serve.posts_api import PostsApi
+from search.serve.live_index import Answering
 from search.serve.quality_api import QualityApi
-from search.serve.requests import check_site, error_answer, left, refused
-from search.serve.search_api import GROUPS, SearchApi, Turns
-from search.serve.shared import Proxy
+from search.serve.requests import GROUPS, Turns, json_answer, refused
+from search.serve.search_api import SearchApi
 
 _WEB: Final = Path(__file__).with_name("web")
 _TYPES: Final = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 _LANGUAGES: Final = f"export const NAMES = {json.dumps({each.name: each.title for each in languages()})};\n"
 """A module of the page: the languages as they are written."""
 _HOST: Final = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?", re.IGNORECASE | re.ASCII)
+_SAME: Final = ("same-origin", "none")
 _LINK: Final = ("GET", "/", b"")
 """What any site may link to: the page, which is the same for every index."""
 _HEADERS: Final = {
@@ -49,6 +58,79 @@ _HEADERS: Final = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
 }
+SECRET_HEADER: Final = "x-search-secret"
+_SHORTEST, _LONGEST = 32, 4096
+_HEADER: Final = re.compile(r"[A-Za-z0-9-]{1,100}")
+_MOST_GROUPS: Final = 1000
+_SPACES: Final = " \t"
+"""What HTTP allows around a header's value; any other space is part of it."""
+
+
+def read_secret(path: Path) -> bytes:
+    """The secret in a file, without blanks, tabs and line breaks around it.
+
+    Raises:
+        UserError: it cannot be read, others than its owner and group may read it, or it is too short to be one.
+    """
+    try:
+        with open_regular(path) as file:
+            mode, found = os.fstat(file.fileno()).st_mode, file.read(_LONGEST + 1).strip(b" \t\r\n")
+    except OSError as error:
+        raise UserError(f"the secret of --secret={path} cannot be read: {reason(error)}") from error
+    if stat.S_IMODE(mode) & stat.S_IRWXO:
+        raise UserError(f"every user of this machine may read the secret in {path}: chmod 600 {path}")
+    if not _SHORTEST <= len(found) <= _LONGEST or not found.isascii() or not found.decode().isprintable():
+        raise UserError(
+            f"the secret in {path} is no line of {_SHORTEST} to {_LONGEST:,} ASCII characters: make one by "
+            f"`openssl rand -hex 32`"
+        )
+    return found
+
+
+def check_header(name: str, option: str) -> None:
+    """Refuse what is no name of a header.
+
+    Raises:
+        UserError: it is not.
+    """
+    if not _HEADER.fullmatch(name) or name.lower() == SECRET_HEADER:
+        raise UserError(f"--{option} takes the name of a header, such as X-Forwarded-User, not {name[:60]!r}")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Proxy:
+    """What is known of the proxy."""
+
+    secret: bytes
+    user_header: str
+    groups_header: str
+
+    def groups(self, headers: Headers) -> frozenset[str]:
+        """What the user of a request is in: the groups, and ``user:NAME``; an HTTPException if it is not permitted."""
+        given = headers.getlist(SECRET_HEADER)
+        if len(given) != 1 or not self._is_secret(given[0]):
+            raise HTTPException(403, "expected a request of the authenticating proxy")
+        users, groups = (_texts(headers, name) for name in (self.user_header, self.groups_header))
+        if len(users) != 1 or len(groups) > 1 or not users[0]:
+            raise HTTPException(401, "expected one header with the user, and at most one with groups, of the proxy")
+        named = [each.strip(_SPACES) for each in (groups[0].split(",") if groups else ())]
+        if len(named) > _MOST_GROUPS:
+            raise HTTPException(400, f"at most {_MOST_GROUPS:,} groups are taken")
+        if not all(each.isprintable() for each in (*users, *named)):
+            raise HTTPException(400, "expected printable characters in the headers of the proxy")
+        return frozenset((f"{USER}{users[0]}", *(each for each in named if each and not each.startswith(USER))))
+
+    def _is_secret(self, given: str) -> bool:
+        """Compared in constant time, also with respect to lengths."""
+        first, second = hashlib.sha256(given.encode("latin-1")), hashlib.sha256(self.secret)
+        return hmac.compare_digest(first.digest(), second.digest())
+
+
+def _texts(headers: Headers, name: str) -> list[str]:
+    try:
+        return [each.encode("latin-1").decode().strip(_SPACES) for each in headers.getlist(name)]
+    except UnicodeDecodeError as error:
+        raise HTTPException(400, "expected UTF-8 in the headers of the proxy") from error
 
 
 def web_app(
@@ -80,38 +162,34 @@ def web_app(
     turns = Turns(live)
     found_posts = PostsApi(turns, posts) if posts else None
     about: dict[str, Any] = {"shared": True} if proxy else {"folder": str(root or "")}
-    api = SearchApi(turns, model, {"posts": found_posts.size if found_posts else 0, **about})
-    under_context = ContextApi(turns, about | ({"feedback_url": feedback} if feedback else {}))
-    by_code = CodeApi(turns)
-    routes = [
-        Route("/health", api.health, methods=["GET"]),
-        Route("/languages", under_context.languages, methods=["GET"]),
-        Route("/api/search", api.search, methods=["GET"]),
-        Route("/api/search", under_context.search, methods=["POST"]),
-        Route("/api/explain", api.explain, methods=["GET"]),
-        Route("/api/code", by_code.code, methods=["POST"]),
-        Route("/api/related", by_code.related, methods=["GET"]),
-        Route("/api/unit", api.unit, methods=["GET"]),
-        Route("/api/file", FileApi(turns, root).file, methods=["GET"]),
-        *(
-            Route(_place(file), _answer(file.read_bytes(), file.suffix), methods=["GET"])
-            for file in sorted(_WEB.iterdir())
-            if file.suffix in _TYPES
-        ),
-        Route("/languages.js", _answer(_LANGUAGES.encode(), ".js"), methods=["GET"]),
-    ]
+    api = SearchApi(turns, model, {"posts": found_posts.size if found_posts else 0, **about}, feedback)
+    by_code, quality = CodeApi(turns), QualityApi(turns, judgements, model)
+    answers = {
+        ("GET", "/health"): api.health,
+        ("GET", "/languages"): api.languages,
+        ("GET", "/api/search"): api.search,
+        ("POST", "/api/search"): api.search_in_context,
+        ("GET", "/api/explain"): api.explain,
+        ("POST", "/api/code"): by_code.code,
+        ("GET", "/api/related"): by_code.related,
+        ("GET", "/api/unit"): api.unit,
+        ("GET", "/api/file"): FileApi(turns, root).file,
+        ("GET", "/languages.js"): _answer(_LANGUAGES.encode(), ".js"),
+    }
     if proxy is None:
-        routes.append(Route("/api/quality", QualityApi(turns, judgements, model).quality, methods=["POST"]))
+        answers["POST", "/api/quality"] = quality.quality
     if judgements is not None:
-        judged = JudgementApi(turns, judgements)
-        routes += [
-            Route("/api/judgements", judged.judgements, methods=["GET"]),
-            Route("/api/judgements", judged.judge, methods=["POST"]),
-        ]
+        answers |= {("GET", "/api/judgements"): quality.judgements, ("POST", "/api/judgements"): quality.judge}
     if found_posts:
-        routes.append(Route("/api/posts", found_posts.posts, methods=["POST"]))
-    handlers = {HTTPException: refused, ClientDisconnect: left}
-    return _Guard(Starlette(routes=routes, exception_handlers=handlers), proxy)
+        answers["POST", "/api/posts"] = found_posts.posts
+    for file in sorted(_WEB.iterdir()):
+        if file.suffix in _TYPES:
+            place = "/" if file.name == "index.html" else f"/{file.name}"
+            answers["GET", place] = _answer(file.read_bytes(), file.suffix)
+    routes = [Route(place, answer, methods=[method]) for (method, place), answer in answers.items()]
+    return _Guard(
+        Starlette(routes=routes, exception_handlers={HTTPException: refused, ClientDisconnect: refused}), proxy
+    )
 
 
 class _Guard:
@@ -131,7 +209,7 @@ class _Guard:
             try:
                 self._admit(scope)
             except HTTPException as error:
-                app = error_answer(error.status_code, error.detail)
+                app = json_answer({"error": error.detail}, error.status_code)
         await app(scope, receive, send_guarded)
 
     def _admit(self, scope: Scope) -> None:
@@ -145,12 +223,7 @@ class _Guard:
         elif len(hosts) != 1 or not _HOST.fullmatch(hosts[0]):
             raise HTTPException(400, "expected the host localhost, 127.0.0.1 or [::1]")
         if (scope["method"], scope["path"], scope["query_string"]) != _LINK:
-            check_site(headers)
-
-
-def _place(file: Path) -> str:
-    """The path under which a file of the page is served."""
-    return "/" if file.name == "index.html" else f"/{file.name}"
+            _check_site(headers)
 
 
 def _answer(content: bytes, suffix: str) -> Any:
@@ -161,3 +234,17 @@ def _answer(content: bytes, suffix: str) -> Any:
         return Response(content, media_type=media_type)
 
     return answer
+
+
+def _check_site(headers: Headers) -> None:
+    """Refuse what a page of another site has a browser ask: how long an answer takes says what the index has.
+
+    Programs send neither of the two headers, and neither does a browser of before 2023 for a link or a picture.
+
+    Args:
+        headers: of a request, with one ``host``.
+    """
+    sites, origins = headers.getlist("sec-fetch-site"), headers.getlist("origin")
+    own = [f"{scheme}://{headers['host']}".lower() for scheme in ("http", "https")]  # a proxy may speak https
+    if not {*sites} <= {*_SAME} or not {each.lower() for each in origins} <= {*own}:
+        raise HTTPException(403, "expected a request of this server's own page, or of a program")

@@ -20,7 +20,7 @@ from data_prep.languages.identifiers import LONGEST_WORD, split_identifier
 from data_prep.languages.parsing import loaded_grammar
 from data_prep.languages.registry import LANGUAGES, languages
 from data_prep.languages.registry import language as language_named
-from data_prep.limited_calls import CALLS
+from data_prep.worker_pool import CALLS
 from data_prep.worker_process import EndedByItemError
 from search.files.languages import language_name
 

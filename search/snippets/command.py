@@ -117,8 +117,7 @@ def _index_of(path: Path) -> tuple[Path, Path]:
     Raises:
         UserError: there is none.
     """
-    from search.index.places import indexed_above
-    from search.opening import index_path
+    from search.opening import index_path, indexed_above
 
     for start in (Path(os.path.abspath(path)).parent, named_path(".")):  # noqa: PTH100 - no link is followed
         if found := indexed_above(start):

@@ -6,9 +6,8 @@ from typing import Any, Final
 
 from data_prep.files.printable import one_line
 from search.engine.engine import Engine
-from search.engine.hits import Hit, Stage
-from search.engine.show import painter, result
-from search.engine.signature import signature
+from search.engine.show import painter, result, signature
+from search.engine.signals import Hit, Stage
 from search.snippets.answer import CodeAnswer
 from search.snippets.code_search import CodeHit
 from search.traces.trace import Located, TracedError

@@ -33,7 +33,7 @@ from data_prep.languages.java.declarations import LARGEST_FILE
 from evaluation.speed import Measured, Seconds, SpeedOptions, compare, memory_mb, quantiles
 from experiments.recipes.config import REPOSITORY
 from experiments.terminal.console import complain, say
-from search.cursor.above import nearest
+from search.cursor import nearest
 from search.engine.question import LONGEST_QUERY
 from search.files.languages import language_name
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
@@ -42,7 +42,7 @@ from search.joint.joint_index import JointIndex
 from search.joint.opening import opened_list
 from search.opening import index_path
 from search.quality.questions import of_comments
-from search.serve.context_api import USUAL
+from search.serve.search_api import USUAL
 
 _OPENED: Final = 300.0
 """Seconds within which the server must have opened its index."""

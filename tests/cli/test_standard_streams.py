@@ -11,7 +11,7 @@ import pytest
 
 from cli.main import main
 from experiments.terminal import console
-from search.index.places import index_place
+from search.opening import index_place
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROGRAM = f"{sys.executable} -m cli.main"

@@ -21,7 +21,7 @@ from training.state import seed_everything
 from training.task import negatives_mask
 
 NEURAL = [name for name in MODELS if is_trained(name)]
-PAIRS = 16
+PAIRS = 32
 
 
 @dataclass(frozen=True)
@@ -91,21 +91,21 @@ def test_the_matrix_holds_the_scores_of_pairs(built, rows, pairs_per_block):
     model = built.model.eval()
     with torch.no_grad():
         queries = model.encode_query(built.ids.queries(rows[:9]))
-        codes = model.encode_code(built.ids.codes(rows))
+        codes = model.encode_code(built.ids.codes(rows[:16]))
         matrix = model.score_matrix(queries, codes, pairs_per_block=pairs_per_block)
-        for column in range(0, PAIRS, 5):
+        for column in range(0, 16, 3):
             same = codes.rows(torch.full((9,), column))
             torch.testing.assert_close(model.score_pairs(queries, same), matrix[:, column], rtol=1e-4, atol=1e-5)
-    assert matrix.shape == (9, PAIRS)
+    assert matrix.shape == (9, 16)
     assert matrix.std() > 0
 
 
 def test_the_size_of_blocks_changes_no_score_by_more_than_rounding(built, rows):
     model = built.model.eval()
     with torch.no_grad():
-        queries, codes = (model.encode_query(built.ids.queries(rows)), model.encode_code(built.ids.codes(rows)))
+        queries, codes = model.encode_query(built.ids.queries(rows[:12])), model.encode_code(built.ids.codes(rows[:16]))
         whole = model.score_matrix(queries, codes)
-        for size in (1, 7, 64, 1000):
+        for size in (1, 7, 64, 150):
             in_blocks = model.score_matrix(queries, codes, pairs_per_block=size)
             assert (in_blocks - whole).abs().max() < 1e-5
 
@@ -169,15 +169,18 @@ def test_an_empty_query_has_finite_scores_and_gradients(built, rows):
 
 
 def test_it_overfits_a_few_pairs(built, rows):
-    queries, codes = built.ids.queries(rows), built.ids.codes(rows)
-    negatives = torch.from_numpy(negatives_mask(built.ids.query_keys[rows], built.ids.code_keys[rows]))
+    subwords = built.model.reads == "subwords"  # whose steps are slow: fewer pairs
+    rows = rows[: 10 if subwords else 16]
+    queries, codes, keys = built.ids.queries(rows), built.ids.codes(rows), (built.ids.query_keys, built.ids.code_keys)
+    negatives = torch.from_numpy(negatives_mask(*(each[rows] for each in (*keys, *keys))))
     loss = Loss(built.plan.loss)
 
     def all_first(model: NeuralRanker) -> bool:
         scores = Built(built.plan, built.tokenizer, built.ids, model).scores(queries, codes)
         return bool((scores.masked_fill(~negatives, -torch.inf).amax(1) < scores.diagonal()).all())
 
-    for rate in (1e-2, 2e-3):  # inner products without a temperature need the lower one
+    rates = (1e-2, 2e-3)  # inner products without a temperature need the lower one
+    for rate in reversed(rates) if subwords else rates:
         model = build(built.plan, built.tokenizer, built.ids)
         optimiser = torch.optim.Adam(model.parameters(), lr=rate)
         assert not all_first(model)
@@ -189,7 +192,7 @@ def test_it_overfits_a_few_pairs(built, rows):
             optimiser.step()
             if step % 10 == 9 and all_first(model):
                 return
-    pytest.fail("150 steps on 16 pairs did not bring every gold to the first rank")
+    pytest.fail("150 steps did not bring every gold to the first rank")
 
 
 def test_weights_come_back_to_the_last_bit(built, rows, tmp_path):

@@ -16,18 +16,19 @@ from data_prep.datasets.jdk import _release_of
 from data_prep.files.reading import reading
 from data_prep.gencodesearchnet.r_corpus import read_package
 from data_prep.licences.licences import Licences
-from data_prep.pipeline.shard_folder import ShardFolder, TreeTask, make_shard
+from data_prep.pipeline.corpus import ShardFolder
+from data_prep.pipeline.extraction import TreeTask, make_shard
 from data_prep.pipeline.shards import TreeName
 from data_prep.sources.archives import read_java_files
-from data_prep.sources.debian_archives import _read_record
+from data_prep.sources.debian_sources import _read_record
 from data_prep.sources.download import Remote, download
-from data_prep.sources.own_git import _bounded
+from data_prep.sources.own_git import git_says
 from data_prep.sources.places import place_of
 from evaluation.saved_counts import SavedCounts
 from search.files.tree import found_files
 from search.index.build import refresh
-from search.index.places import index_place
 from search.index.vector_file import maker_of, up_to_date, vectors_path
+from search.opening import index_place
 from search.retrieval.ann.faiss_index import _read
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -230,5 +231,5 @@ def test_git_that_cannot_be_started_now_is_not_taken_for_no_git(tmp_path, monkey
         raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
 
     monkeypatch.setattr(subprocess, "Popen", fails)
-    with (tmp_path / "it").open("wb+") as file, pytest.raises(OSError, match="temporarily"):
-        _bounded(["git"], tmp_path, {}, file, file)
+    with pytest.raises(OSError, match="temporarily"):
+        git_says(tmp_path, "--version")

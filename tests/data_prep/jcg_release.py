@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.files.pickles import load_plain
-from data_prep.languages.java.jcg_syntax import PublishedMethod, parse_published
+from data_prep.languages.java.javalang_trees import PublishedMethod, parse_published
+from data_prep.sources.tabcs_release import load_plain
 
 FOLDER = Path(__file__).parents[3] / "shared" / "data" / "published" / "jcg"
 ROWS = 10_000

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from data_prep.config import DataConfig
-from data_prep.pipeline.corpus import pairs_of_corpus
-from data_prep.pipeline.shard_folder import TreeTask, make_shard
+from data_prep.pipeline.extraction import TreeTask, make_shard
+from data_prep.pipeline.pairs import pairs_of_corpus
 from data_prep.pipeline.shards import TreeName
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS, Pair, SplitName

@@ -4,24 +4,22 @@ import pytest
 
 from data_prep.config import DataConfig
 from data_prep.datasets.csn import Csn
-from data_prep.datasets.folder import Folder
+from data_prep.datasets.java_sources import Folder
 from data_prep.datasets.jdk import find_sources
 from data_prep.datasets.open_java import FILES, OpenJava
 from data_prep.datasets.tabcs import JcgTabcs
 from data_prep.files.atomic import write_atomically
-from data_prep.files.json_lines import json_lines
-from data_prep.files.pickles import load_plain
+from data_prep.files.json_text import json_lines
 from data_prep.files.reading import append_regular
 from data_prep.gencodesearchnet.r_corpus import read_package
 from data_prep.gencodesearchnet.records import read_raw, source_rows
 from data_prep.gencodesearchnet.subsets import find_subsets
 from data_prep.prepare import prepare
 from data_prep.sources.archives import read_java_files
-from data_prep.sources.debian_apt import source_entries
-from data_prep.sources.debian_archives import RECORD, archives_in, fetched_archives
-from data_prep.sources.jdk_package import is_zip, unpack_package
-from data_prep.sources.parquet import parquet_rows
-from data_prep.sources.tabcs_release import read_ids, read_vocabulary
+from data_prep.sources.codesearchnet_rows import parquet_rows
+from data_prep.sources.debian_sources import RECORD, archives_in, fetched_archives, source_entries
+from data_prep.sources.jdk_sources import is_zip, unpack_package
+from data_prep.sources.tabcs_release import load_plain, read_ids, read_vocabulary
 from tests.odd_files import KINDS, deadline, odd_thing
 
 JAVA = b"class A { /** Reads a line of it. */ int f() { return 1; } }\n"
@@ -137,7 +135,7 @@ def test_what_was_fetched_before_is_known_without_them(kind, tmp_path, monkeypat
         def __init__(self, _):
             raise ValueError("asked anew")
 
-    monkeypatch.setattr("data_prep.sources.debian_archives.SourceLists", NoLists)
+    monkeypatch.setattr("data_prep.sources.debian_sources.SourceLists", NoLists)
     odd_thing(kind, tmp_path / RECORD)
     with deadline(), pytest.raises(ValueError, match="asked anew"):
         fetched_archives(tmp_path, {"a": "a"})

@@ -1,6 +1,7 @@
 """What ``import neural_code_search`` gives, and the examples as a user runs them."""
 
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -42,18 +43,18 @@ def test_importing_it_loads_no_library():
     assert done.returncode == 0, done.stderr
 
 
-def test_the_pairs_that_match_have_the_higher_scores():
-    done = run(str(EXAMPLES / "score_pairs.py"))
-    assert done.returncode == 0, done.stderr
-    scores = [float(line.split()[0]) for line in done.stdout.splitlines()]
+def test_the_pairs_that_match_have_the_higher_scores(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["score_pairs.py"])
+    runpy.run_path(str(EXAMPLES / "score_pairs.py"), run_name="__main__")
+    scores = [float(line.split()[0]) for line in capsys.readouterr().out.splitlines()]
     assert scores[0] > scores[1]
     assert scores[3] > scores[2]
 
 
-def test_the_pool_is_ranked():
-    done = run(str(EXAMPLES / "rank_pool.py"), "read all lines of a file")
-    assert done.returncode == 0, done.stderr
-    question, first, *rest = done.stdout.splitlines()
+def test_the_pool_is_ranked(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["rank_pool.py", "read all lines of a file"])
+    runpy.run_path(str(EXAMPLES / "rank_pool.py"), run_name="__main__")
+    question, first, *rest = capsys.readouterr().out.splitlines()
     assert question == "read all lines of a file"
     assert "readLines" in first
     assert len(rest) == 2
@@ -68,8 +69,10 @@ def test_the_folder_is_searched(tmp_path, monkeypatch):
     assert about.startswith("2 functions, types and files of 1 files in ")
     assert question == "total of some values"
     assert "Sum.total  'Sum.java' lines 1-1" in first
-    mistaken = run(str(EXAMPLES / "search_folder.py"), str(tmp_path / "nowhere"))
-    assert (mistaken.returncode, mistaken.stderr) == (1, f"search_folder: there is no folder {tmp_path / 'nowhere'}\n")
+    monkeypatch.setattr(sys, "argv", ["search_folder.py", str(tmp_path / "nowhere")])
+    with pytest.raises(SystemExit) as mistaken:
+        runpy.run_path(str(EXAMPLES / "search_folder.py"), run_name="__main__")
+    assert str(mistaken.value) == f"search_folder: there is no folder {tmp_path / 'nowhere'}"
 
 
 def test_the_saved_results_are_data():

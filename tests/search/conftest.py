@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.files.user_folders import cache_folder, make_own_folder
+from data_prep.files.named_paths import cache_folder, make_own_folder
 from data_prep.store.ragged_lists import Ragged
 from galm.fast.kernel_functions import torch_kernels
 from galm.fast.kernels import one_thread_kernels
-from search.retrieval.ann.rounded import can_round
+from search.retrieval.ann.exact import can_round
 
 MODEL = {"model.dim": "32", "model.num_blocks": "4", "train.epochs": "1", "train.batch_size": "16", "data.limit": "400"}
 

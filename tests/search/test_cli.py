@@ -20,10 +20,10 @@ from experiments.recipes.config import REPOSITORY
 from search.engine.engine import Engine
 from search.engine.show import as_json, as_text
 from search.files.languages import language_names
-from search.files.origin import Origin
+from search.index.code_index import Origin
 from search.index.index_file import open_index
-from search.index.places import index_place
 from search.models.folder import DEFAULT_MODEL
+from search.opening import index_place
 
 
 @pytest.fixture

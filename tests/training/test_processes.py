@@ -17,6 +17,7 @@ from modeling import distributed as processes
 from training.state import seed_everything
 
 STEPS = 50
+MODELS = ("mean", "galm")
 
 
 def losses(setting: Setting, folder: Path, model: str, count: int) -> list[float]:
@@ -43,11 +44,11 @@ def losses(setting: Setting, folder: Path, model: str, count: int) -> list[float
     return told[:STEPS]
 
 
-def member(rank: int, store: str, meeting: str, model: str, out: str) -> None:
+def member(rank: int, store: str, meeting: str, out: str) -> None:
     """One of two processes."""
     dist.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=2)
-    folder = Path(out, str(rank))
-    Path(out, f"{rank}.json").write_text(json.dumps(losses(Setting.open(Path(store)), folder, model, 2)))
+    found = {model: losses(Setting.open(Path(store)), Path(out, f"{model}{rank}"), model, 2) for model in MODELS}
+    Path(out, f"{rank}.json").write_text(json.dumps(found))
     if rank == 0:
         Path(out, "exchanges.json").write_text(json.dumps(exchanges()))
     else:
@@ -75,32 +76,32 @@ def exchanges() -> dict[str, object]:
     }
 
 
-@pytest.fixture(scope="module", params=["mean", "galm"])
-def both(request, store, tmp_path_factory) -> tuple[str, Path]:
+@pytest.fixture(scope="module")
+def both(store, tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("processes")
     program = "import sys, test_processes; test_processes.member(int(sys.argv[1]), *sys.argv[2:])"
     places = [str(Path(__file__).parents[2]), str(Path(__file__).parent)]
     members = [
         subprocess.Popen(
-            [sys.executable, "-c", program, str(rank), str(store), str(out / "meeting"), request.param, str(out)],
+            [sys.executable, "-c", program, str(rank), str(store), str(out / "meeting"), str(out)],
             env={"PYTHONPATH": ":".join(places), "PATH": "/usr/bin:/bin", "GLOO_SOCKET_IFNAME": "lo"},
         )
         for rank in (0, 1)
     ]
     assert [each.wait(timeout=120) for each in members] == [0, 0]
-    return request.param, out
+    return out
 
 
-def test_two_processes_have_the_loss_of_one_in_every_step(both, setting, tmp_path):
-    model, out = both
+@pytest.mark.parametrize("model", MODELS)
+def test_two_processes_have_the_loss_of_one_in_every_step(both, setting, tmp_path, model):
     expected = losses(setting, tmp_path / "one", model, 1)
     assert len(expected) == STEPS
     for rank in (0, 1):
-        assert json.loads((out / f"{rank}.json").read_text()) == pytest.approx(expected, abs=1e-5)
+        assert json.loads((both / f"{rank}.json").read_text())[model] == pytest.approx(expected, abs=1e-5)
 
 
 def test_exchanges_put_the_parts_together_and_send_gradients_back(both):
-    found = json.loads((both[1] / "exchanges.json").read_text())
+    found = json.loads((both / "exchanges.json").read_text())
     assert found == {
         "joined": [[0, 0, 0], [1, 1, 0], [0, 0, 0], [1, 1, 1], [2, 2, 2]],
         "summed gradient": [[3, 3], [3, 3]],  # both processes' gradients of what this one encoded

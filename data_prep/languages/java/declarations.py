@@ -9,7 +9,8 @@ import tree_sitter_java
 from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
 
 from data_prep.errors import UserError
-from data_prep.languages.java.types import JavaFileTypes, JavaType, erased, text
+from data_prep.languages.java.types import JavaFileTypes, JavaType, erased
+from data_prep.languages.language import name_of, node_text
 from data_prep.languages.parsing import LONGEST_NAME, MOST_DEEP, MOST_FUNCTIONS, MOST_READ, captures_of_broken
 
 LARGEST_FILE: Final = 4 << 20
@@ -18,19 +19,6 @@ LARGEST_FILE: Final = 4 << 20
 _BLANK: Final = re.compile(rb"(?:\s|//[^\r\n]*+[\r\n])*+")
 
 JAVA: Final = Language(tree_sitter_java.language())
-_QUERY: Final = Query(
-    JAVA,
-    """
-    (import_declaration) @import
-    [(class_declaration) (interface_declaration) (enum_declaration) (record_declaration)
-     (annotation_type_declaration) (object_creation_expression (class_body)) (enum_constant body: (class_body))] @type
-    (method_declaration body: (block)) @method
-    (method_declaration !body) @abstract
-    [(constructor_declaration) (compact_constructor_declaration)] @constructor
-    (block_comment) @comment
-    (line_comment) @line_comment
-    """,
-)
 _MARKS: Final = {
     "import_declaration": "import",
     **dict.fromkeys(("class_declaration", "interface_declaration", "enum_declaration"), "type"),
@@ -40,9 +28,9 @@ _MARKS: Final = {
     **dict.fromkeys(("constructor_declaration", "compact_constructor_declaration"), "constructor"),
     "block_comment": "comment",
     "line_comment": "line_comment",
-    "ERROR": "error",
 }
-"""The query's captures by kind, and errors."""
+"""What a node is captured as, by its kind."""
+_QUERY: Final = Query(JAVA, "\n".join(f"({kind}) @{mark}" for kind, mark in _MARKS.items()))
 
 
 Kind = Literal["method", "abstract", "constructor", "type"]
@@ -90,9 +78,7 @@ class FoundMethod:
         """Names of the declaration's annotations, without ``@``, package and arguments."""
         modifiers = self.node.named_children[:1]
         marks = modifiers[0].named_children if modifiers and modifiers[0].type == "modifiers" else ()
-        return [
-            text(mark.child_by_field_name("name")).rsplit(".", 1)[-1] for mark in marks if "annotation" in mark.type
-        ]
+        return [name_of(mark).rsplit(".", 1)[-1] for mark in marks if "annotation" in mark.type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +112,18 @@ def parse_java(data: bytes) -> ParsedFile:
         raise UserError(f"longer than {LARGEST_FILE >> 20} MiB")
     tree = Parser(JAVA).parse(data)
     root = tree.root_node
-    captures = captures_of_broken(tree, _mark) if root.has_error else QueryCursor(_QUERY).captures(root)
+    if root.has_error:
+        return ParsedFile(data, tree, captures_of_broken(tree, _mark))
+    captures = QueryCursor(_QUERY).captures(root)
+    for node in (*captures.pop("type", ()), *captures.pop("method", ())):  # those of which more than the kind counts
+        if mark := _mark(node):
+            captures.setdefault(mark, []).append(node)
     return ParsedFile(data, tree, captures)
 
 
 def _mark(node: Node) -> str:
     kind = node.type
-    mark = "error" if node.is_missing else _MARKS.get(kind, "")
+    mark = "error" if node.is_missing or kind == "ERROR" else _MARKS.get(kind, "")
     if kind in ("object_creation_expression", "enum_constant"):
         return mark if any(child.type == "class_body" for child in node.named_children) else ""
     if kind == "method_declaration":
@@ -166,7 +157,7 @@ def find_declarations(parsed: ParsedFile, left_out: LeftOut | None = None) -> It
             types.enter(node, node.end_byte, enclosing)
             if not node.type.endswith("_declaration"):
                 continue  # a class body without a name
-        name, type_name = text(node.child_by_field_name("name")), enclosing.dotted if enclosing is not None else ""
+        name, type_name = name_of(node), enclosing.dotted if enclosing is not None else ""
         found = FoundMethod(node, kind, enclosing, docs.before(node.start_byte), name, type_name)
         size = 0 if too_deep or kind == "type" else node.end_byte - node.start_byte
         fits = count < MOST_FUNCTIONS and to_read + size <= MOST_READ * len(parsed.data)
@@ -211,7 +202,7 @@ class _Docs:
             comment = self.comments[place]
             if not _BLANK.fullmatch(self.data, comment.end_byte, start):
                 return ""
-            raw = text(comment)
+            raw = node_text(comment)
             if raw.startswith("/**") and len(raw) > len("/**/"):
                 return raw
             start = comment.start_byte
@@ -240,7 +231,7 @@ class _Types:
         elif node.type == "object_creation_expression":
             name = erased(node.child_by_field_name("type")) or ""
         else:
-            name = text(node.child_by_field_name("name"))
+            name = name_of(node)
         found = JavaType(node, name, enclosing, self.file)
         if node.type.endswith("_declaration"):
             self.file.types.setdefault(name, found)

@@ -14,11 +14,10 @@ from javalang.tree import StatementExpression
 
 from data_prep.errors import UserError
 from data_prep.languages.fields import LONGEST
-from data_prep.languages.java.code_fields import clean_fields
 from data_prep.languages.java.declarations import FoundMethod
-from data_prep.languages.java.jcg_syntax import PLACEHOLDERS, PublishedMethod, parse_published
-from data_prep.languages.java.statement_trees import statement_trees
-from data_prep.languages.java.types import text
+from data_prep.languages.java.functions import clean_fields
+from data_prep.languages.java.javalang_trees import PLACEHOLDERS, PublishedMethod, parse_published, statement_trees
+from data_prep.languages.language import node_text
 from data_prep.short_cache import kept_if_short
 
 _STOP_WORDS: Final = """
@@ -54,7 +53,7 @@ def profile_fields(
     A method that it cannot parse has no statement trees in the profile ``clean``, and None as fields in ``jcg``.
     """
     try:
-        method = parse_published(text(found.node))
+        method = parse_published(node_text(found.node))
     except UserError as error:
         return (clean_fields(found) if profile == "clean" else None), str(error)
     fields = clean_fields(found) if profile == "clean" else fields_of(method)

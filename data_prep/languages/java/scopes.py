@@ -5,7 +5,8 @@ from typing import Final
 
 from tree_sitter import Node
 
-from data_prep.languages.java.types import TYPE_BODIES, JavaType, declared, erased, text, type_parameters
+from data_prep.languages.java.types import TYPE_BODIES, JavaType, declared, erased, type_parameters
+from data_prep.languages.language import name_of, node_text
 
 SCOPES: Final = TYPE_BODIES | {
     "block", "constructor_body", "for_statement", "enhanced_for_statement", "lambda_expression", "catch_clause",
@@ -55,7 +56,7 @@ class Scopes:
             return None
         kind = node.type
         if kind == "identifier":
-            return self._name_type(text(node))
+            return self._name_type(node_text(node))
         if kind == "this":
             return self.here.name
         if kind == "super":
@@ -89,7 +90,7 @@ class Scopes:
         if owner is None:
             return
         name_node = owner.child_by_field_name("type" if owner.type == "object_creation_expression" else "name")
-        name = self.here.name if owner.type == "enum_constant" else erased(name_node) or text(name_node)
+        name = self.here.name if owner.type == "enum_constant" else erased(name_node) or node_text(name_node)
         self.here = JavaType(owner, name, self.here, self.here.file)
 
     # declarations
@@ -107,44 +108,44 @@ class Scopes:
         if type_name is None:
             type_name = self.type_of(node.child_by_field_name("value"))
         else:
-            type_name += "[]" * text(node.child_by_field_name("dimensions")).count("[")
-        self._declare(text(node.child_by_field_name("name")), type_name)
+            type_name += "[]" * node_text(node.child_by_field_name("dimensions")).count("[")
+        self._declare(name_of(node), type_name)
 
     def _caught(self, node: Node) -> None:
         types = next((child for child in node.named_children if child.type == "catch_type"), None)
         single = types is not None and types.named_child_count == 1
-        self._declare(text(node.child_by_field_name("name")), erased(types) if single else "Exception")
+        self._declare(name_of(node), erased(types) if single else "Exception")
 
     def _resource(self, node: Node) -> None:
         name = node.child_by_field_name("name")
         if name is not None:
             type_name = erased(node.child_by_field_name("type"))
-            self._declare(text(name), type_name or self.type_of(node.child_by_field_name("value")))
+            self._declare(node_text(name), type_name or self.type_of(node.child_by_field_name("value")))
 
     def _pattern(self, node: Node) -> None:
         """``Foo f`` in a switch label or a record pattern."""
         if node.named_child_count >= 2:
-            self._declare(text(node.named_children[-1]), erased(node.named_children[-2]))
+            self._declare(node_text(node.named_children[-1]), erased(node.named_children[-2]))
 
     def _tested(self, node: Node) -> None:
         """``o instanceof Foo f``."""
         name = node.child_by_field_name("name")
         if name is not None:
-            self._declare(text(name), erased(node.child_by_field_name("right")))
+            self._declare(node_text(name), erased(node.child_by_field_name("right")))
 
     def _each(self, node: Node) -> None:
         type_name = erased(node.child_by_field_name("type"))
         if type_name is None:
             type_name = _element(self.type_of(node.child_by_field_name("value")))
-        self._declare(text(node.child_by_field_name("name")), type_name)
+        self._declare(name_of(node), type_name)
 
     def _lambda_names(self, node: Node) -> None:
         parameters = node.child_by_field_name("parameters")
         if parameters is not None and parameters.type == "identifier":
-            self._declare(text(parameters), None)
+            self._declare(node_text(parameters), None)
         elif parameters is not None and parameters.type == "inferred_parameters":
             for name in parameters.named_children:
-                self._declare(text(name), None)
+                self._declare(node_text(name), None)
 
     # expressions
 
@@ -152,9 +153,9 @@ class Scopes:
         target, name = node.child_by_field_name("object"), node.child_by_field_name("field")
         if name is None or target is None:
             return
-        word = text(name)
+        word = node_text(name)
         if name.type == "this":  # Outer.this
-            self.types[node.id] = text(target)
+            self.types[node.id] = node_text(target)
             return
         owner = self.here if target.type == "this" else self.in_file(self.type_of(target))
         known, type_name = owner.field(word) if owner is not None else (False, None)
@@ -163,7 +164,7 @@ class Scopes:
         elif names_a_type(word) and not word.isupper():
             self.types[node.id] = word
         else:
-            self.types[node.id] = _STREAMS.get((text(target), word))
+            self.types[node.id] = _STREAMS.get((node_text(target), word))
 
     def _array_access(self, node: Node) -> None:
         self.types[node.id] = _element(self.type_of(node.child_by_field_name("array")))
@@ -171,7 +172,7 @@ class Scopes:
     def _new_array(self, node: Node) -> None:
         element = self.erase(node.child_by_field_name("type"))
         sizes = [child for child in node.named_children if child.type.startswith("dimensions")]
-        brackets = sum(1 if child.type == "dimensions_expr" else text(child).count("[") for child in sizes)
+        brackets = sum(1 if child.type == "dimensions_expr" else node_text(child).count("[") for child in sizes)
         self.types[node.id] = element + "[]" * brackets if element is not None else None
 
     def _same(self, node: Node) -> None:
@@ -182,7 +183,7 @@ class Scopes:
         self.types[node.id] = first or self.type_of(node.child_by_field_name("alternative"))
 
     def _joined(self, node: Node) -> None:
-        if text(node.child_by_field_name("operator")) == "+":
+        if node_text(node.child_by_field_name("operator")) == "+":
             sides = (node.child_by_field_name("left"), node.child_by_field_name("right"))
             self.types[node.id] = "String" if "String" in map(self.type_of, sides) else None
 

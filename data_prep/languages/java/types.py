@@ -10,6 +10,8 @@ from typing import Final
 
 from tree_sitter import Node
 
+from data_prep.languages.language import name_of, node_text
+
 TYPE_BODIES: Final = frozenset(
     ("class_body", "interface_body", "enum_body", "annotation_type_body", "enum_body_declarations")
 )
@@ -17,11 +19,6 @@ _FIELDS: Final = frozenset(("field_declaration", "constant_declaration"))
 _METHODS: Final = frozenset(("method_declaration", "annotation_type_element_declaration"))
 _PRIMITIVES: Final = frozenset(("integral_type", "floating_point_type", "boolean_type", "void_type"))
 _PARAMETERS: Final = frozenset(("formal_parameter", "spread_parameter"))
-
-
-def text(node: Node | None) -> str:
-    """The source text of a node, "" for None."""
-    return str(node.text or b"", "utf-8", "replace") if node is not None else ""
 
 
 def is_primitive(type_name: str) -> bool:
@@ -40,10 +37,10 @@ def erased(node: Node | None) -> str | None:
     while node is not None:
         kind = node.type
         if kind == "type_identifier" or kind in _PRIMITIVES:
-            word = text(node)
+            word = node_text(node)
             return None if word == "var" else word + "[]" * arrays
         if kind == "array_type":
-            arrays += text(node.child_by_field_name("dimensions")).count("[")
+            arrays += node_text(node.child_by_field_name("dimensions")).count("[")
             node = node.child_by_field_name("element")
         elif kind == "generic_type":
             node = node.named_child(0)
@@ -64,8 +61,8 @@ def declared(node: Node) -> Iterator[tuple[str, str | None]]:
     extra = "[]" if node.type == "spread_parameter" else ""
     declarators = [child for child in node.named_children if child.type == "variable_declarator"] or [node]
     for declarator in declarators:
-        arrays = "[]" * text(declarator.child_by_field_name("dimensions")).count("[")
-        yield text(declarator.child_by_field_name("name")), base + extra + arrays if base else None
+        arrays = "[]" * node_text(declarator.child_by_field_name("dimensions")).count("[")
+        yield name_of(declarator), base + extra + arrays if base else None
 
 
 def type_parameters(node: Node) -> dict[str, str | None]:
@@ -73,7 +70,7 @@ def type_parameters(node: Node) -> dict[str, str | None]:
     found: dict[str, str | None] = {}
     parameters = node.child_by_field_name("type_parameters")
     for parameter in parameters.named_children if parameters is not None else ():
-        name = next((text(child) for child in parameter.named_children if child.type == "type_identifier"), "")
+        name = next((node_text(child) for child in parameter.named_children if child.type == "type_identifier"), "")
         bound = next((child for child in parameter.named_children if child.type == "type_bound"), None)
         found[name] = (erased(bound.named_child(0)) if bound is not None else None) or "Object"
     return found
@@ -88,7 +85,7 @@ class JavaFileTypes:
 
     def add_import(self, node: Node) -> None:
         """Add ``import static a.B.c``; other imports are ignored."""
-        words = text(node).rstrip(";").split()
+        words = node_text(node).rstrip(";").split()
         if len(words) == 3 and words[1] == "static":
             parts = words[2].split(".")
             if len(parts) > 1 and parts[-1] != "*":
@@ -149,7 +146,7 @@ class JavaType:
             if member.type in _FIELDS:
                 found.update(declared(member))
             elif member.type == "enum_constant":
-                found[text(member.child_by_field_name("name"))] = self.name
+                found[name_of(member)] = self.name
         return {name: self.erase(type_name) for name, type_name in found.items()}
 
     @cached_property
@@ -158,7 +155,7 @@ class JavaType:
         found: dict[str, str | None] = {}
         for member in self._members:
             if member.type in _METHODS:
-                name = text(member.child_by_field_name("name"))
+                name = name_of(member)
                 result = self.erase(erased(member.child_by_field_name("type")), type_parameters(member))
                 found[name] = result if found.get(name, result) == result else None
         if self.node.type == "record_declaration":

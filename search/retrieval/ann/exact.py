@@ -1,23 +1,32 @@
 """Nearest-neighbour search over the vectors of an index, by inner product.
 
-The protocol :class:`VectorIndex` has three implementations: :class:`ExactVectors` here, which scans every row, and
-the optional FAISS (``faiss_index.py``) and Milvus (``milvus.py``). They differ in how they
-find candidates; all of them rescore the candidates with the same sums over the same stored vectors
-(:class:`Settled`), so they return the same scores, and rows with equal vectors tie wherever they are.
+:class:`VectorIndex` has three implementations: :class:`ExactVectors` here, which scans every row, and the optional
+FAISS (``faiss_index.py``) and Milvus (``milvus.py``). They differ in how they find candidates; all of them rescore the
+candidates with the same sums over the same stored vectors, so they return the same scores, and rows with equal vectors
+tie wherever they are.
 """
 
+import ctypes
+import functools
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
-from typing import Final, Protocol, runtime_checkable
+from typing import Final
 
 import numpy as np
 from jaxtyping import Float, Float32, Int64
 
 from data_prep.errors import UserError
-from search.retrieval.ann.rounded import LONGEST, RoundedVectors, blocks, can_round
+from modeling.c_library import load_c
 
+LONGEST: Final = 1.01
+"""Vectors have length 1, or 0 if nothing could be encoded; rounding to float16 may increase the length."""
+_LARGEST: Final = 127
+_ROUNDED_AT_ONCE: Final = 1024
+"""Rows converted at a time, few enough for the processor's cache."""
 HELD: Final = 1 << 29
 """Bytes of rounded vectors that :class:`ExactVectors` holds in memory."""
 SLACK: Final = 1e-4
@@ -26,32 +35,67 @@ _BLOCK: Final = 16_384
 """Rows converted at a time."""
 
 
-@runtime_checkable
-class VectorIndex(Protocol):
-    """Nearest-neighbour search over row vectors."""
-
-    def search(
-        self, queries: Float32[np.ndarray, "queries dim"], count: int
-    ) -> tuple[Float32[np.ndarray, "queries found"], Int64[np.ndarray, "queries found"]]:
-        """The scores and row numbers of the ``count`` best rows of each query (all, if there are fewer), best first.
-
-        A score is the inner product with the row's vector; of rows with equal scores the lower row number is first.
-
-        Raises:
-            UserError: the queries have another dimension or are not finite, or ``count`` is below 1.
-        """
-
-    def scores(
-        self, query: Float32[np.ndarray, " dim"], rows: Int64[np.ndarray, " some"]
-    ) -> Float32[np.ndarray, " some"]:
-        """The scores of ``rows`` for one query, equal to those of :meth:`search`."""
-
-    def close(self) -> None:
-        """Release all resources; the index cannot be used afterwards."""
+@functools.cache
+def can_round() -> bool:
+    """Whether the inner loop, which is in C, can be used."""
+    return _library() is not None
 
 
-class Settled(ABC):
-    """Base class of a :class:`VectorIndex`; subclasses only have to find the candidates of a query."""
+class RoundedVectors:
+    """Rows rounded to 8 bits per number, and what they say of the exact inner products: a fast first scan.
+
+    A row v is kept as s q with whole numbers q of at most 127 and the length e of v - s q, and a query x is rounded to
+    t p likewise, with numbers of up to 16 bits. Since v x - s t q p = (v - s q) x + s q (x - t p), the error of the
+    product s t q p is at most e |x| + (|v| + e) |x - t p| (Cauchy-Schwarz). The product q p of whole numbers is exact.
+    """
+
+    def __init__(self, vectors: Float[np.ndarray, "rows dim"]) -> None:
+        """Round ``vectors``, which are finite and at most :data:`LONGEST` long."""
+        self._numbers = np.empty(vectors.shape, np.int8)
+        self._scales, self._errors = (np.empty(len(vectors), np.float32) for _ in range(2))
+        for rows, block in blocks(vectors, _ROUNDED_AT_ONCE):
+            scales = np.abs(block).max(axis=1, initial=0) / np.float32(_LARGEST)
+            scales[scales == 0] = 1
+            rounded = np.rint(block / scales[:, None])
+            self._numbers[rows], self._scales[rows] = rounded, scales
+            rounded *= scales[:, None]
+            rounded -= block
+            self._errors[rows] = np.sqrt(np.einsum("rd,rd->r", rounded, rounded))
+
+    def products(
+        self, query: Float32[np.ndarray, " dim"]
+    ) -> tuple[Float32[np.ndarray, " rows"], Float32[np.ndarray, " rows"]]:
+        """The inner product of each row with ``query``, and how far from it the exact one may be."""
+        library = _library()
+        assert library is not None
+        rows, dim = len(self._numbers), len(query)
+        widest = min(np.iinfo(np.int16).max, np.iinfo(np.int32).max // (_LARGEST * max(1, dim)))
+        scale = np.float32(np.abs(query).max(initial=0) / widest) or np.float32(1)
+        rounded = np.rint(query / scale).astype(np.int16)
+        sums = np.empty(rows, np.int32)
+        arrays = (ctypes.c_void_p(each.ctypes.data) for each in (self._numbers, rounded, sums))
+        library.inner_products(*arrays, ctypes.c_int64(rows), ctypes.c_int64(dim))
+        lost = np.float32(np.linalg.norm(query - rounded * scale))
+        errors = self._errors * np.float32(np.linalg.norm(query) + lost) + np.float32(LONGEST) * lost
+        return sums.astype(np.float32) * (self._scales * scale), errors
+
+
+def blocks(
+    vectors: Float[np.ndarray, "rows dim"], size: int
+) -> Iterator[tuple[slice, Float32[np.ndarray, "some dim"]]]:
+    """The rows as float32, ``size`` at a time, with their places."""
+    for start in range(0, len(vectors), size):
+        rows = slice(start, min(start + size, len(vectors)))
+        yield rows, vectors[rows].astype(np.float32, copy=False)
+
+
+@functools.cache
+def _library() -> ctypes.CDLL | None:
+    return load_c(Path(__file__).with_name("rounded.c"), "nearest vectors are found with numpy, several times slower")
+
+
+class VectorIndex(ABC):
+    """Nearest-neighbour search over row vectors; subclasses only have to find the candidates of a query."""
 
     def __init__(self, vectors: Float[np.ndarray, "rows dim"]) -> None:
         """``vectors``: of length 1 or 0, float16 or float32, possibly memory-mapped.
@@ -71,13 +115,19 @@ class Settled(ABC):
         """At least ``count`` rows, ascending: the best and, if the search is exact, all that tie with the last."""
 
     def close(self) -> None:
-        """Release the vectors."""
+        """Release all resources; the index cannot be used afterwards."""
         self.vectors = self.vectors[:0]
 
     def search(
         self, queries: Float32[np.ndarray, "queries dim"], count: int
     ) -> tuple[Float32[np.ndarray, "queries found"], Int64[np.ndarray, "queries found"]]:
-        """See :meth:`VectorIndex.search`."""
+        """The scores and row numbers of the ``count`` best rows of each query (all, if there are fewer), best first.
+
+        A score is the inner product with the row's vector; of rows with equal scores the lower row number is first.
+
+        Raises:
+            UserError: the queries have another dimension or are not finite, or ``count`` is below 1.
+        """
         rows, dim = self.vectors.shape
         if queries.shape[1] != dim:
             raise UserError(f"expected queries of dimension {dim}, as the rows have, got {queries.shape[1]}")
@@ -111,7 +161,7 @@ class Settled(ABC):
         return (self.vectors[rows].astype(np.float32) * query).sum(axis=1)
 
 
-class ExactVectors(Settled):
+class ExactVectors(VectorIndex):
     """Exact search that scans every row; from the second query on rounded to 8 bits, with the same results.
 
     Rounding takes as long as several scans, which a single question does not need.
@@ -169,3 +219,30 @@ def extra(library: str, what: str) -> ModuleType:
             f"{what} needs {library.partition('.')[0]}: "
             ".venv/bin/python -m pip install --no-deps -r locks/requirements-vectors.txt"
         ) from error
+
+
+def vector_index(vectors: Float[np.ndarray, "rows dim"], name: str, path: Path, how: str) -> VectorIndex:
+    """A searchable index of ``vectors``; FAISS's clusters are cached beside the file that holds them.
+
+    Args:
+        vectors: of length 1 or less, possibly memory-mapped.
+        name: of the vectors: others have another one.
+        path: the file that holds them.
+        how: ``exact``, ``faiss``, or the file or URI of a Milvus; "": exact, or FAISS for large indexes if installed.
+
+    Raises:
+        UserError: ``how`` is something else, or its extra is not installed.
+    """
+    from search.retrieval.ann.faiss_index import WORTH_IT, clusters_path, installed, kept_faiss
+
+    if how == "faiss" or (how == "" and len(vectors) >= WORTH_IT and installed()):
+        return kept_faiss(vectors, name, clusters_path(path))
+    if how in ("", "exact"):
+        return ExactVectors(vectors)
+    from search.retrieval.ann.milvus import MilvusVectors, is_milvus
+
+    if is_milvus(how):
+        return MilvusVectors(vectors, how)
+    raise UserError(
+        f"--nearest takes exact, faiss, none, a file NAME.db or a URI http://, https:// or tcp://, not {how!r}"
+    )

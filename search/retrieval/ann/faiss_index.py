@@ -20,7 +20,7 @@ from jaxtyping import Float, Float32, Int32, Int64, UInt8
 
 from data_prep.errors import UserError
 from data_prep.files.sealed import read_sealed, write_sealed
-from search.retrieval.ann.exact import SLACK, Settled, extra
+from search.retrieval.ann.exact import SLACK, VectorIndex, extra
 
 WORTH_IT: Final = 250_000
 """Minimum number of rows for clusters: below, scanning every row takes less time than the model that reranks."""
@@ -36,7 +36,7 @@ def installed() -> bool:
     return importlib.util.find_spec("faiss") is not None
 
 
-class FaissVectors(Settled):
+class FaissVectors(VectorIndex):
     """A FAISS index over the rows."""
 
     def __init__(
@@ -85,11 +85,6 @@ class Clusters:
     centres: Float32[np.ndarray, "clusters dim"]
     ranges: Float32[np.ndarray, " numbers"]  # minimum of each dimension, then the width of its range
     places: Int32[np.ndarray, " rows"]  # cluster of each row
-
-    @property
-    def parts(self) -> list[np.ndarray]:
-        """The arrays in the order of the file."""
-        return [self.centres, self.ranges, self.places]
 
     @classmethod
     def of(cls, index: Any, rows: int) -> "Clusters":
@@ -160,7 +155,7 @@ def kept_faiss(vectors: Float[np.ndarray, "rows dim"], name: str, path: Path) ->
     made = FaissVectors(vectors)
     found = Clusters.of(made.index, len(vectors))
     with suppress(OSError):  # a read-only folder: they are built each time
-        write_sealed(path, FORMAT, _about(name), found.parts)
+        write_sealed(path, FORMAT, _about(name), [found.centres, found.ranges, found.places])
     return made
 
 

@@ -22,9 +22,8 @@ import numpy as np
 from jaxtyping import Float, Float32, Int64
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
-from data_prep.files.user_folders import OWN
-from search.retrieval.ann.exact import SLACK, Settled, extra
+from data_prep.files.named_paths import OWN, named_path
+from search.retrieval.ann.exact import SLACK, VectorIndex, extra
 from search.retrieval.ann.faiss_index import WORTH_IT
 
 REMOTE: Final = re.compile(r"(https?|tcp)://", re.IGNORECASE)
@@ -47,7 +46,7 @@ def is_milvus(where: str) -> bool:
     return bool(REMOTE.match(where)) or where.endswith(".db")
 
 
-class MilvusVectors(Settled):
+class MilvusVectors(VectorIndex):
     """Search over a Milvus collection of the rows."""
 
     def __init__(self, vectors: Float[np.ndarray, "rows dim"], uri: str, *, approximate_from: int = WORTH_IT) -> None:

@@ -25,12 +25,12 @@ from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_file
 from data_prep.languages.comments import plain_comment
 from data_prep.languages.java.declarations import FoundMethod, find_methods, parse_java
-from data_prep.languages.java.types import text
+from data_prep.languages.language import node_text
 from data_prep.records import SplitName
-from data_prep.sources.codesearchnet import JAVA_ROWS
 from data_prep.sources.git_repository import GitRepository, bare_repository
-from data_prep.sources.git_tree import GitTree
 from data_prep.sources.own_git import GitError
+from data_prep.sources.places import JAVA_ROWS
+from data_prep.sources.source_tree import GitTree
 from data_prep.worker_pool import map_ordered
 from experiments.terminal.console import say
 
@@ -112,7 +112,7 @@ def _is_row(method: FoundMethod, summary: str) -> bool:
 
 
 def _row(name: str, commit: str, path: str, method: FoundMethod, docstring: str, summary: str) -> Row:
-    code = text(method.node)
+    code = node_text(method.node)
     lines = f"#L{method.start_line}-L{method.end_line}"
     return {
         "repo": name,

@@ -10,7 +10,7 @@ import pytest
 
 from data_prep.config import DataConfig
 from data_prep.datasets.csn import Csn
-from data_prep.files import json_lines
+from data_prep.files import json_text
 from data_prep.pipeline.java_extraction import methods_of
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS, Method, SourceFile, SplitName
@@ -136,7 +136,7 @@ def test_damaged_files_are_one_line(tmp_path: Path, rows: Rows) -> None:
 
 
 def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_lines, "_RATIO_FROM", 1 << 20)
+    monkeypatch.setattr(json_text, "RATIO_FROM", 1 << 20)
     (tmp_path / "java_train_0.jsonl.gz").write_bytes(gzip.compress(b" " * (8 << 20)))
     assert "refused" in refused(tmp_path)
 
@@ -228,7 +228,7 @@ def test_a_parquet_bomb_is_refused(tmp_path: Path, rows: Rows, monkeypatch: pyte
     write_parquet(tmp_path, rows)
     file = tmp_path / "java" / "train-00000-of-00001.parquet"
     parquet.write_table(pa.table({name: ["x" * 1000] * 20_000 for name in parquet.read_schema(file).names}), file)
-    monkeypatch.setattr("data_prep.sources.parquet._RATIO_FROM", 1 << 20)
+    monkeypatch.setattr("data_prep.sources.codesearchnet_rows.RATIO_FROM", 1 << 20)
     assert "is refused: such a file does not unpack to" in refused(tmp_path)
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from data_prep.config import DataConfig
-from data_prep.datasets.installed import LIST, Installed, read_packages
+from data_prep.datasets.source_trees import PACKAGES, Installed, read_packages
 from data_prep.pipeline.shards import read_head
-from data_prep.sources.package_tree import PackageTree
+from data_prep.sources.source_tree import PackageTree
 from tests.data_prep.datasets.corpus_trees import LICENCE, tarball, wheel
 
 DOC = (
@@ -49,7 +49,7 @@ def config_of(tmp_path: Path, lines: str) -> DataConfig:
 
 
 def test_the_list_has_at_most_a_dozen_packages_a_language():
-    found = read_packages(LIST)
+    found = read_packages(PACKAGES)
     counts = {
         name: sum(package.language == name for package in found) for name in ("python", "javascript", "java", "go")
     }

@@ -10,16 +10,17 @@ from pathlib import Path
 import pytest
 
 from data_prep.config import DataConfig
-from data_prep.datasets.repositories import LEAVE_OUT, LIST, Repositories, read_repositories
+from data_prep.datasets.source_trees import LEAVE_OUT, REPOSITORIES, Repositories, read_repositories
 from data_prep.pipeline.contexts import CONTEXT_FIELD, context_words, with_contexts
+from data_prep.pipeline.corpus import LEFT_OUT
 from data_prep.pipeline.overlap import tree_of
-from data_prep.pipeline.shard_folder import LEFT_OUT
 from data_prep.pipeline.shards import read_head
 from data_prep.pipeline.triples import triples
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS
 from data_prep.sources import git_repository
-from data_prep.sources.git_tree import GitTree, mirror_of
+from data_prep.sources.git_repository import mirror_of
+from data_prep.sources.source_tree import GitTree
 from data_prep.store.prepared_data import PreparedData
 from tests.data_prep.datasets.corpus_trees import LICENCE, clones, head_of, write_list
 from tests.search.repositories import commit, run_git
@@ -53,7 +54,7 @@ def data(mirrors, tmp_path_factory) -> PreparedData:
 
 
 def test_the_list_is_read_and_has_no_repository_that_measures_this_project():
-    found = read_repositories(LIST)
+    found = read_repositories(REPOSITORIES)
     assert len({tree.name.lower() for tree, _ in found}) == len(found) > 60
     assert all(len(tree.revision) == 40 and tree.url == f"https://github.com/{tree.name}" for tree, _ in found)
     assert "psf/requests" in LEAVE_OUT.read_text()
@@ -229,9 +230,9 @@ def test_no_program_of_a_clone_is_run(tmp_path):
 @pytest.fixture
 def origin(tmp_path, monkeypatch) -> Path:
     """A list of two repositories that are fetched, in this process, by files in place of the network."""
-    monkeypatch.setattr("data_prep.pipeline.shard_folder._GUARD", None)
+    monkeypatch.setattr("data_prep.pipeline.corpus._GUARD", None)
     monkeypatch.setattr(git_repository, "_TRANSPORT", "file")
-    monkeypatch.setattr("data_prep.datasets.repositories._HOST", f"file://{tmp_path}/")
+    monkeypatch.setattr("data_prep.datasets.source_trees._HOST", f"file://{tmp_path}/")
     found = []
     for name in ("one", "two"):
         clone = commit(tmp_path / "o" / f"{name}.git", {"LICENSE": LICENCE, "a.py": KEPT.replace("reads", name)})
@@ -263,7 +264,7 @@ def test_without_a_network_it_ends_in_one_line(origin, tmp_path, monkeypatch):
     origin.write_text(text + f"o/gone\t{'0' * 40}\tMIT\tpython\n")
     assert len(Repositories(config).inputs()) == 3
     assert "o/gone" in (shards / LEFT_OUT).read_text()
-    monkeypatch.setattr("data_prep.pipeline.shard_folder.fetched_commit", lambda *_: pytest.fail("tried again"))
+    monkeypatch.setattr("data_prep.pipeline.extraction.fetched_commit", lambda *_: pytest.fail("tried again"))
     assert len(Repositories(config).inputs()) == 3
 
 

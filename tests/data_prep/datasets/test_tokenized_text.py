@@ -3,7 +3,7 @@
 import pytest
 
 from data_prep.datasets.open_java import laid_out, prose, with_literals
-from data_prep.languages.java.javadoc import first_sentence
+from data_prep.languages.comments import javadoc_sentence
 from tests.data_prep.java import methods
 
 
@@ -26,7 +26,7 @@ def test_prose(spaced: str, written: str) -> None:
 
 
 def test_a_first_sentence_is_found_in_prose() -> None:
-    assert first_sentence(prose("sorts it , e . g . by name . < p > stable .")) == "sorts it, e.g. by name."
+    assert javadoc_sentence(prose("sorts it , e . g . by name . < p > stable .")) == "sorts it, e.g. by name."
 
 
 def test_a_line_for_each_statement_and_brace() -> None:

@@ -1,8 +1,25 @@
+"""Paths that a user names, and folders that no other user can write into or read."""
+
+import os
+import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from data_prep.files.named_paths import check_file_place, check_folder_place, named_path
+from data_prep.files.named_paths import (
+    HOMES,
+    cache_folder,
+    check_file_place,
+    check_folder_place,
+    forget_relative_homes,
+    home_of,
+    is_own_file,
+    make_own_folder,
+    named_path,
+    own_folder,
+)
 
 
 def test_a_path_begins_at_the_current_folder_or_at_a_home(tmp_path, monkeypatch):
@@ -77,3 +94,95 @@ def test_what_stands_in_the_way_is_named(here, check, place, message):
 def test_a_device_is_no_place_for_a_file():
     with pytest.raises(ValueError, match="--out=/dev/null is no regular file: name a file"):
         check_file_place(Path("/dev/null"), "--out")
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "galm"
+
+
+@pytest.mark.parametrize("variable", HOMES)
+@pytest.mark.parametrize("named", ["relative", "./here", "", None])
+def test_what_is_not_absolute_is_ignored(tmp_path, monkeypatch, variable, named):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv(variable, raising=False)
+    if named is not None:
+        monkeypatch.setenv(variable, named)
+    assert home_of(variable) == tmp_path / HOMES[variable]
+    assert own_folder(variable) == tmp_path / HOMES[variable] / "galm"
+    forget_relative_homes()
+    assert variable not in os.environ
+
+
+def test_what_is_absolute_is_obeyed(tmp_path, cache):
+    forget_relative_homes()
+    assert home_of("XDG_CACHE_HOME") == tmp_path
+    assert cache_folder() == cache
+
+
+def test_a_home_in_the_current_folder_is_none(monkeypatch):
+    monkeypatch.setenv("HOME", "here")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    with pytest.raises(ValueError, match="set XDG_CACHE_HOME=/path"):
+        cache_folder()
+
+
+def test_folders_are_made_for_the_user_alone(cache):
+    make_own_folder(cache / "one" / "two")
+    assert [mode(each) for each in (cache, cache / "one", cache / "one" / "two")] == [0o700] * 3
+    make_own_folder(cache)
+
+
+def test_a_folder_that_others_could_read_is_closed(cache):
+    cache.mkdir()
+    cache.chmod(0o755)
+    assert cache_folder() == cache
+    assert mode(cache) == 0o700
+
+
+@pytest.mark.parametrize("writable", [0o770, 0o702, 0o777])
+def test_a_folder_that_others_may_write_is_not_used(cache, writable):
+    cache.mkdir()
+    cache.chmod(writable)
+    with pytest.raises(ValueError, match=r"other users may write into .*chmod 700"):
+        cache_folder()
+    cache.chmod(0o700)
+    assert cache_folder() == cache
+
+
+def test_a_folder_of_another_user_is_not_used(cache, monkeypatch):
+    cache.mkdir()
+    monkeypatch.setattr(os, "geteuid", lambda: cache.stat().st_uid + 1)
+    with pytest.raises(ValueError, match=r"belongs to another user.*set XDG_CACHE_HOME="):
+        cache_folder()
+
+
+def test_whose_file_it_is(tmp_path, monkeypatch):
+    file = tmp_path / "file"
+    file.touch(0o644)
+    assert is_own_file(file.stat())
+    file.chmod(0o664)
+    assert not is_own_file(file.stat())
+    file.chmod(0o644)
+    monkeypatch.setattr(os, "geteuid", lambda: file.stat().st_uid + 1)
+    assert not is_own_file(file.stat())
+
+
+@pytest.mark.parametrize("command", [["search", "open a door"], ["index", "."]])
+def test_a_command_says_in_one_line_that_others_may_write(tmp_path, cache, command):
+    cache.mkdir()
+    cache.chmod(0o777)
+    (tmp_path / "a.py").write_text("def open_door():\n    pass\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "cli.main", *command],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[3])},
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"galm: other users may write into {cache}")
+    assert done.stderr.count("\n") == 1

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.files.json_lines import json_lines
+from data_prep.files.json_text import json_lines
 from data_prep.gencodesearchnet.r_corpus import (
     ABOUT,
     PAIRS,

@@ -20,11 +20,11 @@ PROGRAM = """
 from data_prep.languages import registry
 registry.LANGUAGES["made"] = "made:LANGUAGE"
 from data_prep.records import SourceFile
-from search.cursor.trigger import query_of
+from search.cursor import query_of
 from search.engine import file_ranking
-from search.engine.signature import signature
+from search.engine.show import signature
 from search.files.languages import chosen_languages, read_file
-from search.files.tests_by_path import is_test
+from search.files.languages import is_test
 from search.serve.highlighting import highlighted
 from search.serve.web_app import _LANGUAGES
 from search.snippets.code_text import language_of, parsed_code

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.pipeline.extraction import COSTLY
-from data_prep.pipeline.shard_folder import TreeTask, map_trees
+from data_prep.pipeline.corpus import map_trees
+from data_prep.pipeline.extraction import COSTLY, TreeTask
 from data_prep.pipeline.shards import TreeName, read_files
 from tests.data_prep.datasets.corpus_trees import LICENCE, clones, head_of
 from tests.search.repositories import commit
@@ -18,9 +18,9 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 PROGRAM = """
 import os, signal, sys, threading, time
 from pathlib import Path
-from data_prep.pipeline.shard_folder import map_trees
+from data_prep.pipeline.corpus import map_trees
 from data_prep.pipeline.shards import TreeName
-from data_prep.pipeline.shard_folder import TreeTask
+from data_prep.pipeline.extraction import TreeTask
 
 tasks = [TreeTask(TreeName(*line.split()[:2], ""), ("python",), "clone", line.split()[2], "p") for line in sys.stdin]
 

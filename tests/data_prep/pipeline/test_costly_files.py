@@ -3,12 +3,10 @@
 from dataclasses import replace
 
 from data_prep.config import DataConfig
-from data_prep.datasets import published_rows
-from data_prep.datasets.published_rows import PublishedRow, pairs_of_rows
-from data_prep.item_limits import TEXT
-from data_prep.pipeline import java_pairs
-from data_prep.pipeline.java_extraction import COSTLY
+from data_prep.pipeline import java_extraction
+from data_prep.pipeline.java_extraction import COSTLY, PublishedRow, extract_all, pairs_of_rows
 from data_prep.records import SourceFile
+from data_prep.worker_process import TEXT
 
 KEPT = "class A { /** Reads all the lines of it. */ int readLines() {\n int all = next();\n return all;\n } }\n"
 HOSTILE = "class B {\n" + "a=>a=>a=>a=>a=>a=>a=>a=>a=>a=>\n" * 2_000
@@ -16,20 +14,20 @@ FIELDS = {"repo": "o/r", "path": "A.java", "url": "u#L1-L3", "docstring": "Reads
 CONFIG = DataConfig(min_method_lines=1, processes=1)
 
 
-def limited(monkeypatch, module):
-    monkeypatch.setattr(module, "_GUARD", replace(module._GUARD, limits=TEXT))
+def limited(monkeypatch, guard):
+    monkeypatch.setattr(java_extraction, guard, replace(getattr(java_extraction, guard), limits=TEXT))
 
 
 def test_of_java_files(monkeypatch):
-    limited(monkeypatch, java_pairs)
+    limited(monkeypatch, "_FILES_GUARD")
     files = [SourceFile("o", name, text.encode()) for name, text in [("A.java", KEPT), ("B.java", HOSTILE)]]
-    found = java_pairs.extract_all(files, CONFIG, progress=False)
+    found = extract_all(files, CONFIG, progress=False)
     assert [pair.method.name for pair in found.pairs] == ["readLines"]
     assert (found.files, found.broken) == (2, [("B.java", COSTLY)])
 
 
 def test_of_published_rows(monkeypatch):
-    limited(monkeypatch, published_rows)
+    limited(monkeypatch, "_ROWS_GUARD")
     codes = ["int readLines() { return lines.all(); }", f"int readOthers() {{\n{HOSTILE}"]
     rows = [PublishedRow(FIELDS | {"code": code}, "test") for code in codes]
     (_, one, parsed), (_, other, costly) = pairs_of_rows(rows, "o", CONFIG, progress=False)

@@ -9,7 +9,7 @@ from java import pair
 
 from data_prep.config import DataConfig
 from data_prep.datasets.jdk import choose, find_sources, homes
-from data_prep.pipeline.java_pairs import extract_all
+from data_prep.pipeline.java_extraction import extract_all
 from data_prep.pipeline.splits import SplitRule, project_of, split_pairs
 from data_prep.records import Pair, SourceFile
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from data_prep.files.json_lines import json_lines
+from data_prep.files.json_text import json_lines
 from data_prep.posts.config import PostsConfig
 from data_prep.posts.sets import PostSets
 from data_prep.posts.store import prepare_posts

@@ -12,8 +12,8 @@ import pytest
 
 from data_prep.config import DataConfig
 from data_prep.datasets.csn import Csn
-from data_prep.sources import codesearchnet
-from data_prep.sources.codesearchnet import JAVA_BYTES, JAVA_SHA256, places
+from data_prep.sources import places
+from data_prep.sources.places import JAVA_BYTES, JAVA_SHA256, places_of_codesearchnet
 from tests.data_prep.csn_files import Rows, documented_methods, row_of, write_parquet, write_zip
 from tests.local_server import Asked, send, serving
 
@@ -94,10 +94,10 @@ def world(
     monkeypatch.setattr("time.sleep", lambda _: None)
     with serving(world) as asked:
         world.asked = asked
-        monkeypatch.setattr(codesearchnet, "_ZENODO", f"http://127.0.0.1:{asked.port}{ZENODO}")
-        monkeypatch.setattr(codesearchnet, "_HUB", f"http://127.0.0.1:{asked.port}{HUB}")
-        monkeypatch.setattr(codesearchnet, "JAVA_BYTES", len(forms[ARCHIVES[0]]))
-        monkeypatch.setattr(codesearchnet, "JAVA_SHA256", hashlib.sha256(forms[ARCHIVES[0]]).hexdigest())
+        monkeypatch.setattr(places, "_ZENODO", f"http://127.0.0.1:{asked.port}{ZENODO}")
+        monkeypatch.setattr(places, "_HUB", f"http://127.0.0.1:{asked.port}{HUB}")
+        monkeypatch.setattr(places, "JAVA_BYTES", len(forms[ARCHIVES[0]]))
+        monkeypatch.setattr(places, "JAVA_SHA256", hashlib.sha256(forms[ARCHIVES[0]]).hexdigest())
         yield world
 
 
@@ -114,7 +114,7 @@ def refused(root: Path, mirror: str = "") -> str:
 
 
 def test_the_places_are_the_living_ones() -> None:
-    first, second, third = places()
+    first, second, third = places_of_codesearchnet()
     assert [remote.url for remote in first.files.values()] == ["https://zenodo.org/records/7857872/files/java.zip"]
     assert [remote.url for remote in second.files.values()] == [
         f"https://huggingface.co/datasets/code-search-net/code_search_net/resolve/{REVISION}/data/java.zip"
@@ -132,7 +132,7 @@ def test_the_first_place_is_enough(world: World, tmp_path: Path, caplog: pytest.
     assert "CodeSearchNet (Java): fetched from Zenodo to" in caplog.text
     source = Csn(DataConfig(root=str(tmp_path)))
     list(source.java_files())
-    assert source.raw.record()["fetched_from"] == "Zenodo"
+    assert source.record()["fetched_from"] == "Zenodo"
     record = json.loads((tmp_path / "raw" / "csn" / "fetched.json").read_text())
     assert record["files"][0]["sha256"] == hashlib.sha256(world.files[ARCHIVES[0]]).hexdigest()
     assert fetched(tmp_path) == ["java.zip"]  # not fetched again
@@ -156,8 +156,8 @@ def test_parquet_is_the_last_place(world: World, tmp_path: Path) -> None:
     assert fetched(tmp_path) == [path.removeprefix(f"{HUB}/main/") for path in TABLES]
     assert world.paths == [*ARCHIVES, *TABLES]
     source = Csn(DataConfig(root=str(tmp_path)))
-    assert len(list(source.java_files())) == sum(source.raw.record()["rows"].values()) > 100
-    assert source.raw.record()["fetched_from"] == "the Hugging Face Hub (Parquet)"
+    assert len(list(source.java_files())) == sum(source.record()["rows"].values()) > 100
+    assert source.record()["fetched_from"] == "the Hugging Face Hub (Parquet)"
 
 
 def test_parquet_goes_on_with_the_files_that_are_missing(world: World, tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_a_page_and_another_file_are_not_taken_for_it(
     world.files[ARCHIVES[1]] = bytes(flipped)
     assert len(fetched(tmp_path)) == 3
     assert "answers with a web page in place of java.zip; next" in caplog.text
-    assert f"instead of {codesearchnet.JAVA_SHA256}; nothing was saved; next" in caplog.text
+    assert f"instead of {places.JAVA_SHA256}; nothing was saved; next" in caplog.text
     assert sorted(each.name for each in (tmp_path / "raw" / "csn").iterdir()) == ["fetched.json", "java"]
 
 
@@ -223,7 +223,7 @@ def test_a_mirror_must_be_an_address() -> None:
 def test_a_proxy_of_the_environment_is_used(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{world.asked.port}")
     monkeypatch.delenv("no_proxy", raising=False)
-    monkeypatch.setattr(codesearchnet, "_ZENODO", "http://nowhere.invalid/records")
+    monkeypatch.setattr(places, "_ZENODO", "http://nowhere.invalid/records")
     world.files["http://nowhere.invalid/records/java.zip"] = world.files[ARCHIVES[0]]
     assert fetched(tmp_path) == ["java.zip"]
     assert world.paths == ["http://nowhere.invalid/records/java.zip"]
@@ -231,8 +231,8 @@ def test_a_proxy_of_the_environment_is_used(world: World, tmp_path: Path, monkey
 
 def test_https_goes_through_the_proxy_too(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{world.asked.port}")
-    monkeypatch.setattr(codesearchnet, "_ZENODO", "https://nowhere.invalid/records")
-    monkeypatch.setattr(codesearchnet, "_HUB", "https://nowhere.invalid/hub")
+    monkeypatch.setattr(places, "_ZENODO", "https://nowhere.invalid/records")
+    monkeypatch.setattr(places, "_HUB", "https://nowhere.invalid/hub")
     message = refused(tmp_path)  # this proxy opens no tunnel
     assert "Tunnel connection failed: 501" in message
 
@@ -240,8 +240,8 @@ def test_https_goes_through_the_proxy_too(world: World, tmp_path: Path, monkeypa
 def test_no_place_at_all_is_one_line_with_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as closed:
         address = f"http://127.0.0.1:{closed.server_port}"
-    monkeypatch.setattr(codesearchnet, "_ZENODO", address)
-    monkeypatch.setattr(codesearchnet, "_HUB", address)
+    monkeypatch.setattr(places, "_ZENODO", address)
+    monkeypatch.setattr(places, "_HUB", address)
     monkeypatch.setattr("time.sleep", lambda _: None)
     message = refused(tmp_path)
     assert "data set jdk needs no download" in message

@@ -92,7 +92,7 @@ def server() -> Iterator[Server]:
 
 
 def fetch(remote: Remote, target: Path, tries: int = 4) -> str:
-    return download(remote, target, tries=tries, timeout=5.0, first_wait=0.01, quiet=True)
+    return download(remote, target, tries=tries, timeout=5.0, first_wait=0.01)
 
 
 def names(folder: Path) -> list[str]:

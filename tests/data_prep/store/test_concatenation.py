@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data_prep.config import WordsConfig
@@ -36,6 +36,7 @@ def read(split: Split) -> list[tuple]:
     return [(split.text(row), *(split.word_list(field, row) for field in WORD_FIELDS)) for row in rows]
 
 
+@settings(max_examples=30)
 @given(ROWS, ROWS)
 def test_joined_is_all_pairs_in_order(first, second) -> None:
     first, second = pairs_of(first), pairs_of(second)
@@ -46,6 +47,7 @@ def test_joined_is_all_pairs_in_order(first, second) -> None:
     assert all(len(both.words[field]) == len(both) for field in WORD_FIELDS)
 
 
+@settings(max_examples=30)
 @given(ROWS, ROWS, st.data())
 def test_of_chosen_rows_only_these_are_joined(first, second, data) -> None:
     splits, expected = [], []

@@ -111,13 +111,9 @@ def test_ranks_and_trec_files_give_the_same_numbers(finished):
     assert found[ir_measures.RR] == pytest.approx(np.mean(np.where(ranks <= 100, 1 / ranks, 0)))
 
 
-def test_the_same_seed_gives_the_same_numbers(finished, options, tmp_path):
-    assert main(["folder", "galm", *options, f"--out={tmp_path / 'again'}"]) == 0
-    assert numbers(tmp_path / "again") == numbers(finished)
-    assert (tmp_path / "again" / "weights.safetensors").read_bytes() == (finished / "weights.safetensors").read_bytes()
-
-
-def test_a_run_stopped_by_ctrl_c_tells_how_to_go_on_and_ends_the_same(finished, options, tmp_path, monkeypatch, capsys):
+def test_a_run_stopped_by_ctrl_c_tells_how_to_go_on_and_ends_the_same_by_the_same_seed(
+    finished, options, tmp_path, monkeypatch, capsys
+):
     out, evaluate = tmp_path / "stopped run", training.evaluate
 
     def stop(*_, **__):
@@ -130,6 +126,7 @@ def test_a_run_stopped_by_ctrl_c_tells_how_to_go_on_and_ends_the_same(finished, 
     monkeypatch.setattr(training, "evaluate", evaluate)
     assert main(["folder", "galm", f"--train.resume={out}"]) == 0
     assert numbers(out) == numbers(finished)
+    assert (out / "weights.safetensors").read_bytes() == (finished / "weights.safetensors").read_bytes()
 
 
 def test_a_finished_run_is_not_run_again(finished, capsys):

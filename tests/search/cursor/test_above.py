@@ -8,7 +8,7 @@ import pytest
 from data_prep.languages.registry import LANGUAGES, language_of
 from data_prep.pipeline.extraction import disjoint, plain_code
 from data_prep.pipeline.shards import CorpusFile
-from search.cursor.above import LONGEST, WORDS, nearest, words_above
+from search.cursor import LONGEST, WORDS, nearest, words_above
 
 STANDARD = Path(sysconfig.get_path("stdlib"))
 

@@ -7,9 +7,8 @@ import pytest
 from repositories import write
 
 from cli.main import main
-from search.cursor.above import words_above
-from search.cursor.place import cursor_at
-from search.index.places import index_place
+from search.cursor import cursor_at, words_above
+from search.opening import index_place
 
 FILES = {
     "json_store.py": "import json\n\n\ndef load(path):\n"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from search.cursor.trigger import example, query_of
+from search.cursor import example, query_of
 from search.files.languages import language_names
 
 CASES = json.loads(Path(__file__).with_name("trigger_cases.json").read_text())

@@ -9,14 +9,13 @@ from experiments.recipes.config import resolve
 from experiments.run.training import build_model
 from modeling.pool_ranker import RowScores
 from search.engine.engine import FILES, Engine
-from search.engine.hits import best_beside
-from search.engine.names import Names
-from search.engine.query_words import query_split
-from search.engine.question import LONGEST_QUERY, QueryError
-from search.engine.reranker import ModelReranker
+from search.engine.packed_reranker import query_split
+from search.engine.question import LONGEST_QUERY, Names, QueryError
 from search.engine.settings import RankingSettings
+from search.engine.signals import best_beside
 from search.index.build import refresh
 from search.index.index_file import open_index
+from search.models.torch_models import ModelReranker
 from search.retrieval.bm25_index import Bm25Index
 
 

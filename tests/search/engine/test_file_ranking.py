@@ -12,10 +12,10 @@ from search.engine.file_ranking import FileRanking, FileWeights
 from search.engine.settings import RankingSettings
 from search.files.file_words import file_words, path_stems
 from search.files.java import read_java
-from search.files.tests_by_path import is_test
+from search.files.tree import is_test
 from search.index.build import refresh
-from search.index.file_index import KINDS, FileIndex
 from search.index.index_file import open_index
+from search.retrieval.bm25_index import KINDS, FileIndex
 
 FILES = {
     "web/session_store.py": b"class SessionStore:\n    def save(self, session):\n        return session.write(store)\n",
@@ -123,9 +123,11 @@ def test_an_update_gives_the_index_made_anew(project):
     assert done.read == 1
     (project.parent / "index").unlink()
     anew, _ = indexed(project)
-    for one, other in zip(updated.whole.arrays().values(), anew.whole.arrays().values(), strict=True):
-        assert (one == other).all()
-    assert updated.whole.texts() == anew.whole.texts()
+    one, other = updated.whole, anew.whole
+    assert (one.terms, one.names) == (other.terms, other.names)
+    for name in ("starts", "files"):
+        assert (getattr(one, name) == getattr(other, name)).all()
+    assert all((one.counts[kind] == other.counts[kind]).all() for kind in KINDS)
 
 
 def test_scores_are_those_of_the_definition(project):

@@ -4,7 +4,8 @@ import pytest
 
 from search.engine.engine import Engine
 from search.index.build import refresh
-from search.index.vector_encoding import refresh_vectors, row_encoder
+from search.index.encoders import row_encoder
+from search.index.vector_encoding import refresh_vectors
 from search.opening import opened, reranker_maker
 
 FILES = {

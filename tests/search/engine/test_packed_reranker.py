@@ -10,13 +10,12 @@ from bm25s.stopwords import STOPWORDS_EN
 
 from galm.fast.query_scorer import has_kernels
 from search.engine.packed_reranker import PackedModel, PackedReranker, scored_without_torch
-from search.engine.reranker import ModelReranker
-from search.index.packed_encoder import is_packed_unif
-from search.index.packed_light import PackedLight
-from search.index.places import index_place
+from search.index.encoders import PackedLight
 from search.models.folder import DEFAULT_BI_ENCODER, DEFAULT_MODEL
 from search.models.packed_model import load_model
-from search.retrieval.stop_words import STOP_WORDS
+from search.models.torch_models import ModelReranker
+from search.opening import index_place
+from search.retrieval.bm25_index import STOP_WORDS
 
 QUERIES = ["return the next element of the pipeline", "close", "zzqunknown word of nobody here", "a b c d e f g h i j"]
 needs_kernels = pytest.mark.skipif(not has_kernels(), reason="there is no C compiler here (cc)")
@@ -25,7 +24,7 @@ needs_kernels = pytest.mark.skipif(not has_kernels(), reason="there is no C comp
 @needs_kernels
 @pytest.mark.parametrize("query", QUERIES)
 def test_scores_are_those_of_torch(index, odd_rows, query):
-    packed, torch = PackedModel.load(DEFAULT_MODEL), load_model(DEFAULT_MODEL)
+    packed, torch = PackedModel(DEFAULT_MODEL), load_model(DEFAULT_MODEL)
     for split in (index.split, odd_rows):
         rows = np.arange(0, len(split), 3)
         ours = PackedReranker(packed, split).scores(query.split(), rows)
@@ -40,14 +39,14 @@ def test_scores_are_those_of_torch(index, odd_rows, query):
 
 @needs_kernels
 def test_of_no_words_all_rows_are_equal(index):
-    ours = PackedReranker(PackedModel.load(DEFAULT_MODEL), index.split)
+    ours = PackedReranker(PackedModel(DEFAULT_MODEL), index.split)
     assert ours.scores([], np.array([0, 7, 200])).tolist() == [0, 0, 0]
     assert ours.scores(["close"], np.empty(0, np.int64)).tolist() == []
 
 
 @needs_kernels
 def test_alignments_are_those_of_torch(index):
-    ours = PackedReranker(PackedModel.load(DEFAULT_MODEL), index.split)
+    ours = PackedReranker(PackedModel(DEFAULT_MODEL), index.split)
     theirs = ModelReranker(*load_model(DEFAULT_MODEL), index.split)
     for row in (0, 11, 200):
         one, other = (each.alignment(QUERIES[0].split(), row) for each in (ours, theirs))
@@ -57,8 +56,6 @@ def test_alignments_are_those_of_torch(index):
 
 
 def test_only_what_is_computed_here_is_taken(tmp_path):
-    assert not is_packed_unif(DEFAULT_BI_ENCODER)
-    assert not is_packed_unif(DEFAULT_MODEL)
     assert scored_without_torch(DEFAULT_MODEL) == has_kernels()
     assert not scored_without_torch(DEFAULT_BI_ENCODER)
     assert not scored_without_torch(tmp_path)
@@ -69,9 +66,9 @@ def test_only_what_is_computed_here_is_taken(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["config.json", "words.json", "model.safetensors"])
-@pytest.mark.parametrize("kind", [PackedModel.load, PackedLight])
+@pytest.mark.parametrize("kind", [PackedModel, PackedLight])
 def test_a_damaged_file_is_told_in_one_line(tmp_path, name, kind):
-    folder = shutil.copytree(DEFAULT_MODEL if kind == PackedModel.load else DEFAULT_BI_ENCODER, tmp_path / "model")
+    folder = shutil.copytree(DEFAULT_MODEL if kind == PackedModel else DEFAULT_BI_ENCODER, tmp_path / "model")
     content = bytearray((folder / name).read_bytes())
     content[len(content) // 2] ^= 1
     (folder / name).write_bytes(content)

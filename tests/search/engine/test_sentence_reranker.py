@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 from search.engine.engine import Engine
-from search.engine.sentence_reranker import SentenceReranker, sentence_model
 from search.engine.settings import RankingSettings
+from search.models.torch_models import SentenceReranker
+from search.opening import sentence_model
 
 
 class Counts:

@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 from repositories import commit, run_git, write
 
-from search.files.links import committed_blobs
-from search.files.links import origin_of as origin_of_checkout
-from search.files.origin import Origin, link
 from search.files.tree import checkout_of
-from search.index.build import refresh
+from search.index.build import committed_blobs, refresh
+from search.index.build import origin_of as origin_of_checkout
+from search.index.code_index import Origin, link
 from search.index.index_file import open_index
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

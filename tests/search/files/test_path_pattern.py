@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from search.files.path_pattern import LONGEST_PATTERN, path_matcher
+from search.files.languages import LONGEST_PATTERN, path_matcher
 
 CHARACTERS = "ab*?[]!-^/.\\z(+é\n"
 

@@ -21,15 +21,14 @@ from experiments.recipes.config import REPOSITORY, resolve
 from experiments.recipes.models import class_of
 from experiments.recipes.run_folder import RunFolder
 from search.engine.engine import Engine
-from search.engine.reranker import ModelReranker
 from search.engine.settings import RankingSettings
 from search.engine.signals import Retriever
 from search.index import vector_encoding
 from search.index.build import refresh
 from search.index.dense_retriever import DenseRetriever, near_rows
+from search.index.encoders import row_encoder
 from search.index.index_file import open_index, read_head
-from search.index.places import index_place
-from search.index.vector_encoding import BATCH, refresh_vectors, row_encoder
+from search.index.vector_encoding import BATCH, refresh_vectors
 from search.index.vector_file import (
     FORMAT,
     KEY,
@@ -42,6 +41,8 @@ from search.index.vector_file import (
     vectors_of,
     vectors_path,
 )
+from search.models.torch_models import ModelReranker
+from search.opening import index_place
 from search.quality.measure import measure_quality
 from search.quality.questions import Questions
 from search.retrieval.ann.exact import ExactVectors
@@ -479,9 +480,7 @@ def test_vectors_come_by_themselves_stay_of_their_model_and_go(tree, run, capsys
     assert made_by(f"--vectors={run}") == (str(run), True)
     (tree / "A.java").write_text("class A { void added() { } }")
     assert made_by() == (str(run), True)
-    monkeypatch.setattr(
-        "search.index.vector_encoding.row_encoder", lambda _: pytest.fail("was loaded though nothing changed")
-    )
+    monkeypatch.setattr("search.index.encoders.row_encoder", lambda _: pytest.fail("was loaded though nothing changed"))
     assert made_by() == (str(run), True)
     monkeypatch.undo()
     capsys.readouterr()
@@ -584,8 +583,7 @@ def test_vectors_of_the_same_model_by_name_but_of_another_width_are_refused(enco
 def test_damaged_clusters_are_made_anew(tree, run, monkeypatch):
     if not find_spec("faiss"):
         pytest.skip("faiss is not installed: pip install --no-deps -r locks/requirements-vectors.txt")
-    for module in ("search.retrieval.ann.faiss_index", "search.retrieval.ann.opening"):
-        monkeypatch.setattr(f"{module}.WORTH_IT", 10)
+    monkeypatch.setattr("search.retrieval.ann.faiss_index.WORTH_IT", 10)
     monkeypatch.setattr(FaissVectors, "_built", lambda index, _, build=FaissVectors._built: build(index, 1))
     path = index_place(tree)
     assert main(["index", str(tree), f"--vectors={run}"]) == 0

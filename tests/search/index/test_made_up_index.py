@@ -84,10 +84,6 @@ MADE_UP = {
     "rows that are no number": with_file(units="3"),
     "a path that is none": with_file(path=None),
     "a field of its own": with_file(other=1),
-    "an address that is a script": with_origin(url="javascript:alert(1)//a/b"),
-    "an address without https": with_origin(url="http://host.org/owner/name"),
-    "an address with a user": with_origin(url="https://me@host.org/owner/name"),
-    "a commit that is none": with_origin(commit="../../x"),
     "a word that is none": with_json("lexicon", lambda words: [None, *words[1:]]),
     "too few words": with_json("lexicon", lambda words: words[:3]),
     "terms that are no list": with_json("terms", lambda _: {"a": 1}),
@@ -120,6 +116,23 @@ def test_an_index_that_does_not_fit_together_is_refused_in_one_line(path, change
     with pytest.raises(UnusableIndexError, match=r"cannot be read \(.+\): remove it, and make it again by") as error:
         open_index(path)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"url": "javascript:alert(1)//a/b"},
+        {"url": "http://host.org/owner/name"},
+        {"url": "https://me@host.org/owner/name"},
+        {"commit": "../../x"},
+    ],
+)
+def test_an_origin_that_is_none_gives_no_links(path, other):
+    arrays = arrays_of(path)
+    assert any(map(open_index(path).url, range(6)))
+    with_origin(**other)(arrays)
+    seal(path, save(arrays))
+    assert not any(map(open_index(path).url, range(6)))
 
 
 @pytest.mark.parametrize("content", [b"\xff" * 100, b"", b"\0" * 8, b"\x02" + bytes(7) + b"{}", b"[" * 10_000])

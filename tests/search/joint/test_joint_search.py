@@ -18,7 +18,7 @@ from search.engine.engine import Engine
 from search.engine.settings import RankingSettings
 from search.index.dense_retriever import near_rows
 from search.index.index_file import open_index, read_head
-from search.index.update import update_vectors
+from search.index.vector_file import update_vectors
 from search.joint.joint_index import JointBm25
 from search.joint.opening import joined, open_member
 from search.joint.repository_list import read_list

@@ -2,8 +2,8 @@
 
 import pytest
 
-from search.index.places import index_place
 from search.joint.repository_list import read_list
+from search.opening import index_place
 
 
 def listed(folder, text):

@@ -13,10 +13,8 @@ from starlette.exceptions import HTTPException
 
 from cli.main import main
 from search.joint.live_list import LiveList
-from search.serve.answering import OpeningIndex
-from search.serve.live_index import LiveIndex
-from search.serve.shared import Proxy, read_secret
-from search.serve.web_app import web_app
+from search.serve.live_index import LiveIndex, OpeningIndex
+from search.serve.web_app import Proxy, read_secret, web_app
 
 SECRET = "0123456789abcdef0123456789abcdef"
 SOURCES = {

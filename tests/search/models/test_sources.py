@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from search.models.sources import write_sources
+from search.models.packed_model import write_sources
 
 
 def _line(origin: str, licence: str = "MIT") -> str:

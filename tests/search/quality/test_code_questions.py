@@ -11,12 +11,11 @@ from serving import index_of
 
 from cli.main import main
 from search.engine.engine import Engine
-from search.engine.signature import body
+from search.engine.show import body
 from search.index.index_file import open_index
-from search.quality.code_questions import of_halves, of_namesakes
-from search.quality.measure import frames_found, measure_pieces, measure_traces, rank_by, rank_of
+from search.quality.code_questions import measure_pieces, of_halves, of_namesakes, rank_by, rank_of
 from search.quality.questions import FEWEST
-from search.quality.trace_questions import Call, TraceQuestion, of_traces, printed
+from search.quality.trace_questions import Call, TraceQuestion, frames_found, measure_traces, of_traces, printed
 from search.snippets.code_search import CodeHit
 from search.traces.trace import FrameLocator, read_trace
 

@@ -6,9 +6,8 @@ import pytest
 
 from data_prep.languages.identifiers import query_words
 from search.engine.settings import RankingSettings
-from search.quality.measure import measure_quality, with_comments
+from search.quality.measure import measure_quality, quality_lines, with_comments
 from search.quality.questions import FEWEST, of_comments, of_members, of_names, of_returns
-from search.quality.reports import quality_lines
 from search.retrieval.bm25_index import terms_of
 from tests.odd_files import KINDS, deadline, odd_thing
 
@@ -79,14 +78,9 @@ def test_names_are_asked_that_lead_to_one_row(index):
     for row, name in zip(found.rows.tolist(), found.texts, strict=True):
         assert not index.file(row).test
         assert [other for other, each in enumerate(index.names) if f".{each}".endswith(f".{name}")] == [row]
-    ranked = measure_quality(index, {}, RankingSettings(), of_names(index, 60, 0))[0].ranks
-    assert (ranked == 1).all()
-    assert not (
-        measure_quality(index, {}, RankingSettings(exact_name_boost=0.0, mention_boost=0.0), of_names(index, 60, 0))[
-            0
-        ].ranks
-        == 1
-    ).all()
+    drawn, unknown = of_names(index, 30, 0), RankingSettings(exact_name_boost=0.0, mention_boost=0.0)
+    assert (measure_quality(index, {}, RankingSettings(), drawn)[0].ranks == 1).all()
+    assert not (measure_quality(index, {}, unknown, drawn)[0].ranks == 1).all()
 
 
 def test_a_row_that_is_named_is_looked_at_however_short_the_list(index):

@@ -18,8 +18,8 @@ from search.engine.question import words_of
 from search.engine.settings import RankingSettings
 from search.index.build import refresh
 from search.index.index_file import open_index
+from search.quality.measure import query_lines
 from search.quality.query_file import QueryFile, TypedQuery, read_query_file
-from search.quality.reports import query_lines
 from search.quality.typed_queries import answered, as_record, measure_queries, ndcg_by_file, same_file, words_in
 
 QUERIES = [

@@ -69,7 +69,7 @@ def test_a_place_has_related_code(port):
         ({"text": "a()", "top": 0}, 400, "top takes a whole number from 1 to 100"),
         ({"text": "a()", "top": True}, 400, "top takes a whole number from 1 to 100"),
         ({"text": "a()", "language": "cobol"}, 400, "expected languages among"),
-        ({"text": "a()", "language": 3}, 400, "path and language are texts"),
+        ({"text": "a()", "language": 3}, 400, "language is a text, not 3"),
         ({"text": "a()", "path": "a" * 501}, 400, "path has at most 500 characters"),
         ({"text": "a()", "query": "a"}, 400, "expected an object with text"),
         ({"text": "a" * LARGEST}, 413, "expected a body of at most"),

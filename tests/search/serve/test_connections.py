@@ -10,7 +10,7 @@ import pytest
 from serving import running_app
 from starlette.responses import Response
 
-from search.serve.connections import Connection
+from search.serve.server import Connection
 
 HEAD = b"Host: localhost\r\n"
 LARGE = 12 << 20  # bytes, more than lies between two sockets of one machine

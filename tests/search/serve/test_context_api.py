@@ -7,11 +7,11 @@ import pytest
 from repositories import write
 from serving import Answer, ask, index_of, running
 
-from search.cursor.above import LONGEST
+from search.cursor import LONGEST
 from search.files.languages import language_names
-from search.index.update import update_vectors
-from search.serve.context_api import LARGEST
+from search.index.vector_file import update_vectors
 from search.serve.live_index import LiveIndex, reranker_maker
+from search.serve.search_api import LARGEST
 
 FILES = {
     "store/json_store.py": "import json\n\n\ndef load(path):\n"

@@ -8,7 +8,7 @@ import pytest
 from repositories import write
 from serving import ask, index_of, post, running
 
-from search.index.places import index_place, judgements_place
+from search.opening import index_place, judgements_place
 from search.quality.query_file import Judgements, read_query_file
 from search.serve.live_index import LiveIndex
 
@@ -100,10 +100,10 @@ def test_a_damaged_file_is_told_and_left_as_it_is(port, saved, content):
     ("change", "line"),
     [
         ({"query": "!!"}, "expected a question in words or a name"),
-        ({"query": 3}, "query and path are texts"),
+        ({"query": 3}, "query is a text, not 3"),
         ({"query": "a" * 2001}, "a query has at most 2,000 characters"),
         ({"path": "../io/lines.py"}, "there is no indexed file"),
-        ({"path": None}, "query and path are texts"),
+        ({"path": None}, "path is a text, not None"),
         ({"start_line": 0}, "count from 1"),
         ({"start_line": True}, "count from 1"),
         ({"start_line": 3}, "count from 1"),

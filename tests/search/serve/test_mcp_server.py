@@ -13,9 +13,9 @@ from mcp.client.stdio import stdio_client
 
 from cli.main import main
 from experiments.recipes.config import REPOSITORY
-from search.index.places import index_place
+from search.opening import index_place
 from search.serve.agent_tools import AgentTools
-from search.serve.fresh_index import FreshIndex
+from search.serve.live_index import FreshIndex
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -79,7 +79,7 @@ def test_a_client_searches_reads_and_is_told_why(tree):
                 ("search", {"question": "a" * 2001}, "question has at most 2,000 characters, not 2,001"),
                 ("explain", {"question": "a" * 2001, "path": "a", "line": 1}, "question has at most 2,000 characters"),
                 ("search", {"snippet": "a" * ((2 << 20) + 1)}, "snippet has at most 2,097,152 characters"),
-                ("search", {"question": "a", "path": "*" * 501}, "path has at most 500 characters, not 501"),
+                ("search", {"question": "a", "path": "*" * 501}, "path has at most 500 characters"),
                 ("search", {"question": "a", "language": "go," * 200}, "language has at most 500 characters"),
                 ("related", {"path": "a" * 4097, "line": 1}, "path has at most 4,096 characters"),
                 ("related", {"path": "a", "line": 1, "language": "go," * 200}, "language has at most 500"),
@@ -171,7 +171,7 @@ def test_a_client_that_goes_away_while_it_asks_ends_the_server(tree, writes):
 
 
 def test_a_file_that_changed_is_found_at_the_next_question(tree, monkeypatch):
-    monkeypatch.setattr("search.serve.fresh_index.LOOKED", 0.0)
+    monkeypatch.setattr("search.serve.live_index.LOOKED", 0.0)
     tools = AgentTools(FreshIndex(tree, "none", lambda *_: None))
     assert tools.search("juggle the pineapples")["results"] == []
     (tree / "Circus.java").write_text("class Circus {\n  int jugglePineapples() {\n    return 3;\n  }\n}\n")

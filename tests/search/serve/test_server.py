@@ -22,16 +22,16 @@ import pytest
 from repositories import write
 from serving import ask, index_of, running
 
+from cli.main import main
 from data_prep.store.tokenizing import WordTokenizer
 from experiments.recipes.config import resolve
 from experiments.run.training import build_model
 from search.engine.question import LONGEST_QUERY
-from search.engine.reranker import ModelReranker
 from search.engine.show import as_json
-from search.files.languages import language_names
-from search.files.path_pattern import LONGEST_PATTERN
+from search.files.languages import LONGEST_PATTERN, language_names
 from search.index.index_file import read_head
-from search.index.places import index_place
+from search.models.torch_models import ModelReranker
+from search.opening import index_place
 from search.serve.live_index import LiveIndex
 from search.serve.server import listening
 from tests.odd_files import KINDS, deadline, odd_thing
@@ -460,10 +460,11 @@ def test_the_command_says_its_address_and_ends_with_ctrl_c(tmp_path):
         (["--port=0", "--index=nowhere"], "there is no index at"),
     ],
 )
-def test_mistakes_of_the_command_are_one_line(tmp_path, arguments, line):
-    with serve_sh(*arguments, cwd=tmp_path) as done:
-        out, told = done.communicate(timeout=60)
-    assert (done.returncode, out, told.count("\n")) == (2, "", 1)
+def test_mistakes_of_the_command_are_one_line(tmp_path, monkeypatch, capsys, arguments, line):
+    monkeypatch.chdir(tmp_path)
+    assert main(["serve", *arguments]) == 2
+    out, told = capsys.readouterr()
+    assert (out, told.count("\n")) == ("", 1)
     assert line in told
 
 

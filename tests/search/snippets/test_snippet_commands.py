@@ -9,7 +9,7 @@ from failing_programs import PYTHON, python_trace
 from repositories import write
 
 from cli.main import main
-from search.index.places import index_place
+from search.opening import index_place
 from tests.odd_files import KINDS, deadline, odd_thing
 
 COPY = "def repeat(times):\n    return repeat(times - 1) if times else 1 / 0\n"

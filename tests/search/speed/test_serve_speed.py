@@ -12,11 +12,11 @@ from serving import index_of
 from cli.main import main
 from evaluation.speed import SpeedOptions
 from experiments.speed.report import saved_records
-from search.cursor.above import LONGEST
+from search.cursor import LONGEST
 from search.index.index_file import open_index
-from search.index.places import index_place
 from search.joint.joint_index import JointIndex
 from search.joint.opening import opened_list
+from search.opening import index_place
 from search.speed.server import ask, bodies, running
 
 

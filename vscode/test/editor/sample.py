@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from data_prep.sources.debian_archives import fetched_archives
+from data_prep.sources.debian_sources import fetched_archives
 from data_prep.sources.package_downloads import Package, fetched_package
-from data_prep.sources.package_tree import PackageTree
+from data_prep.sources.source_tree import PackageTree
 
 PACKAGES: Final = (
     Package("python", "pypi", "requests", "2.32.3", "70761cfe03c773ceb22aa2f671b4757976145175cdfca038c02654d061d6dcc6"),

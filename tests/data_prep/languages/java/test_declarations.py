@@ -122,9 +122,9 @@ def test_broken_files_are_searched_as_whole_ones_are():
 
 
 NESTED = {  # text that would be held or read once for each level
-    "classes": "class A{" * 20_000 + "}" * 20_000,
-    "anonymous classes": "class A{Object a(){return new A(){" * 5000 + "};}}" * 5000,
-    "anonymous classes in a method": "class A{void a(){" + "new A(){void b(){" * 8000 + "x();" + "}};" * 8000 + "}}",
+    "classes": "class A{" * 6_000 + "}" * 6_000,
+    "anonymous classes": "class A{Object a(){return new A(){" * 2000 + "};}}" * 2000,
+    "anonymous classes in a method": "class A{void a(){" + "new A(){void b(){" * 3000 + "x();" + "}};" * 3000 + "}}",
     "local classes": "class A{void a(){" + "class B{void b(){" * 7 + "x();" * 3000 + "}}" * 7 + "}}",
     "many": "class A{" + "int a();" * 25_000 + "}",
     "long names": "".join(f"class {letter * 300}{{" for letter in "abcdef") + "int a(){return 1;}" * 2000 + "}" * 6,

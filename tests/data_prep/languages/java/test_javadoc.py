@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from data_prep.languages.comments import javadoc_sentence, returned
 from data_prep.languages.identifiers import query_words
-from data_prep.languages.java.javadoc import first_sentence, returned
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ from data_prep.languages.java.javadoc import first_sentence, returned
     ],
 )
 def test_first_sentence_reads_as_a_person_would(comment, sentence):
-    assert first_sentence(comment) == sentence
+    assert javadoc_sentence(comment) == sentence
 
 
 @pytest.mark.parametrize(
@@ -68,13 +68,13 @@ def test_query_words_match_the_words_of_code(sentence, words):
 
 @given(st.text(alphabet="{}@<>/*.ab &;\n\"'#(", max_size=60))
 def test_any_text_gives_one_line(body):
-    sentence = first_sentence(f"/**{body}*/")
+    sentence = javadoc_sentence(f"/**{body}*/")
     assert "\n" not in sentence
     assert query_words(sentence) == tuple(word.lower() for word in query_words(sentence))
 
 
 def test_deep_nesting_is_no_recursion():
-    assert "x" in first_sentence("/** " + "{@link A " * 50_000 + "x" + "}" * 50_000 + " */")
+    assert "x" in javadoc_sentence("/** " + "{@link A " * 50_000 + "x" + "}" * 50_000 + " */")
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from string import ascii_letters
 import pytest
 from jcg_release import ROWS, lines, parsed, released
 
+from data_prep.languages.java.javalang_trees import parse_published
 from data_prep.languages.java.jcg_fields import (
     API_STOP,
     fields_of,
@@ -14,7 +15,6 @@ from data_prep.languages.java.jcg_fields import (
     node_values,
     token_words,
 )
-from data_prep.languages.java.jcg_syntax import parse_published
 
 UNKNOWN = 3  # the id of <UNK> among the released tokens
 UNPROVEN = {"J", "Q", "aabb", "ca", "th", "vp"}

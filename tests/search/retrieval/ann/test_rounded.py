@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from search.retrieval.ann.exact import ExactVectors
-from search.retrieval.ann.rounded import RoundedVectors, _library, can_round
+from search.retrieval.ann.exact import ExactVectors, RoundedVectors, _library, can_round
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,159 @@
+"""Java sources in folders and archives: any of the user's, and those of six of Debian's packages.
+
+- ``folder``: any directory, zip, jar or tar, at ``--data.path=``.
+- ``debian_sample``: the upstream sources of six large libraries, split by whole projects. ``debian_sample.txt`` lists
+  the packages and the project of each. ``--data.path=`` may name a folder of existing source archives
+  (``NAME_VERSION.orig.tar.xz``); otherwise apt-get downloads them.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from data_prep.config import DataConfig
+from data_prep.errors import UserError
+from data_prep.files.named_paths import named_path
+from data_prep.pipeline.pairs import JavaSources
+from data_prep.pipeline.splits import SplitRule
+from data_prep.pipeline.stages import MadePairs
+from data_prep.records import SourceFile
+from data_prep.sources.archives import read_java_files
+from data_prep.sources.debian_sources import (
+    MOST_LEFT_OUT,
+    FoundSources,
+    SourceArchive,
+    archives_in,
+    fetched_archives,
+    read_list,
+)
+
+SAMPLE: Final = Path(__file__).with_name("debian_sample.txt")
+
+
+class Folder(JavaSources):
+    """Any directory, zip, jar or tar of Java under ``--data.path=``; each path has a separate prepared folder."""
+
+    def __init__(self, config: DataConfig) -> None:
+        """Resolve ``config.path``.
+
+        Raises:
+            UserError: it is empty or cannot be resolved.
+        """
+        super().__init__(config)
+        if not config.path:
+            raise UserError("data set folder needs --data.path=, a directory, zip, jar or tar of Java sources")
+        try:
+            self._path = named_path(config.path).resolve()
+        except RuntimeError as error:  # pathlib's error for a loop of links
+            raise UserError(
+                f"--data.path={config.path} is a loop of links: expected a directory, zip, jar or tar of Java sources"
+            ) from error
+        slug = re.sub(r"[^a-z0-9]+", "-", self._path.name.lower()).strip("-")[:40] or "root"
+        self.cache_name = f"folder-{slug}-{hashlib.sha256(bytes(self._path)).hexdigest()[:8]}"
+
+    def inputs(self) -> list[Path]:
+        """The directory or archive.
+
+        Raises:
+            UserError: the path does not exist, or is a pipe or device.
+        """
+        if not self._path.exists():
+            raise UserError(f"--data.path={self._path} does not exist: expected a directory, zip, jar or tar")
+        if not (self._path.is_dir() or self._path.is_file()):
+            raise UserError(f"--data.path={self._path} is no file: expected a directory, zip, jar or tar")
+        return [self._path]
+
+    def origin(self) -> str:
+        """The name of the directory or archive."""
+        return self._path.name or "root"
+
+    def java_files(self) -> Iterator[SourceFile]:
+        """Every ``*.java`` file, sorted by path."""
+        self.left_out.clear()
+        return read_java_files(self._path, self.origin(), lambda path, reason: self.left_out.append((path, reason)))
+
+
+class DebianSample(JavaSources):
+    """Java of six of Debian's source packages, large and well documented libraries; 18 MB to fetch."""
+
+    cache_name = "debian_sample"
+    packages = SAMPLE
+    rule = SplitRule(by="project", test_pairs=10_000, valid_pairs=5_000)
+
+    def __init__(self, config: DataConfig) -> None:
+        super().__init__(config)
+        self._found: FoundSources | None = None
+        self._refused: dict[str, str] = {}  # archive -> why it is not read
+
+    def inputs(self) -> list[Path]:
+        """The list of packages and their archives, downloaded if missing.
+
+        Raises:
+            UserError: there are none and the download failed.
+        """
+        return [self.packages, *(archive.path for archive in self._sources().archives)]
+
+    def origin(self) -> str:
+        """``debian-`` and the release's name, if known."""
+        release = self._sources().release
+        return f"debian-{release}" if release else "debian"
+
+    def java_files(self) -> Iterator[SourceFile]:
+        """Every source file, sorted by project, package and path; its origin is ``project/package_version``.
+
+        Raises:
+            UserError: more than MOST_LEFT_OUT of the archives cannot be read.
+        """
+        self.left_out.clear()
+        self._refused.clear()
+        archives = self._sources().archives
+        for archive in sorted(archives, key=lambda each: (each.project, each.package, each.version, each.part)):
+            yield from self._files_of(archive)
+        if len(self._refused) > MOST_LEFT_OUT * len(archives):
+            name, reason = next(iter(self._refused.items()))
+            raise UserError(f"{len(self._refused):,} of {len(archives):,} archives cannot be read, {name}: {reason}")
+
+    def make(self, progress: bool) -> MadePairs:
+        """Build the pairs, with their sources in the manifest."""
+        made = super().make(progress)
+        return replace(made, manifest={**made.manifest, "about": self.about()})
+
+    def about(self) -> dict[str, Any]:
+        """Additional manifest entries: release, projects, packages, and skipped packages."""
+        found = self._sources()
+        packages = [
+            {"project": each.project, "package": each.package, "version": each.version, "archive": each.path.name}
+            for each in found.archives
+        ]
+        return {
+            "release": found.release,
+            "fetched": found.fetched,
+            "projects": len({each.project for each in found.archives}),
+            "packages": packages,
+            "packages_left_out": dict(sorted(found.left_out.items())),
+            "archives_left_out": dict(self._refused),
+        }
+
+    def _files_of(self, archive: SourceArchive) -> Iterator[SourceFile]:
+        """An archive's files; a refused or damaged archive is skipped."""
+        origin = f"{archive.project}/{archive.package}_{archive.version}"
+        try:
+            for file in read_java_files(archive.path, origin, self._skipped(origin)):
+                yield replace(file, path=f"{archive.part}/{file.path}") if archive.part else file
+        except UserError as error:
+            self._refused[archive.path.name] = str(error)
+
+    def _skipped(self, origin: str) -> Any:
+        return lambda path, reason: self.left_out.append((f"{origin}/{path}", reason))
+
+    def _sources(self) -> FoundSources:
+        if self._found is None:
+            projects = read_list(self.packages)
+            if self._config.path:
+                self._found = archives_in(named_path(self._config.path), projects)
+            else:
+                self._found = fetched_archives(Path(self._config.root) / "raw" / self.cache_name, projects)
+        return self._found

@@ -1,0 +1,225 @@
+"""Pairs of Java files and of a corpus's shards: functions that pass the filters, without duplicates, split."""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from data_prep.config import DataConfig
+from data_prep.errors import UserError
+from data_prep.languages.identifiers import query_words
+from data_prep.languages.language import Language
+from data_prep.languages.registry import LANGUAGES, language, language_of
+from data_prep.pipeline.duplicates import Distinct, Fingerprint, drop_duplicates, find_duplicates
+from data_prep.pipeline.filters import CORPUS_FILTERS, FILTERS, NOT_PARSED, Candidate, reason_to_drop
+from data_prep.pipeline.java_extraction import extract_all
+from data_prep.pipeline.shards import CorpusFile, CorpusFunction, read_files, read_head
+from data_prep.pipeline.splits import (
+    BY_FILE,
+    SplitRule,
+    divided,
+    project_of,
+    random_splits,
+    split_pairs,
+    splits_of_trees,
+)
+from data_prep.pipeline.stages import Extracted, MadePairs, Stopwatch, collected, listed
+from data_prep.records import SPLITS, Method, Pair, SourceFile, SplitName
+
+_READ: Final = "data_prep.pipeline.pairs:pairs_of_shard"
+
+
+class JavaSources(ABC):
+    """A data set of Java files."""
+
+    rule: ClassVar[SplitRule] = BY_FILE
+
+    def __init__(self, config: DataConfig) -> None:
+        self._config = config
+        self.left_out: list[tuple[str, str]] = []  # path, why it could not be read; filled by java_files()
+
+    @abstractmethod
+    def java_files(self) -> Iterator[SourceFile]:
+        """Every source file, in order."""
+
+    def make(self, progress: bool) -> MadePairs:
+        """Build the pairs, in the order of the files."""
+        return self._made(progress)
+
+    def _made(self, progress: bool, order: Callable[[Pair], Any] | None = None) -> MadePairs:
+        """The pairs, sorted by ``order``, else in the order of the files.
+
+        Raises:
+            UserError: the raw data are damaged or contain too few pairs.
+            OSError: a file cannot be read, or a process was killed.
+        """
+        config, watch = self._config, Stopwatch()
+        found = extract_all(self.java_files(), config, progress=progress)
+        found.broken += self.left_out
+        if order is not None:
+            found.pairs.sort(key=order)
+        watch.stage("extract")
+        distinct = drop_duplicates(found.pairs, config.near_duplicate)
+        watch.stage("duplicates")
+        splits = split_pairs(distinct.pairs, config, self.rule)
+        watch.stage("split")
+        manifest = _about(found, distinct, config)
+        if self.rule.by == "project":
+            manifest["pairs_of_projects"] = _by_origin(splits, project_of)
+        broken = f", {len(found.broken):,} of them broken" if found.broken else ""
+        source = f"{found.methods:,} documented methods in {found.files:,} files{broken}"
+        return MadePairs(splits, manifest, source, watch.seconds)
+
+
+def _about(found: Extracted, distinct: Distinct, config: DataConfig) -> dict[str, Any]:
+    """Counts and broken files, for a manifest."""
+    reasons = [*FILTERS, *[NOT_PARSED] * (config.profile == "jcg")]
+    counts = {
+        "files": found.files,
+        "broken_files": len(found.broken),
+        "documented_methods": found.methods,
+        "dropped": {reason: found.dropped[reason] for reason in reasons},
+        "duplicates": distinct.dropped,
+        "pairs": len(distinct.pairs),
+    }
+    about: dict[str, Any] = {"counts": counts, "broken_files": listed(found.broken)}
+    if config.has_statements:
+        counts["not_parsed_by_javalang"] = len(found.not_parsed)
+        about["not_parsed_by_javalang"] = listed(found.not_parsed)
+    return about
+
+
+def _by_origin(splits: Mapping[SplitName, Sequence[Pair]], name: Callable[[str], str]) -> dict[str, dict[str, int]]:
+    """Split -> project or source tree, the ``name`` of an origin -> pairs, largest first."""
+    counts = {split: Counter(name(pair.method.origin) for pair in pairs) for split, pairs in splits.items()}
+    return {split: dict(each.most_common()) for split, each in counts.items()}
+
+
+def languages_of(name: str) -> tuple[str, ...]:
+    """The languages of ``--data.language``."""
+    return tuple(LANGUAGES) if name == "all" else (language(name).name,)
+
+
+@dataclass(frozen=True, slots=True)
+class ShardTask:
+    """A shard to read pairs from."""
+
+    path: Path
+    config: DataConfig
+
+
+def pairs_of_shard(task: ShardTask) -> Extracted:
+    """The functions of a shard that have no reason to be left out and pass the filters of ``task.config``."""
+    found = Extracted(files=1)
+    tree = read_head(task.path)["tree"]
+    for file in read_files(task.path, languages_of(task.config.language)):
+        for function in file.functions:
+            if not function.reason:
+                _add(found, f"{tree['name']}@{tree['revision']}", file, function, task.config)
+    return found
+
+
+def _add(found: Extracted, origin: str, file: CorpusFile, function: CorpusFunction, config: DataConfig) -> None:
+    code = file.stripped(function.start, function.end)
+    query = query_words(function.query)
+    candidate = Candidate(
+        file.path, function.name, "method", len(code.splitlines()), function.annotations, function.doc, function.query,
+        query, generated_file=False,
+    )  # fmt: skip
+    if reason := reason_to_drop(candidate, config, CORPUS_FILTERS):
+        found.dropped[reason] += 1
+        return
+    fields = {name: tuple(words) for name, words in function.fields.items()}
+    method = Method(
+        origin, file.path, function.start_line, function.end_line, function.type_name, function.name, "method",
+        file.source(function), function.doc, fields, licence=file.licence,
+    )  # fmt: skip
+    found.pairs.append(Pair(method, function.query, query))
+    found.fingerprints.append(Fingerprint.of(code, language(file.language).keywords))
+
+
+def pairs_of_corpus(shards: Sequence[Path], config: DataConfig, *, progress: bool) -> MadePairs:
+    """The pairs of ``--data.language`` in ``shards``, split by ``--data.split``.
+
+    Raises:
+        UserError: a shard is damaged, or a split is empty.
+        OSError: a file cannot be read, or a process was killed.
+    """
+    watch = Stopwatch()
+    heads = [read_head(path) for path in shards]
+    tasks = [ShardTask(path, config) for path in shards]
+    found = collected(_READ, tasks, config, unit="shards", total=len(tasks), progress=progress)
+    watch.stage("read")
+    pairs, duplicates = _without_duplicates(found)
+    watch.stage("duplicates")
+    splits = _split(pairs, heads, config)
+    watch.stage("split")
+    reasons = _function_reasons(heads, config)
+    functions = reasons.total()
+    del reasons[""]
+    counts: dict[str, Any] = {
+        "trees": len(heads),
+        "functions": functions,
+        "dropped": {**reasons, **{f"pairs: {reason}": number for reason, number in found.dropped.items()}},
+        "duplicates": duplicates,
+        "pairs": len(pairs),
+        "licences": dict(Counter(pair.method.licence for pair in pairs).most_common()),
+    }
+    return MadePairs(
+        splits,
+        {"counts": counts, "broken_files": [], "missing_files": [], "pairs_of_trees": _by_origin(splits, str)},
+        f"{functions:,} functions of {len(heads):,} source trees",
+        watch.seconds,
+    )
+
+
+def _function_reasons(heads: Sequence[Mapping[str, Any]], config: DataConfig) -> Counter[str]:
+    """Reason to leave out a function -> number over all shards and languages; "" of those that are kept."""
+    total: Counter[str] = Counter()
+    for head in heads:
+        for name in languages_of(config.language):
+            total.update(head["languages"].get(name, {}).get("functions", {}))
+    return total
+
+
+def _without_duplicates(found: Extracted) -> tuple[list[Pair], dict[str, int]]:
+    """The pairs that remain, in order, and the numbers of the others; languages are compared apart."""
+    rows_of: dict[Language | None, list[int]] = {}
+    for row, pair in enumerate(found.pairs):
+        rows_of.setdefault(language_of(pair.method.path), []).append(row)
+    left_out: set[int] = set()
+    dropped = {"exact": 0, "near": 0}
+    for rows in rows_of.values():
+        copies = find_duplicates([found.fingerprints[row] for row in rows])
+        dropped["exact"] += int(copies.exact.sum())
+        dropped["near"] += int(copies.near.sum())
+        left_out.update(row for row, is_copy in zip(rows, copies.exact | copies.near, strict=True) if is_copy)
+    return [pair for row, pair in enumerate(found.pairs) if row not in left_out], dropped
+
+
+def _split(
+    pairs: Sequence[Pair], heads: Sequence[Mapping[str, Any]], config: DataConfig
+) -> dict[SplitName, list[Pair]]:
+    if config.split == "random":
+        names = random_splits(len(pairs), config.split_seed)
+    else:
+        of_tree = splits_of_trees(_sizes(heads), config.split_seed)
+        names = [of_tree[pair.method.origin.rpartition("@")[0]] for pair in pairs]
+    splits = divided(pairs, names)
+    if empty := [name for name in SPLITS if not splits[name]]:
+        raise UserError(
+            f"{len(pairs):,} pairs of {len(heads):,} source trees are too few for a split by {config.split} "
+            f"({', '.join(empty)} would be empty): give more of them, or --data.split=random"
+        )
+    return {name: [replace(pair, method=replace(pair.method, split=name)) for pair in splits[name]] for name in SPLITS}
+
+
+def _sizes(heads: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
+    """Language -> tree -> pairs, before filters of the configuration and duplicates, in all languages."""
+    sizes: dict[str, dict[str, int]] = {name: {} for name in LANGUAGES}
+    for head in heads:
+        for name, counts in head["languages"].items():
+            sizes[name][head["tree"]["name"]] = counts["functions"].get("", 0)
+    return sizes

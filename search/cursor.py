@@ -1,0 +1,126 @@
+"""A cursor in a file, ``FILE:LINE``: what is asked there, under which text, and in which language.
+
+The text above is read as the contexts that models were trained with: comments, docstrings and blank lines are removed
+by the parser of the language, which also reads text that is not complete; of a word that occurs more than once the
+last occurrence counts. Nothing is left of a text that says nothing.
+"""
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from data_prep.bounds import shown
+from data_prep.errors import UserError
+from data_prep.files.named_paths import named_path
+from data_prep.files.reading import read_regular, reason
+from data_prep.languages.registry import language as language_named
+from data_prep.pipeline.contexts import context_words
+from data_prep.worker_pool import CALLS
+from data_prep.worker_process import EndedByItemError
+from search.files.languages import LANGUAGES, language_name, language_names
+
+LONGEST: Final = 1 << 16
+"""Characters of a text; more are the nearest of a longer one."""
+WORDS: Final = 1000
+"""Distinct words of it, the nearest."""
+_LARGEST: Final = 16 << 20
+"""Bytes of the largest file that is read."""
+
+
+def query_of(line: str, language: str) -> str:
+    """The query of a line that is a comment whose text begins with ``search:``; "" for any other line.
+
+    Case and spaces do not matter. A comment after code is no such line, nor is one without a query.
+
+    Args:
+        line: as it is in the file, with or without its end.
+        language: one of those that are indexed.
+
+    Raises:
+        UserError: there is no such language.
+    """
+    mark = re.escape(language_named(language).line_comment)
+    match = re.fullmatch(rf"[ \t]*{mark}[ \t]*search[ \t]*:[ \t]*(\S.*)", line.rstrip(), re.IGNORECASE)
+    return match[1] if match else ""
+
+
+def example(language: str) -> str:
+    """Such a comment."""
+    return f"{language_named(language).line_comment} search: retry with backoff"
+
+
+def words_above(text: str, language: str) -> tuple[str, ...]:
+    """The distinct words of the identifiers of ``text``, lower-case, nearest last.
+
+    Text that costs a parser too much is read without one: the words of comments count too.
+
+    Args:
+        text: from the start of a file, or from somewhere in it, to the line before the cursor.
+        language: its language.
+
+    Raises:
+        UserError: there is no such language.
+        ChildProcessError: no process could be started that parses.
+    """
+    if language not in language_names():
+        raise UserError(f"there is no language {language!r}; there are {', '.join(language_names())}")
+    text = nearest(text)
+    with suppress(EndedByItemError):
+        text = CALLS.call("data_prep.pipeline.extraction:plain_code", text, language)
+    return context_words(text, WORDS)
+
+
+def nearest(text: str) -> str:
+    """The last LONGEST characters of ``text``, from the beginning of a line."""
+    if len(text) <= LONGEST:
+        return text
+    end = text[-LONGEST:]
+    return end[end.find("\n") + 1 :]
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """A question at a place."""
+
+    file: Path
+    language: str
+    query: str
+    context: Sequence[str]  # the words above the line, nearest last
+
+
+def cursor_at(typed: str, query: str = "") -> Cursor:
+    """The question at ``FILE:LINE``: ``query``, or that of the comment on the line, under the lines before it.
+
+    Bytes that are not UTF-8 are replaced. The line after the last one is a place too.
+
+    Raises:
+        UserError: there is no such file or line, its language is not known, or there is no query.
+    """
+    name, _, number = typed.rpartition(":")
+    if not name or not (number.isascii() and number.isdigit()) or len(number) > 9:
+        raise UserError(f"--at takes FILE:LINE, such as src/store.py:12, not {shown(typed)}")
+    path, line = named_path(name), int(number)
+    language = language_name(path.name)
+    if path.suffix not in LANGUAGES:
+        raise UserError(f"--at takes a source file ({', '.join(f'*{end}' for end in LANGUAGES)}), not {path}")
+    lines = _lines(path)
+    if not 1 <= line <= len(lines) + 1:
+        raise UserError(f"{path} has the lines 1 to {len(lines)}, not {line}")
+    asked = query or query_of(lines[line - 1] if line <= len(lines) else "", language)
+    if not asked:
+        raise UserError(f"line {line} of {path} is no comment like `{example(language)}`: write one, or give a query")
+    return Cursor(path, language, asked, words_above("\n".join(lines[: line - 1]), language))
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        data, _ = read_regular(path, _LARGEST + 1, follow=True)
+    except OSError as error:
+        raise UserError(f"--at names {path}, which cannot be read: {reason(error)}") from error
+    if len(data) > _LARGEST:
+        raise UserError(f"--at takes a file of at most {_LARGEST >> 20} MiB, and {path} is larger")
+    lines = data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+    return lines[:-1] if lines[-1] == "" else lines

@@ -1,0 +1,157 @@
+"""The units of a file: the file itself, and what it declares in a language that :mod:`data_prep.languages` reads.
+
+The file itself is the first unit, so that its top-level code is found too; a document, and what cannot be parsed, is
+found by it alone.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from data_prep.errors import UserError
+from data_prep.languages.fields import LONGEST
+from data_prep.languages.identifiers import LONGEST_WORD, query_words, split_identifier
+from data_prep.languages.language import FoundFunction, Language, ParsedSource
+from data_prep.languages.registry import language_of
+from data_prep.pipeline.filters import function_reason, is_generated, path_reason, text_reason
+from data_prep.records import Method, Pair, SourceFile, UnitKind
+from search.files.file_words import FileWords, file_words
+from search.files.languages import WHOLE_ALONE, Unit, Units
+from search.files.tree import is_test
+
+_SHOWN: Final = 40
+"""Lines of a file, type or constant that its unit shows."""
+_IN_COMMENT: Final = re.compile(r"\s*(?:#|//|/?\*|$)")
+_STATES_LICENCE: Final = re.compile(r"copyright|licen[cs]e|spdx", re.IGNORECASE)
+LARGEST: Final = 128 << 10
+"""Bytes of the longest document: longer ones are data, such as lists of the versions of packages."""
+_BOM: Final = b"\xef\xbb\xbf"
+_KINDS: Final[Mapping[str, UnitKind]] = {"type": "type", "constructor": "constructor", "constant": "constant"}
+
+
+def whole_file(file: SourceFile, data: bytes, words: FileWords) -> list[Unit]:
+    """A file as one unit with the words of its name and of the names that it defines; nothing if it is empty.
+
+    Args:
+        file: its origin and path.
+        data: its content.
+        words: those of its content.
+    """
+    text = data.decode("utf-8", "replace")
+    lines = text.splitlines()
+    if not text.strip():
+        return []
+    name = file.path.rpartition("/")[2].split(".")[0]
+    defined = dict.fromkeys(word for each in words.defined for word in split_identifier(each))
+    fields = {
+        "name": split_identifier(name[:LONGEST_WORD])[:LONGEST],
+        "tokens": tuple(word for word in defined if len(word) > 1)[:LONGEST],
+        "api": (),
+    }
+    start = _after_licence(lines)
+    source = "\n".join(lines[start : start + _SHOWN]).strip()
+    method = Method(file.origin, file.path, 1, max(1, len(lines)), "", name, "file", source, "", fields)
+    return [Unit(Pair(method, "", ()), asks=False)]
+
+
+def unparsed(file: SourceFile, reason: str) -> Units:
+    """A file that is found as a whole alone, for a ``reason``."""
+    words = file_words(file.data)
+    return Units(whole_file(file, file.data, words), f"{reason}: {WHOLE_ALONE}", words)
+
+
+def _after_licence(lines: Sequence[str]) -> int:
+    """Where the file begins behind the comment that states its licence, up to its blank line; 0 if it has none."""
+    start = stated = 0
+    for place, line in enumerate(lines):
+        if not _IN_COMMENT.match(line):
+            break
+        stated |= bool(_STATES_LICENCE.search(line))
+        if not line.strip():
+            start, stated = (place + 1, 0) if stated else (start, 0)
+    return place if stated else start
+
+
+def read_document(file: SourceFile) -> Units:
+    """A document, which defines no names, whatever words are in its text.
+
+    Raises:
+        UserError: it is longer than ``LARGEST``.
+    """
+    if len(file.data) > LARGEST:
+        raise UserError(f"a document longer than {LARGEST >> 10} KiB")
+    words = replace(file_words(file.data), names=(), defined=())
+    return Units(whole_file(file, file.data, words), words=words)
+
+
+def read_functions(file: SourceFile) -> Units:
+    """The file as a whole, then every named function, method, type and constant in source order, documented or not.
+
+    Raises:
+        UserError: no language has the suffix of its name.
+    """
+    language = language_of(file.path)
+    if language is None:
+        raise UserError(f"{file.path} is of no language whose functions are read")
+    data = file.data.replace(b"\r\n", b"\n").removeprefix(_BOM)
+    parsed, left_out = _parsed(data, file.path, language)
+    words = file_words(data, parsed.comments if parsed else ())
+    units = whole_file(file, data, words)
+    if parsed:
+        can_ask = not path_reason(file.path, language) and not is_generated(data, parsed.code_start, of_corpus=True)
+        found = [_named(each, data, file.path, language) for each in _declared(parsed, test=is_test(file.path))]
+        units += [_unit(file, data, each, language, can_ask=can_ask) for each in found if each.name]
+    return Units(units, left_out, words)
+
+
+def _parsed(data: bytes, path: str, language: Language) -> tuple[ParsedSource | None, str]:
+    """What a file declares, and which part of it was not read; None if it is found as a whole alone."""
+    reason = text_reason(data.decode("utf-8", "replace").replace("\0", " ").encode())
+    if reason or language.is_minified(path):
+        return None, f"minified or data: {WHOLE_ALONE}"
+    try:
+        parsed = language.parse(data, path)
+    except UserError as error:
+        return None, f"{error}: {WHOLE_ALONE}"
+    count = parsed.left_out
+    if not count:
+        return parsed, ""
+    what = "1 function is" if count == 1 else f"{count:,} functions are"
+    return parsed, f"{what} found by the whole file only: syntax errors, too deeply nested, or too many"
+
+
+def _declared(parsed: ParsedSource, *, test: bool) -> list[FoundFunction]:
+    """What a file declares, in source order; a constant that is a function or type is that alone.
+
+    In a ``test``, what is declared inside of functions is found by these: there, it is mostly made-up material.
+    """
+    found = [*parsed.types(), *parsed.functions, *(() if test else parsed.inner())]
+    places = {(each.start, each.end) for each in found}
+    found += [each for each in parsed.constants() if (each.start, each.end) not in places]
+    return sorted(found, key=lambda each: (each.start, -each.end))
+
+
+def _named(found: FoundFunction, data: bytes, path: str, language: Language) -> FoundFunction:
+    """A function that is all that its file exports has the name of the file, as those who import it call it.
+
+    Of an ``index.js``, it is that of the folder.
+    """
+    if found.name or not data.startswith(language.sole_exports, found.start):
+        return found
+    *folders, name = path.split("/")
+    name = name.split(".")[0]
+    return replace(found, name=folders[-1] if name == "index" and folders else name)
+
+
+def _unit(file: SourceFile, data: bytes, found: FoundFunction, language: Language, *, can_ask: bool) -> Unit:
+    fields = {**found.fields(), "ast": ()}
+    source = data[found.start : found.end].decode("utf-8", "replace")
+    if found.kind in ("type", "constant"):
+        source = "\n".join(source.split("\n")[:_SHOWN])
+    kind = _KINDS.get(found.kind, "method")
+    place = file.origin, file.path, found.start_line, found.end_line
+    method = Method(*place, found.type_name, found.name, kind, source.strip(), found.doc, fields)
+    lines = found.end_line - found.start_line + 1
+    asks = can_ask and kind == "method" and not function_reason(found, language, lines)
+    return Unit(Pair(method, found.query, query_words(found.query)), asks)

