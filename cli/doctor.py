@@ -73,7 +73,7 @@ def _kernels() -> str:
     names = (os.environ.get("CC", ""), "cc", "gcc", "clang")
     compiler = next(filter(None, (shutil.which(name, path=absolute_path()) for name in names)), None)
     if compiler is None:
-        return "no C compiler (cc, gcc or clang): everything works, GALM's training several times slower"
+        return "no C compiler (cc, gcc or clang): everything works, training GALM takes twice as long"
     return f"not compiled yet; {compiler} does it once, when they are first needed"
 
 

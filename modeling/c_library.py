@@ -5,23 +5,28 @@ have written, is compiled again.
 """
 
 import ctypes
+import fcntl
+import functools
 import hashlib
 import logging
+import math
 import os
 import platform
 import shutil
 import subprocess
+import sys
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.named_paths import cache_folder, is_own_file, make_own_folder
 from data_prep.files.reading import read_regular
-from data_prep.installation import absolute_path
+from data_prep.installation import IMPORT_ROOT, absolute_path
 
 FLAGS: Final = ("-O3", "-march=native", "-std=gnu11", "-fPIC", "-Wno-psabi", "-Wno-unknown-pragmas")
 _LARGEST: Final = 64 << 20
@@ -30,33 +35,78 @@ _LARGEST: Final = 64 << 20
 _log = logging.getLogger(__name__)
 
 
-def load_c(source: Path, without: str, made_for: str = "", options: Sequence[str] = ()) -> ctypes.CDLL | None:
-    """Compile a C source, unless that was done before, and load it.
+def load_c(
+    source: Path, without: str = "", made_for: str = "", options: Sequence[str] = (), *, wait: bool = True
+) -> ctypes.CDLL | None:
+    """Load a C source, compiled unless that was done before.
 
     Args:
         source: one file.
-        without: what happens without it, for the log.
+        without: what happens without it, for the log; "" logs nothing.
         made_for: what it is compiled for, besides this CPU and compiler.
         options: of the compiler, but not of the linker.
+        wait: whether to wait for the compiler; otherwise another process compiles it meanwhile, and None is returned.
 
     Returns:
         None without a C compiler, or if GALM_NATIVE=0 is set.
     """
-    if os.environ.get("GALM_NATIVE") == "0":
-        return None
-    names = (os.environ.get("CC", ""), "cc", "gcc", "clang")
-    compiler = next(filter(None, (shutil.which(name, path=absolute_path()) for name in names)), None)
+    compiler = c_compiler()
     if compiler is None:
-        _log.warning("there is no C compiler (cc): %s", without)
+        if without and os.environ.get("GALM_NATIVE") != "0":
+            _log.warning("there is no C compiler (cc): %s", without)
         return None
     key = hashlib.sha256(source.read_bytes() + repr((compiler, FLAGS, made_for)).encode() + _processor())
     try:
         place = cache_folder() / f"{source.stem}-{key.hexdigest()[:16]}"
         kept = next(filter(_is_intact, place.parent.glob(f"{place.name}-*.so")), None)
+        if kept is None and not wait:
+            _compile_meanwhile(source, made_for, options)
+            return None
         return ctypes.CDLL(str(kept)) if kept else _compiled(source, compiler, options, place)
     except (OSError, UserError, subprocess.CalledProcessError) as error:
-        _log.warning("compiled C cannot be used (%s): %s", error, without)
+        if without:
+            _log.warning("compiled C cannot be used (%s): %s", error, without)
         return None
+
+
+class CompiledMeanwhile:
+    """A library that may still be compiled by another process: it is looked for again, at most each second."""
+
+    def __init__(self, load: Callable[[], ctypes.CDLL | None]) -> None:
+        """``load``: as :func:`load_c` without waiting."""
+        self._load, self._library, self._looked = load, cast(ctypes.CDLL | None, None), -math.inf
+
+    def __call__(self) -> ctypes.CDLL | None:
+        """The library; None if it is not there."""
+        if self._library is None and time.monotonic() >= self._looked + 1:
+            self._looked = time.monotonic()
+            self._library = self._load()
+        return self._library
+
+
+def c_compiler() -> str | None:
+    """The C compiler; None without one, or if GALM_NATIVE=0 is set."""
+    if os.environ.get("GALM_NATIVE") == "0":
+        return None
+    names = (os.environ.get("CC", ""), "cc", "gcc", "clang")
+    return next(filter(None, (shutil.which(name, path=absolute_path()) for name in names)), None)
+
+
+@functools.cache
+def _compile_meanwhile(source: Path, made_for: str, options: Sequence[str]) -> None:
+    """Compile a source in a process that outlives this one; once for each source, whatever comes of it."""
+    program = f"import sys; sys.path.insert(0, sys.argv[1]); from {__name__} import _compile; _compile(*sys.argv[2:])"
+    command = [sys.executable, "-P", "-c", program, str(IMPORT_ROOT), str(source), made_for, *options]
+    none = subprocess.DEVNULL
+    subprocess.Popen(command, start_new_session=True, cwd="/", stdin=none, stdout=none, stderr=none)
+
+
+def _compile(source: str, made_for: str, *options: str) -> None:
+    """What the other process does, unless a third one is at it."""
+    os.nice(10)
+    with suppress(OSError, UserError), Path(cache_folder(), f"{Path(source).stem}.compiling").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        load_c(Path(source), "", made_for, options)
 
 
 def _is_intact(library: Path) -> bool:

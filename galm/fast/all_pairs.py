@@ -160,7 +160,7 @@ def is_fast(config: GalmConfig, vectors: Tensor) -> bool:
         return False
     option = not_computed(config, KERNEL_FORM)
     if option:
-        say_once(f"the C kernels do not compute {option}: GALM runs in plain PyTorch, which is several times slower")
+        say_once(f"the C kernels do not compute {option}: GALM runs in plain PyTorch, which takes twice as long")
     return not option
 
 

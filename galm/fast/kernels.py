@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 from galm.config import GalmConfig
-from modeling.c_library import load_c
+from modeling.c_library import CompiledMeanwhile, load_c
 
 SOURCE: Final = Path(__file__).with_name("kernels.c")
 LANES: Final = 16
@@ -71,17 +71,16 @@ def say_once(line: str) -> None:
     _log.warning(line)
 
 
-def kernels_for(made_for: str, options: Sequence[str] = ()) -> ctypes.CDLL | None:
+def kernels_for(made_for: str, options: Sequence[str] = (), *, wait: bool = True) -> ctypes.CDLL | None:
     """The compiled kernels; None without a C compiler, or if GALM_NATIVE=0 is set. As :func:`load_c` takes them."""
     headers = b"".join(each.read_bytes() for each in sorted(SOURCE.parent.glob("*.h")))
     made_for = f"{made_for}, {hashlib.sha256(headers).hexdigest()}"
-    return load_c(SOURCE, "GALM runs in plain PyTorch, which is several times slower", made_for, options)
+    without = "GALM runs in plain PyTorch, which takes twice as long" if wait else ""
+    return load_c(SOURCE, without, made_for, tuple(options), wait=wait)
 
 
-@functools.cache
-def one_thread_kernels() -> ctypes.CDLL | None:
-    """The kernels for one thread, which need no OpenMP library; None if there are none."""
-    return kernels_for("one thread")
+one_thread_kernels: Final = CompiledMeanwhile(lambda: kernels_for("one thread", wait=False))
+"""The kernels for one thread, which need no OpenMP library; None if there are none, or not yet."""
 
 
 def call(library: ctypes.CDLL | None, name: str, *arguments: Any) -> None:

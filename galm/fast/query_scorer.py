@@ -1,7 +1,8 @@
-"""GALM's scores of one query against many methods without torch: numpy and the C kernels, on one thread.
+"""GALM's scores of one query against many methods without torch, on one thread.
 
-Equal to the plain equations within float32 rounding, for the configurations of ``QUERY_FORM``: those of the recipe
-``galm_plus``, with and without a graph. Vectors are read from their tables for the words that occur, once each.
+The steps are those of :mod:`galm.fast.with_kernels` or, without them, of :mod:`galm.fast.in_numpy`. Equal to the
+plain equations within float32 rounding, for the configurations of ``QUERY_FORM``: those of the recipe ``galm_plus``,
+with and without a graph. Vectors are read from their tables for the words that occur, once each.
 """
 
 from collections.abc import Container, Mapping, Sequence
@@ -14,17 +15,9 @@ from jaxtyping import Float32, Int, Int32, Int64
 
 from data_prep.store.ragged_lists import Ragged, edges
 from galm.config import GalmConfig
-from galm.fast.kernels import (
-    ANY,
-    WIDTHS,
-    call,
-    cosine_input,
-    graph_input,
-    not_computed,
-    one_thread_kernels,
-    reading_input,
-    say_once,
-)
+from galm.fast import in_numpy, with_kernels
+from galm.fast.in_numpy import softmax
+from galm.fast.kernels import ANY, WIDTHS, not_computed, one_thread_kernels, say_once
 
 _FIELDS: Final = ("name", "tokens", "api")
 QUERY_FORM: Final[Mapping[str, Container[object]]] = {
@@ -49,17 +42,10 @@ class Table(Protocol):
 
 def covers(config: GalmConfig) -> bool:
     """Whether a model with this configuration is scored here; if only its options are beyond it, one line says so."""
-    if not has_kernels():
-        return False
     option = not_computed(config, QUERY_FORM)
     if option:
         say_once(f"{option} is not computed without torch: the search loads torch, which takes longer")
     return not option
-
-
-def has_kernels() -> bool:
-    """Whether the kernels can be used."""
-    return one_thread_kernels() is not None
 
 
 def shapes(config: GalmConfig, words: int) -> dict[str, tuple[int, ...]]:
@@ -123,7 +109,7 @@ class QueryScorer:
 
     def attention(self, query: WordLists, code: WordLists) -> Float32[np.ndarray, "querywords codewords"]:
         """The attention of a query's words to those of one method, eq. 7."""
-        return _softmax(query.states @ code.states.T)
+        return softmax(query.states @ code.states.T)
 
     def _lists(self, fields: Mapping[str, Ragged], nodes: frozenset[str]) -> WordLists:
         size = len(next(iter(fields.values())))
@@ -148,35 +134,21 @@ class QueryScorer:
         if not len(states):
             return np.zeros((len(context.offsets) - 1, len(graphs.offsets) - 1), np.float32)
         words, places = _distinct(graphs.places)  # each distinct word is a row of Y
-        cosines = self._cosines(graphs.vectors[words], context)  # [contexts, words, blocks]
+        steps = with_kernels if one_thread_kernels() else in_numpy
+        nodes, blocks = np.ascontiguousarray(graphs.vectors[words]), self.config.num_blocks
+        cosines = steps.cosines(nodes, blocks, context.vectors, context.offsets, context.places)
         first = {"edge_weights": first_edges(states, graphs.offsets), "places": places} if self.config.layers else {}
         found = cosines if first else cosines[:, places]
         for number in range(self.config.layers):
             above, bias = found @ weights[f"{prefix}.layers.{number}.lin.weight"].T, f"{prefix}.layers.{number}.bias"
             given = {"states": found} if number else first
-            found = _convolved(above, weights[bias], graphs.offsets, **given)
-        read = _readings(
+            found = steps.convolved(above, weights[bias], graphs.offsets, **given)
+        read = steps.readings(
             found @ weights[f"{prefix}.head_in.weight"].T + weights[f"{prefix}.head_in.bias"],
             weights[f"{prefix}.head_out.weight"][0],
         ) + weights[f"{prefix}.head_out.bias"]  # [contexts, nodes]  # fmt: skip
         importance = interleaved(weights[f"importance.{side}.weight"], self.config.num_blocks)[0]
         return _pooled(read, states @ importance, graphs.offsets)
-
-    def _cosines(
-        self, nodes: Float32[np.ndarray, "words dim"], context: WordLists
-    ) -> Float32[np.ndarray, "contexts words blocks"]:
-        """V of every word in every context, eqs. 7 to 9."""
-        blocks = self.config.num_blocks
-        nodes, vectors = np.ascontiguousarray(nodes), context.vectors
-        logits = np.ascontiguousarray(nodes @ vectors.T)
-        norms = np.square(nodes).reshape(len(nodes), -1, blocks).sum(1)
-        offsets, places = np.ascontiguousarray(context.offsets), np.ascontiguousarray(context.places)
-        out = np.empty((len(offsets) - 1, len(nodes), blocks), np.float32)
-        call(
-            one_thread_kernels(), "cosines_forward",
-            cosine_input(logits, nodes, vectors, norms, offsets, places, threads=1), out,
-        )  # fmt: skip
-        return out
 
 
 def _distinct(keys: Int[np.ndarray, " keys"]) -> tuple[Int64[np.ndarray, " distinct"], Int32[np.ndarray, " keys"]]:
@@ -203,40 +175,9 @@ def first_edges(
     for length in np.unique(lengths[lengths > 0]).tolist():  # graphs of one size together
         own = np.flatnonzero(lengths == length)
         rows = states[offsets[own][:, None] + np.arange(length)]  # [graphs, length, dim]
-        weights = _softmax(rows @ rows.transpose(0, 2, 1)).reshape(len(own), -1)
+        weights = softmax(rows @ rows.transpose(0, 2, 1)).reshape(len(own), -1)
         found[starts[own][:, None] + np.arange(length * length)] = weights
     return found
-
-
-def _convolved(
-    below: Float32[np.ndarray, "contexts rows width"],
-    bias: Float32[np.ndarray, " width"],
-    offsets: Int32[np.ndarray, " edges"],
-    *,
-    edge_weights: Float32[np.ndarray, " cells"] | None = None,
-    states: Float32[np.ndarray, "contexts nodes width"] | None = None,
-    places: Int32[np.ndarray, " nodes"] | None = None,
-) -> Float32[np.ndarray, "contexts nodes width"]:
-    """A layer, eq. 12: the edges are given, or those of eq. 11 between ``states``."""
-    below, lengths = np.ascontiguousarray(below), np.diff(offsets)
-    cells = edges(np.square(lengths).astype(np.int64)).astype(np.int32)
-    bias = np.ascontiguousarray(bias)
-    out = np.empty((len(below), int(offsets[-1]), below.shape[2]), np.float32)
-    given = graph_input(
-        states, below, edge_weights, bias, places, offsets, cells, longest=int(lengths.max()), threads=1
-    )
-    call(one_thread_kernels(), "convolution_forward", given, out)
-    return out
-
-
-def _readings(
-    inner: Float32[np.ndarray, "contexts nodes width"], weights: Float32[np.ndarray, " width"]
-) -> Float32[np.ndarray, "contexts nodes"]:
-    """The sum w · tanh(x) of each node, eq. 13 before its mean."""
-    inner, weights = np.ascontiguousarray(inner), np.ascontiguousarray(weights)
-    out = np.empty(inner.shape[:2], np.float32)
-    call(one_thread_kernels(), "readings_forward", reading_input(inner, weights, threads=1), out)
-    return out
 
 
 def _pooled(
@@ -251,8 +192,3 @@ def _pooled(
     shares /= np.repeat(np.add.reduceat(shares, starts), counts)
     found[:, lengths > 0] = np.add.reduceat(values * shares, starts, axis=1)
     return found
-
-
-def _softmax(logits: Float32[np.ndarray, "*rows columns"]) -> Float32[np.ndarray, "*rows columns"]:
-    shares = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return np.asarray(shares / shares.sum(axis=-1, keepdims=True), np.float32)

@@ -21,8 +21,8 @@ from galm.config import GalmConfig
 from galm.fast import kernels
 from galm.fast.all_pairs import is_fast
 from galm.fast.kernel_functions import torch_kernels
-from galm.fast.kernels import KERNEL_FORM, not_computed
-from galm.fast.query_scorer import QUERY_FORM, QueryScorer, has_kernels, shapes
+from galm.fast.kernels import KERNEL_FORM, not_computed, one_thread_kernels
+from galm.fast.query_scorer import QUERY_FORM, QueryScorer, shapes
 from galm.model import Galm
 from modeling.base import NeuralRanker
 
@@ -119,11 +119,16 @@ def assert_scored_without_torch(model: Galm) -> None:
 
 
 @pytest.mark.parametrize(("base", "changed"), CASES, ids=str)
-def test_the_fast_forms_equal_the_plain_equations(base: str, changed: dict[str, Any]) -> None:
+def test_the_fast_forms_equal_the_plain_equations(
+    base: str, changed: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = build(base, changed)
     assert_alike(model)
-    if has_kernels() and not not_computed(model.config, QUERY_FORM):
-        assert_scored_without_torch(model)
+    if not not_computed(model.config, QUERY_FORM):
+        for kernels_are_there in (True, False):
+            monkeypatch.setattr("galm.fast.query_scorer.one_thread_kernels", lambda there=kernels_are_there: there)
+            if not kernels_are_there or one_thread_kernels():
+                assert_scored_without_torch(model)
 
 
 @needs_kernels

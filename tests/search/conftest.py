@@ -7,8 +7,9 @@ import pytest
 from data_prep.files.named_paths import cache_folder, make_own_folder
 from data_prep.store.ragged_lists import Ragged
 from galm.fast.kernel_functions import torch_kernels
-from galm.fast.kernels import one_thread_kernels
-from search.retrieval.ann.exact import can_round
+from galm.fast.kernels import kernels_for
+from modeling.c_library import load_c
+from search.retrieval.ann.exact import ROUNDED
 
 MODEL = {"model.dim": "32", "model.num_blocks": "4", "train.epochs": "1", "train.batch_size": "16", "data.limit": "400"}
 
@@ -17,8 +18,8 @@ MODEL = {"model.dim": "32", "model.num_blocks": "4", "train.epochs": "1", "train
 def own_caches(tmp_path_factory):
     """Indexes go to a cache folder of the tests, and no setting of the user counts; kernels are compiled once."""
     torch_kernels()
-    one_thread_kernels()
-    can_round()
+    kernels_for("one thread")
+    load_c(ROUNDED)
     compiled = list(cache_folder().glob("*.so"))
     with pytest.MonkeyPatch.context() as patch:
         for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):

@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Float, Float32, Int64
 
 from data_prep.errors import UserError
-from modeling.c_library import load_c
+from modeling.c_library import CompiledMeanwhile, load_c
 
 LONGEST: Final = 1.01
 """Vectors have length 1, or 0 if nothing could be encoded; rounding to float16 may increase the length."""
@@ -89,9 +89,9 @@ def blocks(
         yield rows, vectors[rows].astype(np.float32, copy=False)
 
 
-@functools.cache
-def _library() -> ctypes.CDLL | None:
-    return load_c(Path(__file__).with_name("rounded.c"), "nearest vectors are found with numpy, several times slower")
+ROUNDED: Final = Path(__file__).with_name("rounded.c")
+_library: Final = CompiledMeanwhile(lambda: load_c(ROUNDED, wait=False))
+"""The scan of rounded rows; until it is compiled all rows are scored as they are, which takes longer."""
 
 
 class VectorIndex(ABC):

@@ -24,7 +24,7 @@ from search.cursor import query_of
 from search.engine import file_ranking
 from search.engine.show import signature
 from search.files.languages import chosen_languages, read_file
-from search.files.languages import is_test
+from search.files.tree import is_test
 from search.serve.highlighting import highlighted
 from search.serve.web_app import _LANGUAGES
 from search.snippets.code_text import language_of, parsed_code

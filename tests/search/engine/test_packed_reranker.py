@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from bm25s.stopwords import STOPWORDS_EN
 
-from galm.fast.query_scorer import has_kernels
+from galm.fast.kernels import one_thread_kernels
 from search.engine.packed_reranker import PackedModel, PackedReranker, scored_without_torch
 from search.index.encoders import PackedLight
 from search.models.folder import DEFAULT_BI_ENCODER, DEFAULT_MODEL
@@ -18,10 +18,17 @@ from search.opening import index_place
 from search.retrieval.bm25_index import STOP_WORDS
 
 QUERIES = ["return the next element of the pipeline", "close", "zzqunknown word of nobody here", "a b c d e f g h i j"]
-needs_kernels = pytest.mark.skipif(not has_kernels(), reason="there is no C compiler here (cc)")
 
 
-@needs_kernels
+@pytest.fixture(params=["kernels", "numpy"], autouse=True)
+def steps(request, monkeypatch):
+    """With the kernels, and without them, as on a machine that has no C compiler."""
+    if request.param == "kernels" and not one_thread_kernels():
+        pytest.skip("there is no C compiler here (cc)")
+    if request.param == "numpy":
+        monkeypatch.setattr("galm.fast.query_scorer.one_thread_kernels", lambda: None)
+
+
 @pytest.mark.parametrize("query", QUERIES)
 def test_scores_are_those_of_torch(index, odd_rows, query):
     packed, torch = PackedModel(DEFAULT_MODEL), load_model(DEFAULT_MODEL)
@@ -37,14 +44,12 @@ def test_scores_are_those_of_torch(index, odd_rows, query):
     )
 
 
-@needs_kernels
 def test_of_no_words_all_rows_are_equal(index):
     ours = PackedReranker(PackedModel(DEFAULT_MODEL), index.split)
     assert ours.scores([], np.array([0, 7, 200])).tolist() == [0, 0, 0]
     assert ours.scores(["close"], np.empty(0, np.int64)).tolist() == []
 
 
-@needs_kernels
 def test_alignments_are_those_of_torch(index):
     ours = PackedReranker(PackedModel(DEFAULT_MODEL), index.split)
     theirs = ModelReranker(*load_model(DEFAULT_MODEL), index.split)
@@ -56,7 +61,7 @@ def test_alignments_are_those_of_torch(index):
 
 
 def test_only_what_is_computed_here_is_taken(tmp_path):
-    assert scored_without_torch(DEFAULT_MODEL) == has_kernels()
+    assert scored_without_torch(DEFAULT_MODEL)
     assert not scored_without_torch(DEFAULT_BI_ENCODER)
     assert not scored_without_torch(tmp_path)
     folder = shutil.copytree(DEFAULT_MODEL, tmp_path / "other")
@@ -81,7 +86,6 @@ def test_stop_words_are_those_of_bm25s():
     assert frozenset(STOPWORDS_EN) == STOP_WORDS
 
 
-@needs_kernels
 def test_a_question_imports_no_torch(tree):
     made = (
         "import sys; from cli.main import main; assert main(sys.argv[1:]) == 0; "

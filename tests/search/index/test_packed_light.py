@@ -81,7 +81,7 @@ def test_it_is_taken_without_torch(packed):
     check_bi_encoder(packed)
     assert isinstance(row_encoder(packed), PackedLight)
     code = (
-        "import sys\nfrom pathlib import Path\nfrom search.index.vector_encoding import row_encoder\n"
+        "import sys\nfrom pathlib import Path\nfrom search.index.encoders import row_encoder\n"
         f"encoder = row_encoder(Path({str(packed)!r}))\nencoder.query(('wait',), ('import', 'thread'))\n"
         "assert 'torch' not in sys.modules\n"
     )

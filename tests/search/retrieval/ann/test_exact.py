@@ -200,7 +200,8 @@ def test_clusters_are_kept_and_made_again_where_they_do_not_fit(tmp_path, monkey
     assert len(built) == 5
     kept_faiss(vectors, "b", path)
     assert len(built) == 6
-    centres, ranges, places = Clusters.of(build(FaissVectors(vectors), 1), len(vectors)).parts
+    made = Clusters.of(build(FaissVectors(vectors), 1), len(vectors))
+    centres, ranges, places = made.centres, made.ranges, made.places
     for made_up in (
         [centres, ranges, np.where(places == 3, 10**6, places).astype(np.int32)],
         [centres, ranges, np.where(places == 3, -1, places).astype(np.int32)],

@@ -1,0 +1,73 @@
+"""What the kernels compute for one query, by numpy: for a machine without a C compiler, and while they are compiled.
+
+Plain forms, equal to the kernels within rounding; a question takes a few times as long. Arrays are those of
+:mod:`galm.fast.query_scorer`, with the blocks' k-th entries adjacent.
+"""
+
+from typing import Final
+
+import numpy as np
+from jaxtyping import Float32, Int32
+
+_CLAMP: Final = np.float32(1e-16)
+"""The least product of two squared norms, as in the kernels."""
+
+
+def cosines(
+    nodes: Float32[np.ndarray, "words dim"],
+    blocks: int,
+    vectors: Float32[np.ndarray, "vectors dim"],
+    offsets: Int32[np.ndarray, " edges"],
+    places: Int32[np.ndarray, " contextwords"],
+) -> Float32[np.ndarray, "contexts words blocks"]:
+    """V of every word in every context, eqs. 7 to 9; 0 in a context without words."""
+    logits, by_block = nodes @ vectors.T, nodes.reshape(len(nodes), -1, blocks)
+    norms = np.square(by_block).sum(1)
+    found = np.zeros((len(offsets) - 1, len(nodes), blocks), np.float32)
+    for number, (start, end) in enumerate(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)):
+        own = places[start:end]
+        if len(own):
+            aligned = (softmax(logits[:, own]) @ vectors[own]).reshape(by_block.shape)  # [words, dim / blocks, blocks]
+            both = np.square(aligned).sum(1) * norms
+            found[number] = (aligned * by_block).sum(1) / np.sqrt(np.maximum(both, _CLAMP))
+    return found
+
+
+def convolved(
+    below: Float32[np.ndarray, "contexts rows width"],
+    bias: Float32[np.ndarray, " width"],
+    offsets: Int32[np.ndarray, " edges"],
+    *,
+    edge_weights: Float32[np.ndarray, " cells"] | None = None,
+    states: Float32[np.ndarray, "contexts nodes width"] | None = None,
+    places: Int32[np.ndarray, " nodes"] | None = None,
+) -> Float32[np.ndarray, "contexts nodes width"]:
+    """A layer, eq. 12: the edges are given, graph by graph and row by row, or those of eq. 11 between ``states``."""
+    found = np.empty((len(below), int(offsets[-1]), below.shape[2]), np.float32)
+    cell = 0
+    for start, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+        size, own = end - start, slice(start, end)
+        if edge_weights is not None:
+            edges = edge_weights[cell : cell + size * size].reshape(size, size)
+        else:
+            assert states is not None
+            edges = softmax(states[:, own] @ states[:, own].transpose(0, 2, 1))  # [contexts, size, size]
+        cell += size * size
+        rows = below[:, own if places is None else places[own]]
+        found[:, own] = np.maximum(edges @ rows + bias, 0)
+    return found
+
+
+def readings(
+    inner: Float32[np.ndarray, "contexts nodes width"], weights: Float32[np.ndarray, " width"]
+) -> Float32[np.ndarray, "contexts nodes"]:
+    """The sum w · tanh(x) of each node, eq. 13 before its mean."""
+    return np.asarray(np.tanh(inner) @ weights, np.float32)
+
+
+def softmax(logits: Float32[np.ndarray, "*rows columns"]) -> Float32[np.ndarray, "*rows columns"]:
+    """The shares of each row."""
+    if not logits.shape[-1]:
+        return logits
+    shares = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=-1, keepdims=True), np.float32)
