@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float
 from evaluation.comparison import Entry, largest_pools
 from evaluation.queries import LENGTH, OVERLAP, QueryClass, gain
 from evaluation.results import Result, Validation
+from experiments.tables.comparison_tables import Named
 from experiments.tables.query_kinds import AGAINST, KnownPool, classes_by_kind, compared
 from training.drawing import Axes, Figure, LogLocator, MaxNLocator, Patch, withStroke
 
@@ -56,14 +57,37 @@ def comparison_pictures(results: Results) -> dict[str, bytes]:
 def _draw_dots(axes: Axes, entries: Sequence[Entry]) -> None:
     """MRR with its 95 % interval over queries, mean ± 1.96 standard errors; above it, a cross for each seed."""
     for place, entry in enumerate(reversed(entries)):
-        values = entry.reciprocal_ranks
-        reach = 1.96 * float(values.std(ddof=1)) / len(values) ** 0.5
-        axes.errorbar(float(values.mean()), place, xerr=reach, fmt="o", color="#1f77b4", capsize=4)
+        _draw_dot(axes, entry, place)
         seeds = [tested.exact["mrr"] for tested in entry.tested] if entry.seeds > 1 else []
         axes.plot(seeds, [place + 0.25] * len(seeds), "x", color="0.4", markersize=4)
     axes.set_yticks(range(len(entries)), [entry.label for entry in reversed(entries)])
     axes.grid(axis="x", color="0.9")
     axes.set(xlabel="MRR, with 95 % interval over queries; crosses: seeds", title="Mean reciprocal rank")
+
+
+def _draw_dot(axes: Axes, entry: Entry, place: int) -> None:
+    values = entry.reciprocal_ranks
+    reach = 1.96 * float(values.std(ddof=1)) / len(values) ** 0.5
+    axes.errorbar(float(values.mean()), place, xerr=reach, fmt="o", color="#1f77b4", capsize=4)
+
+
+def overview_picture(found: Named, names: Sequence[str], line: str) -> Figure:
+    """The table of README: a panel for each test, its rows ``names``, and a vertical line at the row ``line``."""
+    figure = Figure(figsize=(9, 3.8), dpi=100, layout="constrained")
+    panels = figure.subplots(1, len(found), sharex=True, sharey=True, squeeze=False)[0]
+    for axes, (title, entries) in zip(panels, found.items(), strict=True):
+        for place, name in enumerate(reversed(names)):
+            if name in entries:
+                _draw_dot(axes, entries[name], place)
+            else:
+                axes.text(0.5, place, "not tested", transform=axes.get_yaxis_transform(), color="0.4", va="center")
+        if line in entries:
+            axes.axvline(entries[line].mrr, color="#d62728", linestyle="--", linewidth=1)
+        axes.grid(axis="x", color="0.9")
+        axes.set_title(title)
+    figure.supxlabel(f"MRR, with 95 % interval over queries; dashed line: {line}", fontsize=10)
+    panels[0].set_yticks(range(len(names)), names[::-1])
+    return figure
 
 
 def _draw_curves(axes: Axes, entries: Sequence[Entry]) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from data_prep.files.printable import one_line
-from evaluation.comparison import Entry, Lead, Pool, by_pool, leads
+from evaluation.comparison import Entry, Lead, Pool, by_pool, largest_pools, leads
 from evaluation.metrics import Measures, further_columns, published_columns, short_columns
 from evaluation.published import PUBLISHED, exact_top1_bounds, mrr_bounds, shifted_mrr_bounds
 from evaluation.queries import Gain
@@ -22,6 +22,8 @@ Clusters = Mapping[str, Sequence[int]]
 """Fingerprint of a test split -> a number for the file of each query."""
 Results = Iterable[tuple[str, Result]]
 """Results with the labels of their rows."""
+Named = Mapping[str, Mapping[str, Entry]]
+"""Name of a test -> name of a row -> the ranker."""
 
 
 def markdown_table(header: Row, rows: Sequence[Row]) -> str:
@@ -55,22 +57,20 @@ def _test_seconds(tested: Tested) -> float:
     return tested.queries * tested.pool_size / tested.score_pairs_per_second
 
 
-def summary(results: Results, labels: Sequence[str]) -> str:
-    """MRR of the rows ``labels`` on every pool; "" if none of them has a result."""
-    pools = by_pool(results)
-    found = {pool: {entry.label: entry for entry in entries} for pool, entries in pools.items()}
-    shown = [label for label in labels if any(label in entries for entries in found.values())]
-    if not shown:
-        return ""
-    rows = [
-        (label, *(entries[label].mrr_text if label in entries else "" for entries in found.values())) for label in shown
-    ]
-    table = markdown_table(("ranker", *(pool.dataset for pool in found)), rows)
-    sizes = ", ".join(f"{pool.dataset} {pool.size:,}" for pool in found)
-    return (
-        f"{table}\n\nMRR on test splits, every query over the whole pool ({sizes} methods), ties counted against the "
-        "ranker; means over seeds ± standard deviation where there are several."
-    )
+def named(results: Results, rows: Mapping[str, str], tests: Mapping[str, str]) -> Named:
+    """The entries with the labels ``rows``, tested on the data sets ``tests``, by the names that these give them."""
+    found = {
+        name: {rows[entry.label]: entry for entry in entries if entry.label in rows}
+        for name, (_, entries) in largest_pools(results).items()
+    }
+    return {title: found[name] for name, title in tests.items() if found.get(name)}
+
+
+def summary(found: Named, names: Iterable[str]) -> str:
+    """MRR of the rows ``names``; "-": not tested."""
+    header = ("MRR ± standard deviation over seeds", *found)
+    rows = [(name, *(each[name].mrr_text if name in each else "-" for each in found.values())) for name in names]
+    return markdown_table(header, rows)
 
 
 def tables(results: Results, references: Sequence[str], clusters: Clusters, *, whole: bool) -> str:

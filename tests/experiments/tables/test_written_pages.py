@@ -5,11 +5,12 @@ import pytest
 from evaluation.result_store import ResultStore
 from experiments.recipes.config import resolve
 from experiments.tables.ablations import ABLATIONS
-from experiments.tables.comparison_pictures import comparison_pictures
-from experiments.tables.comparison_tables import markdown_table, summary, tables
+from experiments.tables.comparison_pictures import comparison_pictures, overview_picture
+from experiments.tables.comparison_tables import markdown_table, tables
 from experiments.tables.main_table import (
     CELLS,
     README_ROWS,
+    README_TESTS,
     REFERENCES,
     SETTINGS,
     TUNED,
@@ -81,13 +82,43 @@ def test_a_damaged_result_is_named(tmp_path):
         with_tables(f"{START}{END}", Saved(tmp_path))
 
 
-def test_the_readme_has_a_row_for_the_best_of_each_kind():
+def test_the_readme_has_few_rows_and_its_picture_the_same():
     labels = {shown(cell.label) for cells in CELLS.values() for cell in cells}
-    assert len(README_ROWS) <= 9
+    assert len(README_ROWS) <= 8
     assert set(README_ROWS) <= labels
-    table = with_tables(f"{START}{END}", SAVED)
-    assert table.count("\n| ") == len(README_ROWS) + 2
-    assert summary([], README_ROWS) == ""
+    lines = [line.split(" | ") for line in with_tables(f"{START}{END}", SAVED).splitlines() if line.startswith("| ")]
+    names = [line[0].removeprefix("| ") for line in lines[2:]]
+    assert names == list(README_ROWS.values())
+    panels = overview_picture(SAVED.readme, names, "BM25, tuned").axes
+    assert [label.get_text() for label in panels[0].get_yticklabels()] == names[::-1]
+    assert [panel.get_title() for panel in panels] == [title.removesuffix(" |") for title in lines[0][1:]]
+    for panel, title in zip(panels, README_TESTS.values(), strict=True):
+        dots = {names[-1 - int(dot[0].get_ydata()[0])]: float(dot[0].get_xdata()[0]) for dot in panel.containers}
+        assert dots == pytest.approx({name: entry.mrr for name, entry in SAVED.readme[title].items()}, abs=1e-6)
+
+
+def test_the_readme_says_only_what_is_significant():
+    """Its finding is text: here it is held against the column "significant", after BM25, of the page of all models."""
+    verdicts = {name: lead_over_bm25(name) for name in README_TESTS}
+    models = [label for label in README_ROWS if label != "bm25_tuned"]
+    for label in models:
+        assert (verdicts["jdk"][label] == "ahead") == (label == "galm_plus" or "+ BM25" in label), label
+    tested = [label for label in models if label in verdicts["debian_sample"]]
+    for label in tested:
+        assert verdicts["debian_sample"][label] == ("ahead" if "+ BM25" in label else "behind"), label
+    assert verdicts["debian_sample"]["galm_plus, vectors of 512"] == "no"
+
+
+def lead_over_bm25(dataset):
+    """Label -> "ahead" or "behind" where the difference is significant, else the verdict."""
+    _, _, rest = (RESULTS / "main.md").read_text(encoding="utf-8").partition(f"\n**{dataset}**")
+    rows = [line.split(" | ") for line in rest.split("\n\n")[1].splitlines()]
+    place = rows[0].index("MRR - bm25_tuned")
+    sides = {"+": "ahead", "-": "behind"}
+    return {
+        row[0].removeprefix("| "): sides[row[place][0]] if row[place + 1] == "yes" else row[place + 1]
+        for row in rows[2:]
+    }
 
 
 def test_labels_of_saved_results_are_said_in_the_fields_words():
