@@ -1,6 +1,6 @@
 """What SnippeR reads: the query of a question's code and errors, and the document of a post.
 
-Sokolov et al., "SearchBySnippet" (arXiv 2305.11625), section 4: a query is the code followed by the error and loses its
+Sedykh et al., "SearchBySnippet" (arXiv 2305.11625), section 4: a query is the code followed by the error and loses its
 middle if it is too long; a document is the title, for the index also the body, and the accepted answer, and loses its
 end.
 """

@@ -1,4 +1,4 @@
-"""The languages whose code is read. A new one needs a file in this folder, a line here and one in requirements-search.txt."""
+"""The languages whose code is read. A new one is a file in this folder, a line here and its grammar's requirement."""
 
 from collections.abc import Mapping
 from functools import lru_cache

@@ -3,7 +3,7 @@
 :mod:`data_prep.posts.read_dump` decides which rows are kept; here their HTML becomes text, code and errors (lxml, which
 reads broken HTML as browsers do).
 
-SearchBySnippet (Sokolov et al., LREC-COLING 2024, arXiv 2305.11625) calls a block that contains "Error" a traceback and
+SearchBySnippet (Sedykh et al., LREC-COLING 2024, arXiv 2305.11625) calls a block that contains "Error" a traceback and
 takes the type of error from it by a regular expression, which it does not print.
 """
 
