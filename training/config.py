@@ -62,7 +62,8 @@ class TrainConfig:
     threads: int = 0
     """Number of torch threads; 0: torch's default."""
     processes: int = 1
-    """Processes that share each batch; the loss is that of the whole batch. For several machines, docs/experiments.md#on-several-machines."""
+    """Processes that share each batch; the loss is that of the whole batch. For several machines, see
+    docs/experiments.md."""
 
     def __post_init__(self) -> None:
         check_bounds(self, _BOUNDS, "train")
