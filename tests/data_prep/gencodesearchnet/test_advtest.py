@@ -160,7 +160,7 @@ def test_tokens_are_without_documentation_and_layout() -> None:
     source = '@d\ndef f(a="x", *b):\n    r"""Doc\n    more""" " end"\n    #why\n    return [\n        a, "y"\n    ]\n'
     assert " ".join(code_tokens(source)) == '@ d def f ( a = "x" , * b ) : #why return [ a , "y" ]'
     assert " ".join(code_tokens('def f(a="x"): "doc"; return "y"')) == 'def f ( a = "x" ) : ; return "y"'
-    assert code_tokens("def f(): return f'{x:>{y}} \\\n' rb'y'")[-2:] == ["f'{x:>{y}} \\\n'", "rb'y'"]
+    assert code_tokens("def f(): return f'{x:>{y}} z' + rb'y'")[-3:] == ["f'{x:>{y}} z'", "+", "rb'y'"]
     assert code_tokens("def f(): 'y'.z()") == ["def", "f", "(", ")", ":", "'y'", ".", "z", "(", ")"]
 
 
