@@ -15,10 +15,10 @@ from pathlib import Path
 from experiments.recipes.config import resolve
 from experiments.recipes.models import is_trained
 from experiments.run.run import run
-from training.drawing import Figure, FigureCanvasAgg
+from training.drawing import Figure
 
 DATA = {"data.valid_share": "0.2", "data.test_share": "0.2"}
-EPOCHS = {"train.epochs": "12"}
+EPOCHS = {"train.epochs": "12", "train.validate_pool": "0"}  # among all validation pairs
 ON_VALIDATION = {"evaluate.split": "valid"}  # a trained model is ranked on these pairs after each epoch
 
 
@@ -40,7 +40,7 @@ def draw(path: Path, model: str, epochs: list[int], mrr: list[float], bm25: floa
     axes.plot(epochs, mrr, marker="o", label=model)
     axes.axhline(bm25, color="0.4", linestyle="--", label="BM25")
     axes.legend()
-    FigureCanvasAgg(figure).print_png(path)
+    figure.savefig(path)
 
 
 def main(given: Path, out: Path, model: str = "unif") -> None:
