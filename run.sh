@@ -1,30 +1,38 @@
 #!/usr/bin/env bash
 # The single entry point: bash run.sh ...
 #
+#   index DIR|--list=FILE [--out=FILE]          index the methods, types and files of one folder or many
+#   search ["QUESTION"] [--at=FILE:LINE]        search by a question, a name, or a comment `# search: ...`
+#   serve [--port=8765]                         a web page that searches, at http://127.0.0.1:8765
 #   DATASET MODEL [--section.field=value ...]   prepare, train, test; writes a folder in runs/
+#   board [TensorBoard options]                 curves and pictures of all runs, at http://localhost:6006
+# more of the search:
+#   related FILE:LINE [--json]                  find code like that at a place, such as src/app.py:120
+#   mcp [DIR] [--configure=CLIENT]              an MCP server for coding agents, on its standard streams
+#   quality DIR [--queries=FILE.json]           measure the search on your documented methods or queries
+# data and runs:
 #   prepare DATASET [--data.field=value ...]    only prepare the data set (a run does it when needed)
 #   corpus NAME [--data.field=value ...]        statistics of the corpus repositories or installed
 #   evaluate RUN_DIR [--evaluate.field=value]   test a finished run again, on another pool or data set
 #   context RUN_DIR|turns|table|ndcg|...        test runs with the contexts of their queries and of others
-#   board [TensorBoard options]                 curves and pictures of all runs, at http://localhost:6006
-#   benchmark PART                              train the models of the main table that have no saved result
-#   ablate NAME                                 train the variants of an ablation, except those saved already
-#   tune MODEL                                  compare initializations and losses of a model on validation
+# tables of results:
+#   benchmark PART                              train the main table's models that have no saved result
+#   ablate NAME                                 train the variants of an ablation that have none
+#   tune MODEL                                  compare a model's initializations and losses
 #   table                                       write the tables of the saved results, including README's
 #   speed NAME [PATH]                           measure two forms of a part in one run, and their ratio
-#   index DIR|--list=FILE [--out=FILE]          index the methods, types and files of one folder or many
-#   search ["QUESTION"] [--at=FILE:LINE]        search by a question, a name, or a comment `# search: ...`
-#   related FILE:LINE [--json]                  find code like that at a place, such as src/app.py:120
-#   serve [--port=8765]                         a web page that searches, at http://127.0.0.1:8765
-#   mcp [DIR] [--configure=CLIENT]              an MCP server for coding agents, on standard input and output
-#   quality DIR [--queries=FILE.json]           measure the search on your own documented methods or queries
-#   gencodesearchnet MODEL [...]|statistics|... rank and match GenCodeSearchNet's test sets; make such sets
+# other papers:
+#   gencodesearchnet MODEL [...]|statistics|... rank and match its test sets; make such sets
 #   posts MODEL|index|search|...                search posts by code and an error; train and test that
 #   posts_sample MODEL                          the same on synthetic posts, which it makes itself
 #   posts_from_tracker TICKETS --out=FOLDER     write a bug tracker as a dump of posts
+# this program:
+#   install NAME [...]                          add the libraries of a part, such as sentences or vectors
+#   doctor                                      what is installed, what is missing, and how to get it
+#   help [NAME ...]                             details of a command, data set, model or section
+#   --version                                   the version of this program
 #   test [pytest options]                       run all checks
-#   test_editor                                 try the VS Code extension in a real editor (docs/editor.md)
-#   help [NAME ...]                             this list, or details of a command, data set, model or section
+#   test_editor                                 try the VS Code extension in an editor (docs/editor.md)
 #
 # `bash run.sh help NAME` describes a command, data set, model or section, with its options.
 set -euo pipefail
@@ -82,6 +90,7 @@ training_needs() { set_up requirements-search.txt requirements-train.txt torch.t
 # Adds the packages of requirements-NAME.txt to .venv, on top of what searches or trains.
 add() {
   local name files=()
+  [ -z "${GALM_PYTHON:-}" ] || fail "GALM_PYTHON is used as it is: install the packages of requirements-*.txt there"
   [ $# -gt 0 ] || fail "expected what to install: $(extras)"
   for name; do
     [ -f "$root/locks/requirements-$name.txt" ] || fail "expected one of $(extras), but got $name"

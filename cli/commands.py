@@ -31,6 +31,8 @@ class Command:
     """What its first word may be, as the mapping of names to what they are; "" if that is not listed."""
     needs: str = ""
     """What the first set-up does not install."""
+    heading: str = ""
+    """What it and the commands after it are for; "" if it belongs to those before it."""
     parts: Mapping[str, "Command"] = field(default_factory=dict)
     """Commands of two words, by the second."""
 
@@ -44,11 +46,50 @@ TRAIN: Final = Command(
 """What is run when a data set and a model are named."""
 
 COMMANDS: Final[dict[str, Command]] = {
+    "index": Command(
+        "DIR|--list=FILE [--out=FILE]",
+        "index the methods, types and files of one folder or many",
+        "search.making:index",
+        "search.options:IndexOptions",
+    ),
+    "search": Command(
+        '["QUESTION"] [--at=FILE:LINE]',
+        "search by a question, a name, or a comment `# search: ...`",
+        "search.cli:search",
+        "search.options:SearchOptions",
+    ),
+    "serve": Command(
+        "[--port=8765]",
+        "a web page that searches, at http://127.0.0.1:8765",
+        "search.serve.server:serve",
+        "search.options:ServeOptions",
+    ),
+    "board": Command("[TensorBoard options]", "curves and pictures of all runs, at http://localhost:6006"),
+    "related": Command(
+        "FILE:LINE [--json]",
+        "find code like that at a place, such as src/app.py:120",
+        "search.snippets.command:related",
+        "search.options:RelatedOptions",
+        heading="more of the search",
+    ),
+    "mcp": Command(
+        "[DIR] [--configure=CLIENT]",
+        "an MCP server for coding agents, on its standard streams",
+        "search.serve.mcp_server:mcp",
+        "search.options:McpOptions",
+    ),
+    "quality": Command(
+        "DIR [--queries=FILE.json]",
+        "measure the search on your documented methods or queries",
+        "search.quality.command:quality",
+        "search.options:QualityOptions",
+    ),
     "prepare": Command(
         "DATASET [--data.field=value ...]",
         "only prepare the data set (a run does it when needed)",
         "cli.runs:prepare",
         sections=("data",),
+        heading="data and runs",
     ),
     "corpus": Command(
         "NAME [--data.field=value ...]",
@@ -94,12 +135,14 @@ COMMANDS: Final[dict[str, Command]] = {
             ),
         },
     ),
-    "board": Command("[TensorBoard options]", "curves and pictures of all runs, at http://localhost:6006"),
     "benchmark": Command(
-        "PART", "train the models of the main table that have no saved result", "cli.tables:benchmark"
+        "PART",
+        "train the main table's models that have no saved result",
+        "cli.tables:benchmark",
+        heading="tables of results",
     ),
-    "ablate": Command("NAME", "train the variants of an ablation, except those saved already", "cli.tables:ablate"),
-    "tune": Command("MODEL", "compare initializations and losses of a model on validation", "cli.tables:tune"),
+    "ablate": Command("NAME", "train the variants of an ablation that have none", "cli.tables:ablate"),
+    "tune": Command("MODEL", "compare a model's initializations and losses", "cli.tables:tune"),
     "table": Command("", "write the tables of the saved results, including README's", "cli.tables:table"),
     "speed": Command(
         "NAME [PATH]",
@@ -108,49 +151,12 @@ COMMANDS: Final[dict[str, Command]] = {
         "evaluation.speed:SpeedOptions",
         names="cli.tables:ABOUT",
     ),
-    "index": Command(
-        "DIR|--list=FILE [--out=FILE]",
-        "index the methods, types and files of one folder or many",
-        "search.making:index",
-        "search.options:IndexOptions",
-    ),
-    "search": Command(
-        '["QUESTION"] [--at=FILE:LINE]',
-        "search by a question, a name, or a comment `# search: ...`",
-        "search.cli:search",
-        "search.options:SearchOptions",
-    ),
-    "related": Command(
-        "FILE:LINE [--json]",
-        "find code like that at a place, such as src/app.py:120",
-        "search.snippets.command:related",
-        "search.options:RelatedOptions",
-    ),
-    "serve": Command(
-        "[--port=8765]",
-        "a web page that searches, at http://127.0.0.1:8765",
-        "search.serve.server:serve",
-        "search.options:ServeOptions",
-    ),
-    "mcp": Command(
-        "[DIR] [--configure=CLIENT]",
-        "an MCP server for coding agents, on standard input and output",
-        "search.serve.mcp_server:mcp",
-        "search.options:McpOptions",
-        needs="requirements-agents.txt",
-    ),
-    "quality": Command(
-        "DIR [--queries=FILE.json]",
-        "measure the search on your own documented methods or queries",
-        "search.quality.command:quality",
-        "search.options:QualityOptions",
-    ),
     "gencodesearchnet": Command(
         "MODEL [...]|statistics|...",
-        "rank and match GenCodeSearchNet's test sets; make such sets",
+        "rank and match its test sets; make such sets",
         f"{_GENCODESEARCHNET}.cli:benchmark",
         f"{_GENCODESEARCHNET}.config:BenchmarkOptions",
-        needs="requirements-sentences.txt, for models named by a folder or MiniLM",
+        needs="`bash run.sh install sentences`, for models named by a folder or MiniLM",
         parts={
             "statistics": Command(
                 "",
@@ -163,7 +169,7 @@ COMMANDS: Final[dict[str, Command]] = {
                 "fine-tune a cross-encoder, as its baselines",
                 f"{_GENCODESEARCHNET}.cli:fine_tuning",
                 f"{_GENCODESEARCHNET}.config:FineTuneCommand",
-                needs="requirements-sentences.txt",
+                needs="`bash run.sh install sentences`",
             ),
             "format_pairs": Command(
                 "FORM FILE [...] --out=FILE",
@@ -184,11 +190,13 @@ COMMANDS: Final[dict[str, Command]] = {
                 f"{_GENCODESEARCHNET}.config:RPairsOptions",
             ),
         },
+        heading="other papers",
     ),
     "posts": Command(
         "MODEL|index|search|...",
         "search posts by code and an error; train and test that",
         "experiments.posts.cli:test_model",
+        names="experiments.posts.config:MODELS",
         named=(
             ("data", "data_prep.posts.config:PostsConfig"),
             ("loop", "experiments.posts.config:LoopConfig"),
@@ -227,13 +235,22 @@ COMMANDS: Final[dict[str, Command]] = {
         "experiments.posts.cli:from_tracker",
         "experiments.posts.config:TrackerOptions",
     ),
-    "test": Command("[pytest options]", "run all checks", needs="the packages of the tests, which are added to .venv"),
+    "install": Command(
+        "NAME [...]",
+        "add the libraries of a part, such as sentences or vectors",
+        "cli.packages:install",
+        names="cli.packages:PARTS",
+        heading="this program",
+    ),
+    "doctor": Command("", "what is installed, what is missing, and how to get it", "cli.doctor:doctor"),
+    "help": Command("[NAME ...]", "details of a command, data set, model or section"),
+    "--version": Command("", "the version of this program", "cli.doctor:show_version"),
+    "test": Command("[pytest options]", "run all checks", needs="the packages of the tests, which it installs itself"),
     "test_editor": Command(
         "",
-        "try the VS Code extension in a real editor (docs/editor.md)",
+        "try the VS Code extension in an editor (docs/editor.md)",
         needs="node 20, npm and Chromium; 550 MB, which it installs itself",
     ),
-    "help": Command("[NAME ...]", "this list, or details of a command, data set, model or section"),
 }
 """Name -> command."""
 
@@ -247,10 +264,14 @@ _WIDTH: Final = 44
 
 
 def usage_lines() -> list[str]:
-    """One line per command: how it is typed, and what it does."""
-    lines = [_line(f"DATASET MODEL {TRAIN.usage}", TRAIN.about)]
-    return [*lines, *(_line(f"{name} {each.usage}".rstrip(), each.about) for name, each in COMMANDS.items())]
+    """The commands that most people want, then the others below headings: how each is typed, and what it does."""
+    lines: list[str] = []
+    for name, each in COMMANDS.items():
+        lines += [f"{each.heading}:"] if each.heading else []
+        lines += [_line(f"DATASET MODEL {TRAIN.usage}", TRAIN.about)] if name == "board" else []
+        lines.append(_line(f"{name} {each.usage}".rstrip(), each.about))
+    return lines
 
 
 def _line(typed: str, about: str) -> str:
-    return f"{typed:<{_WIDTH}}{about}"
+    return f"  {typed:<{_WIDTH}}{about}"

@@ -30,6 +30,11 @@ def program_version() -> str:
         return "unknown"
 
 
+def show_version(_: Sequence[str]) -> None:
+    """Print the version."""
+    console.show(f"galm {program_version()}")
+
+
 def doctor(arguments: Sequence[str]) -> None:
     """Print a line a part.
 

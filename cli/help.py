@@ -2,11 +2,11 @@
 
 import ast
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Final
+from typing import Any, Final
 
 from cli.commands import COMMANDS, TRAIN, Command, usage_lines
 from data_prep.registry import DATASETS
@@ -42,22 +42,25 @@ def help_lines(topics: Sequence[str] = ()) -> list[str]:
 def _overview() -> list[str]:
     return [
         "bash run.sh ...",
-        *(f"  {line}" for line in usage_lines()),
+        *usage_lines(),
         "",
-        *_named("data sets", DATASETS),
-        *_named("models", MODELS),
-        *_named("sections", _SECTIONS),
-        "",
-        "`bash run.sh help NAME` describes a command, data set, model or section, with its options.",
+        _named("DATASET", DATASETS, "datasets"),
+        _named("MODEL", MODELS, "models"),
+        _named("section", _SECTIONS, "train"),
         "Exit codes: 0 done; 1 nothing found; 2 a mistake, a full disk or memory; 70 a fault of the program.",
     ]
 
 
-def _named(title: str, names: Iterable[str]) -> list[str]:
-    return textwrap.wrap(f"{title + ':':<11}{', '.join(names)}", _WIDTH, subsequent_indent=" " * 11)
+def _named(title: str, names: Iterable[str], topic: str) -> str:
+    """The first of some names, and how all are listed."""
+    return f"{title + ':':<9}{textwrap.shorten(', '.join(names), 64, placeholder=' ...')} (`bash run.sh help {topic}`)"
 
 
 def _about(topic: str) -> list[str]:
+    if topic == "datasets":
+        return _listed({name: _documentation(name)[0] for name in DATASETS})
+    if topic == "models":
+        return _listed(MODELS)
     if topic in COMMANDS:
         return _about_command(topic, COMMANDS[topic])
     if topic in DATASETS:
@@ -68,13 +71,15 @@ def _about(topic: str) -> list[str]:
         return [f"section {topic}: {_SECTIONS[topic]}", *_entries(_options(topic))]
     if parts := [(f"{name} {topic}", each.parts[topic]) for name, each in COMMANDS.items() if topic in each.parts]:
         return [line for name, part in parts for line in _about_command(name, part)]
-    raise unknown("command, data set, model or section", topic, [*COMMANDS, *DATASETS, *MODELS, *_SECTIONS])
+    raise unknown(
+        "command, data set, model or section", topic, [*COMMANDS, *DATASETS, *MODELS, *_SECTIONS, "datasets", "models"]
+    )
 
 
 def _about_command(name: str, command: Command) -> list[str]:
     lines = [f"bash run.sh {name} {command.usage}".rstrip(), f"  {command.about}"]
     lines += [f"  needs {command.needs}"] if command.needs else []
-    lines += [f"  {word:<12}{about}" for word, about in resolve_name(command.names).items()] if command.names else []
+    lines += _listed(resolve_name(command.names)) if command.names else []
     lines += _entries(named_options(resolve_name(command.options)).values()) if command.options else []
     for section, config in command.named:
         lines += _entries(options_of(section, resolve_name(config)).values())
@@ -85,7 +90,19 @@ def _about_command(name: str, command: Command) -> list[str]:
     return lines
 
 
+def _listed(names: Mapping[str, Any]) -> list[str]:
+    """Names with their descriptions, which are texts or the attribute ``about``."""
+    width = max(map(len, names)) + 2
+    lines = (f"  {name:<{width}}{getattr(about, 'about', about)}" for name, about in names.items())
+    return [part for line in lines for part in textwrap.wrap(line, _WIDTH, subsequent_indent=" " * (width + 2))]
+
+
 def _about_dataset(name: str) -> list[str]:
+    lines = [f"data set {name}: bash run.sh {name} MODEL {TRAIN.usage}"]
+    return [*lines, *(f"  {line}".rstrip() for line in _documentation(name)), "", "options: help data"]
+
+
+def _documentation(name: str) -> list[str]:
     """The docstrings of a data set's class and its module, read without importing it."""
     module, _, kind = DATASETS[name].partition(":")
     spec = find_spec(module)
@@ -93,9 +110,7 @@ def _about_dataset(name: str) -> list[str]:
     assert spec.origin is not None
     tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
     (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == kind)
-    text = f"{ast.get_docstring(found) or ''}\n\n{ast.get_docstring(tree) or ''}"
-    lines = [f"data set {name}: bash run.sh {name} MODEL {TRAIN.usage}"]
-    return [*lines, *(f"  {line}".rstrip() for line in text.splitlines()), "", "options: help data"]
+    return f"{ast.get_docstring(found) or ''}\n\n{ast.get_docstring(tree) or ''}".splitlines()
 
 
 def _about_model(name: str) -> list[str]:

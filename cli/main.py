@@ -74,7 +74,7 @@ def _told(error: BaseException) -> int:
         console.complain(f"galm: {_in_one_line(error)}")
         return MISTAKE
     if isinstance(error, ModuleNotFoundError) and error.name in _OF_TRAINING:
-        console.complain(f"galm: this needs {error.name}, without which only searches run: install requirements.txt")
+        console.complain(f"galm: without {error.name} only searches run: `bash run.sh install train` adds it")
         return MISTAKE
     for line in "".join(traceback.format_exception(error)).splitlines():
         console.complain(line)

@@ -79,7 +79,7 @@ class DataConfig:
     may have the clone in a folder `repo`."""
     cluster: str = ""
     """Where `repositories` and `installed` are extracted: empty, here by --data.processes; ray, or an address
-    ray://HOST:PORT, by Ray (requirements-cluster.txt)."""
+    ray://HOST:PORT, by Ray (`bash run.sh install cluster`)."""
     exclude_overlap_with: str = ""
     """Other data sets whose pairs, of any split, are removed from training and validation: comma-separated DATASET or
     DATASET:PATH, such as folder:/code/guava."""

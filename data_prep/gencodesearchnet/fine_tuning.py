@@ -7,9 +7,7 @@ those of whole projects, without copies of training code. The published file nam
 together.
 """
 
-import ast
 import re
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
+from data_prep.gencodesearchnet.advtest import advtest_drops
 from data_prep.gencodesearchnet.records import SEPARATOR, Example, Row, read_raw, source_rows
 from data_prep.gencodesearchnet.subsets import (
     EQUAL,
@@ -42,7 +41,6 @@ TRAINED: Final = "validation code that is in training"
 
 _OF_GROUPS: Final = 10
 """A group may have at most one in this many of the wanted validation pairs."""
-_SPECIAL: Final = re.compile(r"<img\b|https?://", re.IGNORECASE)
 _LOOKS: Final = re.compile(r"[\s()]+")
 """What of a code may differ between copies: the corpus has other brackets and lines than CodeSearchNet."""
 
@@ -117,31 +115,7 @@ def _reason_to_drop(row: Row, found: Example, kept: dict[Example, _Grouped]) -> 
         return EQUAL
     if found.input.count(SEPARATOR) > 1:
         return INSIDE
-    return advtest_drops(row.text("query"), row.text("code"))
-
-
-def advtest_drops(documentation: str, source: str) -> str | None:
-    """Why AdvTest (Lu et al. 2021) would drop a documented Python function: the first reason that applies, or None."""
-    words = len(documentation.split())
-    reasons = {
-        "documentation under 3 words": words < 3,
-        "documentation over 256 words": words > 256,
-        "documentation with an image or a link": _SPECIAL.search(documentation) is not None,
-        "non-English documentation": any(sign.isalpha() and not sign.isascii() for sign in documentation),
-    }
-    found = next((reason for reason, holds in reasons.items() if holds), None)
-    return found or (None if _parses(source) else "code that does not parse")
-
-
-def _parses(source: str) -> bool:
-    """Whether ``source`` is Python's syntax."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an escape like \d is no fault of ours
-            ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+    return advtest_drops(row.text("query"), len(row.text("query").split()), row.text("code"))
 
 
 def _valid_groups(pairs: Sequence[_Grouped], share: float, seed: int) -> set[str]:

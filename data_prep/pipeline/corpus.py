@@ -240,9 +240,7 @@ def _map_by_ray(tasks: Sequence[TreeTask], processes: int, cluster: str) -> Gene
     try:
         import ray
     except ModuleNotFoundError as error:
-        raise UserError(
-            "--data.cluster=ray needs Ray: .venv/bin/python -m pip install --no-deps -r locks/requirements-cluster.txt"
-        ) from error
+        raise UserError("--data.cluster=ray needs Ray: bash run.sh install cluster") from error
 
     address = None if cluster == "ray" else cluster
     ray.init(address=address, num_cpus=(processes or processors()) if address is None else None, log_to_driver=False)

@@ -145,10 +145,7 @@ def _library() -> Any:
     try:
         return importlib.import_module("py7zr")
     except ImportError as error:
-        raise UserError(
-            ".7z archives need py7zr: .venv/bin/python -m pip install --no-deps -r locks/requirements-posts.txt; "
-            "or unpack them first"
-        ) from error
+        raise UserError(".7z archives need py7zr: bash run.sh install posts; or unpack them first") from error
 
 
 def _members(archive: Path) -> Iterator[tuple[str, Table]]:

@@ -212,9 +212,7 @@ def _pyarrow(path: Path) -> Any:
         for module in ("pyarrow.compute", "pyarrow.parquet"):
             importlib.import_module(module)
     except ImportError as error:
-        raise UserError(
-            f"{path} needs pyarrow: .venv/bin/python -m pip install --no-deps -r locks/requirements-parquet.txt"
-        ) from error
+        raise UserError(f"{path} needs pyarrow: bash run.sh install parquet") from error
     return importlib.import_module("pyarrow")
 
 

@@ -71,8 +71,7 @@ def fetch_first(places: Sequence[Place], folder: Path, what: str) -> list[Path]:
 
 def _fetched(place: Place, folder: Path, what: str) -> list[Path]:
     if place.library and find_spec(place.library) is None:
-        install = ".venv/bin/python -m pip install --no-deps -r locks/requirements-parquet.txt"
-        raise DownloadError(f"its files need {place.library}: {install}")
+        raise DownloadError(f"its files need {place.library}: bash run.sh install parquet")
     _logger.info("fetching %s from %s", what, place.name)
     record: list[dict[str, Any]] = []
     for name, remote in place.files.items():

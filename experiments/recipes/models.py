@@ -196,7 +196,7 @@ MODELS: Final[dict[str, Recipe]] = {
     ),
     "scotch": Recipe(
         "baselines.scotch.transformer:Scotch",
-        "Scotch: two transformers, query under its context and function, from MiniLM (requirements-sentences.txt)",
+        "Scotch: two transformers, query under its context and function, from MiniLM (install sentences)",
         _SCOTCH,
     ),
     "scotch_no_context": Recipe(
@@ -211,7 +211,7 @@ MODELS: Final[dict[str, Recipe]] = {
     ),
     "minilm": Recipe(
         "modeling.transformers.bi_encoder:TransformerBiEncoder",
-        "a sentence-transformers model, fine-tuned as a bi-encoder over subwords (requirements-sentences.txt)",
+        "a sentence-transformers model, fine-tuned as a bi-encoder over subwords (install sentences)",
         TRANSFORMER,
         "modeling.transformers.bi_encoder:TransformerConfig",
     ),

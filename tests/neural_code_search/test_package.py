@@ -1,9 +1,12 @@
 """What ``import neural_code_search`` gives, and the examples as a user runs them."""
 
+import json
 import os
+import re
 import runpy
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,8 @@ import neural_code_search
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 EXAMPLES = REPOSITORY / "examples"
+VERBS = ("open", "close", "read", "write", "parse", "join")
+NOUNS = ("file", "stream", "buffer", "line", "record", "table", "queue", "packet", "window", "graph")
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess:
@@ -73,6 +78,27 @@ def test_the_folder_is_searched(tmp_path, monkeypatch):
     with pytest.raises(SystemExit) as mistaken:
         runpy.run_path(str(EXAMPLES / "search_folder.py"), run_name="__main__")
     assert str(mistaken.value) == f"search_folder: there is no folder {tmp_path / 'nowhere'}"
+
+
+def test_pairs_become_a_figure(tmp_path, monkeypatch, capsys):
+    pairs = [
+        {
+            "query": f"Tries to {verb} the {noun} of {number} parts */",
+            "code": f"int {verb}{noun}(int {noun}) {{\n  int sum = {noun};\n  return {verb}(sum * {number});\n}}",
+        }
+        for number, (verb, noun) in enumerate(product(VERBS, NOUNS))
+    ]
+    (tmp_path / "pairs.jsonl").write_text("".join(f"{json.dumps(pair)}\n" for pair in pairs))
+    monkeypatch.setattr(sys, "argv", ["pairs_to_figure.py", str(tmp_path / "pairs.jsonl"), str(tmp_path / "out")])
+    runpy.run_path(str(EXAMPLES / "pairs_to_figure.py"), run_name="__main__")
+    *_, told = capsys.readouterr().out.splitlines()
+    figure = tmp_path / "out" / "mrr.png"
+    assert re.fullmatch(rf"{re.escape(str(figure))}: unif [01]\.\d+ after 12 epochs, BM25 [01]\.\d+", told)
+    assert figure.read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "out" / "unif" / "metrics.json").is_file()
+    monkeypatch.setattr(sys, "argv", [*sys.argv, "bm25"])
+    with pytest.raises(SystemExit, match="expected a model that is trained"):
+        runpy.run_path(str(EXAMPLES / "pairs_to_figure.py"), run_name="__main__")
 
 
 def test_the_saved_results_are_data():

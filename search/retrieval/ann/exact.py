@@ -215,10 +215,7 @@ def extra(library: str, what: str) -> ModuleType:
     try:
         return import_module(library)
     except ImportError as error:
-        raise UserError(
-            f"{what} needs {library.partition('.')[0]}: "
-            ".venv/bin/python -m pip install --no-deps -r locks/requirements-vectors.txt"
-        ) from error
+        raise UserError(f"{what} needs {library.partition('.')[0]}: bash run.sh install vectors") from error
 
 
 def vector_index(vectors: Float[np.ndarray, "rows dim"], name: str, path: Path, how: str) -> VectorIndex:

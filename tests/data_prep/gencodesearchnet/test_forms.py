@@ -68,6 +68,37 @@ def test_advtest_has_another_field_in_its_test_than_in_its_training(tmp_path: Pa
     assert found.examples == (example("Sum .", "def f"), example("Add .", "def Func"))
 
 
+def test_advtest_is_made_anew_from_documented_functions(tmp_path: Path) -> None:
+    good = {
+        "docstring": "Sum of a list.",
+        "docstring_tokens": ["Sum", "of", "a", "list", "."],
+        "code": 'def total(xs, start=0):\n    """Sum of a list."""\n'
+        "    for x in xs:  # each\n        start += x\n    return start",
+    }
+    bad = (
+        good | {"docstring_tokens": ["Sum", "it"]},
+        good | {"docstring_tokens": ["word"] * 257},
+        good | {"docstring": "See http://example.org for it."},
+        good | {"docstring": 'Shows <IMG src="a.png"> here.'},
+        good | {"docstring": "Größe einer Liste."},
+        good | {"code": "def f(:"},
+        good | {"code": "x = 1"},
+    )
+    edges = (good | {"docstring_tokens": ["word"] * 3}, good | {"docstring_tokens": ["word"] * 256})
+    found = read_pairs("advtest_rebuilt", write(tmp_path / "python.jsonl", good, *bad, *edges))
+    code = "def Func ( arg_0 , arg_1 = 0 ) : for arg_2 in arg_0 : # each arg_1 += arg_2 return arg_1"
+    assert found.examples[0] == example("Sum of a list .", code)
+    assert len(found.examples) == 3
+    assert found.dropped == {
+        "documentation under 3 words": 1,
+        "documentation over 256 words": 1,
+        "documentation with an image or a link": 2,
+        "non-English documentation": 1,
+        "code that does not parse": 1,
+        "no single function": 1,
+    }
+
+
 def test_cosqa_as_it_is_meant_and_as_it_was_released(tmp_path: Path) -> None:
     match, other = COSQA | {"label": 1}, COSQA | {"label": 0, "doc": "python mean", "docstring_tokens": "Other ."}
     path = write(tmp_path / "cosqa-train.json", match, other, match)

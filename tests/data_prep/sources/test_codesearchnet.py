@@ -172,7 +172,7 @@ def test_parquet_goes_on_with_the_files_that_are_missing(world: World, tmp_path:
 def test_parquet_is_not_fetched_without_pyarrow(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     world.statuses = dict.fromkeys(ARCHIVES, 403)
     monkeypatch.setattr("data_prep.sources.places.find_spec", lambda _: None)
-    assert "pyarrow: .venv/bin/python -m pip install --no-deps -r locks/requirements-parquet.txt" in refused(tmp_path)
+    assert "pyarrow: bash run.sh install parquet" in refused(tmp_path)
     assert world.paths == [*ARCHIVES]
 
 

@@ -54,7 +54,7 @@ def test_scores_are_cosines_and_each_row_is_read_once(index, folder, monkeypatch
 
 def test_without_the_library_it_is_one_line(index, folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(ValueError, match=r"install --no-deps -r locks/requirements-sentences\.txt"):
+    with pytest.raises(ValueError, match=r"bash run.sh install sentences"):
         SentenceReranker(folder, index.split)
 
 
