@@ -94,7 +94,9 @@ COMMANDS: Final[dict[str, Command]] = {
             ),
         },
     ),
-    "board": Command("[TensorBoard options]", "curves and pictures of all runs, at http://localhost:6006"),
+    "board": Command(
+        "[TensorBoard options]", "curves and pictures of all runs, at http://localhost:6006", "cli.runs:board"
+    ),
     "benchmark": Command(
         "PART", "train the models of the main table that have no saved result", "cli.tables:benchmark"
     ),

@@ -1,5 +1,6 @@
 """The board's pictures of real pairs: one for each model that shows something, with a word for every row and column."""
 
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -30,7 +31,7 @@ def pictures(data, model: str, **options: str) -> tuple[Drawn, WordTokenizer]:
     tokenizer = WordTokenizer.build(data.splits["train"], WordsConfig(**plan.section("words")))
     board, ranker = Drawn(), build_model(plan, tokenizer).eval()
     for row in (0, 1):
-        Pages(board, tokenizer)._pictures(ranker, data.splits["train"].take(np.array([row])), row)
+        Pages(board, tokenizer)._picture(ranker, data.splits["train"].take(np.array([row])), row, 3)
     return board, tokenizer
 
 
@@ -39,9 +40,15 @@ def test_a_picture_has_the_words_of_its_pair(data_with_statements, model):
     board, tokenizer = pictures(data_with_statements, model)
     ids = tokenizer.encode(data_with_statements.splits["train"])
     for row in (0, 1):
-        axes = board.pictures[f"alignment/{row}"].axes[0]
+        figure, text = board.pictures[f"alignment/{row}"], data_with_statements.splits["train"].text(row)
+        axes = figure.axes[0]
         asked = [tokenizer.vocabularies.query.word(int(each)) for each in ids.fields["query"][row]]
-        assert [label.get_text() for label in axes.get_yticklabels()] == asked
+        drawn = [label.get_text() for label in axes.get_yticklabels()]
+        assert drawn == [word for word in asked if word in drawn]
+        assert len(figure.axes) == (2 if model == "galm" else 1)  # the edges of its graph
+        title = figure.get_suptitle().replace("\n", " ")
+        assert title.startswith(" ".join(text.query_text.split()))
+        assert re.search(rf"{text.type_name}\.{text.method_name}: score -?\d\.\d+, rank 3$", title)
         fields = [text.get_text() for text in axes.texts]
         assert fields
         assert ("ast" in fields) == (model in {"tabcs", "carlcs_ts"})
