@@ -59,7 +59,7 @@ MOST_COLUMNS: Final = 10
 _FONT: Final = "DejaVu Sans"
 _SIZE: Final = 10  # of the font, in points, and nearly so in TensorBoard, which scales pictures to its cards' width
 _WIDTH: Final = 4.7  # inches
-_LEFT, _BELOW, _HEAD, _GAP, _LINE_HEIGHT = 1.2, 1.55, 0.65, 0.12, 0.165  # inches around the heat maps
+_LETTER, _LINE_HEIGHT, _HEAD, _GAP = 0.085, 0.165, 0.65, 0.12  # inches
 _LONGEST: Final = 12  # characters of a word
 _LINE: Final = 54  # characters of a title's line
 _LINES: Final = 5  # of a question
@@ -92,23 +92,25 @@ def alignment_picture(
     if len(fields) != len(code):
         raise UserError(f"expected a field for each of {len(code)} code words, but got {len(fields)}")
     rows, columns = strongest(weights.T, MOST_ROWS), strongest(weights, MOST_COLUMNS)
-    asked = [query[row] for row in rows]
+    asked, named = [query[row] for row in rows], [code[column] for column in columns]
+    left, below = (_LETTER * max(map(len, map(readable, words))) + _GAP for words in (asked, asked + named))
     wide, lines = max(4, len(columns)), _lines(title)  # four leave room for what is written below
-    cell = min(0.3, (_WIDTH - _LEFT - 2 * _GAP) / (wide + len(rows) * (edges is not None)))  # inches per word
-    height = _BELOW + cell * len(rows) + _HEAD + _LINE_HEIGHT * len(lines)
+    cell = min(0.3, (_WIDTH - left - 2 * _GAP) / (wide + len(rows) * (edges is not None)))  # inches per word
+    below += 2.5 * _LINE_HEIGHT
+    height = below + cell * len(rows) + _HEAD + _LINE_HEIGHT * len(lines)
     figure = Figure(figsize=(_WIDTH, height), dpi=150)
 
-    def part(left: float, words: int) -> Axes:
-        return figure.add_axes((left / _WIDTH, _BELOW / height, cell * words / _WIDTH, cell * len(rows) / height))
+    def part(start: float, words: int) -> Axes:
+        return figure.add_axes((start / _WIDTH, below / height, cell * words / _WIDTH, cell * len(rows) / height))
 
-    attention = part(_LEFT, len(columns))
+    attention = part(left, len(columns))
     of_code = f"{len(columns)} of {len(code)} code words" if len(columns) < len(code) else "code"
-    _heat_map(attention, weights[np.ix_(rows, columns)], [code[column] for column in columns], of_code)
+    _heat_map(attention, weights[np.ix_(rows, columns)], named, of_code)
     attention.set_yticks(range(len(rows)), [readable(word) for word in asked], fontsize=_SIZE, parse_math=False)
     _head(attention, [fields[column] for column in columns])
     if edges is not None:
         _fit(edges, query, query)
-        graph = part(_LEFT + cell * wide + _GAP, len(rows))
+        graph = part(left + cell * wide + _GAP, len(rows))
         _heat_map(graph, edges[np.ix_(rows, rows)], asked, "edges from")
         graph.set_yticks([])
     words = readable("\n".join(lines), longest=600)

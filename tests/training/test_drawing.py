@@ -63,7 +63,7 @@ def test_words_are_readable_at_the_width_of_a_card_and_the_question_is_whole():
 def test_strange_words_are_drawn_without_a_warning():
     words = ["$a$", "x_{1}^", "中文", "a" * 60, "\N{GRINNING FACE}", "\\frac", "<b>", ""]
     even = np.eye(len(words))
-    picture = pixels(alignment_picture(even, words, words, words, "a $title$ 中", even))
+    picture = pixels(alignment_picture(even, words, words, ["name"] * len(words), "a $title$ 中", even))
     assert picture.dtype == np.uint8
     assert picture.shape[2] == 3
     assert picture.std() > 10
