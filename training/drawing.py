@@ -93,28 +93,15 @@ def alignment_picture(
         raise UserError(f"expected a field for each of {len(code)} code words, but got {len(fields)}")
     rows, columns = strongest(weights.T, MOST_ROWS), strongest(weights, MOST_COLUMNS)
     asked, named = [query[row] for row in rows], [code[column] for column in columns]
-    left, below = (_LETTER * max(map(len, map(readable, words))) + _GAP for words in (asked, asked + named))
-    wide, lines = max(4, len(columns)), _lines(title)  # four leave room for what is written below
-    cell = min(0.3, (_WIDTH - left - 2 * _GAP) / (wide + len(rows) * (edges is not None)))  # inches per word
-    below += 2.5 * _LINE_HEIGHT
-    height = below + cell * len(rows) + _HEAD + _LINE_HEIGHT * len(lines)
-    figure = Figure(figsize=(_WIDTH, height), dpi=150)
-
-    def part(start: float, words: int) -> Axes:
-        return figure.add_axes((start / _WIDTH, below / height, cell * words / _WIDTH, cell * len(rows) / height))
-
-    attention = part(left, len(columns))
+    figure = _empty(asked, named, title, graph=edges is not None)
+    attention, *graph = figure.axes
     of_code = f"{len(columns)} of {len(code)} code words" if len(columns) < len(code) else "code"
     _heat_map(attention, weights[np.ix_(rows, columns)], named, of_code)
     attention.set_yticks(range(len(rows)), [readable(word) for word in asked], fontsize=_SIZE, parse_math=False)
     _head(attention, [fields[column] for column in columns])
     if edges is not None:
         _fit(edges, query, query)
-        graph = part(left + cell * wide + _GAP, len(rows))
-        _heat_map(graph, edges[np.ix_(rows, rows)], asked, "edges from")
-        graph.set_yticks([])
-    words = readable("\n".join(lines), longest=600)
-    figure.suptitle(words, x=0.02, y=1 - 0.05 / height, ha="left", fontsize=_SIZE, parse_math=False)
+        _heat_map(graph[0], edges[np.ix_(rows, rows)], asked, "edges from")
     return figure
 
 
@@ -124,9 +111,22 @@ def strongest(weights: Float[np.ndarray, "rows columns"], most: int) -> list[int
     return sorted(np.argsort(-strength, kind="stable")[:most].tolist())
 
 
-def _lines(title: str) -> list[str]:
+def _empty(rows: Sequence[str], columns: Sequence[str], title: str, *, graph: bool) -> Figure:
+    """A figure with its title, and axes that leave room for the words of rows and columns; a second for the graph."""
     wrapped = [textwrap.wrap(line, _LINE, max_lines=_LINES, placeholder=" …") for line in title.splitlines()]
-    return [line for lines in wrapped for line in lines]
+    lines = [line for part in wrapped for line in part]
+    left, below = (_LETTER * max(len(readable(word)) for word in words) for words in (rows, [*rows, *columns]))
+    left, below = left + _GAP, below + _GAP + 2.5 * _LINE_HEIGHT
+    wide = max(4, len(columns))  # four leave room for what is written below
+    cell = min(0.3, (_WIDTH - left - 2 * _GAP) / (wide + graph * len(rows)))  # inches per word
+    high = cell * len(rows)
+    height = below + high + _HEAD + _LINE_HEIGHT * len(lines)
+    figure = Figure(figsize=(_WIDTH, height), dpi=150)
+    for start, words in [(left, columns), (left + cell * wide + _GAP, rows)][: 1 + graph]:
+        figure.add_axes((start / _WIDTH, below / height, cell * len(words) / _WIDTH, high / height)).set_yticks([])
+    words = readable("\n".join(lines), longest=600)
+    figure.suptitle(words, x=0.02, y=1 - 0.05 / height, ha="left", fontsize=_SIZE, parse_math=False)
+    return figure
 
 
 def _heat_map(axes: Axes, weights: Float[np.ndarray, "rows columns"], columns: Sequence[str], about: str) -> None:
