@@ -60,13 +60,6 @@ experiments() {
   exec "$python" -m cli.main "$@"
 }
 
-# TensorBoard over all runs, on this machine only.
-board() {
-  [ -d "$root/runs" ] || mkdir "$root/runs" 2>/dev/null || fail "there are no runs yet: $root/runs"
-  echo "showing $root/runs; stop with Ctrl-C"
-  exec "$python" -m tensorboard.main --logdir "$root/runs" --host localhost "$@"
-}
-
 # Lint, format, types, import directions, tests.
 check() {
   local imports
@@ -112,7 +105,6 @@ case "${1:-help}" in
   test)  shift; training_needs requirements-dev.txt requirements-agents.txt requirements-parquet.txt \
     requirements-posts.txt requirements-sentences.txt requirements-vectors.txt; check "$@" ;;
   test_editor) shift; search_needs; check_in_editor "$@" ;;
-  board) shift; training_needs; board "$@" ;;
   # The products of a search are too small to be divided among numpy's threads.
   index|search|related|serve|mcp|quality)
     export OPENBLAS_NUM_THREADS="${OPENBLAS_NUM_THREADS:-1}"

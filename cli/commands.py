@@ -64,7 +64,9 @@ COMMANDS: Final[dict[str, Command]] = {
         "search.serve.server:serve",
         "search.options:ServeOptions",
     ),
-    "board": Command("[TensorBoard options]", "curves and pictures of all runs, at http://localhost:6006"),
+    "board": Command(
+        "[TensorBoard options]", "curves and pictures of all runs, at http://localhost:6006", "cli.runs:board"
+    ),
     "related": Command(
         "FILE:LINE [--json]",
         "find code like that at a place, such as src/app.py:120",

@@ -10,16 +10,12 @@ def run() -> int:
     import os
     import sys
 
-    from cli.main import keep_libraries_apart, main
-    from data_prep.installation import absolute_path, workspace
+    from cli.main import main
+    from data_prep.installation import absolute_path
 
     os.environ["PATH"] = absolute_path()
     arguments = sys.argv[1:]
     if arguments[:1] == ["test"]:
         sys.stderr.write("galm: the tests are part of a checkout of the repository: clone it, and run its run.sh\n")
         return 2
-    if arguments[:1] == ["board"]:
-        keep_libraries_apart()
-        board = ["-m", "tensorboard.main", "--logdir", str(workspace() / "runs"), "--host", "localhost"]
-        os.execv(sys.executable, [sys.executable, *board, *arguments[1:]])
     return run_interruptibly(main, arguments)

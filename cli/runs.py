@@ -1,6 +1,8 @@
-"""The commands about runs and data: ``DATASET MODEL``, ``prepare``, ``corpus``, ``evaluate``, ``context``."""
+"""Commands about runs and data: ``DATASET MODEL``, ``prepare``, ``corpus``, ``evaluate``, ``context``, ``board``."""
 
+import os
 import shlex
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -119,6 +121,17 @@ def context(arguments: Sequence[str]) -> None:
 
     for word in words:
         measure(Path(word), options)
+
+
+def board(arguments: Sequence[str]) -> None:
+    """Name the newest run, and become TensorBoard over all runs, on this machine only."""
+    runs = config.REPOSITORY / "runs"
+    events = max(runs.rglob("events.out.tfevents.*"), key=lambda path: path.stat().st_mtime, default=None)
+    newest = f"the newest run is {events.parent.relative_to(runs)}" if events else "there are no runs yet"
+    console.say(f"showing {runs}; {newest}; stop with Ctrl-C")
+    sys.stdout.flush()
+    server = ["-m", "tensorboard.main", "--logdir", str(runs), "--host", "localhost"]
+    os.execv(sys.executable, [sys.executable, *server, *arguments])
 
 
 def _check_data_options(command: str, typed: Iterable[str]) -> None:

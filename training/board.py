@@ -18,7 +18,7 @@ from data_prep.files.atomic import naming, write_atomically
 from training.drawing import Figure, pixels
 
 EVERY: Final = 25
-"""Steps between two points of the training curves."""
+"""Optimiser steps between two points of the training curves."""
 
 _EVENTS: Final = "tensorboard.summary.writer.event_file_writer"
 _LINES: Final = 12  # of a method shown in a sample
@@ -36,46 +36,54 @@ class Sample:
 
 
 class Board:
-    """Writes a run's events, each at the current step of training."""
+    """Writes a run's events, each at the number of pairs trained on, by which runs of any batch size compare."""
 
     def __init__(self, folder: Path) -> None:
         """Set the folder; nothing is written before :meth:`open` or the first entry."""
         self.folder = folder
-        self.step = 0  # batches trained on
+        self.pairs = 0  # trained on so far
+        self._timed = (0, 0.0)  # the pairs at the latest point of the curves, and the seconds since
         self._opened: SummaryWriter | None = None
 
-    def open(self, step: int) -> None:
-        """Start writing, or continue after ``step``: later events of an interrupted run are hidden."""
-        self.step = step
+    def open(self, pairs: int) -> None:
+        """Start writing, or continue after so many pairs: later events of an interrupted run are hidden."""
+        self.pairs, self._timed = pairs, (pairs, 0.0)
         threading.excepthook = _without_events(threading.excepthook)
         with naming(self.folder):
-            self._opened = SummaryWriter(str(self.folder), purge_step=step + 1 if step else 0)
+            self._opened = SummaryWriter(str(self.folder), purge_step=pairs + 1 if pairs else 0)
 
     def training(
-        self, step: int, loss: float, learning_rate: float, gradient_norm: float, pairs_per_second: float
+        self, step: int, pairs: int, loss: float, learning_rate: float, gradient_norm: float, seconds: float
     ) -> None:
-        """Add one step of training; only the first and every ``EVERY``-th step are written."""
-        self.step = step
+        """Add a step of training, after ``pairs`` in all; the first and every ``EVERY``-th are written.
+
+        The speed is the mean since the latest point; at the first step, which also warms up, there is none.
+        """
+        before, taken = self._timed
+        self.pairs, self._timed = pairs, (before, taken + seconds)
         if step == 1 or step % EVERY == 0:
             values = {"loss": loss, "learning_rate": learning_rate, "gradient_norm": gradient_norm}
-            self._scalars("train", values | {"pairs_per_second": pairs_per_second})
+            speed = {} if step == 1 else {"pairs_per_second": (pairs - before) / (taken + seconds)}
+            self._scalars("train", values | speed)
+            self._timed = (pairs, 0.0)
 
     def validation(self, measures: Mapping[str, float]) -> None:
         """Add the measures on the validation pairs."""
         self._scalars("valid", measures)
 
     def samples(self, name: str, samples: Sequence[Sample]) -> None:
-        """Add queries with their methods and ranks, as a table."""
-        rows = [(str(each.rank), _cell(each.query), _cell(each.code), _cell(each.first)) for each in samples]
-        head = ("rank", "query", "its code", "code at rank 1 instead")
+        """Add queries with their methods and ranks, as a table: the misses first, and of them the worst."""
+        worst_first = sorted(samples, key=lambda each: -each.rank)
+        rows = [(_cell(f"rank {each.rank}\n{each.query}"), _cell(each.code), _cell(each.first)) for each in worst_first]
+        head = ("query", "its code", "code at rank 1 instead")
         lines = [" | ".join(row) for row in (head, ("---",) * len(head), *rows)]
         with self._writing() as writer:
-            writer.add_text(name, "\n".join(f"| {line} |" for line in lines), self.step)
+            writer.add_text(name, "\n".join(f"| {line} |" for line in lines), self.pairs)
 
     def picture(self, name: str, figure: Figure) -> None:
         """Add a figure, under a name such as ``alignment/3``."""
         with self._writing() as writer:
-            writer.add_image(name, pixels(figure), self.step, dataformats="HWC")
+            writer.add_image(name, pixels(figure), self.pairs, dataformats="HWC")
 
     def word_vectors(self, tables: Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]) -> None:
         """Write vectors with their words, by table name, for the projector; replaces an earlier set."""
@@ -84,20 +92,25 @@ class Board:
             if len(vectors) != len(words):
                 raise UserError(f"expected a word for each of {len(vectors)} vectors of {name}, but got {len(words)}")
             values = ["\t".join(f"{value:.5g}" for value in row) for row in vectors.detach().cpu().tolist()]
-            write_atomically(self.folder / f"{name}-vectors.tsv", "\n".join(values) + "\n")
+            folder = self.folder / "vectors"
+            folder.mkdir(exist_ok=True)
+            write_atomically(folder / f"{name}-vectors.tsv", "\n".join(values) + "\n")
             labels = [re.sub(r"\s", " ", word) or '""' for word in words]  # the format's cells and lines
-            write_atomically(self.folder / f"{name}-words.tsv", "\n".join(labels) + "\n")
-            paths = f'tensor_path: "{name}-vectors.tsv" metadata_path: "{name}-words.tsv"'
+            write_atomically(folder / f"{name}-words.tsv", "\n".join(labels) + "\n")
+            paths = f'tensor_path: "vectors/{name}-vectors.tsv" metadata_path: "vectors/{name}-words.tsv"'
             entries.append(f'embeddings {{ tensor_name: "{name}" {paths} }}\n')
         write_atomically(self.folder / "projector_config.pbtxt", "".join(entries))
 
     def results(self, settings: Mapping[str, bool | int | float | str], results: Mapping[str, float]) -> None:
-        """Add the hyper-parameters with the test results, in the same run as the curves."""
+        """Add the hyper-parameters with the test results, in the same run as the curves.
+
+        No list of all is written: TensorBoard makes one of the runs shown, which begins with what differs among them.
+        """
         plain = {name: str(value) if isinstance(value, bool) else value for name, value in settings.items()}
         named = {f"test/{name}": value for name, value in results.items()}
         with self._writing() as writer:
-            for summary in hparams(plain, named):
-                writer._get_file_writer().add_summary(summary, self.step)  # add_hparams would open another run
+            for summary in hparams(plain, named)[1:]:
+                writer._get_file_writer().add_summary(summary, self.pairs)  # add_hparams would open another run
         self._scalars("test", results)
         self.flush()
 
@@ -115,7 +128,7 @@ class Board:
     @contextmanager
     def _writing(self) -> Iterator[SummaryWriter]:
         if self._opened is None:
-            self.open(self.step)
+            self.open(self.pairs)
         assert self._opened
         with naming(self.folder):
             yield self._opened
@@ -123,7 +136,7 @@ class Board:
     def _scalars(self, group: str, values: Mapping[str, float]) -> None:
         with self._writing() as writer:
             for name, value in values.items():
-                writer.add_scalar(f"{group}/{name}", value, self.step)
+                writer.add_scalar(f"{group}/{name}", value, self.pairs)
 
 
 def _without_events(hook: Callable[[threading.ExceptHookArgs], object]) -> Callable[[threading.ExceptHookArgs], object]:

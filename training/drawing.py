@@ -52,13 +52,17 @@ __all__ = [
 ]
 
 
-MOST_COLUMNS: Final = 40
-"""Most code words in a figure; more would be unreadable."""
+MOST_ROWS: Final = 9
+MOST_COLUMNS: Final = 10
+"""Most words of a query and of a method in a picture: more would be too small where TensorBoard shows it."""
 
 _FONT: Final = "DejaVu Sans"
-_CELL: Final = 0.3  # inches per word
-_LONGEST: Final = 24  # characters of a word
-_LETTERS_AN_INCH: Final = 10  # of a title
+_SIZE: Final = 10  # of the font, in points, and nearly so in TensorBoard, which scales pictures to its cards' width
+_WIDTH: Final = 4.7  # inches
+_LETTER, _LINE_HEIGHT, _HEAD, _GAP = 0.085, 0.165, 0.65, 0.12  # inches
+_LONGEST: Final = 12  # characters of a word
+_LINE: Final = 54  # characters of a title's line
+_LINES: Final = 5  # of a question
 
 
 def alignment_picture(
@@ -67,32 +71,38 @@ def alignment_picture(
     code: Sequence[str],
     fields: Sequence[str],
     title: str,
+    edges: Float[np.ndarray, "query query"] | None = None,
 ) -> Figure:
-    """The alignment of a query's words (rows) and a method's words (columns).
+    """The alignment of a query's words (rows) and a method's words (columns), and beside it the edges between the rows.
 
-    Of a long method only the ``MOST_COLUMNS`` words with the largest weights are drawn, in their order.
+    Of many words, only those with the largest weights are drawn, in their order.
 
     Args:
         weights: any real numbers; with negative ones, a diverging colour map is used, white at 0.
         query: the query's words.
         code: the method's words.
         fields: the field of each code word; words of a field are contiguous.
-        title: one line.
+        title: the question, and a line about the method.
+        edges: the weights of a graph over the query's words, to each row's word from each column's; None: no graph.
+
+    Raises:
+        UserError: the numbers of words and of rows and columns differ, or there is nothing to draw.
     """
     _fit(weights, query, code)
     if len(fields) != len(code):
         raise UserError(f"expected a field for each of {len(code)} code words, but got {len(fields)}")
-    kept = strongest(weights, MOST_COLUMNS)
-    if len(kept) < len(code):
-        title = f"{title}\n(the {len(kept)} strongest of {len(code)} code words)"
-    figure = heat_map(weights[:, kept], query, [code[place] for place in kept], title)
-    _head(figure, [fields[place] for place in kept])
+    rows, columns = strongest(weights.T, MOST_ROWS), strongest(weights, MOST_COLUMNS)
+    asked, named = [query[row] for row in rows], [code[column] for column in columns]
+    figure = _empty(asked, named, title, graph=edges is not None)
+    attention, *graph = figure.axes
+    of_code = f"{len(columns)} of {len(code)} code words" if len(columns) < len(code) else "code"
+    _heat_map(attention, weights[np.ix_(rows, columns)], named, of_code)
+    attention.set_yticks(range(len(rows)), [readable(word) for word in asked], fontsize=_SIZE, parse_math=False)
+    _head(attention, [fields[column] for column in columns])
+    if edges is not None:
+        _fit(edges, query, query)
+        _heat_map(graph[0], edges[np.ix_(rows, rows)], asked, "edges from")
     return figure
-
-
-def edges_picture(weights: Float[np.ndarray, "words words"], words: Sequence[str], title: str) -> Figure:
-    """The edge weights of a graph over ``words``, to each row's word from each column's word."""
-    return heat_map(weights, words, words, title, rows_are="to", columns_are="from")
 
 
 def strongest(weights: Float[np.ndarray, "rows columns"], most: int) -> list[int]:
@@ -101,43 +111,37 @@ def strongest(weights: Float[np.ndarray, "rows columns"], most: int) -> list[int
     return sorted(np.argsort(-strength, kind="stable")[:most].tolist())
 
 
-def heat_map(
-    weights: Float[np.ndarray, "rows columns"],
-    rows: Sequence[str],
-    columns: Sequence[str],
-    title: str,
-    rows_are: str = "query",
-    columns_are: str = "code",
-) -> Figure:
-    """A heat map with one cell per weight, a colour bar, and a word at every row and column.
+def _empty(rows: Sequence[str], columns: Sequence[str], title: str, *, graph: bool) -> Figure:
+    """A figure with its title, and axes that leave room for the words of rows and columns; a second for the graph."""
+    wrapped = [textwrap.wrap(line, _LINE, max_lines=_LINES, placeholder=" …") for line in title.splitlines()]
+    lines = [line for part in wrapped for line in part]
+    left, below = (_LETTER * max(len(readable(word)) for word in words) for words in (rows, [*rows, *columns]))
+    left, below = left + _GAP, below + _GAP + 2.5 * _LINE_HEIGHT
+    wide = max(4, len(columns))  # four leave room for what is written below
+    cell = min(0.3, (_WIDTH - left - 2 * _GAP) / (wide + graph * len(rows)))  # inches per word
+    high = cell * len(rows)
+    height = below + high + _HEAD + _LINE_HEIGHT * len(lines)
+    figure = Figure(figsize=(_WIDTH, height), dpi=150)
+    for start, words in [(left, columns), (left + cell * wide + _GAP, rows)][: 1 + graph]:
+        figure.add_axes((start / _WIDTH, below / height, cell * len(words) / _WIDTH, high / height)).set_yticks([])
+    words = readable("\n".join(lines), longest=600)
+    figure.suptitle(words, x=0.02, y=1 - 0.05 / height, ha="left", fontsize=_SIZE, parse_math=False)
+    return figure
 
-    Raises:
-        UserError: the numbers of words and of rows and columns differ, or there is nothing to draw.
-    """
-    _fit(weights, rows, columns)
-    width = 3.0 + _CELL * len(columns)  # inches
-    lines = [part for line in title.splitlines() for part in textwrap.wrap(line, int(_LETTERS_AN_INCH * width))]
-    height = 2.5 + _CELL * len(rows) + 0.2 * len(lines)
-    figure = Figure(figsize=(width, height), dpi=110, layout="constrained")
-    axes = figure.add_subplot()
+
+def _heat_map(axes: Axes, weights: Float[np.ndarray, "rows columns"], columns: Sequence[str], about: str) -> None:
+    """One cell per weight, a word at every column, and below them what they are and the weight of the darkest cell."""
     furthest = float(np.abs(weights).max()) or 1.0
     signed = bool((weights < 0).any())
-    image = axes.imshow(
-        weights, cmap="RdBu_r" if signed else "Blues", vmin=-furthest if signed else 0.0, vmax=furthest, aspect="equal"
-    )
-    axes.set_xticks(
-        range(len(columns)), [readable(word) for word in columns], rotation=90, fontsize=10, parse_math=False
-    )
-    axes.set_yticks(range(len(rows)), [readable(word) for word in rows], fontsize=10, parse_math=False)
-    axes.set_xlabel(columns_are, fontsize=10)
-    axes.set_ylabel(rows_are, fontsize=10)
+    lowest, colours = (-furthest, "RdBu_r") if signed else (0.0, "Blues")
+    axes.imshow(weights, cmap=colours, vmin=lowest, vmax=furthest, aspect="equal")
+    words = [readable(word) for word in columns]
+    axes.set_xticks(range(len(columns)), words, rotation=90, fontsize=_SIZE, parse_math=False)
+    axes.set_xlabel(f"{about}\n(darkest: {furthest:.2g})", fontsize=_SIZE)
     axes.set_xticks(np.arange(len(columns) + 1) - 0.5, minor=True)
-    axes.set_yticks(np.arange(len(rows) + 1) - 0.5, minor=True)
+    axes.set_yticks(np.arange(len(weights) + 1) - 0.5, minor=True)
     axes.grid(which="minor", color="0.88", linewidth=0.6)
-    axes.tick_params(which="minor", length=0)
-    figure.suptitle(readable("\n".join(lines), longest=400), fontsize=11, parse_math=False)
-    figure.colorbar(image, ax=axes, fraction=0.03, pad=0.02)
-    return figure
+    axes.tick_params(which="both", length=0)
 
 
 def pixels(figure: Figure) -> UInt8[np.ndarray, "height width 3"]:
@@ -158,12 +162,11 @@ def _letters() -> frozenset[int]:
     return frozenset(get_font(findfont(FontProperties(family=_FONT))).get_charmap())
 
 
-def _head(figure: Figure, fields: Sequence[str]) -> None:
+def _head(axes: Axes, fields: Sequence[str]) -> None:
     """Write each field's name above its first column, and a separating line before it."""
-    axes = figure.axes[0]
     for place, name in enumerate(fields):
         if place == 0 or fields[place - 1] != name:
-            axes.text(place - 0.4, -0.7, name, rotation=55, ha="left", va="bottom", fontsize=10, fontweight="bold")
+            axes.text(place - 0.4, -0.7, name, rotation=55, ha="left", va="bottom", fontsize=_SIZE, fontweight="bold")
             if place:
                 axes.axvline(place - 0.5, color="0.2", linewidth=1.2)
 

@@ -136,7 +136,7 @@ class _Run:
         if self.config.resume:
             self._resume()
         if self.board:
-            self.board.open(self.state.progress.step)
+            self.board.open(self.state.progress.pairs)
         with closing(self.state.optimiser), HeldInterrupt(self._print) as interrupt, self._bar() as bar:
             while not self._ended():
                 self._epoch(interrupt, bar)
@@ -182,7 +182,7 @@ class _Run:
         done.loss_sum, done.loss_pairs = done.loss_sum + loss * count, done.loss_pairs + count
         done.seconds += seconds
         if self.board:
-            self.board.training(done.step, loss, rate, norm, count / seconds)
+            self.board.training(done.step, done.pairs, loss, rate, norm, seconds)
 
     def _backward(self, rows: Rows, count: int, number: int) -> float:
         """Add the gradients of batch ``number`` of a step over ``count`` examples; return its share of the loss."""

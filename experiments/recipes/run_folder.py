@@ -61,11 +61,6 @@ class RunFolder:
         return self.path / "vocabulary.json"
 
     @property
-    def events(self) -> Path:
-        """The TensorBoard events."""
-        return self.path / "events"
-
-    @property
     def made_with(self) -> dict[str, str]:
         """Checksums, by name, of the files that the weights depend on; of the configuration without changeable options.
 

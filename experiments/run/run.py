@@ -124,7 +124,8 @@ def _write(plan: Configuration, folder: RunFolder, evaluation: Evaluation, resul
 def _flat(plan: Configuration) -> dict[str, Any]:
     shown = ("words", "model", "loss", "train")
     plan = replace(plan, train=replace(plan.train, resume=""))
-    flat = {f"{section}.{name}": value for section in shown for name, value in plan.section(section).items()}
+    flat = {"dataset": plan.dataset, "model": plan.model_name}
+    flat |= {f"{section}.{name}": value for section in shown for name, value in plan.section(section).items()}
     return {name: value if isinstance(value, bool | int | float | str) else str(value) for name, value in flat.items()}
 
 

@@ -1,6 +1,6 @@
 """The training of a run: its model, its validation, and TensorBoard pages about validation pairs and word vectors.
 
-The pages have samples with ranks, alignments, edges, and the projector.
+The pages have samples with ranks, alignments with edges, and the projector.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ from modeling.pool_ranker import PoolRanker, scoring
 from modeling.ranker import Ranker, best_device
 from training.board import Board, Sample
 from training.checkpoint import save_weights
-from training.drawing import alignment_picture, edges_picture
+from training.drawing import alignment_picture
 from training.losses import Loss
 from training.state import seed_everything
 from training.task import PairTask
@@ -56,25 +56,26 @@ class Pages:
         rows = np.linspace(0, len(pool) - 1, min(SAMPLES, len(pool)), dtype=int).tolist()
         self.board.samples("valid/samples", [_sample(evaluation, row) for row in rows])
         for number, row in enumerate(rows[:PICTURES]):
-            self._pictures(model, pool.take(np.array([row])), number)
+            self._picture(model, pool.take(np.array([row])), number, int(evaluation.ranks[row]))
 
     @torch.inference_mode()
-    def _pictures(self, model: NeuralRanker, pair: Split, number: int) -> None:
-        ids, where, title = self.tokenizer.encode(pair), next(model.parameters()).device, pair.text(0).query_text
+    def _picture(self, model: NeuralRanker, pair: Split, number: int, rank: int) -> None:
+        ids, where = self.tokenizer.encode(pair), next(model.parameters()).device
         queries = {field: words.to(where) for field, words in ids.queries([0]).items()}
         codes = {field: words.to(where) for field, words in ids.codes([0]).items()}
         query, code = model.encode_query(queries), model.encode_code(codes)
-        if not (query.mask.any() and code.mask.any()):
+        weights = model.alignment(query, code) if query.mask.any() and code.mask.any() else None
+        if weights is None:
             return
-        asked = self._read(queries, "query")
-        weights, edges = model.alignment(query, code), model.edges(query)
-        if weights is not None:
-            read, fields = self._read_code(codes, model.code_fields), _field_of_each(codes, model.code_fields)
-            found = _unpadded(weights, query, code)
-            if found.shape == (len(asked), len(read)):  # unless a model reads pads or truncates a field
-                self.board.picture(f"alignment/{number}", alignment_picture(found, asked, read, fields, title))
-        if edges is not None:
-            self.board.picture(f"edges/{number}", edges_picture(_unpadded(edges, query, query), asked, title))
+        asked, read = self._read(queries, "query"), self._read_code(codes, model.code_fields)
+        found, edges = _unpadded(weights, query, code), model.edges(query)
+        if found.shape != (len(asked), len(read)):  # a model reads pads or truncates a field
+            return
+        text, score = pair.text(0), float(model.score_pairs(query, code)[0])
+        title = f"{text.query_text}\n{text.type_name}.{text.method_name}: score {score:.3f}, rank {rank}"
+        between = None if edges is None else _unpadded(edges, query, query)
+        figure = alignment_picture(found, asked, read, _field_of_each(codes, model.code_fields), title, between)
+        self.board.picture(f"alignment/{number}", figure)
 
     def _read_code(self, codes: Batch, fields: Sequence[str]) -> list[str]:
         return [word for field in fields for word in self._read(codes, field)]
@@ -120,7 +121,7 @@ def trained(
     pages = None
     if processes.is_first():
         _keep_vocabulary(tokenizer, plan, folder)
-        pages = Pages(Board(folder.events), tokenizer)
+        pages = Pages(Board(folder.path), tokenizer)
     say(f"{plan.model_name}: {parameters_of(model):,} parameters, on {best_device()}")
     report = train_stage(plan, model, tokenizer, data, folder, pages)
     if pages:

@@ -274,12 +274,6 @@ def test_an_incomplete_clone_of_another_user_is_one_line(clone, read_only, incom
     assert read_only("help", GALM_PYTHON=str(clone.python)).returncode == 0
 
 
-def test_a_board_without_runs_is_one_line(clone, read_only):
-    clone.run("jdk")
-    told = read_only("board")
-    assert (told.returncode, told.stderr) == (2, f"run.sh: there are no runs yet: {clone.root}/runs\n")
-
-
 @pytest.mark.parametrize("relative", [".:{}", ":{}", "{}:", "{}::", "bin:./bin:{}:~/bin", "."])
 @pytest.mark.parametrize("python", ["", "python3.11"])
 def test_no_program_of_the_current_folder_is_run(clone, tmp_path, relative, python):

@@ -117,7 +117,7 @@ def test_a_data_set_on_a_full_disk(few, small_disk, refused):
 
 
 @pytest.mark.parametrize(
-    ("size", "file"), [(100, "config.json"), (2_500, "vocabulary.json"), (7_000, "events"), (80_000, "checkpoint.pt")]
+    ("size", "file"), [(100, "config.json"), (2_500, "vocabulary.json"), (7_000, ""), (80_000, "checkpoint.pt")]
 )
 def test_a_run_in_training(data, tmp_path, refused, size, file):
     small = ["--train.epochs=1", "--train.threads=1", "--evaluate.bootstrap_samples=200"]
@@ -161,7 +161,7 @@ def test_the_curves_of_a_board_are_told_without_a_traceback(tmp_path, capfd):
 
     def draw() -> None:
         for step in range(100):
-            board.training(step * 25, 1.0, 1.0, 1.0, 1.0)
+            board.training(step * 25, step, 1.0, 1.0, 1.0, 1.0)
             board.flush()
 
     with pytest.raises(OSError, match="File too large") as error, no_file_above(2_000):

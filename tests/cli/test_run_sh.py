@@ -13,12 +13,14 @@ import pytest
 
 from cli.commands import COMMANDS, usage_lines
 from cli.help import help_lines
+from cli.main import main
 from cli.packages import PARTS
 from cli.tables import ABOUT, CALIBRATION, CONTROL
 from data_prep.registry import DATASETS
 from experiments.posts.ablations import ABLATIONS as POSTS_ABLATIONS
 from experiments.posts.config import MODELS as POSTS_MODELS
 from experiments.posts.config import resolve_plan
+from experiments.recipes import config
 from experiments.recipes.config import SECTIONS, all_options, parse_options, resolve
 from experiments.recipes.models import MODELS
 from experiments.tables.ablations import ABLATIONS
@@ -192,6 +194,22 @@ def own_model(typed):
     if own := typed.pop("model", ""):
         assert issubclass(resolve_name(own.replace("/", ".").replace(".py:", ":")), NeuralRanker)
     return ["unif"] if own else []
+
+
+def test_the_board_names_the_newest_run(tmp_path, monkeypatch, capsys):
+    told = []
+    monkeypatch.setattr(config, "REPOSITORY", tmp_path)
+    monkeypatch.setattr(os, "execv", lambda _, words: told.append((words[1:], capsys.readouterr().out)))
+    main(["board", "--port=7"])
+    for age, folder in enumerate(["new", "old/events"]):  # the latter as runs of earlier versions have them
+        (tmp_path / "runs" / folder).mkdir(parents=True)
+        (tmp_path / "runs" / folder / "events.out.tfevents.1").touch()
+        os.utime(tmp_path / "runs" / folder / "events.out.tfevents.1", (9 - age, 9 - age))
+    main(["board", "--port=7"])
+    server = ["-m", "tensorboard.main", "--logdir", str(tmp_path / "runs"), "--host", "localhost", "--port=7"]
+    assert [words for words, _ in told] == [server, server]
+    assert "; there are no runs yet; " in told[0][1]
+    assert "; the newest run is new; " in told[1][1]
 
 
 def test_the_readme_has_commands():

@@ -24,10 +24,10 @@ class Losses(Board):
     def __init__(self) -> None:
         self.found: list[float] = []
 
-    def training(self, _step: int, loss: float, *_: float) -> None:
+    def training(self, _step: int, _pairs: int, loss: float, *_: float) -> None:
         self.found.append(loss)
 
-    def open(self, _step: int) -> None: ...
+    def open(self, _pairs: int) -> None: ...
 
     def validation(self, _measures: object) -> None: ...
 

@@ -39,7 +39,7 @@ def finished(process: subprocess.Popen) -> tuple[int, str, str]:
 
 
 def losses(run: Path) -> list[float]:
-    events = EventAccumulator(str(run / "events"))
+    events = EventAccumulator(str(run))
     events.Reload()
     return [scalar.value for scalar in events.Scalars("train/loss")]
 

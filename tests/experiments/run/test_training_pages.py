@@ -1,5 +1,6 @@
 """The board's pictures of real pairs: one for each model that shows something, with a word for every row and column."""
 
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,6 +11,7 @@ from data_prep.config import WordsConfig
 from data_prep.store.tokenizing import WordTokenizer
 from experiments.recipes.config import resolve
 from experiments.run.training import Pages, build_model
+from training import drawing
 
 DRAWN = {"galm", "tabcs", "tabcs_no_ast", "carlcs_cnn", "carlcs_ts", "fcarcs", "fcarcs_no_ast"}
 
@@ -30,18 +32,25 @@ def pictures(data, model: str, **options: str) -> tuple[Drawn, WordTokenizer]:
     tokenizer = WordTokenizer.build(data.splits["train"], WordsConfig(**plan.section("words")))
     board, ranker = Drawn(), build_model(plan, tokenizer).eval()
     for row in (0, 1):
-        Pages(board, tokenizer)._pictures(ranker, data.splits["train"].take(np.array([row])), row)
+        Pages(board, tokenizer)._picture(ranker, data.splits["train"].take(np.array([row])), row, 3)
     return board, tokenizer
 
 
 @pytest.mark.parametrize("model", sorted(DRAWN))
-def test_a_picture_has_the_words_of_its_pair(data_with_statements, model):
+def test_a_picture_has_the_words_of_its_pair(data_with_statements, model, monkeypatch):
+    monkeypatch.setattr(drawing, "MOST_ROWS", 1000)
+    monkeypatch.setattr(drawing, "MOST_COLUMNS", 1000)
     board, tokenizer = pictures(data_with_statements, model)
     ids = tokenizer.encode(data_with_statements.splits["train"])
     for row in (0, 1):
-        axes = board.pictures[f"alignment/{row}"].axes[0]
+        figure, text = board.pictures[f"alignment/{row}"], data_with_statements.splits["train"].text(row)
+        axes = figure.axes[0]
         asked = [tokenizer.vocabularies.query.word(int(each)) for each in ids.fields["query"][row]]
         assert [label.get_text() for label in axes.get_yticklabels()] == asked
+        assert len(figure.axes) == (2 if model == "galm" else 1)  # the edges of its graph
+        title = figure.get_suptitle().replace("\n", " ")
+        assert title.startswith(" ".join(text.query_text.split()))
+        assert re.search(rf"{text.type_name}\.{text.method_name}: score -?\d\.\d+, rank 3$", title)
         fields = [text.get_text() for text in axes.texts]
         assert fields
         assert ("ast" in fields) == (model in {"tabcs", "carlcs_ts"})
