@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import check_file_place, named_path
-from neural_code_search.scoring import CodeModel
 from search.engine.show import result
 from search.engine.signals import Stage
 from search.index.build import refresh, sole_maker
