@@ -61,7 +61,7 @@ _SIZE: Final = 10  # of the font, in points, and nearly so in TensorBoard, which
 _WIDTH: Final = 4.7  # inches
 _LETTER, _LINE_HEIGHT, _HEAD, _GAP = 0.085, 0.165, 0.65, 0.12  # inches
 _LONGEST: Final = 12  # characters of a word
-_LINE: Final = 54  # characters of a title's line
+_LINE: Final = 58  # characters of a title's line
 _LINES: Final = 5  # of a question
 
 
@@ -124,8 +124,8 @@ def _empty(rows: Sequence[str], columns: Sequence[str], title: str, *, graph: bo
     figure = Figure(figsize=(_WIDTH, height), dpi=150)
     for start, words in [(left, columns), (left + cell * wide + _GAP, rows)][: 1 + graph]:
         figure.add_axes((start / _WIDTH, below / height, cell * len(words) / _WIDTH, high / height)).set_yticks([])
-    words = readable("\n".join(lines), longest=600)
-    figure.suptitle(words, x=0.02, y=1 - 0.05 / height, ha="left", fontsize=_SIZE, parse_math=False)
+    shown = readable("\n".join(lines), longest=600)
+    figure.suptitle(shown, x=0.02, y=1 - 0.05 / height, ha="left", fontsize=_SIZE, parse_math=False)
     return figure
 
 

@@ -72,7 +72,7 @@ class Pages:
         if found.shape != (len(asked), len(read)):  # a model reads pads or truncates a field
             return
         text, score = pair.text(0), float(model.score_pairs(query, code)[0])
-        title = f"{text.query_text}\n{text.type_name}.{text.method_name}: score {score:.3f}, rank {rank}"
+        title = f"{text.query_text}\nrank {rank}, score {score:.3f}: {text.type_name}.{text.method_name}"
         between = None if edges is None else _unpadded(edges, query, query)
         figure = alignment_picture(found, asked, read, _field_of_each(codes, model.code_fields), title, between)
         self.board.picture(f"alignment/{number}", figure)

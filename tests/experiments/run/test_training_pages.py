@@ -50,7 +50,7 @@ def test_a_picture_has_the_words_of_its_pair(data_with_statements, model, monkey
         assert len(figure.axes) == (2 if model == "galm" else 1)  # the edges of its graph
         title = figure.get_suptitle().replace("\n", " ")
         assert title.startswith(" ".join(text.query_text.split()))
-        assert re.search(rf"{text.type_name}\.{text.method_name}: score -?\d\.\d+, rank 3$", title)
+        assert re.search(rf" rank 3, score -?\d\.\d+: {text.type_name}\.{text.method_name}$", title)
         fields = [text.get_text() for text in axes.texts]
         assert fields
         assert ("ast" in fields) == (model in {"tabcs", "carlcs_ts"})
