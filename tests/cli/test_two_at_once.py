@@ -12,7 +12,6 @@ from data_prep.files.folder_lock import sole_writer
 from data_prep.gencodesearchnet.r_corpus import build_r_pairs
 from experiments.gencodesearchnet import fine_tune, suite
 from experiments.gencodesearchnet.config import BenchmarkOptions
-from experiments.run import evaluate as evaluate_run
 from experiments.run import run
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -84,7 +83,7 @@ def test_an_evaluation_keeps_others_out(finished, monkeypatch):
             sole_writer(folder.path).__enter__()
         raise BlockingIOError(11, "as it should be")
 
-    monkeypatch.setattr(evaluate_run, "_evaluated", watched)
+    monkeypatch.setattr(run, "_evaluated", watched)
     assert main(["evaluate", str(finished)]) == 2
     with sole_writer(finished):
         pass

@@ -7,7 +7,6 @@ tie wherever they are.
 """
 
 import ctypes
-import functools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
@@ -35,7 +34,6 @@ _BLOCK: Final = 16_384
 """Rows converted at a time."""
 
 
-@functools.cache
 def can_round() -> bool:
     """Whether the inner loop, which is in C, can be used."""
     return _library() is not None
@@ -174,12 +172,12 @@ class ExactVectors(VectorIndex):
             UserError: the vectors are not finite, or longer than 1.
         """
         super().__init__(vectors)
-        self._may_round = vectors.size <= held and can_round()
+        self._may_round = vectors.size <= held
         self._asked = False
 
     def candidates(self, query: Float32[np.ndarray, " dim"], count: int) -> Int64[np.ndarray, " some"]:
         """All rows whose score may be at least that of the last wanted row."""
-        if self._may_round and self._asked:
+        if self._may_round and self._asked and can_round():
             scores, errors = self._rounded.products(query)
             least, most = scores - errors, scores + errors
         else:

@@ -3,16 +3,18 @@
 import numpy as np
 import pytest
 
-from search.retrieval.ann.exact import ExactVectors, RoundedVectors, _library, can_round
+from modeling.c_library import load_c
+from search.retrieval.ann import exact
+from search.retrieval.ann.exact import ROUNDED, ExactVectors, RoundedVectors
 
 
 @pytest.fixture(autouse=True)
 def _compiled(monkeypatch):
     """The inner loop, whatever tests before have found in an environment without it."""
     monkeypatch.delenv("GALM_NATIVE", raising=False)
-    for found in (_library, can_round):
-        found.cache_clear()
-    if not can_round():
+    library = load_c(ROUNDED)
+    monkeypatch.setattr(exact, "_library", lambda: library)
+    if library is None:
         pytest.skip("there is no C compiler")
 
 
