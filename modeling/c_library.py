@@ -97,14 +97,17 @@ def _compile_meanwhile(source: Path, made_for: str, options: Sequence[str]) -> N
     """Compile a source in a process that outlives this one; once for each source, whatever comes of it."""
     program = f"import sys; sys.path.insert(0, sys.argv[1]); from {__name__} import _compile; _compile(*sys.argv[2:])"
     command = [sys.executable, "-P", "-c", program, str(IMPORT_ROOT), str(source), made_for, *options]
-    none = subprocess.DEVNULL
-    subprocess.Popen(command, start_new_session=True, cwd="/", stdin=none, stdout=none, stderr=none)
+    streams = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
+    os.posix_spawn(sys.executable, command, os.environ, file_actions=streams)
 
 
 def _compile(source: str, made_for: str, *options: str) -> None:
     """What the other process does, unless a third one is at it."""
+    os.setsid()
     os.nice(10)
-    with suppress(OSError, UserError), Path(cache_folder(), f"{Path(source).stem}.compiling").open("ab") as lock:
+    os.chdir("/")
+    make_own_folder(cache_folder())
+    with suppress(OSError), Path(cache_folder(), f"{Path(source).stem}.compiling").open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         load_c(Path(source), "", made_for, options)
 

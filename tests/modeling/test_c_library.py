@@ -5,11 +5,13 @@ import logging
 import shutil
 import stat
 import subprocess
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from modeling.c_library import load_c
+from modeling.c_library import CompiledMeanwhile, load_c
 
 SOURCE = "int answer(void) { return 42; }\n"
 
@@ -59,6 +61,18 @@ def test_it_is_compiled_once_for_the_user_alone(cache, source, runs):
     made = len(runs)
     assert answer(source) == 42
     assert len(runs) == made
+
+
+def test_who_does_not_wait_gets_it_once_another_process_has_compiled_it(cache, source, runs, monkeypatch):
+    found = CompiledMeanwhile(lambda: load_c(source, wait=False))
+    assert found() is None
+    end = time.monotonic() + 60
+    while not [*cache.glob("*.so")]:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    monkeypatch.setattr("modeling.c_library.time", SimpleNamespace(monotonic=lambda: end + 1))
+    assert found().answer() == 42
+    assert runs == []
 
 
 @pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "longer", "writable", "link", "unreadable"])
