@@ -102,7 +102,7 @@ def test_the_lines_of_python_work(pasted, tmp_path):
     (tmp_path / "src").mkdir()
     source = "class A {\n  static void copy(InputStream in, OutputStream out) { in.transferTo(out); }\n}\n"
     (tmp_path / "src" / "A.java").write_text(source)
-    told, _ = pasted(
-        shlex.join([sys.executable, "-c", f"source = {source!r}\n" + code.replace("/path/to/src", f"{tmp_path}/src")])
-    ).communicate(timeout=120)
+    told, _ = pasted(shlex.join([sys.executable, "-c", code.replace("/path/to/src", f"{tmp_path}/src")])).communicate(
+        timeout=120
+    )
     assert re.search(r"^[12] \S+ A\.copy A\.java 2$", told, re.MULTILINE)

@@ -18,17 +18,17 @@ REFERENCES: Final = ("galm", "bm25_tuned")
 MIXED_WITH: Final = "bm25_tuned"
 
 README_ROWS: Final[Mapping[str, str]] = {
-    "galm_plus": "galm_plus",
-    "galm": "GALM, reading chosen on validation",
     "bm25_tuned": "BM25, tuned",
+    "galm_plus": "galm_plus",
+    "galm": "GALM, tuned reading",
     "tabcs": "TabCS",
-    "galm_paper": "GALM, to the letter of its paper",
-    "galm_plus, vectors of 512 + BM25": "galm_plus with vectors of 512 + BM25",
+    "galm_paper": "GALM, literal reading (one seed)",
+    "galm_plus + BM25": "galm_plus + BM25",
     "tabcs + BM25": "TabCS + BM25",
     "galm + BM25": "GALM + BM25",
 }
-"""Label, as shown -> its name in README, whose readers know no recipes: alone, then fused, each best first."""
-README_TESTS: Final[Mapping[str, str]] = {"jdk": "seen project (JDK)", "debian_sample": "unseen libraries (Debian)"}
+"""Label, as shown -> its name in README, whose readers know no recipes: BM25, alone, fused, each best first."""
+README_TESTS: Final[Mapping[str, str]] = {"jdk": "JDK (seen project)", "debian_sample": "Debian (unseen libraries)"}
 
 _SEEDS: Final = {"galm": 3, "galm_plus": 3, "tabcs": 3, "unif": 3, "deepcs": 3, "fcarcs": 3, "carlcs_ts": 3}
 """Number of seeds of a model; one if not given."""
