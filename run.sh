@@ -80,6 +80,14 @@ check_in_editor() {
 search_needs() { set_up requirements-search.txt "$@"; }
 training_needs() { set_up requirements-search.txt requirements-train.txt torch.txt "$@"; }
 
+# A mistyped name is said before what training needs is installed.
+check_name() {
+  [ -z "${GALM_PYTHON:-}" ] && ! is_set_up requirements-train.txt torch.txt || return 0
+  case $1 in -*) return 0 ;; esac
+  case $2 in -*) set -- "$1" ;; esac
+  "$python" -m cli.check "$@" || exit
+}
+
 # Adds the packages of requirements-NAME.txt to .venv, on top of what searches or trains.
 add() {
   local name files=()
@@ -111,5 +119,5 @@ case "${1:-help}" in
     case $1 in mcp) search_needs requirements-agents.txt ;; *) search_needs ;; esac
     experiments "$@" ;;
   help|--help|-h|--version|doctor) search_needs; experiments "$@" ;;
-  *)     training_needs; experiments "$@" ;;
+  *)     search_needs; check_name "$1" "${2:-}"; training_needs; experiments "$@" ;;
 esac

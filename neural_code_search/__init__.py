@@ -36,7 +36,12 @@ _MODULES: Final = {
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_MODULES.get(name, "neural_code_search.scoring")), name)
+    try:
+        return getattr(import_module(_MODULES.get(name, "neural_code_search.scoring")), name)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"{name} needs {error.name}: bash run.sh install train", name=error.name, path=error.path
+        ) from error
 
 
 def __dir__() -> list[str]:

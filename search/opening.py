@@ -186,6 +186,9 @@ def reranker_maker(model: str, *, for_many: bool = True) -> "Callable[[Index], R
     if scored_without_torch(folder):
         packed = PackedModel(folder)
         return lambda index: PackedReranker(packed, index.split, for_many=for_many)
+    from search.models.folder import model_hash
+
+    model_hash(folder)  # a model that is not there is said before torch is imported
     from search.models.packed_model import load_model
     from search.models.torch_models import ModelReranker
 

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -113,7 +114,7 @@ def _lines(engine: Engine, query: str, hit: Hit, *, explain: bool, paint: Any) -
     place = f"{found['path']}:{found['start_line']}-{found['end_line']}"
     licence = found["license"] or "licence not known"
     yield f"{hit.rank:>2}  {paint(_BOLD, found['name'])}  {paint(_CYAN, place)}"
-    yield f"    {paint(_GREEN, found['signature'][:110])}"
+    yield f"    {paint(_GREEN, textwrap.shorten(found['signature'], 110, placeholder=' ...'))}"
     if found["documentation"]:
         yield f"    {one_line(found['documentation'])[:110]}"
     yield paint(_DIM, "    " + "  ".join([_scores(hit), licence, *filter(None, [found["url"]])]))

@@ -7,6 +7,7 @@ still computed; here each line that is no message is answered, and the end of th
 import json
 import os
 import shlex
+import shutil
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial, wraps
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
-from experiments.recipes.config import REPOSITORY
+from data_prep.installation import IMPORT_ROOT, INSTALLED
 from experiments.terminal import console
 from experiments.terminal.options import parsed
 from search.options import McpOptions
@@ -95,7 +96,8 @@ def _telling(tool: Callable[..., Any], free: "CapacityLimiter") -> Callable[...,
 
 def configuration(client: str, root: Path) -> str:
     """What a client is told to start this server for the folder ``root``."""
-    command = ["bash", str(REPOSITORY / "run.sh"), "mcp", str(root)]
+    program = [shutil.which("galm") or "galm"] if INSTALLED else ["bash", str(IMPORT_ROOT / "run.sh")]
+    command = [*program, "mcp", str(root)]
     started = {"command": command[0], "args": command[1:]}
     if client == "claude":
         return shlex.join(["claude", "mcp", "add", _NAME, "--", *command])
