@@ -5,6 +5,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 from data_prep.errors import UserError
@@ -125,8 +126,7 @@ def context(arguments: Sequence[str]) -> None:
 
 def board(arguments: Sequence[str]) -> None:
     """Name the newest run, and become TensorBoard over all runs, on this machine only."""
-    import tensorboard  # noqa: F401 - the message of a part that is not installed
-
+    import_module("tensorboard")  # what is not installed is said
     runs = config.REPOSITORY / "runs"
     events = max(runs.rglob("events.out.tfevents.*"), key=lambda path: path.stat().st_mtime, default=None)
     newest = f"the newest run is {events.parent.relative_to(runs)}" if events else "there are no runs yet"

@@ -112,8 +112,11 @@ def test_training_adds_what_it_needs(clone, first):
         clone.run(first)
         assert clone.asked() == SET_UP
     told = clone.run("jdk", "galm")
-    begin = "adding to .venv" if first else "setting up .venv:"
-    assert told.stderr == f"{begin} what training needs (once, about 2 minutes)\n"
+    assert told.stderr.splitlines() == [
+        *([] if first else ["setting up .venv: what the search needs (once, about 20 seconds)"]),
+        "adding to .venv what training needs (once, about 2 minutes)",
+    ]
+    assert "ran -m cli.check jdk galm" in told.stdout  # a mistyped name is said before anything is installed
     assert clone.asked() == [*([] if first else SET_UP), *FOR_TRAINING]
     assert clone.run("search").stderr == ""
     assert clone.run("csn", "galm").stderr == ""

@@ -122,4 +122,6 @@ def test_a_missing_library_of_training_names_the_command_that_adds_it(monkeypatc
 
     monkeypatch.setattr("cli.runs.train", train)
     assert main(["jdk", "galm"]) == 2
-    assert capsys.readouterr().err == ("galm: without torch only searches run: `bash run.sh install train` adds it\n")
+    assert capsys.readouterr().err == (
+        "galm: this needs torch, a library of training: `bash run.sh install train` adds it\n"
+    )
