@@ -180,15 +180,14 @@ def reranker_maker(model: str, *, for_many: bool = True) -> "Callable[[Index], R
 
         return lambda index: SentenceReranker(sentences, index.split)
     from search.engine.packed_reranker import PackedModel, PackedReranker, scored_without_torch
-    from search.models.folder import DEFAULT_MODEL
+    from search.models.folder import CONFIG, DEFAULT_MODEL, no_model
 
     folder = named_path(model) if model else DEFAULT_MODEL
     if scored_without_torch(folder):
         packed = PackedModel(folder)
         return lambda index: PackedReranker(packed, index.split, for_many=for_many)
-    from search.models.folder import model_hash
-
-    model_hash(folder)  # a model that is not there is said before torch is imported
+    if not (folder / CONFIG).is_file():  # which is said before torch is imported
+        raise no_model(folder, CONFIG)
     from search.models.packed_model import load_model
     from search.models.torch_models import ModelReranker
 
