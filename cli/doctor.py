@@ -2,7 +2,6 @@
 
 import os
 import platform
-import shutil
 import time
 from collections.abc import Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -12,8 +11,9 @@ from typing import Final
 from cli.packages import DISTRIBUTION, PARTS, versions
 from data_prep.errors import UserError
 from data_prep.files.named_paths import cache_folder, named_path
-from data_prep.installation import IMPORT_ROOT, INSTALLED, absolute_path, workspace
+from data_prep.installation import IMPORT_ROOT, INSTALLED, workspace
 from experiments.terminal import console
+from modeling.c_library import c_compiler
 
 _WIDTH: Final = 12
 
@@ -75,8 +75,7 @@ def _kernels() -> str:
         return "turned off by GALM_NATIVE=0: numpy and PyTorch are used"
     if made := [*cache_folder().glob("kernels-*.so")]:
         return f"compiled: {len(made)} in {cache_folder()}"
-    names = (os.environ.get("CC", ""), "cc", "gcc", "clang")
-    compiler = next(filter(None, (shutil.which(name, path=absolute_path()) for name in names)), None)
+    compiler = c_compiler()
     if compiler is None:
         return "no C compiler (cc, gcc or clang): everything works, training GALM takes twice as long"
     return f"not compiled yet; {compiler} does it once, when they are first needed"
