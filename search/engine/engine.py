@@ -14,12 +14,14 @@ import numpy as np
 from jaxtyping import Bool, Float, Float32, Int64
 
 from evaluation.fusion import weighted, z_scores
+from search.engine.certainty import Certainty, Level
 from search.engine.file_ranking import file_ranking
 from search.engine.question import Names, Spelt, asked_words, asks_for_tests, words_of
 from search.engine.settings import RankingSettings
 from search.engine.signals import Candidates, FileScorer, Hit, Reranker, Retriever, best_beside, context_scores
 from search.files.languages import language_name, path_matcher
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
+from search.retrieval.bm25_index import terms_of
 
 FILES: Final = 20
 """Files whose best row becomes a candidate."""
@@ -98,6 +100,12 @@ class Engine:
             )
             for rank, place in enumerate(order[:top].tolist(), start=1)
         ]
+
+    def certainty(self, query: str, hits: Sequence[Hit]) -> Certainty:
+        """How certain it is that ``hits``, the answer to ``query``, answer it."""
+        absent = [word for word in asked_words(query) if not any(map(self.index.lexical.holders, terms_of([word])))]
+        level: Level = "none" if not hits or len(absent) == len(asked_words(query)) else "strong"
+        return Certainty(level, absent)
 
     def rank(self, words: Sequence[str], row: int, query: str = "", context: Sequence[str] = ()) -> int:
         """The rank of ``row`` for the words of a query, among all rows; ties count against it.

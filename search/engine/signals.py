@@ -73,6 +73,7 @@ class Hit:
     near: float | None  # the cosine of its vector and the query's; None if there are no vectors
     of_file: float  # the score of its whole file
     stage: Stage
+    copies: Sequence[int] = ()  # rows with the same text, which stand behind it and are no hits of their own
 
 
 @dataclass(frozen=True, eq=False, slots=True)
