@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from tests.conftest import REPOSITORY
+from tests.readme_data import write_jdk
 
 PAGE = (REPOSITORY / "docs" / "architecture.md").read_text(encoding="utf-8")
 SOURCE = '''
@@ -29,14 +30,15 @@ JAVA = """
 
 def bounds() -> dict[str, int]:
     found = re.search(
-        r"at most (\d+) modules,\s+the build of an index of at most (\d+), a question\s+of at most (\d+)", PAGE
+        r"at most (\d+) modules;\s+the build of an index of at most (\d+), a question\s+of at most (\d+)", PAGE
     )
     assert found
     return dict(zip(("train", "index", "search"), map(int, found.groups()), strict=True))
 
 
-def walked(folder, *arguments: str) -> int:
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "XDG_CACHE_HOME": str(folder.parent / "cache")}
+def walked(folder, *arguments: str, **variables: str) -> int:
+    variables |= {"PYTHONPATH": str(REPOSITORY), "XDG_CACHE_HOME": str(folder.parent / "cache")}
+    environment = {**os.environ, **variables}
     command = [sys.executable, "-P", "-m", "tests.walked_modules", *arguments]
     told = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
     assert told.returncode == 0, told.stderr[-2000:]
@@ -61,6 +63,14 @@ def test_an_index_and_a_question(folder):
 
 
 def test_a_training(folder):
-    own = ("--data.path=.", "--data.root=../data", "--out=../run", "--train.epochs=1", "--data.min_method_lines=1")
+    """README's first line of training, with few sources in the place of an installed JDK's."""
+    write_jdk(folder.parent / "jdk")
+    line = re.search(
+        r"^bash run\.sh (jdk galm)\b", (REPOSITORY / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert line
+    own = ("--data.root=../data", "--out=../run", "--train.epochs=1")
     few = ("--evaluate.bootstrap_samples=100", "--train.threads=1")
-    assert walked(folder, "folder", "galm", *own, *few) <= bounds()["train"]
+    passed = walked(folder, *line[1].split(), *own, *few, JAVA_HOME=str(folder.parent / "jdk"))
+    assert passed <= bounds()["train"]
+    assert (folder.parent / "run" / "metrics.json").is_file()
