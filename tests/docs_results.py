@@ -12,7 +12,7 @@ import sys
 from dataclasses import asdict
 from datetime import UTC, datetime
 
-from evaluation.provenance import code_version, machine
+from evaluation.provenance import code_version, machine, without_paths
 from tests.conftest import REPOSITORY
 
 FOLDER = REPOSITORY / "experiments" / "results" / "docs"
@@ -28,7 +28,7 @@ def save(name: str, about: str, command: list[str]) -> None:
         "code_version": code_version(REPOSITORY),
         "machine": asdict(machine()),
         "processor_seconds": round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime),
-        "printed": told.stdout.splitlines(),
+        "printed": [without_paths(line).rstrip() for line in told.stdout.splitlines()],
     }
     FOLDER.mkdir(exist_ok=True)
     (FOLDER / f"{name}.json").write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
