@@ -24,17 +24,23 @@ def walked(arguments: Sequence[str]) -> tuple[list[str], list[str], int]:
         if event == "call" and frame.f_code.co_name not in ("<module>", "<lambda>") and _is_function(frame):
             entered.setdefault(frame.f_globals.get("__name__", ""))
 
-    import torch  # noqa: F401 - whose own import would be slow under a profile
+    if arguments[0] not in ("search", "index"):  # libraries whose own imports would be slow under a profile
+        import matplotlib.pyplot
+        import scipy.stats
+        import torch.utils.tensorboard
+        import torch_geometric.nn  # noqa: F401
+    else:
+        import torch  # noqa: F401
 
     from cli.main import main
 
-    threading.setprofile(note)
-    sys.setprofile(note)
+    threading.settrace(note)
+    sys.settrace(note)
     try:
         code = main(arguments)
     finally:
-        sys.setprofile(None)
-        threading.setprofile(None)
+        sys.settrace(None)
+        threading.settrace(None)
     ours = [name for name in entered if name.partition(".")[0] in ROOMS]
     imported = [name for name, module in sys.modules.items() if name.partition(".")[0] in ROOMS and _has_code(module)]
     return ours, sorted({*imported} - {*ours}), code

@@ -16,7 +16,8 @@ from galm.model import Galm
 from modeling import distributed as processes
 from training.state import seed_everything
 
-STEPS = 50
+STEPS = 20
+PAIRS = 150
 MODELS = ("mean", "galm")
 
 
@@ -47,7 +48,7 @@ def losses(setting: Setting, folder: Path, model: str, count: int) -> list[float
 def member(rank: int, store: str, meeting: str, out: str) -> None:
     """One of two processes."""
     dist.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=2)
-    found = {model: losses(Setting.open(Path(store)), Path(out, f"{model}{rank}"), model, 2) for model in MODELS}
+    found = {model: losses(Setting.open(Path(store), PAIRS), Path(out, f"{model}{rank}"), model, 2) for model in MODELS}
     Path(out, f"{rank}.json").write_text(json.dumps(found))
     if rank == 0:
         Path(out, "exchanges.json").write_text(json.dumps(exchanges()))
@@ -93,8 +94,8 @@ def both(store, tmp_path_factory) -> Path:
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_two_processes_have_the_loss_of_one_in_every_step(both, setting, tmp_path, model):
-    expected = losses(setting, tmp_path / "one", model, 1)
+def test_two_processes_have_the_loss_of_one_in_every_step(both, store, tmp_path, model):
+    expected = losses(Setting.open(store, PAIRS), tmp_path / "one", model, 1)
     assert len(expected) == STEPS
     for rank in (0, 1):
         assert json.loads((both / f"{rank}.json").read_text())[model] == pytest.approx(expected, abs=1e-5)

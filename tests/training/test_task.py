@@ -110,7 +110,7 @@ def test_a_run_that_accumulates_goes_on_to_the_same_end(setting, tmp_path):
     calls = iter(range(10_000))
 
     def breaking(*arguments):
-        if next(calls) == 80:
+        if next(calls) == 40:
             raise KeyboardInterrupt
         return hinge(*arguments)
 

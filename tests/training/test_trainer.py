@@ -84,7 +84,7 @@ def test_a_loss_that_is_no_number_stops_with_the_place_and_what_to_try(setting, 
         return hinge(scores, negatives, epoch) * (math.nan if next(calls) == 53 else 1.0)
 
     with pytest.raises(
-        DivergedError, match=r"loss is nan in epoch 2, batch 3 of 50 \(step 53\).*--train.learning_rate"
+        DivergedError, match=r"loss is nan in epoch 3, batch 3 of 25 \(step 53\).*--train.learning_rate"
     ):
         setting.run(tmp_path, loss=loss)
 
@@ -126,6 +126,6 @@ def test_what_is_said_is_one_line_an_epoch(setting, tmp_path, caplog):
 def test_the_bar_shows_loss_speed_and_time_left(setting, tmp_path, capsys):
     setting.run(tmp_path, replace(SMALL, epochs=1))
     shown = capsys.readouterr().err
-    assert "400/400" in shown
+    assert "200/200" in shown
     assert "loss=" in shown
     assert "examples/s" in shown

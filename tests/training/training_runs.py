@@ -78,7 +78,7 @@ class Setting:
     valid: TokenizedPairs
 
     @classmethod
-    def open(cls, store: Path, most: int = 400) -> "Setting":
+    def open(cls, store: Path, most: int = 200) -> "Setting":
         splits = open_prepared(store).splits
         train_split = splits["train"].take(np.arange(min(most, len(splits["train"]))))
         tokenizer = WordTokenizer.build(train_split, WordsConfig(min_count=1))
@@ -128,7 +128,7 @@ def _pair(row: dict) -> Pair:
     return Pair(method, " ".join(row["query"]), tuple(row["query"]))
 
 
-def run_killed(store: Path, folder: Path, seed: int, most: int = 5) -> dict:
+def run_killed(store: Path, folder: Path, seed: int, most: int = 3) -> dict:
     """Start a run, kill it at a random moment, resume it, and so on ``most`` times, then let it end."""
     import torch._dynamo  # noqa: F401 - what the first step would load, so that the moments lie among the steps
 
@@ -153,8 +153,8 @@ def run_killed(store: Path, folder: Path, seed: int, most: int = 5) -> dict:
 
 
 def slow_hinge(*arguments):
-    """The same loss, so slow that no run of 150 batches ends within five waits of half a second, on any machine."""
-    time.sleep(0.02)
+    """The same loss, so slow that no run of 75 batches ends within three waits of half a second, on any machine."""
+    time.sleep(0.04)
     return hinge(*arguments)
 
 

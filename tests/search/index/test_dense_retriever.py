@@ -82,6 +82,15 @@ def file(tree, tmp_path) -> Path:
     return path
 
 
+@pytest.fixture
+def small_file(tree, tmp_path) -> Path:
+    """The same of one file, where it does not matter what is in it."""
+    for each in sorted((tree / "java/util/stream").glob("*.java"))[1:]:
+        each.unlink()
+    make_index(tree, path := tmp_path / "index")
+    return path
+
+
 def make_index(tree, path):
     refresh(tree, path, processes=0, tell=lambda path, trouble: pytest.fail(f"{path}: {trouble}"))
 
@@ -198,41 +207,41 @@ CHANGED = ("flipped", "version", "head", "said", "another run", "no object")
 
 
 @pytest.mark.parametrize("damage", [*CUT, *CHANGED])
-def test_damaged_vectors_are_refused_and_made_anew(encoder, file, damage):
-    vectorise(encoder, file)
-    path, head = vectors_path(file), read_head(file)
+def test_damaged_vectors_are_refused_and_made_anew(encoder, small_file, damage):
+    vectorise(encoder, small_file)
+    path, head = vectors_path(small_file), read_head(small_file)
     whole = path.read_bytes()
     path.write_bytes(damaged(whole, damage))
     with pytest.raises(ValueError, match=r"make them again by `bash run.sh index DIR`") as error:
-        vectors_of(file, head.content, head.rows)
+        vectors_of(small_file, head.content, head.rows)
     assert "\n" not in str(error.value)
-    done, told = vectorise(encoder, file)
+    done, told = vectorise(encoder, small_file)
     assert done.read > 0
     assert [why.startswith("rebuilt: the vectors cannot be used") for _, why in told] == [True]
     assert path.read_bytes() == whole
 
 
-def test_vectors_of_another_index_or_model_are_refused(index, file, tree, tmp_path):
-    head = read_head(file)
+def test_vectors_of_another_index_or_model_are_refused(index, small_file, tree, tmp_path):
+    head = read_head(small_file)
     with pytest.raises(ValueError, match="the vectors cannot be used"):
-        near_rows(file, head.content, head.rows, "")
+        near_rows(small_file, head.content, head.rows, "")
     run = a_run(tmp_path / "run", index.split)
-    vectorise(row_encoder(run), file)
-    assert isinstance(near_rows(file, head.content, head.rows, "exact"), Retriever)
+    vectorise(row_encoder(run), small_file)
+    assert isinstance(near_rows(small_file, head.content, head.rows, "exact"), Retriever)
     with pytest.raises(ValueError, match="instead of"):
-        vectors_of(file, head.content, head.rows + 1)
+        vectors_of(small_file, head.content, head.rows + 1)
     (tree / "A.java").write_text("class A { void added() { } }")
-    make_index(tree, file)
-    now = read_head(file)
+    make_index(tree, small_file)
+    now = read_head(small_file)
     with pytest.raises(ValueError, match=r"another state of the index: update them by `bash run"):
-        near_rows(file, now.content, now.rows, "")
-    vectorise(row_encoder(run), file)
+        near_rows(small_file, now.content, now.rows, "")
+    vectorise(row_encoder(run), small_file)
     shutil.copy(a_run(tmp_path / "other", index.split, seed=1) / "weights.safetensors", run)
     with pytest.raises(ValueError, match="no longer the model that made the vectors"):
-        near_rows(file, now.content, now.rows, "")
+        near_rows(small_file, now.content, now.rows, "")
     shutil.rmtree(run)
     with pytest.raises(ValueError, match="cannot be loaded"):
-        near_rows(file, now.content, now.rows, "")
+        near_rows(small_file, now.content, now.rows, "")
 
 
 def test_only_a_bi_encoder_makes_vectors(index, tmp_path):
@@ -243,41 +252,41 @@ def test_only_a_bi_encoder_makes_vectors(index, tmp_path):
         row_encoder(tmp_path)
 
 
-def test_a_model_that_gives_nan_is_refused(encoder, file, monkeypatch):
+def test_a_model_that_gives_nan_is_refused(encoder, small_file, monkeypatch):
     monkeypatch.setattr(encoder._ranker, "code_vectors", lambda _: torch.full((BATCH, 32), torch.nan))
     with pytest.raises(ValueError, match="not finite: train it again"):
-        vectorise(encoder, file)
-    assert not vectors_path(file).exists()
+        vectorise(encoder, small_file)
+    assert not vectors_path(small_file).exists()
 
 
-def test_a_full_disk_leaves_the_old_vectors(encoder, file, tree, monkeypatch):
-    vectorise(encoder, file)
-    before = vectors_path(file).read_bytes()
+def test_a_full_disk_leaves_the_old_vectors(encoder, small_file, tree, monkeypatch):
+    vectorise(encoder, small_file)
+    before = vectors_path(small_file).read_bytes()
     (tree / "A.java").write_text("class A { void added() { } }")
-    make_index(tree, file)
+    make_index(tree, small_file)
 
     def full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space left"):
-        vectorise(encoder, file)
-    assert vectors_path(file).read_bytes() == before
-    assert [each.name for each in file.parent.iterdir() if each.name.startswith(".index")] == []
+        vectorise(encoder, small_file)
+    assert vectors_path(small_file).read_bytes() == before
+    assert [each.name for each in small_file.parent.iterdir() if each.name.startswith(".index")] == []
 
 
-def test_an_index_that_is_replaced_meanwhile_gets_no_vectors(encoder, file, tree, monkeypatch):
+def test_an_index_that_is_replaced_meanwhile_gets_no_vectors(encoder, small_file, tree, monkeypatch):
     real = vector_encoding._filled
 
     def slow(*arguments):
         (tree / "A.java").write_text("class A { void added() { } }")
-        make_index(tree, file)
+        make_index(tree, small_file)
         return real(*arguments)
 
     monkeypatch.setattr(vector_encoding, "_filled", slow)
     with pytest.raises(ValueError, match="was replaced while its vectors were made: run this command again"):
-        vectorise(encoder, file)
-    assert not vectors_path(file).exists()
+        vectorise(encoder, small_file)
+    assert not vectors_path(small_file).exists()
 
 
 _CHANGING = """
@@ -296,7 +305,7 @@ while True:
 
 def test_kill_at_any_moment_leaves_whole_vectors(tmp_path):
     path, random = tmp_path / "index.vectors", np.random.default_rng(0)
-    for _ in range(6):
+    for _ in range(4):
         child = subprocess.Popen(
             [sys.executable, "-c", _CHANGING, path], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True
         )
@@ -396,7 +405,7 @@ def test_the_score_of_the_vectors_is_added_on_one_scale(index, reranker, near, e
 
 
 def test_answers_in_the_shortlist_are_counted(index, reranker, near):
-    rows = np.flatnonzero(index.asks)[:60]
+    rows = np.flatnonzero(index.asks)[:25]
     words = [index.split.word_list("query", row) for row in rows.tolist()]
     questions = Questions(rows, words, [" ".join(each) for each in words], "comment")
     ranking = replace(RANKING, shortlist=3)
@@ -560,24 +569,24 @@ MADE_UP = [
 
 
 @pytest.mark.parametrize("about", MADE_UP, ids=str)
-def test_vectors_that_tell_of_others_are_refused_in_one_line(encoder, file, about):
-    vectorise(encoder, file)
-    stored = open_vectors(vectors_path(file))
-    write_sealed(vectors_path(file), FORMAT, asdict(stored.head) | about, [stored.vectors, stored.keys])
+def test_vectors_that_tell_of_others_are_refused_in_one_line(encoder, small_file, about):
+    vectorise(encoder, small_file)
+    stored = open_vectors(vectors_path(small_file))
+    write_sealed(vectors_path(small_file), FORMAT, asdict(stored.head) | about, [stored.vectors, stored.keys])
     with pytest.raises(ValueError, match=r"the vectors cannot be used: .* remove .*index\.vectors, and make") as error:
-        open_vectors(vectors_path(file))
+        open_vectors(vectors_path(small_file))
     assert "\n" not in str(error.value)
-    done, told = vectorise(encoder, file)
+    done, told = vectorise(encoder, small_file)
     assert (done.read > 0, len(told)) == (True, 1)
 
 
-def test_vectors_of_the_same_model_by_name_but_of_another_width_are_refused(encoder, file):
-    vectorise(encoder, file)
-    stored = open_vectors(vectors_path(file))
+def test_vectors_of_the_same_model_by_name_but_of_another_width_are_refused(encoder, small_file):
+    vectorise(encoder, small_file)
+    stored = open_vectors(vectors_path(small_file))
     narrow = replace(stored, head=replace(stored.head, dim=16), vectors=stored.vectors[:, :16].copy())
-    save_vectors(narrow, vectors_path(file))
+    save_vectors(narrow, vectors_path(small_file))
     with pytest.raises(ValueError, match="is no longer the model that made the vectors"):
-        near_rows(file, stored.head.index, stored.head.rows, "")
+        near_rows(small_file, stored.head.index, stored.head.rows, "")
 
 
 def test_damaged_clusters_are_made_anew(tree, run, monkeypatch):

@@ -204,12 +204,12 @@ def test_a_run_loads_to_the_last_bit(run):
 
 @pytest.mark.parametrize("model", [name for name in MODELS if is_trained(name) and class_of(name).reads == "words"])
 def test_a_run_of_any_trained_model_loads(run, model, tmp_path):
-    plan = resolve("folder", model, {})
-    tokenizer = WordTokenizer.build(run.train, plan.words)
+    plan, few = resolve("folder", model, {}), run.train.take(np.arange(12))
+    tokenizer = WordTokenizer.build(few, plan.words)
     ranker = class_of(model)(plan.model, tokenizer.vocabularies).eval()
     save_run(RunFolder(tmp_path / "run"), plan, ranker, tokenizer)
     again, other = load_model(tmp_path / "run")
-    assert torch.equal(scores(again, other.encode(run.train)), scores(ranker, tokenizer.encode(run.train)))
+    assert torch.equal(scores(again, other.encode(few)), scores(ranker, tokenizer.encode(few)))
 
 
 @pytest.mark.parametrize(

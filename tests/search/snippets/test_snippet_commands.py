@@ -17,14 +17,23 @@ OTHER = {"other.py": "def again(times):\n    return again(times - 1) if times el
 FIELDS = {"rank", "path", "start_line", "end_line", "name", "signature", "score", "license", "url", "overlap", "copy"}
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch, capsys):
-    """An indexed folder, which is the current one."""
-    root = write(tmp_path / "project", PYTHON | OTHER)
+def indexed(root):
+    write(root, PYTHON | OTHER)
     assert main(["index", str(root), "--vectors=none"]) == 0
-    capsys.readouterr()
-    monkeypatch.chdir(root)
     return root
+
+
+@pytest.fixture(scope="module")
+def project(own_caches, tmp_path_factory):
+    """An indexed folder, which no test changes."""
+    return indexed(tmp_path_factory.mktemp("projects") / "project")
+
+
+@pytest.fixture
+def folder(project, monkeypatch):
+    """The same, which is the current folder."""
+    monkeypatch.chdir(project)
+    return project
 
 
 @pytest.fixture
@@ -173,8 +182,10 @@ def test_a_place_is_found_from_elsewhere(folder, tmp_path, monkeypatch, capsys):
     assert found["place"]["path"] == "app/store.py"
 
 
-def test_a_file_that_has_changed_is_told(folder, capsys):
-    path = folder / "app/store.py"
+def test_a_file_that_has_changed_is_told(tmp_path, monkeypatch, capsys):
+    path = indexed(tmp_path / "project") / "app/store.py"
+    monkeypatch.chdir(tmp_path / "project")
+    capsys.readouterr()
     path.write_text("# more\n" * 3 + path.read_text())
     assert main(["related", "app/store.py:16", "--json"]) == 0
     output = capsys.readouterr()
