@@ -8,6 +8,7 @@ order in which they are first entered, and those that are imported alone. docs/a
 import sys
 import threading
 from collections.abc import Sequence
+from importlib import import_module
 from types import FrameType
 from typing import Any
 
@@ -24,14 +25,9 @@ def walked(arguments: Sequence[str]) -> tuple[list[str], list[str], int]:
         if event == "call" and frame.f_code.co_name not in ("<module>", "<lambda>") and _is_function(frame):
             entered.setdefault(frame.f_globals.get("__name__", ""))
 
-    if arguments[0] not in ("search", "index"):  # libraries whose own imports would be slow under a profile
-        import matplotlib.pyplot
-        import scipy.stats
-        import torch.utils.tensorboard
-        import torch_geometric.nn  # noqa: F401
-    else:
-        import torch  # noqa: F401
-
+    slow = ("torch",) if arguments[0] in ("search", "index") else ("torch_geometric.nn", "torch.utils.tensorboard")
+    for library in slow:  # to import it would take long under a trace
+        import_module(library)
     from cli.main import main
 
     threading.settrace(note)

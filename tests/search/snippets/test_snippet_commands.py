@@ -24,7 +24,7 @@ def indexed(root):
 
 
 @pytest.fixture(scope="module")
-def project(own_caches, tmp_path_factory):
+def project(tmp_path_factory):
     """An indexed folder, which no test changes."""
     return indexed(tmp_path_factory.mktemp("projects") / "project")
 
