@@ -1,13 +1,12 @@
 """The command ``bash run.sh search``."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
-from experiments.terminal import console
 from experiments.terminal.options import parsed
 from search.making import complain_about
 from search.options import SearchOptions
@@ -19,7 +18,10 @@ if TYPE_CHECKING:
 
 def search(arguments: Sequence[str]) -> bool:
     """Answer a question; returns whether something was found."""
-    words, options = parsed(arguments, SearchOptions)
+    from search.engine.filters import begins_with_filter
+
+    typed = [f" {each}" if begins_with_filter(each) else each for each in arguments]
+    words, options = parsed(typed, SearchOptions)
     if words == ["-"] or (options.snippet and not words):
         from search.snippets.command import search_code
 
@@ -30,14 +32,16 @@ def search(arguments: Sequence[str]) -> bool:
             "--at=FILE:LINE, or code, by - or --snippet=FILE"
         )
     from search.engine.question import words_of
-    from search.engine.show import as_json, as_text
     from search.files.languages import chosen_languages
     from search.opening import check_answers
+    from search.terminal.answer import Answer, show_answer
+    from search.terminal.changed import changed_files
 
     cursor = _cursor(options.at, *words) if options.at else None
     question = cursor.query if cursor else words[0]
     words_of(question)  # a bad query is reported before anything is opened
     engine = _engine(options, cursor.file.parent if cursor else None)
+    root = root_of(options, cursor.file.parent if cursor else None)
     languages = chosen_languages(options.language or (cursor.language if cursor else ""))
     check_answers(engine.index, options.path, languages)
     started = time.perf_counter()
@@ -46,13 +50,14 @@ def search(arguments: Sequence[str]) -> bool:
         top=options.top,
         path=options.path,
         languages=languages,
-        by_file=options.by == "file",
+        by_file=options.files or options.by == "file",
         context=cursor.context if cursor else (),
+        files=changed_files(engine.index, root) if options.changed else None,
     )
     seconds = time.perf_counter() - started
-    answer: Callable[..., str] = as_json if options.json else as_text
-    console.show(answer(engine, question, hits, seconds, explain=options.explain), painted=not options.json)
-    return bool(hits)
+    sure = engine.certainty(question, hits)
+    show_answer(Answer(engine, question, hits, sure, seconds, root), options)
+    return sure.level != "none"
 
 
 def _engine(options: SearchOptions, folder: Path | None) -> "Engine":
@@ -68,6 +73,18 @@ def _engine(options: SearchOptions, folder: Path | None) -> "Engine":
     nearest = "none" if options.model == "none" else options.nearest
     found, retriever = opened(index_path(options.index, folder), nearest, mapped=True)
     return Engine(found, reranker_of(found, options.model), retriever=retriever)
+
+
+def root_of(options: SearchOptions, folder: Path | None = None) -> Path | None:
+    """The folder of the index that answers, as far as it is known and one; ``folder``: as for :func:`_engine`."""
+    from search.opening import indexed_above, indexed_folder
+
+    if options.list:
+        return None
+    if options.index:
+        return indexed_folder(named_path(options.index))
+    found = indexed_above(folder or named_path("."))
+    return found[0] if found else None
 
 
 def _cursor(typed: str, query: str = "") -> "Cursor":

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from data_prep.errors import UserError
 from data_prep.files.named_paths import cache_folder, named_path, own_folder
 from experiments.terminal import console
-from search.files.languages import language_name, path_matcher
+from search.files.languages import language_name
 
 if TYPE_CHECKING:
     from search.engine.signals import Reranker, Retriever
@@ -133,7 +133,9 @@ def check_answers(index: "Index", paths: str, languages: Collection[str] = ()) -
     """
     if not len(index):
         raise UserError("the index is empty: index a folder that has source files, by `bash run.sh index DIR`")
-    if paths and not any(map(path_matcher(paths), (file.path for file in index.files))):
+    from search.engine.filters import path_filter
+
+    if paths and not any(map(path_filter(paths), (file.path for file in index.files))):
         raise UserError(
             f"--path={paths} matches none of the index's {len(index.files):,} files, such as {index.files[0].path}"
         )

@@ -37,14 +37,17 @@ def related(arguments: Sequence[str]) -> bool:
     from search.snippets.answer import answer_place
 
     typed, line = _place(words[0])
-    root, index = (None, named_path(options.index)) if options.index else _index_of(Path(typed))
+    from search.opening import indexed_folder
+
+    named = named_path(options.index) if options.index else None
+    root, index = (indexed_folder(named), named) if named else _index_of(Path(typed))
 
     def answer(engine: "Engine", wanted: "Wanted") -> "CodeAnswer":
         found = answer_place(engine, _path_in(root, typed), line, wanted)
         _complain_if_changed(engine, found.row, root)
         return found
 
-    return _show(answer, options, _engine(options, index))
+    return _show(answer, options, _engine(options, index), root)
 
 
 def search_code(options: SearchOptions) -> bool:
@@ -55,8 +58,8 @@ def search_code(options: SearchOptions) -> bool:
     """
     from search.snippets.answer import answer_text
 
-    if options.by != "method" or options.explain or options.at:
-        raise UserError("--by, --explain and --at are for questions in words, not for code")
+    if options.by != "method" or options.at:
+        raise UserError("--by and --at are for questions in words, not for code")
     path = named_path(options.snippet) if options.snippet else None
     data = read_whole(path) if path else sys.stdin.buffer.read(_MOST_BYTES)
     text = data.decode("utf-8-sig", "replace")
@@ -68,7 +71,10 @@ def search_code(options: SearchOptions) -> bool:
     from search.files.languages import language_name
 
     language = language_name(path.name) if path else ""
-    return _show(lambda engine, wanted: answer_text(engine, text, wanted, language), options, _engine(options, None))
+    from search.cli import root_of
+
+    answer = lambda engine, wanted: answer_text(engine, text, wanted, language)  # noqa: E731
+    return _show(answer, options, _engine(options, None), root_of(options))
 
 
 def _place(typed: str) -> tuple[str, int]:
@@ -95,19 +101,32 @@ def _engine(options: SearchOptions | RelatedOptions, index: Path | None) -> "Eng
 
 
 def _show(
-    answer: "Callable[[Engine, Wanted], CodeAnswer]", options: SearchOptions | RelatedOptions, engine: "Engine"
+    answer: "Callable[[Engine, Wanted], CodeAnswer]",
+    options: SearchOptions | RelatedOptions,
+    engine: "Engine",
+    root: Path | None,
 ) -> bool:
     from search.files.languages import chosen_languages
     from search.opening import check_answers
     from search.snippets.answer import Wanted
     from search.snippets.show import as_json, as_text
+    from search.terminal.answer import show_list
+    from search.terminal.changed import changed_files
+    from search.terminal.hits import View
 
     languages = chosen_languages(options.language)
     check_answers(engine.index, options.path, languages)
     started = time.perf_counter()
-    told = answer(engine, Wanted(options.top, options.path, languages))
+    files = changed_files(engine.index, root) if options.changed else None
+    told = answer(engine, Wanted(options.top, options.path, languages, files))
     seconds = time.perf_counter() - started
-    console.show((as_json if options.json else as_text)(engine, told, seconds), painted=not options.json)
+    view = View.of(engine, "", root, explain=options.explain)
+    if options.json:
+        console.show(as_json(engine, told, seconds))
+    elif options.files or options.vimgrep:
+        show_list(view, [hit.row for hit in told.hits], options)
+    else:
+        console.show(as_text(view, told, seconds), painted=True)
     return bool(told.hits) or any(each.row is not None for each in told.frames)
 
 
