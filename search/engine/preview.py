@@ -19,6 +19,8 @@ LINES: Final = 6
 """Lines of a preview, at most."""
 _BEFORE: Final = 2
 """Lines before the best one."""
+_PARAMETER: Final = 0.5
+"""How much the words of a line of parameters count."""
 _LONGEST: Final = 240
 """Characters of a line that are shown."""
 _READ: Final = 100_000
@@ -71,8 +73,7 @@ def preview(
     lines = source[:_READ].rstrip().split("\n")
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
-    scores = [sum(rarity[stem] for stem in _stems(line) & rarity.keys()) for line in lines] if rarity else [0.0]
-    best = max(range(len(scores)), key=lambda place: (scores[place], -place))
+    best = _best(lines, rarity) if rarity else 0
     first, end = _window(lines, best, most)
     shown, places = [], []
     for place in range(first, end):
@@ -81,6 +82,19 @@ def preview(
         places.append(starts[place] + left_out)
         shown.append(_cut(line[left_out:]))
     return Preview(start_line + first, start_line + best, shown, places)
+
+
+def _best(lines: Sequence[str], rarity: Mapping[str, float]) -> int:
+    """The line with most of a question's rare words; a parameter says less than what is done with it."""
+    scores = [sum(rarity[stem] for stem in _stems(line) & rarity.keys()) for line in lines]
+    open_brackets = 0
+    for place, line in enumerate(lines):
+        open_brackets += line.count("(") - line.count(")")
+        if place:
+            scores[place] *= _PARAMETER
+        if open_brackets <= 0:
+            break
+    return max(range(len(scores)), key=lambda place: (scores[place], -place))
 
 
 def rarities(words: Sequence[str], lexical: Bm25Index) -> dict[str, float]:
@@ -104,11 +118,17 @@ def indentation(source: str, path: str, name: str = "") -> int:
     language = language_of(path)
     if not rest or language is None or first[:1].isspace():
         return 0
-    if _CLOSING.match(rest[-1]) and (language.closing or not _DECLARED.match(first)):
+    if (language.closing or not _DECLARED.match(first)) and _closes(first, rest):
         return _depth(rest[-1])
     if language.closing:
         return min(_STEP * name.count("."), _depth(rest[0]))
     return _in_python(first, rest, name.count("."))
+
+
+def _closes(first: str, rest: Sequence[str]) -> bool:
+    """Whether the last line closes what the first begins; a source that is cut ends deeper in it."""
+    deepest = _depth(rest[0]) - (not (first.startswith("@") or rest[0].lstrip()[0] in "{)]}"))
+    return _CLOSING.match(rest[-1]) is not None and _depth(rest[-1]) <= deepest
 
 
 def _in_python(first: str, rest: Sequence[str], types: int) -> int:

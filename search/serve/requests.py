@@ -173,7 +173,8 @@ class Turns:
         """
         now = await self.opened(request)
         check_index(now, index, row)
-        return json_answer({"index": now.name, **await self.turn(request, lambda: answer(now))})
+        told = await self.turn(request, lambda: answer(now))
+        return json_answer({"index": now.name, "notice": self.live.trouble, **told})
 
     async def turn(self, request: Request, work: Callable[[], Done]) -> Done:
         """Run ``work`` in a thread, one at a time, unless the client has disconnected."""

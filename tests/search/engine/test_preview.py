@@ -33,6 +33,12 @@ def test_the_line_with_most_of_the_rare_words_is_the_best():
     assert found.lines[2:4] == ["    response = self._transport.handle(request)", "    if response.is_redirect:"]
 
 
+def test_a_parameter_says_less_than_what_is_done_with_it():
+    source = "def send(\n    request,\n    follow_redirects,\n):\n    if follow_redirects:\n        return\n"
+    assert shown(source, {"follow": 1.0, "redirect": 1.0}).best_line == 14
+    assert shown(source, {"send": 1.0, "redirect": 1.0}).best_line == 10
+
+
 def test_without_a_word_of_the_question_the_first_lines_are_shown():
     for rarity in ({}, {"zebra": 3.0}):
         found = shown(METHOD, rarity)
@@ -89,6 +95,15 @@ def test_a_long_line_is_cut_and_a_carriage_return_left_out():
         ("a.ts", "A.f", "f(): void {\n    const s = `\nzero`;\n  }", 2),
         ("a.ts", "f", "const f = () => ({\n  a: 1,\n});", 0),
         ("a.ts", "f", "const f = a\n  .b();", 0),
+        ("A.java", "A.f", "@Override\n    void f()\n    {\n        g();\n    }", 4),
+        ("A.java", "A.f", "void f()\n    {\n        g();\n    }", 4),
+        (
+            "A.java",
+            "A",
+            "class A {\n    void f() {\n    }\n    void g() {\n        if (a) {\n        }",
+            0,
+        ),  # it is cut
+        ("A.java", "A.B", "@C\n    class B {\n        void f() {\n        }", 4),
         ("a.md", "a.md", "# Title\n\n    code\n", 0),
         ("a.py", "f", "", 0),
     ],
