@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from data_prep.files.printable import one_line
 from data_prep.languages.registry import language_of
-from search.engine.certainty import Certainty
 from search.engine.engine import Engine
 from search.engine.signals import Alignment, Hit
 from search.index.code_index import Index, IndexedFile
@@ -32,10 +31,11 @@ _LAST_OF_LINES: Final = re.compile(r",?[ \t]*+\n\s*([)\]])")
 _LONGEST: Final = 4000  # characters that are looked at
 
 
-def as_json(engine: Engine, query: str, hits: Sequence[Hit], sure: Certainty, seconds: float, *, explain: bool) -> str:
+def as_json(engine: Engine, query: str, hits: Sequence[Hit], seconds: float, *, explain: bool) -> str:
     """One JSON object: query, milliseconds, certainty, results."""
     results = [result(engine, query, hit, explain=explain) for hit in hits]
-    told = {"query": query, "milliseconds": round(1000 * seconds, 2), "certainty": sure.record, "results": results}
+    certainty = engine.certainty(query, hits).record
+    told = {"query": query, "milliseconds": round(1000 * seconds, 2), "certainty": certainty, "results": results}
     return json.dumps(told, indent=1).replace("\x7f", "\\u007f")  # the one control character that json does not escape
 
 

@@ -30,7 +30,7 @@ def show_answer(answer: Answer, options: SearchOptions) -> None:
     """Print an answer to a question in words."""
     engine, hits, sure = answer.engine, answer.hits, answer.sure
     if options.json:
-        console.show(as_json(engine, answer.question, hits, sure, answer.seconds, explain=options.explain))
+        console.show(as_json(engine, answer.question, hits, answer.seconds, explain=options.explain))
         return
     question = read_question(answer.question, engine.index).text
     view = View.of(engine, question, answer.root, explain=options.explain)

@@ -7,7 +7,17 @@ from serving import index_of
 from search.engine.engine import Engine
 from search.index.index_file import open_index
 
-COPY = '"""Helpers."""\n\nLIMIT = 1\n\n\ndef wrap_long_lines(text):\n    return [text[:80], text[80:]]\n\n\nclass Page:\n    pass\n'
+COPY = """\
+LIMIT = 1
+
+
+def wrap_long_lines(text):
+    return [text[:80], text[80:]]
+
+
+class Page:
+    pass
+"""
 OTHER = "def wrap_long_words(text):\n    return text.split()\n\n\ndef never():\n    return 0\n"
 ONLY = "# How words are counted.\n\n\ndef count_words(text):\n    return len(text.split())\n"
 
