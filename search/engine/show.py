@@ -5,7 +5,8 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 from data_prep.files.printable import one_line
@@ -37,10 +38,18 @@ _LAST_OF_LINES: Final = re.compile(r",?[ \t]*+\n\s*([)\]])")
 _LONGEST: Final = 4000  # characters that are looked at
 
 
-def as_json(engine: Engine, query: str, hits: Sequence[Hit], seconds: float, *, explain: bool) -> str:
-    """One JSON object: query, milliseconds, results."""
+def as_json(
+    engine: Engine,
+    query: str,
+    hits: Sequence[Hit],
+    seconds: float,
+    *,
+    explain: bool,
+    more: Mapping[str, Any] = MappingProxyType({}),
+) -> str:
+    """One JSON object: query, milliseconds, results, and what there is ``more``."""
     results = [result(engine, query, hit, explain=explain) for hit in hits]
-    told = {"query": query, "milliseconds": round(1000 * seconds, 2), "results": results}
+    told = {"query": query, "milliseconds": round(1000 * seconds, 2), "results": results, **more}
     return json.dumps(told, indent=1).replace("\x7f", "\\u007f")  # the one control character that json does not escape
 
 
