@@ -7,41 +7,48 @@ from typing import TYPE_CHECKING
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
+from experiments.terminal import console
 from experiments.terminal.options import parsed
+from search.asked import check_guesses, named_folder, question_and_folder
 from search.making import complain_about
 from search.options import SearchOptions
 
 if TYPE_CHECKING:
     from search.cursor import Cursor
     from search.engine.engine import Engine
+    from search.index.freshness import Freshness
 
 
 def search(arguments: Sequence[str]) -> bool:
     """Answer a question; returns whether something was found."""
     from search.engine.filters import begins_with_filter
 
-    typed = [f" {each}" if begins_with_filter(each) else each for each in arguments]
+    check_guesses(arguments)
+    typed = [f" {each}" if each.startswith("-") and begins_with_filter(each) else each for each in arguments]
     words, options = parsed(typed, SearchOptions)
-    if words == ["-"] or (options.snippet and not words):
+    if words[:1] == ["-"] or (options.snippet and len(words) < 2):
         from search.snippets.command import search_code
 
-        return search_code(options)
-    if (len(words) != 1 and not (options.at and not words)) or options.snippet:
+        named = words[1:] if words[:1] == ["-"] else words
+        return search_code(options, named_folder(*named) if named else None)
+    if (not words and not options.at) or options.snippet:
         raise UserError(
             'expected one question: bash run.sh search "read all lines of a file", a comment `# search: ...`, by '
             "--at=FILE:LINE, or code, by - or --snippet=FILE"
         )
+    asked, folder, understood = question_and_folder(words)
+    if understood:
+        console.complain(understood)
     from search.engine.question import words_of
     from search.files.languages import chosen_languages
     from search.opening import check_answers
     from search.terminal.answer import Answer, show_answer
     from search.terminal.changed import changed_files
 
-    cursor = _cursor(options.at, *words) if options.at else None
-    question = cursor.query if cursor else words[0]
+    cursor = _cursor(options.at, asked) if options.at else None
+    question = cursor.query if cursor else asked
     words_of(question)  # a bad query is reported before anything is opened
-    engine = _engine(options, cursor.file.parent if cursor else None)
-    root = root_of(options, cursor.file.parent if cursor else None)
+    engine, freshness, root = _engine(options, folder, cursor.file.parent if cursor else None)
     languages = chosen_languages(options.language or (cursor.language if cursor else ""))
     check_answers(engine.index, options.path, languages)
     started = time.perf_counter()
@@ -55,36 +62,38 @@ def search(arguments: Sequence[str]) -> bool:
         files=changed_files(engine.index, root) if options.changed else None,
     )
     seconds = time.perf_counter() - started
+    if freshness.line:
+        console.complain(freshness.line)
     sure = engine.certainty(question, hits)
-    show_answer(Answer(engine, question, hits, sure, seconds, root), options)
+    show_answer(Answer(engine, question, hits, sure, seconds, root, freshness.told), options)
     return sure.level != "none"
 
 
-def _engine(options: SearchOptions, folder: Path | None) -> "Engine":
-    """The engine that answers; ``folder``: that whose index is asked if none is named, None: the current one."""
+def _engine(options: SearchOptions, folder: Path | None, start: Path | None) -> "tuple[Engine, Freshness, Path | None]":
+    """The engine that answers, which of its hits may be old, and the folder, if it is known and one.
+
+    Args:
+        options: as typed.
+        folder: the folder that is named; None: none is.
+        start: where the way up to an index begins; None: in the current folder.
+    """
+    from search.index.freshness import CURRENT
+
     if options.list:
         from search.joint.opening import opened_list
 
+        if folder:
+            raise UserError("--list names the folders: leave out DIR")
         near = options.model != "none" and options.nearest != "none"
-        return opened_list(named_path(options.list), options.model, near=near, tell=complain_about)
+        return opened_list(named_path(options.list), options.model, near=near, tell=complain_about), CURRENT, None
     from search.engine.engine import Engine
-    from search.opening import index_path, opened, reranker_of
+    from search.first_use import source_of
+    from search.opening import opened, reranker_of
 
     nearest = "none" if options.model == "none" else options.nearest
-    found, retriever = opened(index_path(options.index, folder), nearest, mapped=True)
-    return Engine(found, reranker_of(found, options.model), retriever=retriever)
-
-
-def root_of(options: SearchOptions, folder: Path | None = None) -> Path | None:
-    """The folder of the index that answers, as far as it is known and one; ``folder``: as for :func:`_engine`."""
-    from search.opening import indexed_above, indexed_folder
-
-    if options.list:
-        return None
-    if options.index:
-        return indexed_folder(named_path(options.index))
-    found = indexed_above(folder or named_path("."))
-    return found[0] if found else None
+    source = source_of(options.index, folder, start, vectors=nearest != "none")
+    found, retriever = opened(source.path, nearest, mapped=True, tell=source.tell)
+    return Engine(found, reranker_of(found, options.model), retriever=retriever), source.freshness, source.root
 
 
 def _cursor(typed: str, query: str = "") -> "Cursor":

@@ -25,6 +25,8 @@ class IndexOptions:
     documents: Literal["", "true", "false"] = ""
     """true: texts and configuration (Markdown, reStructuredText, txt, TOML, YAML, JSON, properties, Gradle, XML) are
     indexed too, each as a whole file; empty: as in the existing index, else false."""
+    submodules: Literal["", "true", "false"] = ""
+    """true: the git submodules of the folder are indexed too; empty: as for the existing index, else false."""
     json: bool = False
     """Print one JSON object: what is indexed, by language and kind, what is left out and why, and how long it took."""
 
@@ -39,7 +41,8 @@ class SearchOptions:
     list: str = ""
     """File that lists repositories, as for index; all are searched together."""
     index: str = ""
-    """File of the index; empty: that of this folder or of the nearest one above it, in the user's cache folder."""
+    """File of an index; empty: that of DIR, or of this folder or the nearest one above it in its repository, which is
+    made if there is none, in the user's cache folder."""
     model: str = ""
     """Folder of a run or of a packed model; empty: the shipped model; none: BM25 alone."""
     top: int = 10
@@ -81,6 +84,17 @@ class SearchOptions:
                 "--list names the indexes, each searched with its own vectors: leave out --index, --nearest"
             )
         _check_languages(self.language)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexesOptions:
+    """Options of ``indexes``."""
+
+    remove: str = ""
+    """Remove the index of this folder, which need not exist any more; or, by its name, one whose folder is not known;
+    gone: those of all folders that do not exist any more."""
+    json: bool = False
+    """Print one JSON object."""
 
 
 @dataclass(frozen=True, slots=True)

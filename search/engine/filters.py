@@ -116,8 +116,8 @@ def read_question(typed: str, index: Index | None = None) -> Question:
 
 
 def begins_with_filter(word: str) -> bool:
-    """Whether a word of a command line that begins with "-" is a question whose first word is a filter."""
-    return word.startswith("-") and _FILTER.match(word) is not None
+    """Whether a word of a command line is a question, or a part of one, whose first word is a filter."""
+    return _FILTER.match(word) is not None
 
 
 def path_filter(pattern: str) -> Callable[[str], bool]:

@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 from data_prep.files.printable import one_line
@@ -31,11 +32,25 @@ _LAST_OF_LINES: Final = re.compile(r",?[ \t]*+\n\s*([)\]])")
 _LONGEST: Final = 4000  # characters that are looked at
 
 
-def as_json(engine: Engine, query: str, hits: Sequence[Hit], seconds: float, *, explain: bool) -> str:
-    """One JSON object: query, milliseconds, certainty, results."""
+def as_json(
+    engine: Engine,
+    query: str,
+    hits: Sequence[Hit],
+    seconds: float,
+    *,
+    explain: bool,
+    more: Mapping[str, Any] = MappingProxyType({}),
+) -> str:
+    """One JSON object: query, milliseconds, certainty, results, and what there is ``more``."""
     results = [result(engine, query, hit, explain=explain) for hit in hits]
     certainty = engine.certainty(query, hits).record
-    told = {"query": query, "milliseconds": round(1000 * seconds, 2), "certainty": certainty, "results": results}
+    told = {
+        "query": query,
+        "milliseconds": round(1000 * seconds, 2),
+        "certainty": certainty,
+        "results": results,
+        **more,
+    }
     return json.dumps(told, indent=1).replace("\x7f", "\\u007f")  # the one control character that json does not escape
 
 
@@ -61,7 +76,7 @@ def result(engine: Engine, query: str, hit: Hit, *, explain: bool) -> dict[str, 
         "stage": hit.stage,
         "license": licence_of(index.file(hit.row)),
         "url": index.url(hit.row),
-        "copies": [_lines_of(index, row) for row in hit.copies],
+        "copies": copies_of(index, hit),
     }
     if repository := index.repository(hit.row):
         found["repository"] = repository
@@ -70,10 +85,10 @@ def result(engine: Engine, query: str, hit: Hit, *, explain: bool) -> dict[str, 
     return found
 
 
-def _lines_of(index: Index, row: int) -> dict[str, Any]:
-    """Where a row is."""
-    text = index.split.text(row)
-    return {"path": text.path, "start_line": text.start_line, "end_line": text.end_line}
+def copies_of(index: Index, hit: Hit) -> list[dict[str, Any]]:
+    """The places of what has the same text as a hit."""
+    texts = map(index.split.text, hit.copies)
+    return [{"path": each.path, "start_line": each.start_line, "end_line": each.end_line} for each in texts]
 
 
 def licence_of(file: IndexedFile) -> str:

@@ -1,7 +1,8 @@
 """Answers to code as text for a terminal, and as JSON (docs/search.md lists the fields)."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 from data_prep.files.printable import one_line
@@ -38,9 +39,11 @@ def code_result(engine: Engine, hit: CodeHit) -> dict[str, Any]:
     return result(engine, "", plain, explain=False) | {"overlap": round(hit.overlap, 4), "copy": hit.copy}
 
 
-def as_json(engine: Engine, answer: CodeAnswer, seconds: float) -> str:
-    """One JSON object."""
-    return json.dumps(as_record(engine, answer, seconds), indent=1).replace("\x7f", "\\u007f")
+def as_json(
+    engine: Engine, answer: CodeAnswer, seconds: float, *, more: Mapping[str, Any] = MappingProxyType({})
+) -> str:
+    """One JSON object, with what there is ``more``."""
+    return json.dumps({**as_record(engine, answer, seconds), **more}, indent=1).replace("\x7f", "\\u007f")
 
 
 def as_text(view: View, answer: CodeAnswer, seconds: float) -> str:

@@ -1,8 +1,9 @@
 """An answer in the form that was asked for: for people, as JSON, or as a list of files or of places."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from experiments.terminal import console
 from search.engine.certainty import Certainty
@@ -24,13 +25,14 @@ class Answer:
     sure: Certainty
     seconds: float
     root: Path | None  # the indexed folder; None: not known
+    more: Mapping[str, Any]  # what JSON says besides
 
 
 def show_answer(answer: Answer, options: SearchOptions) -> None:
     """Print an answer to a question in words."""
     engine, hits, sure = answer.engine, answer.hits, answer.sure
     if options.json:
-        console.show(as_json(engine, answer.question, hits, answer.seconds, explain=options.explain))
+        console.show(as_json(engine, answer.question, hits, answer.seconds, explain=options.explain, more=answer.more))
         return
     question = read_question(answer.question, engine.index).text
     view = View.of(engine, question, answer.root, explain=options.explain)

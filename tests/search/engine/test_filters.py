@@ -147,6 +147,7 @@ def test_a_wrong_filter_is_one_line(engine, text, message):
 
 def test_a_question_may_begin_with_a_minus():
     assert begins_with_filter("-path:tests/ load")
+    assert begins_with_filter("path:tests/")
     assert not begins_with_filter("--path=tests/")
     assert not begins_with_filter("-x")
 
