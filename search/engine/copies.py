@@ -1,7 +1,7 @@
 """Identical text as one hit: rows with the text of a better one stand behind it, as its copies.
 
 Only candidates are compared, and of those only what has the name of a hit, whose texts alone are read. Whole files are
-compared by the hash of their content. A file whose only function or type is most of it is no hit beside that: it would
+compared by the hash of their content. A file whose only function or type is much of it is no hit beside that: it would
 say the same twice.
 """
 
@@ -60,12 +60,12 @@ def folded(
 
 
 def _only_unit(index: Index, row: int) -> int | None:
-    """The only function or type of the file of ``row``, if it is most of its lines or all that the file has."""
+    """The only function or type of the file of ``row``, if it is a third of its lines or all that the file has."""
     file = int(np.searchsorted(index.file_edges, row, side="right")) - 1
     start, end = index.file_edges[file : file + 2].tolist()
     units = [each for each in range(start, end) if index.kinds[each] not in (WHOLE_FILE, CONSTANT)]
     if len(units) != 1:
         return None
     own, whole = (index.split.text(each) for each in (units[0], row))
-    is_most = 2 * (own.end_line - own.start_line + 1) >= whole.end_line
-    return units[0] if end - start == 2 or is_most else None
+    is_much = 3 * (own.end_line - own.start_line + 1) >= whole.end_line
+    return units[0] if end - start == 2 or is_much else None
