@@ -6,7 +6,6 @@ say the same twice.
 """
 
 from collections.abc import Hashable
-from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Int64
@@ -27,8 +26,7 @@ def without_doubles(index: Index, found: Candidates) -> Candidates:
     if kept.all():
         return found
     neural, near = (None if each is None else each[kept] for each in (found.neural, found.near))
-    parts = {"lexical": found.lexical[kept], "neural": neural, "near": near, "of_file": found.of_file[kept]}
-    return replace(found, rows=found.rows[kept], scores=scores[kept], **parts)
+    return Candidates(found.rows[kept], scores[kept], found.lexical[kept], neural, near, found.of_file[kept])
 
 
 def folded(
