@@ -174,7 +174,8 @@ class Turns:
         now = await self.opened(request)
         check_index(now, index, row)
         told = await self.turn(request, lambda: answer(now))
-        return json_answer({"index": now.name, "notice": self.live.trouble, **told})
+        older = self.live.trouble and f"results come from an older index: {self.live.trouble}"
+        return json_answer({"index": now.name, "notice": older, **told})
 
     async def turn(self, request: Request, work: Callable[[], Done]) -> Done:
         """Run ``work`` in a thread, one at a time, unless the client has disconnected."""
