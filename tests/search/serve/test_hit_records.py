@@ -18,7 +18,7 @@ JARS = '''class Jar:
         self,
         cookies,
     ):
-        """Merges two jars of cookies into one."""
+        """Merges two jars of many cookies."""
         names = [
             "a",
         ]
@@ -51,6 +51,10 @@ def port(live):
 def hit_of(told, name):
     (hit,) = [each for each in told["results"] if each["name"] == name]
     return hit
+
+
+def rows_of(index, name):
+    return [row for row in range(len(index)) if index.names[row] == name and not index.is_whole_file(row)]
 
 
 def test_a_hit_has_the_lines_around_the_best_one(port):
@@ -103,7 +107,7 @@ def test_an_answer_of_an_older_index_says_so(live):
 
 def test_copies_are_places(live):
     index = live.opened().engine.index
-    first, second = (row for row in range(len(index)) if index.names[row] == "shout")
+    first, second = rows_of(index, "shout")
     hit = Hit(1, first, 1.0, 1.0, None, None, 0.0, "words", copies=(second,))
     assert copies_of(index, hit) == [{"path": "other/shout.py", "start_line": 1, "end_line": 3}]
     assert copies_of(index, replace(hit, copies=())) == []
@@ -111,7 +115,7 @@ def test_copies_are_places(live):
 
 def test_both_searches_tell_copies(live):
     engine = live.opened().engine
-    first, second = (row for row in range(len(engine.index)) if engine.index.names[row] == "shout")
+    first, second = rows_of(engine.index, "shout")
     hit = Hit(1, first, 1.0, 1.0, None, None, 0.0, "words", copies=(second,))
 
     class Folding:
@@ -135,7 +139,7 @@ def test_the_editor_is_told_how_deep_a_hit_stood(port):
 
 
 def test_examples_are_of_the_code_itself(live, port):
-    examples = {"questions": ["merges two jars of cookies into one", "writes a text in capital letters"]}
+    examples = {"questions": ["merges two jars of many cookies", "writes a text in capital letters"]}
     examples |= {"name": "Jar.merge", "path": "http"}
     found = examples_of(live.opened().engine.index)
     assert {**found, "questions": sorted(found["questions"])} == examples
