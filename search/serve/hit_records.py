@@ -1,11 +1,10 @@
-"""What a page or an editor shows of a hit beside the fields of search/engine/show.py: a preview, and its copies."""
+"""What a page or an editor shows of a hit beside the fields of search/engine/show.py: a preview."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from search.engine.engine import Engine
 from search.engine.preview import Preview, indentation, preview, rarities, word_places
-from search.engine.signals import Hit
 from search.index.code_index import Index
 from search.serve.highlighting import Span, highlighted
 
@@ -23,12 +22,6 @@ def previewed(engine: Engine, words: Sequence[str], records: Sequence[dict[str, 
     """
     rarity = rarities(words, engine.index.lexical)
     return [{**each, **_preview_record(engine.index, each["row"], rarity)} for each in records]
-
-
-def copies_of(index: Index, hit: Hit) -> list[dict[str, Any]]:
-    """The places of what has the same text as a hit."""
-    texts = map(index.split.text, hit.copies)
-    return [{"path": each.path, "start_line": each.start_line, "end_line": each.end_line} for each in texts]
 
 
 def _preview_record(index: Index, row: int, rarity: Mapping[str, float]) -> dict[str, Any]:

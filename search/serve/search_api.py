@@ -13,14 +13,13 @@ from data_prep.bounds import shown
 from data_prep.files.printable import one_line
 from search.cursor import LONGEST, words_above
 from search.engine.engine import Engine
-from search.engine.question import asked_words
-from search.engine.show import LEAST_AGREEMENT, LEAST_WEIGHT, result
+from search.engine.show import LEAST_AGREEMENT, LEAST_WEIGHT, copies_of, result
 from search.engine.signals import Hit
 from search.files.languages import language_name, language_names
 from search.index.code_index import Index
 from search.serve.examples import examples_of
 from search.serve.highlighting import Span, highlighted, word_spans
-from search.serve.hit_records import copies_of, previewed
+from search.serve.hit_records import previewed
 from search.serve.live_index import Opened
 from search.serve.requests import (
     MOST_HITS,
@@ -102,11 +101,8 @@ class SearchApi:
             hits = now.engine.search(asked["q"], top=top, path=path, languages=chosen, by_file=by_file)
             milliseconds = round(1000 * (time.perf_counter() - started), 2)
             certainty = now.engine.certainty(asked["q"], hits).record
-            results = [
-                {"copies": copies_of(now.engine.index, hit), **result(now.engine, asked["q"], hit, explain=explain)}
-                for hit in hits
-            ]
-            results = previewed(now.engine, asked_words(asked["q"]), results)
+            results = [result(now.engine, asked["q"], hit, explain=explain) for hit in hits]
+            results = previewed(now.engine, now.engine.asked(asked["q"])[0], results)
             return {"query": asked["q"], "milliseconds": milliseconds, "certainty": certainty, "results": results}
 
         return await self._turns.answer(request, answer)
@@ -181,7 +177,7 @@ def _in_context(engine: Engine, query: str, context: str, language: str, top: in
         "model": "context" if words else "base",
         "took_ms": round(1000 * (time.perf_counter() - started), 2),
         "certainty": engine.certainty(query, hits).record,
-        "results": previewed(engine, asked_words(query), [_attributed(engine, hit) for hit in hits]),
+        "results": previewed(engine, engine.asked(query)[0], [_attributed(engine, hit) for hit in hits]),
     }
 
 

@@ -102,7 +102,7 @@ function show(q, told) {
   hits.removeAttribute("aria-busy");
   const open = top > FIRST ? [...hits.querySelectorAll("[aria-expanded=true]")].map((each) => each.dataset.row) : [];
   const focused = document.activeElement.closest?.(".hit")?.dataset.row;
-  const cards = told.results.map((hit) => card(hit, { q, index: told.index, tell, stale: search }));
+  const cards = told.results.map((hit) => card(hit, { q, index: told.index, tell, stale: search, changed: told.freshness?.changed }));
   hits.replaceChildren(...cards.map((each) => each.element));
   for (const each of cards.filter((card) => open.includes(card.row))) each.toggle();
   if (focused !== undefined) (cards.find((each) => each.row === focused)?.head ?? query).focus();

@@ -109,12 +109,13 @@ const unanswered = () => Promise.all([page.unroute(/api\/search/), page.unroute(
 
 await check("the first line says how certain the answer is, and links the nearest names", async () => {
   const hurt = "<img src=x onerror=window.hurt=1>";
-  await answered(() => ({ certainty: { level: "weak", absent: [hurt], nearest: ["Lines.countWords", hurt], text: `weak match; no file has ${hurt}` }, notice: `2 files have changed: ${hurt}` }), { unread: { ".md": 2, ".rs": 1200, [hurt]: 1 } });
+  await answered(() => ({ certainty: { level: "weak", absent: [hurt], nearest: ["Lines.countWords", hurt], text: `weak match; no file has ${hurt}` }, notice: `2 files have changed: ${hurt}`, freshness: { line: "", changed: ["io/Lines.java"], changed_count: 2 } }), { unread: { ".md": 2, ".rs": 1200, [hurt]: 1 } });
   await fresh("#q=lines&language=java");
   const status = page.locator("#status");
   await page.locator("#status[data-level=weak]").waitFor();
   assert.match(await status.innerText(), /^weak match; no file has <img[^]* · \d+ results in \d+ ms\s+Nearest names: Lines\.countWords, <img/);
   assert.equal(await page.locator("#notice").innerText(), `2 files have changed: ${hurt}`);
+  assert.equal(await page.locator(".hit", { hasText: "io/Lines.java" }).locator(".tag", { hasText: "may be old" }).count(), await page.locator(".hit").count());
   await page.locator("#unread").waitFor();
   assert.equal(await page.locator("#unread").innerText(), `Not read: 1,200 .rs, 2 .md, 1 ${hurt}.`);
   assert.equal(await page.locator("main img").count(), 0);
