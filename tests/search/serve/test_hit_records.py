@@ -1,15 +1,12 @@
 """What a page or an editor shows beside hits: previews, copies, how certain an answer is, and what may be asked."""
 
-from dataclasses import replace
-
 import pytest
 from repositories import write
 from serving import ask, index_of, post, running
 
-from search.engine.signals import Hit
+from search.index.freshness import CURRENT, Freshness
 from search.serve.examples import examples_of
-from search.serve.hit_records import copies_of
-from search.serve.live_index import LiveIndex, Opened, reranker_maker
+from search.serve.live_index import LiveIndex, reranker_maker
 
 JARS = '''class Jar:
     """A jar of cookies."""
@@ -51,10 +48,6 @@ def port(live):
 def hit_of(told, name):
     (hit,) = [each for each in told["results"] if each["name"] == name]
     return hit
-
-
-def rows_of(index, name):
-    return [row for row in range(len(index)) if index.names[row] == name and not index.is_whole_file(row)]
 
 
 def test_a_hit_has_the_lines_around_the_best_one(port):
@@ -105,31 +98,28 @@ def test_an_answer_of_an_older_index_says_so(live):
         assert [each["notice"] for each in told] == ["results come from an older index: the new file is damaged"] * 2
 
 
-def test_copies_are_places(live):
-    index = live.opened().engine.index
-    first, second = rows_of(index, "shout")
-    hit = Hit(1, first, 1.0, 1.0, None, None, 0.0, "words", copies=(second,))
-    assert copies_of(index, hit) == [{"path": "other/shout.py", "start_line": 1, "end_line": 3}]
-    assert copies_of(index, replace(hit, copies=())) == []
-
-
-def test_both_searches_tell_copies(live):
-    engine = live.opened().engine
-    first, second = rows_of(engine.index, "shout")
-    hit = Hit(1, first, 1.0, 1.0, None, None, 0.0, "words", copies=(second,))
-
-    class Folding:
+def test_an_answer_that_may_be_old_says_which_files_have_changed(live):
+    class Stale:
         trouble = ""
 
         def opened(self, _=None):
-            found = engine.changed(engine.ranking, engine._files)
-            found.search = lambda *_, **__: [hit]
-            return Opened(found, live.opened().head)
+            return live.opened()
 
-    place = {"path": "other/shout.py", "start_line": 1, "end_line": 3}
-    with running(Folding()) as port:
-        for told in (ask(port, "/api/search", {"q": "shout"}).told, post(port, "/api/search", {"query": "shout"}).told):
-            assert told["results"][0]["copies"] == [place]
+        def catch_up(self):
+            return Freshness(("http/jars.py",))
+
+    with running(Stale()) as port:
+        told = ask(port, "/api/search", {"q": "merge"}).told
+    assert told["freshness"]["changed"] == ["http/jars.py"]
+    assert told["notice"] == told["freshness"]["line"] != ""
+
+
+def test_both_searches_tell_copies(port):
+    places = {("http/shout.py", 1, 3), ("other/shout.py", 1, 3)}
+    for told in (ask(port, "/api/search", {"q": "shout"}).told, post(port, "/api/search", {"query": "shout"}).told):
+        (hit,) = [each for each in told["results"] if "shout" in (each.get("name"), each.get("identifier"))]
+        all_of_it = [hit, *hit["copies"]]
+        assert {(each["path"], each["start_line"], each["end_line"]) for each in all_of_it} == places
 
 
 def test_the_editor_is_told_how_deep_a_hit_stood(port):
@@ -164,6 +154,9 @@ def test_files_that_were_not_read_are_told_by_kind(live):
         def opened(self, _=None):
             object.__setattr__(engine.index, "unread", {".rs": 3})
             return live.opened()
+
+        def catch_up(self):
+            return CURRENT
 
     with running(Lacking()) as port:
         assert ask(port, "/health").told["unread"] == {".rs": 3}
