@@ -76,6 +76,7 @@ export function offerExamples({ questions = [], name = "", path: folder = "" }) 
   path.placeholder = folder ? `${seen(folder)} or *test*` : "src or *test*";
   byId("examples").replaceChildren(
     make("p", {}, "Describe what code does, or type a name", ...(name ? [" such as ", asks(name)] : []), "."),
+    make("p", {}, "Narrow it in the question: ", make("code", {}, `path:${seen(folder) || "src"}/`), " ", make("code", {}, "type:function"), " ", make("code", {}, "test:no"), "."),
     ...(questions.length ? [make("p", {}, "For example:"), make("ul", {}, ...questions.map((each) => make("li", {}, asks(each))))] : []));
 }
 
