@@ -43,12 +43,14 @@ def folded(
     """
     found: dict[Hashable, list[int]] = {}
     names: set[str] = set()
-    for place in order.tolist():
-        row = int(rows[place])
-        name = index.file(row).blobs if by_file or index.is_whole_file(row) else index.names[row]
+    placed = rows[order]
+    files = (np.searchsorted(index.file_edges, placed, side="right") - 1).tolist()
+    whole = (index.kinds[placed] == WHOLE_FILE).tolist()
+    for place, row, file, is_file in zip(order.tolist(), placed.tolist(), files, whole, strict=True):
+        name = index.files[file].blobs if by_file or is_file else index.names[row]
         if len(found) >= top and name not in names:
             continue
-        key = (name or row) if by_file or index.is_whole_file(row) else (name, index.split.text(row).source)
+        key = (name or row) if by_file or is_file else (name, index.split.text(row).source)
         if key in found:
             found[key].append(place)
         elif len(found) < top:
